@@ -1,0 +1,112 @@
+package sweeps
+
+import (
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// Spec is a configuration file, checked and complete: every default is filled
+// in and every rule that needs no theory holds.
+type Spec struct {
+	Name       string // [a-z0-9-]{1,64}; names the results folder
+	Claim      string // prose
+	Seed       uint64
+	Base       Settings
+	Sweep      []Axis
+	Variants   []Variant
+	Checks     []Check
+	Confidence float64 // family-wise, over all verdicts the file makes
+}
+
+// Settings is what one cell of a sweep sets: its fields are the algorithm's
+// own types.
+type Settings struct {
+	Bandit    grpo.Bandit // arms with `count` are expanded
+	Policy    Policy
+	Estimator grpo.Estimator
+	Lag       grpo.Lag
+	Optimizer grpo.Optimizer
+	Run       sim.Run
+}
+
+// Policy is where a run starts and what the KL penalty pulls towards.
+type Policy struct {
+	Init      Init
+	Reference []float64 // one an arm
+}
+
+// InitKind is the way an initial policy is given.
+type InitKind int
+
+const (
+	AtLogits     InitKind = iota // Init.Logits, one an arm
+	AtFixedPoint                 // the fixed point plus Init.Offset
+)
+
+// Init is the initial policy.
+type Init struct {
+	Kind   InitKind
+	Logits []float64 // AtLogits
+	Offset float64   // AtFixedPoint: two arms z* + x; more θ* + x e
+}
+
+// Assignment gives one dotted key a value. The value has the type that the
+// key table (keys.go) gives that key.
+type Assignment struct {
+	Param string
+	Value any
+}
+
+// Axis is one dimension of a grid. Each point assigns all of Params at once:
+// one parameter, or the several of a zip.
+type Axis struct {
+	Params []string
+	Points [][]any // Points[i][j] is the value of Params[j]
+}
+
+// Variant is the base with some keys set, under a grid of its own.
+type Variant struct {
+	Name  string
+	Set   []Assignment
+	Sweep []Axis
+}
+
+// Expectation says whether a check claims that a prediction holds or that it
+// fails.
+type Expectation string
+
+const (
+	Holds Expectation = "holds"
+	Fails Expectation = "fails"
+)
+
+// Condition selects the cells whose Param has one of Values.
+type Condition struct {
+	Param  string
+	Values []any
+}
+
+// Control is the planted fault that a check must catch, applied to what the
+// theory is given: settings replaced, then constants scaled.
+type Control struct {
+	Set   []Assignment
+	Scale rom.Factors // rom.Unit where nothing is scaled
+}
+
+// Check is one claim about the cells of a file and the margin by which it is
+// judged. Exactly one of Margin (relative to |predicted|) and AbsoluteMargin
+// is positive.
+type Check struct {
+	Claim          string // a key of the claim table (claims.go)
+	Margin         float64
+	AbsoluteMargin float64
+	Prediction     rom.Kind // "" where the file leaves it to the claim
+	Expect         Expectation
+	Over           string // the parameter an across-cell claim runs over
+	Where          []Condition
+	Variant        string   // "" all
+	Control        *Control // nil where the file plants none
+	Displacement   float64  // stiffness: size of the displacement
+	Draws          int      // stiffness: pairs of groups at ±Displacement
+}
