@@ -1,0 +1,82 @@
+package fp
+
+import "math"
+
+const (
+	expSmallBits = (1023 - 54) << 52     // bits of 2⁻⁵⁴: for |x| below it exp x rounds to 1
+	expLargeBits = (1023 + 9) << 52      // bits of 2⁹: from there on the result's exponent needs a look
+	expLast      = 0x1.62e42fefa39efp+9  // the last x below ln(2¹⁰²⁴ − 2⁹⁷⁰), where exp x rounds to +Inf
+	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
+	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it
+	// in the low bits.
+	toInteger = 0x1.8p52
+)
+
+// Exp returns eˣ with an error below 0.52 ulp (of a subnormal result, 2⁻¹⁰⁷⁴):
+// ½ for the last rounding, the rest for roundings made at 2⁻⁹ of the result.
+//
+// With k the integer nearest to 128x/ln 2 and r = x − k ln2/128, |r| ≤ ln2/256,
+//
+//	eˣ = 2^(k/128) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!),
+//
+// the next term of the series being 2⁻⁶⁰·⁷. ln2/128 is in two parts, the first so
+// short that its product with k is exact; 2^(k/128) is a table of 128 numbers in
+// two parts and a shift of the exponent.
+//
+// Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above
+// 709.7827, 0 below −745.1332, subnormal numbers between the latter and −708.4.
+func Exp(x float64) float64 {
+	magnitude := math.Float64bits(x) &^ (1 << 63)
+	outside := magnitude-expSmallBits >= expLargeBits-expSmallBits
+	if outside {
+		switch {
+		case magnitude < expSmallBits:
+			return 1 + x
+		case x != x:
+			return x
+		case x > expLast:
+			return math.Inf(1)
+		case x < expFirst:
+			return 0
+		}
+	}
+	shifted := float64(x*stepsPerUnit) + toInteger
+	steps := math.Float64bits(shifted)
+	k := shifted - toInteger
+	r := x - float64(k*ln2StepHi) - float64(k*ln2StepLo)
+	entry := &expTable[steps&127]
+	// The low 7 bits of steps choose the entry, which is stored less their
+	// contribution here; the others go to the exponent.
+	bits := entry.bits + steps<<45
+	square := float64(r * r)
+	rest := entry.tail + r +
+		float64(square*(1./2+float64(r*(1./6)))) +
+		float64(float64(square*square)*(1./24+float64(r*(1./120))))
+	if outside {
+		return scaled(bits, rest, x)
+	}
+	power := math.Float64frombits(bits)
+	return power + float64(power*rest)
+}
+
+// scaled returns 2^(k/128)(1 + rest) where the exponent in bits may have left
+// its range: it works at another exponent and comes back in one rounding.
+func scaled(bits uint64, rest, x float64) float64 {
+	if x > 0 {
+		power := math.Float64frombits(bits - 1<<52)
+		return 2 * (power + float64(power*rest))
+	}
+	power := math.Float64frombits(bits + 1022<<52)
+	product := float64(power * rest)
+	y := power + product
+	if y < 1 {
+		// A subnormal result. 1 + y has the spacing the result will have, so
+		// rounding there, once and with what the sum above lost, is the only
+		// rounding.
+		lost := power - y + product
+		one := 1 + y
+		lost += 1 - one + y
+		y = one + lost - 1
+	}
+	return y * 0x1p-1022
+}
