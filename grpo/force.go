@@ -1,0 +1,208 @@
+package grpo
+
+import (
+	"math"
+
+	"grposim/grpo/fp"
+)
+
+// Force computes the gradient estimate of one optimizer step on the logits:
+//
+//	g = (1/GB) Σ_i w_i A_i (e_{a_i} − π) − β ∇KL
+//
+// (docs/theory.md §1). It holds scratch space, so each goroutine has its own.
+type Force struct {
+	estimator Estimator
+	reference *Policy
+
+	upper, lower []float64 // w⁺_a, w⁻_a: the weight of a sample with A > 0, A < 0
+}
+
+// NewForce returns the force of an estimator whose penalty pulls towards the
+// policy of the logits reference.
+func NewForce(estimator Estimator, reference []float64) *Force {
+	return &Force{
+		estimator: estimator,
+		reference: NewPolicy(reference),
+		upper:     make([]float64, len(reference)),
+		lower:     make([]float64, len(reference)),
+	}
+}
+
+// Sampled writes into g the force of the samples in tally, drawn from
+// behaviour, on the logits of current.
+func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
+	f.setWeights(current, behaviour)
+	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
+	sum := 0.0
+	for a := range g {
+		arm := &tally.Arms[a]
+		c := share * (float64(f.upper[a]*arm.Positive) + float64(f.lower[a]*arm.Negative))
+		g[a] = c
+		sum += c
+	}
+	for a, p := range current.Probs {
+		g[a] -= float64(p * sum)
+	}
+	f.subtractKL(g, current, behaviour, func(a int) float64 {
+		return share * float64(tally.Arms[a].Count)
+	})
+}
+
+// Expected writes into g the force of an infinite group: the expectation of
+// Sampled as G → ∞, where the group's mean and standard deviation are those of
+// a single sample's reward.
+func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
+	f.setWeights(current, behaviour)
+	mean, square := 0.0, 0.0
+	for a, arm := range bandit.Arms {
+		mean += float64(behaviour.Probs[a] * arm.Mean)
+	}
+	for a, arm := range bandit.Arms {
+		d := arm.Mean - mean
+		square += float64(behaviour.Probs[a] * (float64(d*d) + arm.variance()))
+	}
+	factor := 0.0
+	if square > 0 {
+		factor = 1
+		if adv := &f.estimator.Advantage; adv.Scale == StdScale {
+			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
+		}
+	}
+	sum := 0.0
+	for a, arm := range bandit.Arms {
+		above, below := arm.partialMeans(mean)
+		c := factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below)))
+		g[a] = c
+		sum += c
+	}
+	for a, p := range current.Probs {
+		g[a] -= float64(p * sum)
+	}
+	f.subtractKL(g, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
+}
+
+// ClipFraction returns the share of the tallied samples with A ≠ 0 whose
+// slope the clip removes; 0 without clipping.
+func (f *Force) ClipFraction(tally *Tally, current, behaviour *Policy) float64 {
+	if f.estimator.Importance.Mode != Clip {
+		return 0
+	}
+	f.setWeights(current, behaviour)
+	clipped, all := 0, 0
+	for a, arm := range tally.Arms {
+		all += arm.PositiveCount + arm.NegativeCount
+		if f.upper[a] == 0 {
+			clipped += arm.PositiveCount
+		}
+		if f.lower[a] == 0 {
+			clipped += arm.NegativeCount
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(clipped) / float64(all)
+}
+
+// setWeights sets the importance weights of every arm. An arm that behaviour
+// cannot draw has weight 0.
+func (f *Force) setWeights(current, behaviour *Policy) {
+	imp := &f.estimator.Importance
+	if imp.Mode == NoImportance {
+		for a := range f.upper {
+			f.upper[a], f.lower[a] = 1, 1
+		}
+		return
+	}
+	for a, old := range behaviour.Probs {
+		ratio := 0.0
+		if old > 0 {
+			ratio = current.Probs[a] / old
+		}
+		f.upper[a], f.lower[a] = ratio, ratio
+		if imp.Mode == Clip {
+			if ratio > 1+imp.ClipHigh {
+				f.upper[a] = 0
+			}
+			if ratio < 1-imp.ClipLow {
+				f.lower[a] = 0
+			}
+		}
+	}
+}
+
+// subtractKL subtracts β∇KL from g. For the sampled estimators drawn(a) is the
+// share of the samples that drew arm a.
+func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a int) float64) {
+	kl := &f.estimator.KL
+	if kl.Coefficient == 0 {
+		return
+	}
+	at := current
+	if kl.At == AtSnapshot {
+		at = behaviour
+	}
+	sum := 0.0
+	switch kl.Gradient {
+	case ExactKL:
+		// Σ_a π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref
+		for a, p := range at.Probs {
+			sum += float64(p * (at.Logits[a] - f.reference.Logits[a]))
+		}
+		for a, p := range at.Probs {
+			l := at.Logits[a] - f.reference.Logits[a]
+			g[a] -= float64(kl.Coefficient * float64(p*(l-sum)))
+		}
+		return
+	case K2:
+		logNorm := at.LogNorm() - f.reference.LogNorm()
+		for a := range g {
+			kappa := at.Logits[a] - f.reference.Logits[a] - logNorm
+			c := float64(kl.Coefficient * float64(kappa*drawn(a)))
+			g[a] -= c
+			sum += c
+		}
+	case K3:
+		for a := range g {
+			share := drawn(a)
+			if share == 0 { // also where π_a underflows and κ would be −∞
+				continue
+			}
+			c := float64(kl.Coefficient * float64((1-f.reference.Probs[a]/at.Probs[a])*share))
+			g[a] -= c
+			sum += c
+		}
+	}
+	for a, p := range at.Probs {
+		g[a] += float64(p * sum)
+	}
+}
+
+// variance returns the variance of the arm's reward.
+func (arm *Arm) variance() float64 {
+	switch arm.Reward {
+	case Bernoulli:
+		return arm.Mean * (1 - arm.Mean)
+	case Normal:
+		return arm.Std * arm.Std
+	default:
+		return 0
+	}
+}
+
+// partialMeans returns E[(r − mean)⁺] and E[−(r − mean)⁻] of the arm's reward:
+// the two add up to arm.Mean − mean.
+func (arm *Arm) partialMeans(mean float64) (above, below float64) {
+	d := arm.Mean - mean
+	switch {
+	case arm.Reward == Bernoulli:
+		return arm.Mean * (1 - mean), -float64(1-arm.Mean) * mean
+	case arm.Reward == Normal && arm.Std > 0:
+		x := d / arm.Std
+		above = float64(d*fp.NormalCDF(x)) + float64(arm.Std*fp.NormalPDF(x))
+		return above, d - above
+	default:
+		return max(d, 0), min(d, 0)
+	}
+}

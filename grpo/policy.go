@@ -1,0 +1,112 @@
+package grpo
+
+import "grposim/grpo/fp"
+
+// Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]).
+type Policy struct {
+	Logits []float64
+	Probs  []float64
+
+	shift, norm float64 // the largest logit, Σ exp(Logits − shift)
+}
+
+// NewPolicy returns the policy of a copy of logits.
+func NewPolicy(logits []float64) *Policy {
+	p := &Policy{
+		Logits: append([]float64(nil), logits...),
+		Probs:  make([]float64, len(logits)),
+	}
+	p.Update()
+	return p
+}
+
+// Update sets Probs from Logits. A logit that is not finite makes the
+// probabilities NaN; nothing panics.
+func (p *Policy) Update() {
+	shift := p.Logits[0]
+	for _, l := range p.Logits[1:] {
+		if l > shift {
+			shift = l
+		}
+	}
+	norm := 0.0
+	for a, l := range p.Logits {
+		e := 1.0
+		if l != shift {
+			e = fp.Exp(l - shift)
+		}
+		p.Probs[a] = e
+		norm += e
+	}
+	inverse := 1 / norm
+	for a := range p.Probs {
+		p.Probs[a] *= inverse
+	}
+	p.shift, p.norm = shift, norm
+}
+
+// Set makes p equal to q.
+func (p *Policy) Set(q *Policy) {
+	copy(p.Logits, q.Logits)
+	copy(p.Probs, q.Probs)
+	p.shift, p.norm = q.shift, q.norm
+}
+
+// LogNorm returns log Σ_a exp(Logits[a]), so that log Probs[a] = Logits[a] − LogNorm.
+func (p *Policy) LogNorm() float64 { return p.shift + fp.Log(p.norm) }
+
+// Mean returns Σ_a Probs[a]·values[a]; with the arms' means it is J.
+func (p *Policy) Mean(values []float64) float64 {
+	sum := 0.0
+	for a, x := range p.Probs {
+		sum += float64(x * values[a])
+	}
+	return sum
+}
+
+// Entropy returns −Σ_a Probs[a] log Probs[a] in nats; arms of probability 0
+// contribute 0.
+func (p *Policy) Entropy() float64 {
+	logNorm := p.LogNorm()
+	sum := 0.0
+	for a, x := range p.Probs {
+		if x > 0 {
+			sum -= float64(x * (p.Logits[a] - logNorm))
+		}
+	}
+	return sum
+}
+
+// Collision returns Σ_a Probs[a]², the probability that two samples pick the
+// same arm.
+func (p *Policy) Collision() float64 {
+	sum := 0.0
+	for _, x := range p.Probs {
+		sum += float64(x * x)
+	}
+	return sum
+}
+
+// Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats.
+func (p *Policy) Divergence(q *Policy) float64 {
+	logNorm := p.LogNorm() - q.LogNorm()
+	sum := 0.0
+	for a, x := range p.Probs {
+		if x > 0 {
+			sum += float64(x * (p.Logits[a] - q.Logits[a] - logNorm))
+		}
+	}
+	return sum
+}
+
+// MaxRatio returns max_a p_a/behaviour_a over the arms that behaviour can
+// draw: the largest importance ratio a sample could carry.
+func (p *Policy) MaxRatio(behaviour *Policy) float64 {
+	largest := 0.0
+	for a, x := range p.Probs {
+		if b := behaviour.Probs[a]; b > 0 {
+			largest = max(largest, x/b)
+		}
+	}
+	return largest
+}

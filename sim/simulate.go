@@ -1,0 +1,290 @@
+package sim
+
+import (
+	"context"
+	"sync"
+
+	"grposim/sim/measure"
+)
+
+// Status is what became of a cell.
+type Status string
+
+const (
+	OK       Status = "ok"
+	Diverged Status = "diverged" // some replica left the range of floating point
+)
+
+// Result is what a cell measured. Of a diverged cell nothing is averaged over
+// survivors: it has the recorded steps before the first divergence, and no
+// estimates.
+type Result struct {
+	Status     Status
+	Diverged   int // replicas that diverged
+	DivergedAt int // first step at which one did
+	Steps      []int
+	Quantities []Quantity
+	Trajectory [][]Summary // [recorded step][quantity]
+	Estimates  []measure.Named
+}
+
+// Names of the estimates of the stationary state, over the steps after burn-in.
+const (
+	ExpectedRewardMean     = "expected_reward_mean"
+	ExpectedRewardVariance = "expected_reward_variance"
+	ZeroVarianceShare      = "zero_variance_fraction"
+	LogitGapMean           = "logit_gap_mean"     // two arms
+	LogitGapVariance       = "logit_gap_variance" // two arms
+)
+
+// chunkSize is the number of replicas that one worker runs and sums before
+// their sums are merged, in order, into the cell's. It decides the last bits of
+// every mean, and must not depend on the number of workers.
+const chunkSize = 16
+
+// Simulate runs cells on a fixed number of workers and calls done, from one
+// goroutine, with each cell's result as it is finished, in no particular order.
+// Results do not depend on the number of workers. Simulate stops when ctx is
+// done or done returns an error, and returns that error.
+func Simulate(ctx context.Context, cells []Cell, workers int, done func(index int, result Result) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	type finished struct {
+		index  int
+		result Result
+	}
+	var (
+		units   = make(chan unit)
+		results = make(chan finished)
+		group   sync.WaitGroup
+	)
+	go func() {
+		defer close(units)
+		for i := range cells {
+			work := newCellWork(&cells[i], i)
+			for n := range work.units {
+				select {
+				case units <- unit{work, n}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	for range workers {
+		group.Go(func() {
+			var memory workerMemory
+			for u := range units {
+				if !u.work.run(ctx, u.number, &memory) {
+					continue
+				}
+				select {
+				case results <- finished{u.work.index, u.work.result()}:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	go func() { group.Wait(); close(results) }()
+	for f := range results {
+		if ctx.Err() != nil {
+			continue // drain: nothing is reported after the first error
+		}
+		if err := done(f.index, f.result); err != nil {
+			cancel(err)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// unit is the smallest piece of work: one chunk of replicas, or one batch of a
+// stiffness probe.
+type unit struct {
+	work   *cellWork
+	number int
+}
+
+// workerMemory is what a worker keeps from one unit to the next.
+type workerMemory struct {
+	replica *replica
+	values  [][quantityCount]float64
+}
+
+// cellWork is a cell being run. Chunks may finish in any order; they are
+// merged in theirs.
+type cellWork struct {
+	cell     *Cell
+	index    int
+	units    int // chunks first, then the batches of each probe
+	chunks   int
+	recorded []int
+
+	averages []averages                 // by replica
+	early    [][][quantityCount]float64 // [replica < 1024][recorded step]
+	probes   [][]float64                // [probe][batch]
+
+	mutex      sync.Mutex
+	left       int            // units not yet finished
+	pending    map[int]record // chunks finished before their turn
+	merged     int            // chunks merged
+	total      record
+	diverged   int
+	divergedAt int
+}
+
+func newCellWork(cell *Cell, index int) *cellWork {
+	replicas := cell.replicas()
+	w := &cellWork{
+		cell:       cell,
+		index:      index,
+		chunks:     (replicas + chunkSize - 1) / chunkSize,
+		recorded:   RecordedSteps(cell.Run.Steps, cell.Lag),
+		averages:   make([]averages, replicas),
+		early:      make([][][quantityCount]float64, min(replicas, quantileReplicas)),
+		pending:    make(map[int]record),
+		divergedAt: cell.Run.Steps + 1,
+	}
+	w.total = make(record, len(w.recorded))
+	w.units = w.chunks
+	for i := range cell.Stiffness {
+		batches := cell.Stiffness[i].batches(cell)
+		w.probes = append(w.probes, make([]float64, batches))
+		w.units += batches
+	}
+	w.left = w.units
+	return w
+}
+
+// run does one unit and reports whether it was the cell's last.
+func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
+	if number < w.chunks {
+		w.runChunk(ctx, number, memory)
+	} else {
+		w.runBatch(ctx, number-w.chunks)
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.left--
+	return w.left == 0 && ctx.Err() == nil
+}
+
+func (w *cellWork) runBatch(ctx context.Context, number int) {
+	for probe, batches := range w.probes {
+		if number < len(batches) {
+			batches[number] = w.cell.Stiffness[probe].batch(ctx, w.cell, probe, number)
+			return
+		}
+		number -= len(batches)
+	}
+}
+
+func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
+	if memory.replica == nil || memory.replica.cell != w.cell {
+		memory.replica = newReplica(w.cell, w.recorded)
+		memory.values = make([][quantityCount]float64, len(w.recorded))
+	}
+	sums := make(record, len(w.recorded))
+	diverged, divergedAt := 0, w.cell.Run.Steps+1
+	for i := chunk * chunkSize; i < min((chunk+1)*chunkSize, len(w.averages)); i++ {
+		if ctx.Err() != nil {
+			return
+		}
+		avg, at := memory.replica.run(ctx, i, memory.values)
+		if at >= 0 {
+			diverged++
+			divergedAt = min(divergedAt, at)
+			continue
+		}
+		w.averages[i] = avg
+		for step := range sums {
+			for q := range sums[step] {
+				sums[step][q].add(memory.values[step][q])
+			}
+		}
+		if i < len(w.early) {
+			w.early[i] = append([][quantityCount]float64(nil), memory.values...)
+		}
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.diverged += diverged
+	w.divergedAt = min(w.divergedAt, divergedAt)
+	w.pending[chunk] = sums
+	for {
+		next, ready := w.pending[w.merged]
+		if !ready {
+			return
+		}
+		w.total.merge(next)
+		delete(w.pending, w.merged)
+		w.merged++
+	}
+}
+
+// result summarizes a cell whose units are all done.
+func (w *cellWork) result() Result {
+	quantities := Quantities(len(w.cell.Bandit.Arms))
+	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded}
+	if w.diverged > 0 {
+		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
+		r.Steps = nil
+	}
+	values := make([]float64, len(w.early))
+	for i := range r.Steps {
+		row := make([]Summary, len(quantities))
+		for q := range row {
+			for j, v := range w.early {
+				values[j] = v[i][q]
+			}
+			row[q] = summarize(w.total[i][q], values)
+		}
+		r.Trajectory = append(r.Trajectory, row)
+	}
+	if r.Status == OK && w.cell.Run.BurnIn > 0 {
+		r.Estimates = append(r.Estimates, w.stationary()...)
+	}
+	for i, batches := range w.probes {
+		r.Estimates = append(r.Estimates, measure.Named{
+			Name:     w.cell.Stiffness[i].Name,
+			Estimate: w.estimate(batches),
+		})
+	}
+	return r
+}
+
+// stationary turns the replicas' time averages into estimates.
+func (w *cellWork) stationary() []measure.Named {
+	column := func(of func(*averages) float64) []float64 {
+		values := make([]float64, len(w.averages))
+		for i := range w.averages {
+			values[i] = of(&w.averages[i])
+		}
+		return values
+	}
+	initial := newReplica(w.cell, w.recorded)
+	reward := column(func(a *averages) float64 { return a.reward })
+	estimates := []measure.Named{
+		{Name: ExpectedRewardMean, Estimate: w.estimate(reward).Shift(initial.start.Mean(initial.means))},
+		{Name: ExpectedRewardVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
+		{Name: ZeroVarianceShare, Estimate: w.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
+	}
+	if len(w.cell.Bandit.Arms) == 2 {
+		z := column(func(a *averages) float64 { return a.gap })
+		estimates = append(estimates,
+			measure.Named{Name: LogitGapMean, Estimate: w.estimate(z).Shift(gap(initial.start))},
+			measure.Named{Name: LogitGapVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+				column(func(a *averages) float64 { return a.gapSquare }), z))},
+		)
+	}
+	return estimates
+}
+
+// estimate takes the mean over independent values; at G = ∞ nothing is random.
+func (w *cellWork) estimate(values []float64) measure.Estimate {
+	if w.cell.Deterministic() {
+		return measure.Certain(values[0])
+	}
+	return measure.Mean(values)
+}

@@ -1,0 +1,219 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"grposim/rom"
+)
+
+// judgement is one check being applied to one theory: the right one, or one
+// with a planted fault.
+type judgement struct {
+	check      *Check
+	confidence float64  // of a single verdict
+	kind       rom.Kind // the prediction judged; "" the claim's default
+	set        []Assignment
+	factors    rom.Factors
+	outcomes   map[string]*Outcome
+	cache      predictionCache
+}
+
+// predictionCache keeps predictions, by what they are made from.
+type predictionCache map[string]*rom.Prediction
+
+// Judge compares what was measured with what the theory says. outcomes holds
+// the stored outcome of every cell, by id.
+func Judge(plan *Plan, outcomes map[string]*Outcome) []Verdict {
+	cache := make(predictionCache)
+	var verdicts []Verdict
+	for _, planned := range plan.Checks {
+		check := planned.Check
+		right := &judgement{
+			check: check, kind: check.Prediction, factors: rom.Unit,
+			confidence: 1 - (1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)),
+			outcomes:   outcomes, cache: cache,
+		}
+		wrong, fault := right.planted()
+		logic := claimLogics[check.Claim]
+		for _, set := range planned.Sets {
+			row := Verdict{
+				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim,
+				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
+			}
+			quantities := logic.quantities(set.Cells)
+			findings := right.find(set)
+			var faulty []finding
+			if wrong != nil {
+				faulty = wrong.find(set)
+			}
+			for i, f := range findings {
+				v := right.rule(row, f)
+				if v.Quantity == "" {
+					v.Quantity = quantities[i]
+				}
+				if wrong != nil {
+					v.Control = &ControlVerdict{Fault: fault, Verdict: wrong.rule(row, faulty[i]).Verdict}
+				}
+				verdicts = append(verdicts, v)
+			}
+		}
+	}
+	return verdicts
+}
+
+// planted returns the judgement of the same check by a theory with the check's
+// fault, and the fault in words; nil where the check plants none. A refutation
+// is controlled by the exact prediction in the place of the refuted one.
+func (j *judgement) planted() (*judgement, string) {
+	wrong := *j
+	control := j.check.Control
+	if control == nil {
+		if j.check.Expect != Fails {
+			return nil, ""
+		}
+		wrong.kind = ""
+		return &wrong, "the exact prediction"
+	}
+	wrong.set, wrong.factors = control.Set, control.Scale
+	var words []string
+	for _, a := range control.Set {
+		words = append(words, a.Param+" = "+Format(a.Value))
+	}
+	for _, factor := range []struct {
+		name  string
+		value float64
+	}{
+		{"stiffness", control.Scale.Stiffness}, {"noise", control.Scale.Noise},
+		{"lag", control.Scale.Lag}, {"mass", control.Scale.Mass},
+	} {
+		if factor.value != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", factor.name, factor.value))
+		}
+	}
+	return &wrong, strings.Join(words, ", ")
+}
+
+// find finds the claim's quantities for a set of cells, unless one of them has
+// no fixed point to start from.
+func (j *judgement) find(set CellSet) []finding {
+	logic := claimLogics[j.check.Claim]
+	for _, c := range set.Cells {
+		if c.Status != NoFixedPoint {
+			continue
+		}
+		findings := make([]finding, len(logic.quantities(set.Cells)))
+		for i := range findings {
+			findings[i] = finding{kind: rom.Exact, outOfScope: "no fixed point to start from"}
+		}
+		return findings
+	}
+	return logic.find(j, set)
+}
+
+// rule lays the margin on a finding.
+func (j *judgement) rule(row Verdict, f finding) Verdict {
+	v := row
+	v.Quantity = f.quantity
+	v.Measured, v.Lo, v.Hi = Number(f.measured), Number(f.lo), Number(f.hi)
+	v.Predicted, v.PredictionKind = Number(f.predicted), f.kind
+	margin := j.margin(f.predicted)
+	v.Margin = Number(margin)
+	switch {
+	case f.outOfScope != "":
+		v.Verdict, v.Because = OutOfScope, f.outOfScope
+		v.Predicted, v.Margin = Number(math.NaN()), Number(math.NaN())
+	case f.failed != "":
+		v.Verdict, v.Because = Disagree, f.failed
+		v.Measured, v.Lo, v.Hi = Number(math.NaN()), Number(math.NaN()), Number(math.NaN())
+	default:
+		v.Verdict = Compare(f.lo, f.hi, f.predicted, margin, row.Expect)
+		v.Because = because(v.Verdict, f, margin, row.Expect)
+	}
+	return v
+}
+
+// margin returns the absolute margin about a prediction.
+func (j *judgement) margin(predicted float64) float64 {
+	if j.check.AbsoluteMargin > 0 {
+		return j.check.AbsoluteMargin
+	}
+	return j.check.Margin * math.Abs(predicted)
+}
+
+// because says in one sentence what decided, or what would.
+func because(ruling Ruling, f finding, margin float64, expect Expectation) string {
+	if ruling == Inconclusive {
+		half := (f.hi - f.lo) / 2
+		if math.IsNaN(half) || math.IsInf(half, 0) {
+			return "the error of a single replica is not known: run at least two"
+		}
+		distance := math.Abs(math.Abs(f.measured-f.predicted) - margin)
+		if f.replicas > 0 && distance > 0 {
+			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", math.Pow(half/distance, 2))
+		}
+		return "the interval straddles the margin"
+	}
+	where := "inside"
+	if (ruling == Disagree) == (expect == Holds) {
+		where = "wholly outside"
+	}
+	return "the interval lies " + where + " predicted ± margin"
+}
+
+func (j *judgement) outcome(c *Cell) *Outcome { return j.outcomes[c.ID] }
+
+// settings returns the cell's settings as the theory is told them.
+func (j *judgement) settings(c *Cell) Settings {
+	s := c.Settings
+	for _, a := range j.set {
+		key, _ := LookupKey(a.Param)
+		if err := key.Set(&s, a.Value); err != nil {
+			panic(err) // checked when the file was loaded
+		}
+	}
+	return s
+}
+
+func (j *judgement) params(c *Cell) rom.Params {
+	s := j.settings(c)
+	return Params(&s, j.factors)
+}
+
+func (j *judgement) prediction(c *Cell) *rom.Prediction {
+	s := j.settings(c)
+	return j.predictSettings(&s)
+}
+
+func (j *judgement) predictSettings(s *Settings) *rom.Prediction {
+	rest := *s
+	rest.Run, rest.Policy.Init = s.Run, Init{Logits: s.Policy.Reference} // the state at rest does not depend on the start
+	key := fmt.Sprintf("%s %v", Canonical(rest), j.factors)
+	p, known := j.cache[key]
+	if !known {
+		made := rom.Predict(Params(s, j.factors))
+		p = &made
+		j.cache[key] = p
+	}
+	return p
+}
+
+// measured begins a finding with a stationary estimate and its interval.
+func (j *judgement) measured(o *Outcome, name string) finding {
+	f := j.estimated(o, name)
+	f.failed = o.failure()
+	return f
+}
+
+// estimated begins a finding with an estimate and its interval.
+func (j *judgement) estimated(o *Outcome, name string) finding {
+	e, ok := o.estimate(name)
+	if !ok {
+		nan := math.NaN()
+		return finding{measured: nan, lo: nan, hi: nan}
+	}
+	f := finding{measured: e.Mean, replicas: e.DF + 1}
+	f.lo, f.hi = e.Interval(j.confidence)
+	return f
+}

@@ -1,0 +1,104 @@
+package sweeps
+
+import (
+	"fmt"
+
+	"grposim/sim"
+	"grposim/sim/measure"
+)
+
+// Outcome is what a cell measured: everything that is stored of it, and all
+// that any verdict, table or figure is made from.
+type Outcome struct {
+	ID         string      `json:"id"`
+	Status     CellStatus  `json:"status"`
+	Diverged   int         `json:"diverged,omitempty"`    // replicas
+	DivergedAt int         `json:"diverged_at,omitempty"` // first step
+	Estimates  []Estimate  `json:"estimates,omitempty"`
+	Trajectory *Trajectory `json:"trajectory,omitempty"`
+}
+
+// Estimate is a measured mean with its standard error; DF −1 where no chance
+// entered, 0 where the error is not known.
+type Estimate struct {
+	Name   string  `json:"name"`
+	Mean   float64 `json:"mean"`
+	StdErr float64 `json:"stderr"`
+	DF     int     `json:"df"`
+}
+
+// Trajectory is what was recorded along the run.
+type Trajectory struct {
+	Steps      []int            `json:"steps"`
+	Quantities []RecordedSeries `json:"quantities"`
+}
+
+// RecordedSeries is one recorded quantity; index i belongs to Steps[i].
+type RecordedSeries struct {
+	Quantity  sim.Quantity `json:"quantity"`
+	Mean      []float64    `json:"mean"`
+	StdErr    []float64    `json:"stderr"`
+	Quantiles [][5]float64 `json:"quantiles"` // at sim.QuantileLevels
+}
+
+// newOutcome stores a simulated result.
+func newOutcome(id string, r sim.Result) *Outcome {
+	o := &Outcome{ID: id, Status: CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
+	for _, e := range r.Estimates {
+		o.Estimates = append(o.Estimates, Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+	}
+	if len(r.Steps) == 0 {
+		return o
+	}
+	o.Trajectory = &Trajectory{Steps: r.Steps}
+	for q, quantity := range r.Quantities {
+		series := RecordedSeries{Quantity: quantity}
+		for i := range r.Steps {
+			s := r.Trajectory[i][q]
+			series.Mean = append(series.Mean, s.Mean)
+			series.StdErr = append(series.StdErr, s.StdErr)
+			series.Quantiles = append(series.Quantiles, s.Quantiles)
+		}
+		o.Trajectory.Quantities = append(o.Trajectory.Quantities, series)
+	}
+	return o
+}
+
+// estimate returns the estimate of the named quantity.
+func (o *Outcome) estimate(name string) (measure.Estimate, bool) {
+	for _, e := range o.Estimates {
+		if e.Name == name {
+			return measure.Estimate{Mean: e.Mean, StdErr: e.StdErr, DF: e.DF}, true
+		}
+	}
+	return measure.Estimate{}, false
+}
+
+func (o *Outcome) degrees(name string) int {
+	e, _ := o.estimate(name)
+	return e.DF
+}
+
+// failure says why the cell has no stationary state, or "".
+func (o *Outcome) failure() string {
+	if o.Status != CellDiverged {
+		return ""
+	}
+	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
+}
+
+// Series returns what was recorded of a quantity, or nil.
+func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
+	for i := range t.Quantities {
+		if t.Quantities[i].Quantity == quantity {
+			return &t.Quantities[i]
+		}
+	}
+	return nil
+}
+
+// at returns the mean of a quantity at the i-th recorded step.
+func (t *Trajectory) at(i int, quantity sim.Quantity) measure.Estimate {
+	s := t.Series(quantity)
+	return measure.Estimate{Mean: s.Mean[i], StdErr: s.StdErr[i]}
+}

@@ -1,0 +1,257 @@
+package sweeps
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// Plan is a Spec resolved into numbers: what to simulate, and what to judge.
+type Plan struct {
+	Spec     *Spec
+	Cells    []Cell
+	Checks   []PlannedCheck
+	Verdicts int // how many the checks will make; confidence is shared among them
+}
+
+// Cell is one point of the sweep.
+type Cell struct {
+	ID       string // sha256 of what decides its measurements
+	Variant  string
+	Axes     []Assignment
+	Settings Settings
+	Status   CellStatus
+	Sim      sim.Cell // empty where Status is NoFixedPoint
+}
+
+// CellStatus is what became of a cell.
+type CellStatus string
+
+const (
+	CellOK       CellStatus = CellStatus(sim.OK)
+	CellDiverged CellStatus = CellStatus(sim.Diverged)
+	NoFixedPoint CellStatus = "no-fixed-point" // its start is defined by one, and there is none
+)
+
+// PlannedCheck is a check with the cells it judges: one set of cells a
+// verdict, or a few verdicts, each.
+type PlannedCheck struct {
+	Index int
+	Check *Check
+	Sets  []CellSet
+}
+
+// CellSet is the cells that one judgement takes together: a single one, or
+// those that differ only in the check's `over`.
+type CellSet struct {
+	Name  string // the verdict's `cell`
+	Label string // the same for people
+	Cells []*Cell
+}
+
+// NewPlan expands a checked Spec. Its errors are Problems.
+func NewPlan(spec *Spec) (*Plan, error) {
+	plan := &Plan{Spec: spec}
+	points := spec.Points()
+	plan.Cells = make([]Cell, len(points))
+	selected := make([][]*Cell, len(spec.Checks))
+	for i := range points {
+		cell := &plan.Cells[i]
+		*cell = Cell{Variant: points[i].Variant, Axes: points[i].Axes, Settings: points[i].Settings, Status: CellOK}
+		for n := range spec.Checks {
+			if spec.Checks[n].Selects(&points[i]) {
+				selected[n] = append(selected[n], cell)
+			}
+		}
+	}
+	probes := make(map[*Cell]*Check)
+	for n := range spec.Checks {
+		check := &spec.Checks[n]
+		planned := PlannedCheck{Index: n, Check: check, Sets: claimLogics[check.Claim].group(check, selected[n])}
+		plan.Checks = append(plan.Checks, planned)
+		for _, set := range planned.Sets {
+			plan.Verdicts += len(claimLogics[check.Claim].quantities(set.Cells))
+		}
+		if check.Claim != claimStiffness {
+			continue
+		}
+		for _, set := range planned.Sets {
+			for _, cell := range set.Cells {
+				if other := probes[cell]; other != nil && (other.Displacement != check.Displacement || other.Draws != check.Draws) {
+					return nil, fmt.Errorf("checks: two stiffness checks measure the same cell with different displacement or draws: give them the same, or separate them with where")
+				}
+				probes[cell] = check
+			}
+		}
+	}
+	for i := range plan.Cells {
+		plan.Cells[i].resolve(spec.Seed, probes[&plan.Cells[i]])
+	}
+	return plan, nil
+}
+
+// resolve names the cell and turns its start into numbers; probe is the
+// stiffness check that measures it, or nil.
+func (c *Cell) resolve(seed uint64, probe *Check) {
+	c.ID = cellID(seed, &c.Settings, probe)
+	s := &c.Settings
+	c.Sim = sim.Cell{
+		ID: c.ID, Seed: seed,
+		Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, Run: s.Run,
+	}
+	if s.Policy.Init.Kind == AtLogits && probe == nil {
+		return
+	}
+	params := Params(s, rom.Unit)
+	point, ok := rom.Reached(params)
+	if s.Policy.Init.Kind == AtFixedPoint {
+		if !ok {
+			c.Status, c.Sim = NoFixedPoint, sim.Cell{}
+			return
+		}
+		c.Sim.Init = roundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
+	}
+	if probe != nil && ok {
+		c.Sim.Stiffness = stiffnessProbes(params, roundAll(point.Logits), probe)
+	}
+}
+
+// cellID returns the sha256 of the canonical JSON of everything that decides
+// what a cell measures; margins and prose do not.
+func cellID(seed uint64, s *Settings, probe *Check) string {
+	content := map[string]any{"seed": seed, "settings": json.RawMessage(Canonical(*s))}
+	if probe != nil {
+		content["stiffness"] = map[string]any{"displacement": probe.Displacement, "draws": probe.Draws}
+	}
+	data, err := json.Marshal(content) // sorts keys
+	if err != nil {
+		panic(err) // settings are finite numbers and plain strings
+	}
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
+}
+
+// displace moves a fixed point by x: two arms to z* + x, more to θ* + x e, e a
+// generic direction drawn from the seed, centred, its largest |entry| 1.
+func displace(logits []float64, x float64, seed uint64) []float64 {
+	moved := append([]float64(nil), logits...)
+	if x == 0 {
+		return moved
+	}
+	if len(logits) == 2 {
+		moved[0] += x / 2
+		moved[1] -= x / 2
+		return moved
+	}
+	e := make([]float64, len(logits))
+	mean := 0.0
+	for a := range e {
+		digest := sha256.Sum256(fmt.Appendf(nil, "grposim direction 1\n%d\n%d\n", seed, a))
+		e[a] = float64(binary.BigEndian.Uint64(digest[:8])) / (1 << 63)
+		mean += e[a] / float64(len(e))
+	}
+	largest := 0.0
+	for a := range e {
+		e[a] -= mean
+		largest = max(largest, math.Abs(e[a]))
+	}
+	for a := range e {
+		moved[a] += x * e[a] / largest
+	}
+	return moved
+}
+
+// stiffnessProbes plans the measurement of the stiffest mode, whole and in its
+// fresh and stale parts, and with more than two arms of the slowest.
+func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.StiffnessProbe {
+	modes := rom.Modes(rom.StiffnessAt(params, point))
+	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
+		return sim.StiffnessProbe{
+			Name: name, Displaced: displaced, Point: point,
+			Direction: roundAll(mode.Direction), Covector: roundAll(mode.Covector),
+			Displacement: check.Displacement, Pairs: check.Draws,
+		}
+	}
+	stiffest := modes[0]
+	probes := []sim.StiffnessProbe{
+		probe(stiffnessTotal, sim.Both, stiffest),
+		probe(stiffnessFresh, sim.Current, stiffest),
+		probe(stiffnessStale, sim.Behind, stiffest),
+	}
+	if len(modes) > 1 {
+		probes = append(probes, probe(stiffnessSlowest, sim.Both, modes[len(modes)-1]))
+	}
+	return probes
+}
+
+// roundAll rounds to 12 significant digits, so that numbers that went through
+// the theory's linear algebra are the same on every machine.
+func roundAll(x []float64) []float64 {
+	rounded := make([]float64, len(x))
+	for i, v := range x {
+		rounded[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
+	}
+	return rounded
+}
+
+// Label names the cell for people: its variant and the last words of its axes.
+func (c *Cell) Label() string { return label(c.Variant, c.Axes, "") }
+
+func label(variant string, axes []Assignment, without string) string {
+	var parts []string
+	if variant != "" {
+		parts = append(parts, variant)
+	}
+	for _, a := range axes {
+		if a.Param != without && !strings.HasPrefix(a.Param, "run.") {
+			parts = append(parts, shortName(a.Param)+"="+Format(a.Value))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// shortName is the symbol of a parameter where it has one, else the last word
+// of its path.
+func shortName(param string) string {
+	switch param {
+	case "grpo.group_size":
+		return "G"
+	case "grpo.groups_per_step":
+		return "B"
+	case "lag.interval":
+		return "K"
+	case "optimizer.learning_rate":
+		return "η"
+	case "optimizer.momentum":
+		return "μ"
+	case "grpo.kl.coefficient":
+		return "β"
+	}
+	return param[strings.LastIndexByte(param, '.')+1:]
+}
+
+// replicaSteps is the work of simulating a cell, in steps of one replica.
+func (c *Cell) replicaSteps() float64 {
+	if c.Status == NoFixedPoint {
+		return 0
+	}
+	replicas := float64(c.Settings.Run.Replicas)
+	if c.Settings.Estimator.GroupSize == grpo.Infinite {
+		replicas = 1
+	}
+	work := replicas * float64(c.Settings.Run.Steps)
+	for _, p := range c.Sim.Stiffness {
+		work += 2 * float64(p.Pairs)
+	}
+	return work
+}

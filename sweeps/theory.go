@@ -1,0 +1,70 @@
+package sweeps
+
+import (
+	"grposim/grpo"
+	"grposim/rom"
+)
+
+// Params translates settings into the theory's words. It is the only
+// translation between the two witnesses: a wrong one turns a verdict red.
+func Params(s *Settings, factors rom.Factors) rom.Params {
+	e := &s.Estimator
+	p := rom.Params{
+		Reference: s.Policy.Reference,
+		GroupSize: e.GroupSize,
+		Groups:    e.GroupsPerStep,
+		Baseline:  translate(e.Advantage.Baseline, baselines),
+		Scale:     translate(e.Advantage.Scale, scales),
+		Deviation: translate(e.Advantage.Std, deviations),
+		Epsilon:   e.Advantage.Epsilon,
+		Weighting: translate(e.Importance.Mode, weightings),
+		ClipLow:   e.Importance.ClipLow,
+		ClipHigh:  e.Importance.ClipHigh,
+		Strength:  e.KL.Coefficient,
+		Estimate:  translate(e.KL.Gradient, estimates),
+		Anchor:    translate(e.KL.At, anchors),
+		Lag:       rom.Lag{Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval},
+		Optimizer: rom.Optimizer{
+			Method:   translate(s.Optimizer.Kind, methods),
+			Rate:     s.Optimizer.LearningRate,
+			Momentum: s.Optimizer.Momentum,
+			Beta1:    s.Optimizer.Beta1,
+			Beta2:    s.Optimizer.Beta2,
+			Epsilon:  s.Optimizer.Epsilon,
+			Decay:    translate(s.Optimizer.Schedule.Kind, decays),
+			Warmup:   s.Optimizer.Schedule.Warmup,
+			Total:    s.Optimizer.Schedule.Total,
+		},
+		Factors: factors,
+	}
+	if e.GroupSize == grpo.Infinite {
+		p.GroupSize = rom.Infinite
+	}
+	for _, arm := range s.Bandit.Arms {
+		p.Arms = append(p.Arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: arm.Mean, Std: arm.Std})
+	}
+	return p
+}
+
+// The enumerations, word for word.
+var (
+	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
+	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut}
+	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled}
+	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
+	weightings = map[grpo.ImportanceMode]rom.Weighting{grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped}
+	estimates  = map[grpo.KLGradient]rom.Estimate{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
+	anchors    = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
+	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
+	methods    = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
+	decays     = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
+)
+
+// translate looks a word up; a word the theory does not have is a bug here.
+func translate[From comparable, To any](word From, dictionary map[From]To) To {
+	to, known := dictionary[word]
+	if !known {
+		panic("sweeps: no translation into the theory's words")
+	}
+	return to
+}

@@ -1,0 +1,133 @@
+package sweeps
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"grposim/rom"
+)
+
+// Ruling is the outcome of comparing an interval with a prediction.
+type Ruling int
+
+const (
+	Inconclusive Ruling = iota // the interval straddles the margin
+	Agree
+	Disagree
+	OutOfScope // the theory says of itself that it does not hold here
+)
+
+var rulingNames = [...]string{"inconclusive", "agree", "disagree", "out-of-scope"}
+
+func (r Ruling) String() string { return rulingNames[r] }
+
+// MarshalText writes the ruling as it stands in verdicts.json.
+func (r Ruling) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (r *Ruling) UnmarshalText(text []byte) error {
+	for i, name := range rulingNames {
+		if name == string(text) {
+			*r = Ruling(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown verdict %q", text)
+}
+
+// Number is a float64 whose JSON is null where it is not finite.
+type Number float64
+
+// MarshalJSON writes the shortest decimal that reads back as the same number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(n))
+}
+
+// ControlVerdict is what the check said of a theory with a planted fault.
+type ControlVerdict struct {
+	Fault   string `json:"fault"`
+	Verdict Ruling `json:"verdict"`
+}
+
+// Verdict is one row of the table: a measured value with its interval against
+// a prediction with its margin.
+type Verdict struct {
+	Experiment     string          `json:"experiment"`
+	Variant        string          `json:"variant"`
+	Claim          string          `json:"claim"`
+	Cell           string          `json:"cell"` // id, or PARAM|other=value,… across cells
+	Quantity       string          `json:"quantity"`
+	Measured       Number          `json:"measured"`
+	Lo             Number          `json:"lo"`
+	Hi             Number          `json:"hi"`
+	Predicted      Number          `json:"predicted"`
+	PredictionKind rom.Kind        `json:"prediction_kind"`
+	Expect         Expectation     `json:"expect"`
+	Margin         Number          `json:"margin"` // absolute
+	Verdict        Ruling          `json:"verdict"`
+	Because        string          `json:"because"`
+	Control        *ControlVerdict `json:"control"`
+
+	Label string `json:"-"` // the cell's own parameters, for people
+	Check int    `json:"-"` // index of the check in the file
+}
+
+// Summary counts verdicts.
+type Summary struct {
+	Agree        int `json:"agree"`
+	Disagree     int `json:"disagree"`
+	Inconclusive int `json:"inconclusive"`
+	OutOfScope   int `json:"out_of_scope"`
+}
+
+// Summarize counts the verdicts of each kind.
+func Summarize(verdicts []Verdict) Summary {
+	var s Summary
+	for _, v := range verdicts {
+		switch v.Verdict {
+		case Agree:
+			s.Agree++
+		case Disagree:
+			s.Disagree++
+		case Inconclusive:
+			s.Inconclusive++
+		case OutOfScope:
+			s.OutOfScope++
+		}
+	}
+	return s
+}
+
+// Compare rules on a measurement [lo, hi] of something predicted, give or take
+// margin. A prediction that is expected to hold agrees when the interval lies
+// inside predicted ± margin and disagrees when it lies wholly outside; one
+// expected to fail the other way round. An interval that straddles the margin,
+// or is not known, decides nothing.
+func Compare(lo, hi, predicted, margin float64, expect Expectation) Ruling {
+	inside := lo >= predicted-margin && hi <= predicted+margin
+	outside := lo > predicted+margin || hi < predicted-margin
+	if expect == Fails {
+		inside, outside = outside, inside
+	}
+	switch {
+	case inside:
+		return Agree
+	case outside:
+		return Disagree
+	default:
+		return Inconclusive
+	}
+}
