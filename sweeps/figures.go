@@ -1,5 +1,14 @@
 package sweeps
 
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"grposim/rom"
+	"grposim/sim"
+)
+
 // Figure is the data of one picture: what a check measured against what the
 // theory predicts. It is drawn by sweeps/report.
 type Figure struct {
@@ -54,4 +63,148 @@ type Experiment struct {
 	Verdicts []Verdict
 	Figures  []Figure
 	Command  string // how to run it again
+}
+
+// Figures returns the pictures of an experiment, one a check.
+func Figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict) []Figure {
+	var figures []Figure
+	cache := make(predictionCache)
+	for _, planned := range plan.Checks {
+		j := &judgement{
+			check: planned.Check, kind: planned.Check.Prediction, factors: rom.Unit,
+			confidence: plan.Spec.Confidence, outcomes: outcomes, cache: cache,
+		}
+		var own []Verdict
+		for _, v := range verdicts {
+			if v.Check == planned.Index {
+				own = append(own, v)
+			}
+		}
+		var figure Figure
+		switch planned.Check.Claim {
+		case claimTrajectory:
+			figure = j.drawCurves(planned.Sets)
+		case claimScaling:
+			figure = j.drawScaling(planned.Sets)
+		default:
+			figure = drawDeviations(planned.Check, own)
+		}
+		figure.Name = fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim)
+		figures = append(figures, figure)
+	}
+	return figures
+}
+
+// drawCurves shows the mean reward over steps against the predicted curve.
+func (j *judgement) drawCurves(sets []CellSet) Figure {
+	f := Figure{
+		Title: "Mean reward against the predicted curve", XLabel: "step", YLabel: "expected reward J",
+		XScale: LogAxis,
+	}
+	for _, set := range sets {
+		c := set.Cells[0]
+		o := j.outcome(c)
+		if o == nil || o.Trajectory == nil {
+			continue
+		}
+		reward := o.Trajectory.Series(sim.ExpectedReward)
+		measured := FigureSeries{Name: set.Label, Group: set.Label, Mark: Measured}
+		predicted := FigureSeries{Name: set.Label + " predicted", Group: set.Label, Mark: Predicted}
+		spread := FigureSeries{Name: set.Label + " 5–95 %", Group: set.Label, Mark: Spread}
+		curve, _, why := j.curve(c)
+		for i, t := range o.Trajectory.Steps {
+			if t == 0 {
+				continue // has no place on a logarithmic axis
+			}
+			x, q := float64(t), reward.Quantiles[i]
+			if i%8 == 0 {
+				e := o.Trajectory.at(i, sim.ExpectedReward)
+				e.DF = max(c.Settings.Run.Replicas-1, 1)
+				lo, hi := e.Interval(j.confidence)
+				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
+			}
+			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
+			if why == "" {
+				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
+			}
+		}
+		if len(sets) == 1 {
+			f.Series = append(f.Series, spread)
+		}
+		f.Series = append(f.Series, predicted, measured)
+	}
+	return f
+}
+
+// drawScaling shows the variance of the expected reward against G.
+func (j *judgement) drawScaling(sets []CellSet) Figure {
+	f := Figure{
+		Title: "Stationary variance of the expected reward against group size", XLabel: "group size G", YLabel: "Var J",
+		XScale: LogAxis, YScale: LogAxis,
+	}
+	nan := math.NaN()
+	for _, set := range sets {
+		measured := FigureSeries{Name: set.Label, Group: set.Label, Mark: Measured}
+		predicted := FigureSeries{Name: set.Label + " predicted", Group: set.Label, Mark: Predicted}
+		exact := *j
+		exact.kind = ""
+		for _, c := range set.Cells {
+			x := float64(c.Settings.Estimator.GroupSize)
+			if e, ok := j.outcome(c).estimate(sim.ExpectedRewardVariance); ok {
+				lo, hi := e.Interval(j.confidence)
+				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
+			}
+			if v, _, why := exact.rewardVariance(c); why == "" {
+				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
+			}
+		}
+		f.Series = append(f.Series, predicted, measured)
+		if n := len(predicted.Points); n > 0 && j.kind == rom.LeadingOrder {
+			last := predicted.Points[n-1]
+			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1])
+			if why == "" {
+				line := FigureSeries{Name: fmt.Sprintf("slope %g", slope), Group: set.Label, Mark: Reference}
+				for _, p := range predicted.Points {
+					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
+				}
+				f.Series = append(f.Series, line)
+			}
+		}
+	}
+	return f
+}
+
+// drawDeviations shows each verdict's measured value in units its margin can
+// be seen in: as a ratio to the prediction where the margin is relative, else
+// as a difference in margins.
+func drawDeviations(check *Check, verdicts []Verdict) Figure {
+	f := Figure{Title: check.Claim + ": measured / predicted", YLabel: "measured / predicted"}
+	relative := check.Margin > 0
+	if !relative {
+		f.Title = check.Claim + ": (measured − predicted) / margin"
+		f.YLabel = "(measured − predicted) / margin"
+	}
+	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
+	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
+	for _, v := range verdicts {
+		if v.Verdict == OutOfScope {
+			continue
+		}
+		x := float64(len(f.Categories))
+		name := v.Label
+		if check.Claim == claimStiffness {
+			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, "stiffness_"))
+		}
+		f.Categories = append(f.Categories, name)
+		m, lo, hi, p, margin := float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin)
+		if relative {
+			measured.Points = append(measured.Points, FigurePoint{x, m / p, min(lo/p, hi/p), max(lo/p, hi/p)})
+			predicted.Points = append(predicted.Points, FigurePoint{x, 1, 1 - check.Margin, 1 + check.Margin})
+		} else {
+			measured.Points = append(measured.Points, FigurePoint{x, (m - p) / margin, (lo - p) / margin, (hi - p) / margin})
+			predicted.Points = append(predicted.Points, FigurePoint{x, 0, -1, 1})
+		}
+	}
+	f.Series = []FigureSeries{predicted, measured}
+	return f
 }

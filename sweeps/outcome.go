@@ -36,9 +36,9 @@ type Trajectory struct {
 // RecordedSeries is one recorded quantity; index i belongs to Steps[i].
 type RecordedSeries struct {
 	Quantity  sim.Quantity `json:"quantity"`
-	Mean      []float64    `json:"mean"`
-	StdErr    []float64    `json:"stderr"`
-	Quantiles [][5]float64 `json:"quantiles"` // at sim.QuantileLevels
+	Mean      []Number     `json:"mean"`
+	StdErr    []Number     `json:"stderr"`
+	Quantiles [][5]Number  `json:"quantiles"` // at sim.QuantileLevels
 }
 
 // newOutcome stores a simulated result.
@@ -55,9 +55,13 @@ func newOutcome(id string, r sim.Result) *Outcome {
 		series := RecordedSeries{Quantity: quantity}
 		for i := range r.Steps {
 			s := r.Trajectory[i][q]
-			series.Mean = append(series.Mean, s.Mean)
-			series.StdErr = append(series.StdErr, s.StdErr)
-			series.Quantiles = append(series.Quantiles, s.Quantiles)
+			series.Mean = append(series.Mean, Number(s.Mean))
+			series.StdErr = append(series.StdErr, Number(s.StdErr))
+			var quantiles [5]Number
+			for level, x := range s.Quantiles {
+				quantiles[level] = Number(x)
+			}
+			series.Quantiles = append(series.Quantiles, quantiles)
 		}
 		o.Trajectory.Quantities = append(o.Trajectory.Quantities, series)
 	}
@@ -100,5 +104,5 @@ func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
 // at returns the mean of a quantity at the i-th recorded step.
 func (t *Trajectory) at(i int, quantity sim.Quantity) measure.Estimate {
 	s := t.Series(quantity)
-	return measure.Estimate{Mean: s.Mean[i], StdErr: s.StdErr[i]}
+	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i])}
 }

@@ -17,6 +17,8 @@ type Spec struct {
 	Variants   []Variant
 	Checks     []Check
 	Confidence float64 // family-wise, over all verdicts the file makes
+
+	given draft // Base as the file gives it, before defaults; nil: Base itself
 }
 
 // Settings is what one cell of a sweep sets: its fields are the algorithm's
@@ -98,7 +100,7 @@ type Control struct {
 // judged. Exactly one of Margin (relative to |predicted|) and AbsoluteMargin
 // is positive.
 type Check struct {
-	Claim          string // a key of the claim table (claims.go)
+	Claim          string // a row of the claim table (claims_table.go)
 	Margin         float64
 	AbsoluteMargin float64
 	Prediction     rom.Kind // "" where the file leaves it to the claim

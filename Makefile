@@ -1,0 +1,28 @@
+# grposim: `make` says what there is.
+GO ?= go
+
+.PHONY: help build reproduce test test-long lint bench
+.DEFAULT_GOAL := help
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## bin/grposim
+	$(GO) build -trimpath -o bin/grposim ./cmd/grposim
+
+reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
+	bin/grposim reproduce
+
+test: ## fast tests
+	$(GO) test ./...
+
+test-long: ## tests that take minutes: statistics, fuzzing, another architecture
+	$(GO) test -timeout 60m -tags long ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+bench: ## benchmarks of the hot path
+	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grposim/configs"
+	"grposim/sweeps"
+)
+
+// suite is the name of the embedded experiments.
+const suite = "paper"
+
+func newReproduce(stdout, stderr io.Writer) *cobra.Command {
+	var (
+		out     string
+		workers int
+	)
+	c := &cobra.Command{
+		Use:   "reproduce [NAME…]",
+		Short: "Run the paper's controlled experiments, all or those named",
+		Long: `Runs the experiments built into grposim, each into its own folder, and writes
+verdicts.json, verdicts.md and report.html over all of them.
+
+Experiments: ` + strings.Join(experimentNames(), ", "),
+		Example: `  grposim reproduce
+  grposim reproduce stiffness --out /tmp/stiffness`,
+		ValidArgs: experimentNames(),
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := checkWorkers(workers); err != nil {
+				return err
+			}
+			if len(names) == 0 {
+				names = experimentNames()
+			}
+			var plans []*sweeps.Plan
+			for _, name := range names {
+				plan, err := embeddedPlan(name)
+				if err != nil {
+					return err
+				}
+				plans = append(plans, plan)
+			}
+			display := newProgress(stderr)
+			var experiments []*sweeps.Experiment
+			for _, plan := range plans {
+				dir := filepath.Join(out, plan.Spec.Name)
+				e, err := sweeps.Run(c.Context(), plan, dir, workers, display)
+				if err != nil {
+					return err
+				}
+				e.Command = "grposim reproduce " + plan.Spec.Name
+				if err := writeReport(dir, plan.Spec.Name, e); err != nil {
+					return err
+				}
+				experiments = append(experiments, e)
+			}
+			if err := writeSummary(out, experiments); err != nil {
+				return err
+			}
+			verdicts := allVerdicts(experiments)
+			if err := printVerdicts(stdout, suite, verdicts, false); err != nil {
+				return err
+			}
+			display.Note("report: " + filepath.Join(out, "report.html"))
+			return verdictExit(stderr, verdicts)
+		},
+	}
+	addWorkers(c, &workers)
+	c.Flags().StringVar(&out, "out", filepath.Join("results", "local", suite), "results folder")
+	return c
+}
+
+// experimentNames lists the embedded experiments.
+func experimentNames() []string {
+	files, err := fs.Glob(configs.Paper, path.Join(suite, "*.yaml"))
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
+	}
+	return files
+}
+
+func embeddedPlan(name string) (*sweeps.Plan, error) {
+	if !slices.Contains(experimentNames(), name) {
+		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
+	}
+	file := path.Join(suite, name+".yaml")
+	data, err := configs.Paper.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := sweeps.Load("configs/"+file, data)
+	if err != nil {
+		return nil, err
+	}
+	return sweeps.NewPlan(spec)
+}

@@ -1,0 +1,97 @@
+package sweeps
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+const manifestName = "manifest.json"
+
+// Manifest says what a results folder holds. Everything but Run is a function
+// of the configuration.
+type Manifest struct {
+	Name   string          `json:"name"`
+	Hash   string          `json:"hash"`   // sha256 of Config
+	Config json.RawMessage `json:"config"` // resolved, in the configuration's own format
+	Run    *RunInfo        `json:"run"`
+}
+
+// RunInfo says how and where a sweep was last run.
+type RunInfo struct {
+	Version     string  `json:"version"`
+	GoVersion   string  `json:"go"`
+	OS          string  `json:"goos"`
+	Arch        string  `json:"goarch"`
+	AMD64       string  `json:"goamd64,omitempty"`
+	Host        string  `json:"host"`
+	Workers     int     `json:"workers"`
+	Simulated   int     `json:"cells_simulated"`
+	WallSeconds float64 `json:"wall_seconds"`
+	CPUSeconds  float64 `json:"cpu_seconds"`
+}
+
+// FolderError says why a results folder cannot be used, and what to do.
+type FolderError struct{ Message string }
+
+func (e *FolderError) Error() string { return e.Message }
+
+// openFolder makes dir ready for the results of name and holds a lock on it
+// until release is called. A folder belongs to one name.
+func openFolder(dir, name string) (release func() error, err error) {
+	manifest, err := readManifest(dir)
+	switch {
+	case err == nil && manifest.Name != name:
+		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
+	case errors.Is(err, fs.ErrNotExist):
+		_, journal := os.Stat(filepath.Join(dir, journalName))
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && journal != nil {
+			return nil, &FolderError{fmt.Sprintf("%s is not empty and holds no results of grposim: choose another --out", dir)}
+		}
+	case err != nil:
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, &FolderError{err.Error()}
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(&FolderError{fmt.Sprintf("%s is in use by another grposim: wait for it, or choose another --out", dir)}, folder.Close())
+	}
+	return folder.Close, nil
+}
+
+func readManifest(dir string) (*Manifest, error) {
+	data, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, &FolderError{fmt.Sprintf("%s: %v: remove the file and run the sweep again; finished cells are kept", filepath.Join(dir, manifestName), err)}
+	}
+	return &m, nil
+}
+
+// writeFile replaces a file atomically.
+func writeFile(path string, data []byte) error {
+	return renameio.WriteFile(path, data, 0o644)
+}
+
+// writeJSON replaces a file by indented JSON, atomically.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(data, '\n'))
+}

@@ -1,0 +1,232 @@
+package sweeps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"grposim/sim"
+)
+
+// Progress hears how a sweep gets on. All calls come from one goroutine.
+type Progress interface {
+	// Begin announces the work of a sweep in replica-steps, and how many cells
+	// of it are finished already.
+	Begin(name string, cells, finished int, work float64)
+	// Cell reports a finished cell and its work.
+	Cell(work float64)
+	// End closes the display.
+	End()
+	// Note tells the user something in one line.
+	Note(message string)
+}
+
+// Run simulates what the folder does not hold yet, then judges and writes
+// everything that derives from it. When ctx is done it keeps the finished
+// cells and returns the context's error; the same call goes on from there.
+func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (*Experiment, error) {
+	release, err := openFolder(dir, plan.Spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+
+	outcomes, damaged, err := loadJournal(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(damaged) > 0 {
+		if err := setAside(dir, plan, outcomes, damaged); err != nil {
+			return nil, err
+		}
+		progress.Note(damageReport(dir, damaged))
+	}
+	manifest := newManifest(plan.Spec)
+	if previous, err := readManifest(dir); err == nil {
+		manifest.Run = previous.Run
+	}
+	if err := writeJSON(filepath.Join(dir, manifestName), manifest); err != nil {
+		return nil, err
+	}
+
+	wall, cpu := time.Now(), cpuSeconds()
+	simulated, err := simulateMissing(ctx, plan, dir, workers, outcomes, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeJournal(dir, plan, outcomes); err != nil {
+		return nil, err
+	}
+	if simulated > 0 || manifest.Run == nil {
+		manifest.Run = newRunInfo(workers, simulated, time.Since(wall).Seconds(), cpuSeconds()-cpu)
+		if err := writeJSON(filepath.Join(dir, manifestName), manifest); err != nil {
+			return nil, err
+		}
+	}
+	return derive(plan, dir, outcomes)
+}
+
+// simulateMissing runs the cells that outcomes lacks, journals each as it is
+// finished, and adds it to outcomes.
+func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, outcomes map[string]*Outcome, progress Progress) (simulated int, err error) {
+	var missing []*Cell
+	var cells []sim.Cell
+	planned := make(map[string]bool)
+	work := 0.0
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		if planned[c.ID] {
+			continue // two variants may meet in one cell
+		}
+		planned[c.ID] = true
+		switch {
+		case outcomes[c.ID] != nil:
+		case c.Status == NoFixedPoint:
+			outcomes[c.ID] = &Outcome{ID: c.ID, Status: NoFixedPoint}
+		default:
+			missing = append(missing, c)
+			cells = append(cells, c.Sim)
+			work += c.replicaSteps()
+		}
+	}
+	journal, err := newAppender(dir)
+	if err != nil {
+		return 0, err
+	}
+	progress.Begin(plan.Spec.Name, len(planned), len(planned)-len(missing), work)
+	err = sim.Simulate(ctx, cells, workers, func(index int, result sim.Result) error {
+		c := missing[index]
+		o := newOutcome(c.ID, result)
+		outcomes[c.ID] = o
+		simulated++
+		progress.Cell(c.replicaSteps())
+		return journal.append(o)
+	})
+	progress.End()
+	return simulated, errors.Join(err, journal.close())
+}
+
+// Open reads a finished results folder: its plan and its outcomes. It neither
+// simulates nor writes. A folder whose cells are not all there and intact is an
+// error.
+func Open(dir string) (*Plan, map[string]*Outcome, error) {
+	manifest, err := readManifest(dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil, &FolderError{fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+		}
+		return nil, nil, err
+	}
+	spec, err := Load(filepath.Join(dir, manifestName), manifest.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := NewPlan(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcomes, damaged, err := loadJournal(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(damaged) > 0 {
+		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, journalName), len(damaged))}
+	}
+	missing := 0
+	for i := range plan.Cells {
+		if outcomes[plan.Cells[i].ID] == nil {
+			missing++
+		}
+	}
+	if missing > 0 {
+		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
+	}
+	return plan, outcomes, nil
+}
+
+// DamagedError says that a results folder is incomplete or damaged.
+type DamagedError struct{ Message string }
+
+func (e *DamagedError) Error() string { return e.Message }
+
+// Check judges a finished folder again and rewrites what derives from it.
+func Check(dir string) (*Experiment, error) {
+	plan, outcomes, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	release, err := openFolder(dir, plan.Spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return derive(plan, dir, outcomes)
+}
+
+// derive judges, and writes every table of a results folder.
+func derive(plan *Plan, dir string, outcomes map[string]*Outcome) (*Experiment, error) {
+	e := &Experiment{Plan: plan, Outcomes: outcomes}
+	e.Verdicts = Judge(plan, outcomes)
+	e.Figures = Figures(plan, outcomes, e.Verdicts)
+	for _, table := range []struct {
+		name  string
+		write func() ([]byte, error)
+	}{
+		{"cells.csv", e.cellsCSV},
+		{"predictions.csv", e.predictionsCSV},
+		{"trajectories.parquet", e.trajectoriesParquet},
+		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(plan.Spec.Name, e.Verdicts) }},
+		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
+	} {
+		data, err := table.write()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", table.name, err)
+		}
+		if err := writeFile(filepath.Join(dir, table.name), data); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func newManifest(spec *Spec) *Manifest {
+	config := spec.Document()
+	return &Manifest{Name: spec.Name, Hash: checksum(config), Config: config}
+}
+
+func newRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
+	info := &RunInfo{
+		Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu,
+	}
+	info.Host, _ = os.Hostname()
+	if build, ok := debug.ReadBuildInfo(); ok {
+		info.Version = build.Main.Version
+		for _, setting := range build.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				info.Version = setting.Value
+			case "GOAMD64":
+				info.AMD64 = setting.Value
+			}
+		}
+	}
+	return info
+}
+
+// cpuSeconds returns the user and system time this process has used.
+func cpuSeconds() float64 {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return seconds(usage.Utime) + seconds(usage.Stime)
+}

@@ -1,0 +1,283 @@
+package sweeps
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"grposim/rom"
+)
+
+// VerdictsJSON returns verdicts.json.
+func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
+	if verdicts == nil {
+		verdicts = []Verdict{}
+	}
+	data, err := json.MarshalIndent(struct {
+		Name     string    `json:"name"`
+		Summary  Summary   `json:"summary"`
+		Verdicts []Verdict `json:"verdicts"`
+	}{name, Summarize(verdicts), verdicts}, "", "  ")
+	return append(data, '\n'), err
+}
+
+// VerdictsMarkdown returns the verdict table as Markdown.
+func VerdictsMarkdown(verdicts []Verdict) []byte {
+	var b bytes.Buffer
+	s := Summarize(verdicts)
+	fmt.Fprintf(&b, "%d agree, %d disagree, %d inconclusive, %d out of scope\n\n", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	b.WriteString("| experiment | claim | cell | quantity | measured | predicted | margin | verdict | control |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+	for _, v := range verdicts {
+		row := v.Cells()
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+	}
+	return b.Bytes()
+}
+
+// Cells returns the columns of a verdict for people: experiment, claim, cell,
+// quantity, measured with its interval, predicted, margin, verdict, control.
+func (v *Verdict) Cells() []string {
+	digits := significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
+	measured := fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
+	predicted := format(v.Predicted, significant(float64(v.Predicted), float64(v.Margin)))
+	if v.PredictionKind != rom.Exact {
+		predicted += " (" + string(v.PredictionKind) + ")"
+	}
+	if v.Expect == Fails {
+		predicted += ", expected to fail"
+	}
+	verdict := v.Verdict.String()
+	if v.Verdict != Agree {
+		verdict += ": " + v.Because
+	}
+	control := "–"
+	if v.Control != nil {
+		control = v.Control.Fault + ": " + v.Control.Verdict.String()
+	}
+	return []string{v.Experiment, v.Claim, v.Label, v.Quantity, measured, predicted, "± " + format(v.Margin, 2), verdict, control}
+}
+
+// significant returns how many digits of x matter beside something of the
+// given width: two digits of the width.
+func significant(x, width float64) int {
+	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
+		return 4
+	}
+	return min(max(2+int(math.Floor(math.Log10(math.Abs(x))))-int(math.Floor(math.Log10(width))), 2), 12)
+}
+
+func format(x Number, digits int) string {
+	switch f := float64(x); {
+	case math.IsNaN(f):
+		return "–"
+	case math.IsInf(f, 0):
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	default:
+		return strconv.FormatFloat(f, 'g', digits, 64)
+	}
+}
+
+// parameters returns the keys that differ between cells: those of the axes and
+// of the variants' settings, in the order of the file.
+func (e *Experiment) parameters() []Key {
+	var keys []Key
+	seen := make(map[string]bool)
+	add := func(path string) {
+		if key, ok := LookupKey(path); ok && !seen[path] {
+			seen[path] = true
+			keys = append(keys, key)
+		}
+	}
+	axes := func(sweep []Axis) {
+		for _, axis := range sweep {
+			for _, path := range axis.Params {
+				add(path)
+			}
+		}
+	}
+	axes(e.Plan.Spec.Sweep)
+	for _, v := range e.Plan.Spec.Variants {
+		for _, a := range v.Set {
+			add(a.Param)
+		}
+		axes(v.Sweep)
+	}
+	return keys
+}
+
+// cellsCSV returns cells.csv: parameters, estimates with the interval of the
+// file's confidence for each alone, status.
+func (e *Experiment) cellsCSV() ([]byte, error) {
+	keys := e.parameters()
+	var names []string
+	seen := make(map[string]bool)
+	for i := range e.Plan.Cells {
+		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
+			if !seen[estimate.Name] {
+				seen[estimate.Name] = true
+				names = append(names, estimate.Name)
+			}
+		}
+	}
+	header := []string{"cell", "variant"}
+	for _, k := range keys {
+		header = append(header, k.Path)
+	}
+	header = append(header, "status")
+	for _, n := range names {
+		header = append(header, n, n+"_lo", n+"_hi")
+	}
+	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
+		c := &e.Plan.Cells[i]
+		o := e.Outcomes[c.ID]
+		row := e.identify(c, keys)
+		row = append(row, string(o.Status))
+		for _, n := range names {
+			estimate, ok := o.estimate(n)
+			if !ok {
+				row = append(row, "", "", "")
+				continue
+			}
+			lo, hi := estimate.Interval(e.Plan.Spec.Confidence)
+			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
+		}
+		return row
+	})
+}
+
+func (e *Experiment) identify(c *Cell, keys []Key) []string {
+	row := []string{c.ID, c.Variant}
+	for _, k := range keys {
+		row = append(row, Format(k.Get(&c.Settings)))
+	}
+	return row
+}
+
+// predictionsCSV returns predictions.csv: what the theory says of each cell.
+func (e *Experiment) predictionsCSV() ([]byte, error) {
+	keys := e.parameters()
+	header := []string{"cell", "variant"}
+	for _, k := range keys {
+		header = append(header, k.Path)
+	}
+	header = append(header, "fixed_point_expected_reward", "expected_reward_shift", "stiffness_total", "stiffness_fresh",
+		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
+		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
+		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
+		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope")
+	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
+		c := &e.Plan.Cells[i]
+		p := rom.Predict(Params(&c.Settings, rom.Unit))
+		full := &p.Exact
+		if p.ForceKind == rom.LeadingOrder {
+			full = &p.LeadingOrder
+		}
+		var reward *float64
+		if p.FixedPoint != nil {
+			reward = &p.FixedPoint.Reward
+		}
+		scope := "in"
+		if why := stationaryScope(c, &p); why != "" {
+			scope = why
+		}
+		return append(e.identify(c, keys),
+			number(reward), number(p.Moments.RewardShift),
+			number(&p.Stiffness.Total), number(&p.Stiffness.Fresh), number(&p.Stiffness.Stale), number(&p.Stiffness.Slowest),
+			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
+			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
+			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
+			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance), scope)
+	})
+}
+
+func number(x *float64) string {
+	if x == nil || math.IsNaN(*x) {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.Write(header); err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if err := w.Write(row(i)); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// trajectoryRow is a row of trajectories.parquet, in long form.
+type trajectoryRow struct {
+	Cell          string  `parquet:"cell,dict"`
+	Step          int64   `parquet:"step"`
+	Quantity      string  `parquet:"quantity,dict"`
+	Mean          float64 `parquet:"mean"`
+	StandardError float64 `parquet:"standard_error"`
+	Q05           float64 `parquet:"q05"`
+	Q25           float64 `parquet:"q25"`
+	Q50           float64 `parquet:"q50"`
+	Q75           float64 `parquet:"q75"`
+	Q95           float64 `parquet:"q95"`
+}
+
+func (e *Experiment) trajectoriesParquet() ([]byte, error) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[trajectoryRow](&b, parquet.CreatedBy("grposim", "1", ""))
+	for i := range e.Plan.Cells {
+		o := e.Outcomes[e.Plan.Cells[i].ID]
+		if o.Trajectory == nil {
+			continue
+		}
+		var rows []trajectoryRow
+		for _, s := range o.Trajectory.Quantities {
+			for n, step := range o.Trajectory.Steps {
+				q := s.Quantiles[n]
+				rows = append(rows, trajectoryRow{
+					Cell: o.ID, Step: int64(step), Quantity: string(s.Quantity),
+					Mean: float64(s.Mean[n]), StandardError: float64(s.StdErr[n]),
+					Q05: float64(q[0]), Q25: float64(q[1]), Q50: float64(q[2]), Q75: float64(q[3]), Q95: float64(q[4]),
+				})
+			}
+		}
+		if _, err := w.Write(rows); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// PredictionLine is one line of `grposim predict --json`.
+type PredictionLine struct {
+	Cell       string          `json:"cell"`
+	Parameters json.RawMessage `json:"parameters"`
+	rom.Prediction
+}
+
+// Predictions returns what the theory says of each cell of a plan.
+func Predictions(plan *Plan) []PredictionLine {
+	lines := make([]PredictionLine, len(plan.Cells))
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		lines[i] = PredictionLine{Cell: c.ID, Parameters: Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+	}
+	return lines
+}
