@@ -41,8 +41,3 @@ func (h *History) Behaviour(t int, current *Policy) *Policy {
 		return h.past[max(t-h.lag.Interval, 0)%len(h.past)]
 	}
 }
-
-// Refreshed reports whether π_old of step t may differ from that of step t−1.
-func (h *History) Refreshed(t int) bool {
-	return h.lag.Kind == Delay || t%h.lag.Interval == 0
-}

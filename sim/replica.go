@@ -78,16 +78,16 @@ func (r *replica) run(ctx context.Context, index int, values [][quantityCount]fl
 		if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
 			return averages{}, -1 // the cell will not be finished
 		}
+		reward := r.policy.Mean(r.means)
+		if math.IsNaN(reward) { // before anything is drawn from such a policy
+			return averages{}, t
+		}
 		behaviour := r.history.Behaviour(t, r.policy)
 		if infinite {
 			r.force.Expected(r.g, &c.Bandit, r.policy, behaviour)
 		} else {
 			r.sampler.tally(&r.tally, r.words, behaviour)
 			r.force.Sampled(r.g, &r.tally, r.policy, behaviour)
-		}
-		reward := r.policy.Mean(r.means)
-		if math.IsNaN(reward) {
-			return averages{}, t
 		}
 		if t == r.recorded[next] {
 			if !finite(r.policy.Logits) {

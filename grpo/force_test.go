@@ -1,0 +1,301 @@
+package grpo_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// sample is one draw of a group.
+type sample struct {
+	arm    int
+	reward float64
+}
+
+// definition is docs/theory.md §1 word for word, sample by sample, with the
+// standard library's functions.
+func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []float64) []float64 {
+	pi, piOld, piRef := softmax(theta), softmax(old), softmax(reference)
+	at, piAt := theta, pi
+	if e.KL.At == grpo.AtSnapshot {
+		at, piAt = old, piOld
+	}
+	g := make([]float64, len(theta))
+	for _, group := range groups {
+		size := float64(len(group))
+		mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
+		for _, s := range group {
+			mean += s.reward / size
+			low, high = math.Min(low, s.reward), math.Max(high, s.reward)
+		}
+		square := 0.0
+		for _, s := range group {
+			square += (s.reward - mean) * (s.reward - mean)
+		}
+		for i, s := range group {
+			baseline := mean
+			if e.Advantage.Baseline == grpo.LeaveOneOut {
+				baseline = 0
+				for k, other := range group {
+					if k != i {
+						baseline += other.reward / (size - 1)
+					}
+				}
+			}
+			advantage := s.reward - baseline
+			if e.Advantage.Scale == grpo.StdScale {
+				n := size
+				if e.Advantage.Std == grpo.SampleStd {
+					n--
+				}
+				advantage /= math.Sqrt(square/n) + e.Advantage.Epsilon
+			}
+			if low == high {
+				advantage = 0
+			}
+			weight := 1.0
+			rho := pi[s.arm] / piOld[s.arm]
+			switch e.Importance.Mode {
+			case grpo.Ratio:
+				weight = rho
+			case grpo.Clip:
+				// the slope of min(ρA, clip(ρ)A)
+				weight = rho
+				if advantage > 0 && rho > 1+e.Importance.ClipHigh || advantage < 0 && rho < 1-e.Importance.ClipLow {
+					weight = 0
+				}
+			}
+			kappa := 0.0
+			switch e.KL.Gradient {
+			case grpo.K2:
+				kappa = math.Log(piAt[s.arm] / piRef[s.arm])
+			case grpo.K3:
+				kappa = 1 - piRef[s.arm]/piAt[s.arm]
+			}
+			for a := range g {
+				indicator := 0.0
+				if a == s.arm {
+					indicator = 1
+				}
+				share := 1 / (size * float64(len(groups)))
+				g[a] += share * weight * advantage * (indicator - pi[a])
+				g[a] -= share * e.KL.Coefficient * kappa * (indicator - piAt[a])
+			}
+		}
+	}
+	if e.KL.Gradient == grpo.ExactKL {
+		mean := 0.0
+		for a := range g {
+			mean += piAt[a] * (at[a] - reference[a])
+		}
+		for a := range g {
+			g[a] -= e.KL.Coefficient * piAt[a] * (at[a] - reference[a] - mean)
+		}
+	}
+	return g
+}
+
+func softmax(theta []float64) []float64 {
+	p := make([]float64, len(theta))
+	sum := 0.0
+	for a, l := range theta {
+		p[a] = math.Exp(l)
+		sum += p[a]
+	}
+	for a := range p {
+		p[a] /= sum
+	}
+	return p
+}
+
+// estimators calls f with every combination of the estimator's options.
+func estimators(f func(grpo.Estimator)) {
+	for _, baseline := range grpo.Baselines {
+		for _, scale := range grpo.Scales {
+			for _, std := range grpo.Deviations {
+				for _, mode := range grpo.ImportanceModes {
+					for _, gradient := range grpo.KLGradients {
+						for _, at := range grpo.KLPoints {
+							f(grpo.Estimator{
+								Advantage:  grpo.Advantage{Baseline: baseline, Scale: scale, Std: std, Epsilon: 0.01},
+								Importance: grpo.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.3},
+								KL:         grpo.KL{Coefficient: 0.7, Gradient: gradient, At: at},
+							})
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func draw(rng *rand.Rand, p []float64) int {
+	u := rng.Float64()
+	for a, x := range p {
+		if u -= x; u < 0 {
+			return a
+		}
+	}
+	return len(p) - 1
+}
+
+// The force of a tally is the definition's, for every estimator and any
+// samples, up to rounding: sums of at most 60 terms of order 10.
+func TestSampledForceIsTheDefinition(t *testing.T) {
+	const tolerance = 1e-12
+	rng := rand.New(rand.NewPCG(1, 2))
+	estimators(func(e grpo.Estimator) {
+		for _, arms := range []int{2, 5} {
+			e.GroupSize, e.GroupsPerStep = 2+rng.IntN(9), 1+rng.IntN(3)
+			theta, old, reference := make([]float64, arms), make([]float64, arms), make([]float64, arms)
+			for a := range theta {
+				theta[a], old[a], reference[a] = rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+			}
+			bernoulli := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
+			atoms := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
+			graded := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
+			var groups, gradedGroups [][]sample
+			for range e.GroupsPerStep {
+				successes, failures := make([]int, arms), make([]int, arms)
+				var group, gradedGroup []sample
+				var same, each []grpo.Atom
+				for range e.GroupSize {
+					s := sample{arm: draw(rng, softmax(old)), reward: float64(rng.IntN(2))}
+					if s.reward == 1 {
+						successes[s.arm]++
+					} else {
+						failures[s.arm]++
+					}
+					group = append(group, s)
+					same = append(same, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
+					s.reward = rng.NormFloat64()
+					gradedGroup = append(gradedGroup, s)
+					each = append(each, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
+				}
+				bernoulli.AddBernoulli(&e.Advantage, e.GroupSize, successes, failures)
+				atoms.AddAtoms(&e.Advantage, same, 0)
+				graded.AddAtoms(&e.Advantage, each, 0)
+				groups, gradedGroups = append(groups, group), append(gradedGroups, gradedGroup)
+			}
+			force := grpo.NewForce(e, reference)
+			for _, c := range []struct {
+				name   string
+				tally  *grpo.Tally
+				groups [][]sample
+			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups}, {"graded rewards", &graded, gradedGroups}} {
+				got := make([]float64, arms)
+				force.Sampled(got, c.tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+				want := definition(e, c.groups, theta, old, reference)
+				for a := range got {
+					if !(math.Abs(got[a]-want[a]) <= tolerance) {
+						t.Fatalf("%s, %+v: force %v, want %v", c.name, e, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Samples of a normal arm may be told by their mean and scatter where nothing
+// clips: the force is the same.
+func TestScatterStandsForSingleSamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	estimators(func(e grpo.Estimator) {
+		if e.Importance.Mode == grpo.Clip {
+			return
+		}
+		e.GroupSize, e.GroupsPerStep = 12, 1
+		old, theta, reference := []float64{0.3, 0, -1}, []float64{0.5, 0.1, 0}, []float64{0, 0, 0}
+		var group []sample
+		for range e.GroupSize {
+			group = append(group, sample{arm: draw(rng, softmax(old)), reward: rng.NormFloat64()})
+		}
+		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 3)}
+		var atoms []grpo.Atom
+		scatter := 0.0
+		for a := range 3 {
+			atom := grpo.Atom{Arm: a}
+			for _, s := range group {
+				if s.arm == a {
+					atom.Reward += s.reward
+					atom.Count++
+				}
+			}
+			if atom.Count == 0 {
+				continue
+			}
+			atom.Reward /= float64(atom.Count)
+			for _, s := range group {
+				if s.arm == a {
+					scatter += (s.reward - atom.Reward) * (s.reward - atom.Reward)
+				}
+			}
+			atoms = append(atoms, atom)
+		}
+		tally.AddAtoms(&e.Advantage, atoms, scatter)
+		got := make([]float64, 3)
+		grpo.NewForce(e, reference).Sampled(got, &tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+		want := definition(e, [][]sample{group}, theta, old, reference)
+		for a := range got {
+			if !(math.Abs(got[a]-want[a]) <= 1e-12) {
+				t.Fatalf("%+v: force %v, want %v", e, got, want)
+			}
+		}
+	})
+}
+
+// Seven rewards of 0.95 have a computed standard deviation of 1e-16; their
+// advantages are 0 all the same.
+func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
+	for _, reward := range []float64{0, 1, 0.95, -3e-7} {
+		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
+		tally.AddAtoms(&grpo.Advantage{Scale: grpo.StdScale}, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
+		if tally.ZeroVariance != 1 || tally.Arms[0].Positive != 0 || tally.Arms[1].Negative != 0 {
+			t.Errorf("rewards all %g: %+v", reward, tally)
+		}
+	}
+}
+
+// The expected force is the average of the sampled force over many groups: a
+// large group's force deviates by its standard error only, plus 1/G.
+func TestExpectedForceIsTheLimit(t *testing.T) {
+	const size, sigmas = 400_000, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
+	rng := rand.New(rand.NewPCG(5, 6))
+	arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.7}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Normal, Mean: 0.4, Std: 0.3}}
+	bandit := grpo.Bandit{Arms: arms}
+	old, theta, reference := []float64{0.3, 0, -0.5}, []float64{0.45, -0.3, 0}, []float64{0, 0.2, 0}
+	var atoms []grpo.Atom
+	for range size {
+		s := sample{arm: draw(rng, softmax(old))}
+		switch arm := arms[s.arm]; arm.Reward {
+		case grpo.Bernoulli:
+			if rng.Float64() < arm.Mean {
+				s.reward = 1
+			}
+		case grpo.Constant:
+			s.reward = arm.Mean
+		case grpo.Normal:
+			s.reward = arm.Mean + arm.Std*rng.NormFloat64()
+		}
+		atoms = append(atoms, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
+	}
+	estimators(func(e grpo.Estimator) {
+		e.GroupSize, e.GroupsPerStep = size, 1
+		e.Importance.ClipLow, e.Importance.ClipHigh = 0.1, 0.1
+		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 3)}
+		tally.AddAtoms(&e.Advantage, atoms, 0)
+		force := grpo.NewForce(e, reference)
+		got, want := make([]float64, 3), make([]float64, 3)
+		force.Expected(want, &bandit, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+		force.Sampled(got, &tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+		// A term of g has |wA(e_a−π)| of order 1 to 4 here, so its standard
+		// error is below 4/√G.
+		for a := range got {
+			if !(math.Abs(got[a]-want[a]) <= sigmas*4/math.Sqrt(size)) {
+				t.Fatalf("%+v: sampled %v, expected %v", e, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package grpo_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
+func TestHeavyBallFromRest(t *testing.T) {
+	o := grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
+	logits, m := []float64{0, 0}, grpo.NewMotion(2)
+	for n := 1; n <= 20; n++ {
+		before := logits[0]
+		o.Step(logits, []float64{1, -1}, m, o.LearningRate)
+		want := 0.1 * (1 - math.Pow(0.9, float64(n))) / 0.1
+		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
+			t.Fatalf("step %d moves %g, want %g", n, got, want)
+		}
+	}
+}
+
+// Nesterov with a constant force moves by η(1 + μ(1−μ^n)/(1−μ)) at step n.
+func TestNesterovFromRest(t *testing.T) {
+	o := grpo.Optimizer{Kind: grpo.Nesterov, Momentum: 0.5}
+	logits, m := []float64{0, 0}, grpo.NewMotion(2)
+	for n := 1; n <= 20; n++ {
+		before := logits[0]
+		o.Step(logits, []float64{1, -1}, m, 0.2)
+		want := 0.2 * (1 + 0.5*(1-math.Pow(0.5, float64(n)))/0.5)
+		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
+			t.Fatalf("step %d moves %g, want %g", n, got, want)
+		}
+	}
+}
+
+// Adam's first step is η in the direction of the force, whatever its size, and
+// with a constant force so is every other; a force of 0 moves nothing.
+func TestAdamIsScaleFree(t *testing.T) {
+	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.999}
+	logits, m := []float64{0, 0, 0}, grpo.NewMotion(3)
+	for n := 1; n <= 50; n++ {
+		o.Step(logits, []float64{1e-3, -40, 0}, m, 0.01)
+		want := 0.01 * float64(n)
+		if math.Abs(logits[0]-want) > 1e-12 || math.Abs(logits[1]+want) > 1e-12 || logits[2] != 0 {
+			t.Fatalf("step %d: logits %v, want ±%g and 0", n, logits, want)
+		}
+	}
+}
+
+func TestScheduleFactor(t *testing.T) {
+	for _, c := range []struct {
+		schedule grpo.Schedule
+		step     int
+		want     float64
+	}{
+		{grpo.Schedule{Kind: grpo.ConstantRate}, 10, 1},
+		{grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}, 0, 0.25},
+		{grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}, 3, 1},
+		{grpo.Schedule{Kind: grpo.LinearDecay, Warmup: 10, Total: 110}, 35, 0.75},
+		{grpo.Schedule{Kind: grpo.LinearDecay, Total: 100}, 200, 0},
+		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 30, 0.75},
+		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 45, 0.5},
+		{grpo.Schedule{Kind: grpo.CosineDecay, Total: 90}, 90, 0},
+	} {
+		if got := c.schedule.Factor(c.step); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%+v at step %d: %.17g, want %g", c.schedule, c.step, got, c.want)
+		}
+	}
+}
+
+// The behaviour policy of step t is that of step K⌊t/K⌋, or max(t−τ, 0).
+func TestHistory(t *testing.T) {
+	for _, lag := range []grpo.Lag{{grpo.Block, 1}, {grpo.Block, 4}, {grpo.Delay, 0}, {grpo.Delay, 1}, {grpo.Delay, 3}} {
+		history := grpo.NewHistory(lag, 2)
+		current := grpo.NewPolicy([]float64{0, 0})
+		for step := range 20 {
+			current.Logits[0] = float64(step)
+			current.Update()
+			want := step
+			if lag.Kind == grpo.Block {
+				want = step / lag.Interval * lag.Interval
+			} else {
+				want = max(step-lag.Interval, 0)
+			}
+			if got := history.Behaviour(step, current); got.Logits[0] != float64(want) || got.Probs[0] != grpo.NewPolicy(got.Logits).Probs[0] {
+				t.Fatalf("%+v: step %d draws from step %v, want %d", lag, step, got.Logits[0], want)
+			}
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// slowReplica is docs/theory.md §1 word for word: it draws the G samples one
+// by one, with the standard library's generator and functions, and returns
+// the final logits.
+func slowReplica(c *Cell, rng *rand.Rand) []float64 {
+	arms := len(c.Init)
+	theta := slices.Clone(c.Init)
+	velocity, square := make([]float64, arms), make([]float64, arms)
+	var past [][]float64
+	var snapshot []float64
+	e, o := &c.Estimator, &c.Optimizer
+	for t := range c.Run.Steps {
+		past = append(past, slices.Clone(theta))
+		switch {
+		case c.Lag.Kind == grpo.Delay:
+			snapshot = past[max(t-c.Lag.Interval, 0)]
+		case t%c.Lag.Interval == 0:
+			snapshot = past[t]
+		}
+		pi, old, ref := slowSoftmax(theta), slowSoftmax(snapshot), slowSoftmax(c.Reference)
+		at, atLogits := pi, theta
+		if e.KL.At == grpo.AtSnapshot {
+			at, atLogits = old, snapshot
+		}
+		g := make([]float64, arms)
+		add := func(a int, x float64, p []float64) {
+			for b := range g {
+				g[b] -= x * p[b]
+			}
+			g[a] += x
+		}
+		for range e.GroupsPerStep {
+			size := float64(e.GroupSize)
+			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
+			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
+			for i := range drawn {
+				a := arms - 1
+				u := rng.Float64()
+				for b, p := range old {
+					if u < p {
+						a = b
+						break
+					}
+					u -= p
+				}
+				drawn[i] = a
+				arm := c.Bandit.Arms[a]
+				switch arm.Reward {
+				case grpo.Bernoulli:
+					if rng.Float64() < arm.Mean {
+						rewards[i] = 1
+					}
+				case grpo.Constant:
+					rewards[i] = arm.Mean
+				case grpo.Normal:
+					rewards[i] = arm.Mean + arm.Std*rng.NormFloat64()
+				}
+				mean += rewards[i] / size
+				low, high = min(low, rewards[i]), max(high, rewards[i])
+			}
+			scale := 1.0
+			if e.Advantage.Scale == grpo.StdScale {
+				sum := 0.0
+				for _, r := range rewards {
+					sum += (r - mean) * (r - mean)
+				}
+				if e.Advantage.Std == grpo.SampleStd {
+					scale = math.Sqrt(sum/(size-1)) + e.Advantage.Epsilon
+				} else {
+					scale = math.Sqrt(sum/size) + e.Advantage.Epsilon
+				}
+			}
+			for i, a := range drawn {
+				advantage := 0.0
+				if low < high {
+					advantage = (rewards[i] - mean) / scale
+				}
+				if e.Advantage.Baseline == grpo.LeaveOneOut {
+					advantage *= size / (size - 1)
+				}
+				rho := pi[a] / old[a]
+				weight := 1.0
+				switch e.Importance.Mode {
+				case grpo.Ratio:
+					weight = rho
+				case grpo.Clip:
+					// the derivative of min(ρA, clip(ρ, 1−ε, 1+ε)A) in ρ, times ρ
+					clipped := min(max(rho, 1-e.Importance.ClipLow), 1+e.Importance.ClipHigh)
+					weight = rho
+					if clipped*advantage < rho*advantage {
+						weight = 0
+					}
+				}
+				share := 1 / (size * float64(e.GroupsPerStep))
+				add(a, share*weight*advantage, pi)
+				switch e.KL.Gradient {
+				case grpo.K2:
+					add(a, -share*e.KL.Coefficient*math.Log(at[a]/ref[a]), at)
+				case grpo.K3:
+					add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
+				}
+			}
+		}
+		if e.KL.Gradient == grpo.ExactKL {
+			mean := 0.0
+			for a, p := range at {
+				mean += p * (atLogits[a] - c.Reference[a])
+			}
+			for a, p := range at {
+				g[a] -= e.KL.Coefficient * p * (atLogits[a] - c.Reference[a] - mean)
+			}
+		}
+		rate := o.LearningRate
+		if t < o.Schedule.Warmup {
+			rate *= float64(t+1) / float64(o.Schedule.Warmup)
+		}
+		for a, x := range g {
+			switch o.Kind {
+			case grpo.HeavyBall:
+				velocity[a] = o.Momentum*velocity[a] + x
+				theta[a] += rate * velocity[a]
+			case grpo.Nesterov:
+				velocity[a] = o.Momentum*velocity[a] + x
+				theta[a] += rate * (x + o.Momentum*velocity[a])
+			case grpo.Adam:
+				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*x
+				square[a] = o.Beta2*square[a] + (1-o.Beta2)*x*x
+				n := float64(t + 1)
+				theta[a] += rate * (velocity[a] / (1 - math.Pow(o.Beta1, n))) / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, n))) + o.Epsilon)
+			}
+		}
+	}
+	return theta
+}
+
+func slowSoftmax(theta []float64) []float64 {
+	p := make([]float64, len(theta))
+	sum := 0.0
+	for a, l := range theta {
+		p[a] = math.Exp(l)
+		sum += p[a]
+	}
+	for a := range p {
+		p[a] /= sum
+	}
+	return p
+}
+
+// agreement is the cells on which the fast simulator is held against the slow
+// one: each option is on in some of them, and steps are large, so that a wrong
+// one shows.
+func agreement() []Cell {
+	bernoulli := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}}
+	mixed := []grpo.Arm{
+		{Reward: grpo.Normal, Mean: 0.8, Std: 0.5}, {Reward: grpo.Constant, Mean: 0.3},
+		{Reward: grpo.Bernoulli, Mean: 0.5}, {Reward: grpo.Normal, Mean: 0.1, Std: 0.2},
+	}
+	base := Cell{
+		ID: "agreement", Seed: 7,
+		Bandit: grpo.Bandit{Arms: bernoulli, TrueMeans: []float64{0.9, 0.2}},
+		Estimator: grpo.Estimator{
+			GroupSize: 8, GroupsPerStep: 1,
+			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
+			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         grpo.KL{Coefficient: 1, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		},
+		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 4},
+		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Init:      []float64{0, 0}, Reference: []float64{0, 0},
+		Run: Run{Steps: 18, Replicas: 1},
+	}
+	var cells []Cell
+	add := func(name string, change func(*Cell)) {
+		for _, arms := range [][]grpo.Arm{bernoulli, mixed} {
+			c := base
+			c.Bandit.Arms = arms
+			c.Bandit.TrueMeans = make([]float64, len(arms))
+			c.Init = make([]float64, len(arms))
+			c.Reference = make([]float64, len(arms))
+			c.Reference[0] = -0.5
+			change(&c)
+			c.ID = fmt.Sprintf("%s, %d arms", name, len(arms))
+			cells = append(cells, c)
+		}
+	}
+	add("mean, population", func(c *Cell) {})
+	add("leave one out, sample, epsilon", func(c *Cell) {
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.StdScale, Std: grpo.SampleStd, Epsilon: 0.1}
+	})
+	add("no scale, three groups", func(c *Cell) {
+		c.Estimator.Advantage.Scale = grpo.NoScale
+		c.Estimator.GroupsPerStep = 3
+	})
+	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
+	add("ratio, k2", func(c *Cell) {
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.Gradient = grpo.K2
+	})
+	add("ratio, k3 at snapshot, delay", func(c *Cell) {
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 3}
+	})
+	add("clip", func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip; c.Optimizer.LearningRate = 0.3 })
+	add("delay, exact KL at snapshot", func(c *Cell) {
+		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
+	})
+	add("nesterov, warm-up", func(c *Cell) {
+		c.Optimizer.Kind = grpo.Nesterov
+		c.Optimizer.Schedule.Warmup = 5
+	})
+	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
+	return cells
+}
+
+// The fast simulator and the slow one end in the same distribution: the
+// Kolmogorov–Smirnov distance of every logit (centred) stays below the value
+// that equal distributions exceed with probability 1e-7, about 60 comparisons.
+func TestFastAgreesWithSlow(t *testing.T) {
+	const replicas, failure = 3000, 1e-7
+	critical := math.Sqrt(-math.Log(failure/2) / replicas)
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, c := range agreement() {
+		fast, slow := finalLogits(t.Context(), &c, replicas, rng)
+		for a := range c.Init {
+			if d := distance(fast[a], slow[a]); !(d <= critical) {
+				t.Errorf("%s: logit %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", c.ID, a, d, critical)
+			}
+		}
+	}
+}
+
+// The comparison can fail: a learning rate 10 % off is caught.
+func TestAgreementSeesAFault(t *testing.T) {
+	const replicas, failure = 20_000, 1e-7
+	critical := math.Sqrt(-math.Log(failure/2) / replicas)
+	rng := rand.New(rand.NewPCG(13, 14))
+	c := agreement()[0]
+	fast, _ := finalLogits(t.Context(), &c, replicas, rng)
+	c.Optimizer.LearningRate *= 1.1
+	_, slow := finalLogits(t.Context(), &c, replicas, rng)
+	if d := distance(fast[0], slow[0]); !(d > critical) {
+		t.Errorf("a learning rate 10 %% off passes: distance %.4f, critical %.4f", d, critical)
+	}
+}
+
+// finalLogits returns the centred logits at the end of each replica,
+// [arm][replica], by the fast and by the slow simulator.
+func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
+	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
+	recorded := RecordedSteps(c.Run.Steps, c.Lag)
+	r := newReplica(c, recorded)
+	values := make([][quantityCount]float64, len(recorded))
+	collect := func(into [][]float64, theta []float64) {
+		mean := 0.0
+		for _, l := range theta {
+			mean += l / float64(len(theta))
+		}
+		for a, l := range theta {
+			into[a] = append(into[a], l-mean)
+		}
+	}
+	for i := range replicas {
+		r.run(ctx, i, values)
+		collect(fast, r.policy.Logits)
+		collect(slow, slowReplica(c, rng))
+	}
+	return fast, slow
+}
+
+// distance is the two-sample Kolmogorov–Smirnov statistic.
+func distance(x, y []float64) float64 {
+	slices.Sort(x)
+	slices.Sort(y)
+	largest, i, j := 0.0, 0, 0
+	for i < len(x) && j < len(y) {
+		v := min(x[i], y[j])
+		for i < len(x) && x[i] <= v {
+			i++
+		}
+		for j < len(y) && y[j] <= v {
+			j++
+		}
+		largest = max(largest, math.Abs(float64(i)/float64(len(x))-float64(j)/float64(len(y))))
+	}
+	return largest
+}
