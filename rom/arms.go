@@ -1,0 +1,117 @@
+package rom
+
+import "math"
+
+// twoValued returns, where every reward of the bandit is one of two values,
+// the probability of the upper one by arm and the distance of the two.
+// Bernoulli arms are the case of distance 1; constant arms of two values are
+// Bernoulli arms of means 0 and 1 up to an affine map, which advantages do not
+// see beyond their scale. Where all rewards are equal no arm succeeds and the
+// distance, which nothing then depends on, is 1. nil where there is a third
+// value or a density.
+func twoValued(arms []Arm) (success []float64, span float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, arm := range arms {
+		l, h, ok := arm.support()
+		if !ok {
+			return nil, 0
+		}
+		low, high = min(low, l), max(high, h)
+	}
+	for _, arm := range arms {
+		l, h, _ := arm.support()
+		if l != low && l != high || h != low && h != high {
+			return nil, 0
+		}
+	}
+	span = high - low
+	success = make([]float64, len(arms))
+	if span == 0 {
+		return success, 1
+	}
+	for a, arm := range arms {
+		success[a] = (arm.Mean - low) / span
+	}
+	return success, span
+}
+
+// support returns the smallest and the largest reward of an arm that takes at
+// most two values.
+func (arm Arm) support() (low, high float64, ok bool) {
+	switch {
+	case arm.Law == Normal && arm.Std > 0:
+		return 0, 0, false
+	case arm.Law == Bernoulli && arm.Mean > 0 && arm.Mean < 1:
+		return 0, 1, true
+	}
+	return arm.Mean, arm.Mean, true
+}
+
+// variance returns Var r of one arm.
+func (arm Arm) variance() float64 {
+	switch arm.Law {
+	case Bernoulli:
+		return arm.Mean * (1 - arm.Mean)
+	case Normal:
+		return arm.Std * arm.Std
+	}
+	return 0
+}
+
+// partial holds the moments E[x^j; x > 0] and E[x^j; x < 0], j = 0 … 4, of
+// x = r − J on one arm, and the density of x at 0.
+type partial struct {
+	above, below [5]float64
+	density      float64
+}
+
+// full returns E[x^j], j ≥ 1.
+func (m *partial) full(j int) float64 { return m.above[j] + m.below[j] }
+
+// weighted returns E[w x^j] for a weight up where x > 0, down where x < 0.
+func (m *partial) weighted(j int, up, down float64) float64 {
+	return up*m.above[j] + down*m.below[j]
+}
+
+// partialMoments returns the moments of arm about mean. For a normal arm,
+// x ~ N(d, σ²), I_j = E[x^j; x > 0] follows from integration by parts:
+// I_0 = Φ(d/σ), I_1 = d I_0 + σφ(d/σ), I_j = d I_{j−1} + (j−1)σ² I_{j−2}.
+func (arm Arm) partialMoments(mean float64) partial {
+	var m partial
+	atom := func(x, probability float64) {
+		side := &m.above
+		if x < 0 {
+			side = &m.below
+		} else if x == 0 {
+			return
+		}
+		power := probability
+		for j := range side {
+			side[j] += power
+			power *= x
+		}
+	}
+	switch {
+	case arm.Law == Bernoulli:
+		atom(1-mean, arm.Mean)
+		atom(-mean, 1-arm.Mean)
+	case arm.Law == Normal && arm.Std > 0:
+		d, s := arm.Mean-mean, arm.Std
+		m.density = math.Exp(-0.5*(d/s)*(d/s)) / (s * math.Sqrt(2*math.Pi))
+		half := func(d float64) (i [5]float64) {
+			i[0] = 0.5 * math.Erfc(-d/(s*math.Sqrt2))
+			i[1] = d*i[0] + s*s*m.density
+			for j := 2; j < len(i); j++ {
+				i[j] = d*i[j-1] + float64(j-1)*s*s*i[j-2]
+			}
+			return i
+		}
+		m.above = half(d)
+		m.below = half(-d)
+		m.below[1] = -m.below[1]
+		m.below[3] = -m.below[3]
+	default:
+		atom(arm.Mean-mean, 1)
+	}
+	return m
+}

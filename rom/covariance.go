@@ -1,0 +1,168 @@
+package rom
+
+import "gonum.org/v1/gonum/mat"
+
+// ForceCovariance returns Cov[g](θ, θ_old) of one optimizer step, A×A, the B
+// groups averaged (docs/theory.md §2). 0 at G = ∞.
+//
+// A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
+// The sampled KL is made of the same samples as the reward part, so their
+// cross-covariance counts. Exact where rewards take two values, from the sums
+// over the number of successes; else the leading order in 1/G.
+func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
+	m := newModel(&p)
+	m.set(theta, old)
+	return m.covariance(), m.kind()
+}
+
+func (m *model) covariance() *mat.SymDense {
+	arms := len(m.Arms)
+	total := mat.NewSymDense(arms, nil)
+	if m.GroupSize == Infinite {
+		return total
+	}
+	reward, cross, penalty := square(arms), square(arms), square(arms)
+	if m.success != nil {
+		m.countCovariance(reward, cross)
+	} else {
+		m.expandedCovariance(reward, cross)
+	}
+	at := m.anchor().probs
+	// The counts of all samples are multinomial(G, π_old), whatever their rewards.
+	for a, p := range m.past.probs {
+		for b, q := range m.past.probs {
+			penalty[a][b] = -m.kappa[a] * m.kappa[b] * p * q / m.size
+		}
+		penalty[a][a] += m.kappa[a] * m.kappa[a] * p / m.size
+	}
+	projectMatrix(reward, m.now.probs, m.now.probs)
+	projectMatrix(cross, m.now.probs, at)
+	projectMatrix(penalty, at, at)
+	beta, factor := m.Strength, m.Factors.Noise/float64(m.Groups)
+	for a := range arms {
+		for b := a; b < arms; b++ {
+			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]
+			total.SetSym(a, b, factor*v)
+		}
+	}
+	return total
+}
+
+func square(n int) [][]float64 {
+	rows := make([][]float64, n)
+	data := make([]float64, n*n)
+	for i := range rows {
+		rows[i] = data[i*n : (i+1)*n]
+	}
+	return rows
+}
+
+// projectMatrix writes P_left M P_rightᵀ over M, P = I − π1ᵀ.
+func projectMatrix(m [][]float64, left, right []float64) {
+	columns := make([]float64, len(m))
+	for _, row := range m {
+		for b, x := range row {
+			columns[b] += x
+		}
+	}
+	for a, row := range m {
+		for b := range row {
+			row[b] -= left[a] * columns[b]
+		}
+		project(row, right)
+	}
+}
+
+// countCovariance writes Cov(c^R, c^R) and Cov(c^R, c^K) of one group of
+// two-valued rewards. Given S successes, their arms are multinomial(S, α) and
+// those of the failures multinomial(G−S, δ), so that with V_α = diag α − ααᵀ
+//
+//	Cov(c^R, c^R) = {E[Ru⁺²] W⁺V_αW⁺ + E[(1−R)u⁻²] W⁻V_δW⁻}/G + Var(q) d dᵀ
+//	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
+//
+// with d = W⁺α − W⁻δ and q = Ru⁺.
+func (m *model) countCovariance(reward, cross [][]float64) {
+	j, rest := chances(m.past.probs, m.success)
+	if j <= 0 || rest <= 0 {
+		return
+	}
+	g := m.moments(j, rest)
+	alpha, delta := m.x, m.y
+	for a, old := range m.past.probs {
+		alpha[a] = old * m.success[a] / j
+		delta[a] = old * (1 - m.success[a]) / rest
+	}
+	h := g.mean / m.size
+	for a := range reward {
+		up, down := m.up[a]*alpha[a], m.down[a]*delta[a]
+		for b := range reward {
+			upB, downB := m.up[b]*alpha[b], m.down[b]*delta[b]
+			reward[a][b] = g.variance*(up-down)*(upB-downB) - (g.up*up*upB+g.down*down*downB)/m.size
+			cross[a][b] = m.kappa[b] * (g.covariance*(up-down)*(alpha[b]-delta[b]) - h*(up*alpha[b]-down*delta[b]))
+		}
+		reward[a][a] += (g.up*m.up[a]*up + g.down*m.down[a]*down) / m.size
+		cross[a][a] += h * m.kappa[a] * (up - down)
+	}
+}
+
+// expandedCovariance writes the same two to leading order in 1/G for any
+// reward law: the covariance over G of a sample's influence
+//
+//	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
+//
+// which for F = 1/√V is the ψ of docs/theory.md §2 before projection.
+func (m *model) expandedCovariance(reward, cross [][]float64) {
+	m.prepare()
+	arms := len(m.Arms)
+	var mu [5]float64
+	for j := 2; j <= 4; j++ {
+		for a, old := range m.past.probs {
+			mu[j] += old * m.states[a].full(j)
+		}
+	}
+	f, slope, _ := m.generalScale(mu[2])
+	x, y := m.x, m.y
+	// Components of ψ: the sample's own entry, and x² and x times fixed vectors.
+	own2 := make([]float64, arms)   // E[(F w x)²; a]
+	ownSq := make([]float64, arms)  // E[F w x · x²; a]
+	ownLin := make([]float64, arms) // E[F w x · x; a]
+	kOwn := make([]float64, arms)   // E[κ F w x; a]
+	kSq := make([]float64, arms)    // E[κ x²; a]
+	kLin := make([]float64, arms)   // E[κ x; a]
+	mean := make([]float64, arms)   // E[ψ^R]
+	kMean := make([]float64, arms)
+	for a, old := range m.past.probs {
+		s, up, down, k := &m.states[a], m.up[a], m.down[a], m.kappa[a]
+		x[a] = old * s.weighted(1, up, down)
+		y[a] = f * old * s.weighted(0, up, down)
+		own2[a] = f * f * old * s.weighted(2, up*up, down*down)
+		ownSq[a] = f * old * s.weighted(3, up, down)
+		ownLin[a] = f * old * s.weighted(2, up, down)
+		kOwn[a] = k * f * x[a]
+		kSq[a] = k * old * s.full(2)
+		kLin[a] = k * old * s.full(1)
+		kMean[a] = k * old
+	}
+	for a := range mean {
+		mean[a] = f*x[a] + slope*x[a]*mu[2]
+	}
+	for a := range arms {
+		ta := slope * x[a]
+		for b := range arms {
+			tb := slope * x[b]
+			v := ownSq[a]*tb + ta*ownSq[b] - ownLin[a]*y[b] - y[a]*ownLin[b] +
+				ta*tb*mu[4] - mu[3]*(ta*y[b]+y[a]*tb) + mu[2]*y[a]*y[b]
+			reward[a][b] = v - mean[a]*mean[b]
+			cross[a][b] = ta*kSq[b] - y[a]*kLin[b] - mean[a]*kMean[b]
+		}
+		reward[a][a] += own2[a]
+		cross[a][a] += kOwn[a]
+	}
+	scale := m.baseline * m.baseline / m.size
+	for a := range arms {
+		for b := range arms {
+			reward[a][b] *= scale
+			cross[a][b] *= m.baseline / m.size
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package rom
+
+import "math"
+
+// MeanForce writes E[g](θ, θ_old) into dst (docs/theory.md §2) and says how it
+// is known.
+//
+// Exact at finite G where rewards take two values:
+// E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, m and J
+// being probabilities of the upper value. Exact at G = ∞ for every law. Else to first
+// order in 1/G, see expandedMean. The KL penalty is exact in every case: a
+// sampled estimator averages to κ∘π_old − π_K Σκπ_old.
+func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
+	m := newModel(&p)
+	m.set(theta, old)
+	m.meanForce(dst)
+	return m.kind()
+}
+
+// set gives the model the current logits and those of the snapshot.
+func (m *model) set(theta, old []float64) {
+	m.now.set(theta)
+	m.past.set(old)
+	m.weigh()
+	m.score()
+}
+
+// chances returns J = Σπ_a m_a and 1−J as sums of non-negative terms.
+func chances(probs, success []float64) (j, rest float64) {
+	for a, p := range probs {
+		j += p * success[a]
+		rest += p * (1 - success[a])
+	}
+	return j, rest
+}
+
+// meanForce writes E[g] at the logits set.
+func (m *model) meanForce(dst []float64) {
+	m.rewardForce(dst)
+	m.subtractPenalty(dst)
+	for a := range dst {
+		dst[a] *= m.Factors.Stiffness
+	}
+}
+
+// rewardForce writes the reward part of E[g].
+func (m *model) rewardForce(dst []float64) {
+	switch {
+	case m.success != nil:
+		j, rest := chances(m.past.probs, m.success)
+		factor := m.phi(j, rest)
+		for a, old := range m.past.probs {
+			s := m.success[a]
+			slope := m.up[a] * (s - j)
+			if m.up[a] != m.down[a] {
+				slope = m.up[a]*s*rest - m.down[a]*(1-s)*j
+			}
+			dst[a] = factor * old * slope
+		}
+	case m.GroupSize == Infinite:
+		m.prepare()
+		square := 0.0
+		for a, old := range m.past.probs {
+			square += old * m.states[a].full(2)
+		}
+		factor, _, _ := m.generalScale(square)
+		for a, old := range m.past.probs {
+			dst[a] = factor * old * m.states[a].weighted(1, m.up[a], m.down[a])
+		}
+	default:
+		m.expandedMean(dst)
+	}
+	project(dst, m.now.probs)
+}
+
+// project writes c − πΣc over c.
+func project(c, probs []float64) {
+	sum := 0.0
+	for _, x := range c {
+		sum += x
+	}
+	for a, p := range probs {
+		c[a] -= p * sum
+	}
+}
+
+// subtractPenalty subtracts β times the mean KL gradient.
+func (m *model) subtractPenalty(dst []float64) {
+	if m.Strength == 0 {
+		return
+	}
+	at := m.anchor()
+	if m.Estimate == ExactKL {
+		kl := 0.0
+		for a, p := range at.probs {
+			kl += p * (at.logs[a] - m.reference[a])
+		}
+		for a, p := range at.probs {
+			dst[a] -= m.Strength * p * (at.logs[a] - m.reference[a] - kl)
+		}
+		return
+	}
+	c := m.x
+	for a, old := range m.past.probs {
+		c[a] = m.Strength * m.kappa[a] * old
+	}
+	project(c, at.probs)
+	for a := range dst {
+		dst[a] -= c[a]
+	}
+}
+
+// prepare sets the arms' moments about J_old, which it returns.
+func (m *model) prepare() float64 {
+	mean := 0.0
+	for a, old := range m.past.probs {
+		mean += old * m.Arms[a].Mean
+	}
+	for a, arm := range m.Arms {
+		m.states[a] = arm.partialMoments(mean)
+	}
+	return mean
+}
+
+// generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a
+// single reward (√V times the sample correction); 1, 0, 0 without scale; all 0
+// where no reward varies.
+func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
+	if variance <= 0 {
+		return 0, 0, 0
+	}
+	if m.Scale == Unscaled {
+		return 1, 0, 0
+	}
+	s, d := math.Sqrt(variance), m.deviation
+	f = 1 / (d*s + m.Epsilon)
+	slope = -d * f * f / (2 * s)
+	curvature = d*f*f/(4*s*s*s) + d*d*f*f*f/(2*s*s)
+	return f, slope, curvature
+}
+
+// expandedMean writes E[c] to first order in 1/G for any reward law
+// (docs/theory.md §2). With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
+// a group's N = X̄ − x̄Ȳ and variance V = s² + (x²−s²)‾ − x̄² give
+//
+//	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
+//
+// with X, Y for their expectations. A clip adds the kink of w at x = 0, where
+// an arm has a density f_a: ½ s² F (w⁺−w⁻) π_old,a f_a(0)/G. With F = 1/√V and
+// E Y projected to 0 this is the formula of docs/theory.md.
+func (m *model) expandedMean(dst []float64) {
+	m.prepare()
+	var mu [5]float64
+	for j := 2; j <= 4; j++ {
+		for a, old := range m.past.probs {
+			mu[j] += old * m.states[a].full(j)
+		}
+	}
+	f, slope, curvature := m.generalScale(mu[2])
+	for a, old := range m.past.probs {
+		s, up, down := &m.states[a], m.up[a], m.down[a]
+		x := old * s.weighted(1, up, down)
+		y := old * s.weighted(0, up, down)
+		cov := old*s.weighted(3, up, down) - mu[2]*x
+		kink := 0.5 * mu[2] * f * (up - down) * old * s.density
+		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x + kink
+		dst[a] = m.baseline * (f*x*(1-1/m.size) + order/m.size)
+	}
+}

@@ -1,0 +1,189 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// linear is the motion about a fixed point to first order (docs/theory.md §5)
+// in n reduced coordinates, an orthonormal basis of what the policy sees:
+//
+//	g_t = −Λ_f x_t − Λ_s x_old + ξ_t,   Cov ξ = noise
+//	heavy ball  v′ = μv + g,  x′ = x + ηv′
+//	Nesterov    v′ = μv + g,  x′ = x + η(g + μv′)
+type linear struct {
+	fresh, stale *mat.Dense // n×n
+	noise        *mat.Dense // n×n
+	method       Method     // heavy ball or Nesterov
+	rate         float64    // η
+	momentum     float64    // μ
+	lag          Lag
+}
+
+func (l *linear) dim() int {
+	n, _ := l.fresh.Dims()
+	return n
+}
+
+// gain returns what multiplies the force and the velocity in the step of x:
+// x′ = x + η(a g + b v), a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
+// for Nesterov.
+func (l *linear) gain() (force, velocity float64) {
+	if l.method == Nesterov {
+		return 1 + l.momentum, l.momentum * l.momentum
+	}
+	return 1, l.momentum
+}
+
+// snapshots returns how many past positions the state carries beside (x, v):
+// 1 for a block (x_old), τ for a delay (x_{t−1}, …, x_{t−τ}).
+func (l *linear) memory() int {
+	if l.lag.Kind == Block {
+		return 1
+	}
+	return l.lag.Age
+}
+
+// step returns the map of one optimizer step on the state: (x, v, x_old) inside
+// a block, the companion (x_t, v_t, x_{t−1}, …, x_{t−τ}) with a delay; and Γ,
+// how the noise enters it.
+func (l *linear) step() (a, gamma *mat.Dense) {
+	n := l.dim()
+	force, velocity := l.gain()
+	old := 1 + l.memory() // the block of the state that holds x_old
+	if l.lag.Kind == Delay && l.lag.Age == 0 {
+		old = 0
+	}
+	size := n * (2 + l.memory())
+	a = mat.NewDense(size, size, nil)
+	gamma = mat.NewDense(size, n, nil)
+	add := func(row, column int, v float64) { a.Set(row, column, a.At(row, column)+v) }
+	for i := range n {
+		for j := range n {
+			f, s := l.fresh.At(i, j), l.stale.At(i, j)
+			add(i, j, -l.rate*force*f)
+			add(i, old*n+j, -l.rate*force*s)
+			add(n+i, j, -f)
+			add(n+i, old*n+j, -s)
+		}
+		add(i, i, 1)
+		add(i, n+i, l.rate*velocity)
+		add(n+i, n+i, l.momentum)
+		gamma.Set(i, i, l.rate*force)
+		gamma.Set(n+i, i, 1)
+		if l.lag.Kind == Block {
+			add(2*n+i, 2*n+i, 1)
+		}
+		for k := range l.memory() {
+			if l.lag.Kind == Delay {
+				from := 0
+				if k > 0 {
+					from = 1 + k
+				}
+				add((2+k)*n+i, from*n+i, 1)
+			}
+		}
+	}
+	return a, gamma
+}
+
+// period returns the map whose multipliers decide stability: of one refresh
+// period on (x, v), M = P A^K E, or the companion itself with a delay.
+func (l *linear) period() *mat.Dense {
+	a, _ := l.step()
+	if l.lag.Kind == Delay {
+		return a
+	}
+	return l.refresh(power(a, l.lag.Age))
+}
+
+// refresh returns P M E of a map M on (x, v, x_old): E copies x into x_old, P
+// forgets x_old.
+func (l *linear) refresh(m *mat.Dense) *mat.Dense {
+	n := l.dim()
+	out := mat.NewDense(2*n, 2*n, nil)
+	for i := range 2 * n {
+		for j := range 2 * n {
+			v := m.At(i, j)
+			if j < n {
+				v += m.At(i, 2*n+j)
+			}
+			out.Set(i, j, v)
+		}
+	}
+	return out
+}
+
+// power returns m^k, k ≥ 0, by repeated squaring.
+func power(m *mat.Dense, k int) *mat.Dense {
+	n, _ := m.Dims()
+	out := identity(n)
+	factor := mat.DenseCopyOf(m)
+	for ; k > 0; k >>= 1 {
+		if k&1 == 1 {
+			var next mat.Dense
+			next.Mul(out, factor)
+			out = &next
+		}
+		if k > 1 {
+			var next mat.Dense
+			next.Mul(factor, factor)
+			factor = &next
+		}
+	}
+	return out
+}
+
+func identity(n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		m.Set(i, i, 1)
+	}
+	return m
+}
+
+// finite reports whether every entry of m is a number.
+func finite(m *mat.Dense) bool {
+	for _, x := range m.RawMatrix().Data {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// multipliers returns the eigenvalues of m, largest modulus first, of a
+// conjugate pair the one with positive imaginary part first; nil where m is not
+// finite.
+func multipliers(m *mat.Dense) []complex128 {
+	if !finite(m) {
+		return nil
+	}
+	var e mat.Eigen
+	if !e.Factorize(m, mat.EigenNone) {
+		return nil
+	}
+	values := e.Values(nil)
+	slices.SortStableFunc(values, func(a, b complex128) int {
+		if d := cmplx.Abs(b) - cmplx.Abs(a); math.Abs(d) > 1e-12*cmplx.Abs(a) {
+			return compare(d, 0)
+		}
+		if c := compare(real(b), real(a)); math.Abs(real(a)-real(b)) > 1e-12*cmplx.Abs(a) {
+			return c
+		}
+		return compare(imag(b), imag(a))
+	})
+	return values
+}
+
+// radius returns the spectral radius of m; +Inf where m is not finite.
+func radius(m *mat.Dense) float64 {
+	values := multipliers(m)
+	if values == nil {
+		return math.Inf(1)
+	}
+	return cmplx.Abs(values[0])
+}

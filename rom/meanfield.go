@@ -1,0 +1,110 @@
+package rom
+
+import (
+	"math"
+	"slices"
+)
+
+// MeanField runs θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps steps from rest
+// at init and calls visit at t = 0 … steps with the logits (valid during the
+// call). It is the exact law of the simulator at G = ∞, and the limit of many
+// groups per step at finite G; LeadingOrder where the mean force is.
+//
+// Adam divides by the root of its second moment, which a finite group's noise
+// enters: E[g²] = (E g)² + Var g, averaged over groups. That is leading order.
+func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) Kind {
+	m := newModel(&p)
+	arms := len(p.Arms)
+	theta := slices.Clone(init)
+	force := make([]float64, arms)
+	velocity, second := make([]float64, arms), make([]float64, arms)
+	decay1, decay2 := 1.0, 1.0
+	o := &p.Optimizer
+	past := newSnapshots(p.Lag, theta)
+	kind := m.kind()
+	if o.Method == Adam && p.GroupSize != Infinite {
+		kind = LeadingOrder
+	}
+	visit(0, theta)
+	for t := range steps {
+		m.set(theta, past.at(t, theta))
+		m.meanForce(force)
+		rate := o.rate(t)
+		switch o.Method {
+		case HeavyBall:
+			for a, g := range force {
+				velocity[a] = o.Momentum*velocity[a] + g
+				theta[a] += rate * velocity[a]
+			}
+		case Nesterov:
+			for a, g := range force {
+				velocity[a] = o.Momentum*velocity[a] + g
+				theta[a] += rate * (g + o.Momentum*velocity[a])
+			}
+		case Adam:
+			decay1 *= o.Beta1
+			decay2 *= o.Beta2
+			noise := m.covariance()
+			for a, g := range force {
+				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*g
+				second[a] = o.Beta2*second[a] + (1-o.Beta2)*(g*g+max(noise.At(a, a), 0))
+				scale := math.Sqrt(second[a]/(1-decay2)) + o.Epsilon
+				if scale > 0 {
+					theta[a] += rate * velocity[a] / (1 - decay1) / scale
+				}
+			}
+		}
+		visit(t+1, theta)
+	}
+	return kind
+}
+
+// rate returns the learning rate of step t.
+func (o *Optimizer) rate(t int) float64 {
+	if t < o.Warmup {
+		return o.Rate * float64(t+1) / float64(o.Warmup)
+	}
+	x := 1.0
+	if t < o.Total {
+		x = float64(t-o.Warmup) / float64(o.Total-o.Warmup)
+	}
+	switch o.Decay {
+	case Linear:
+		return o.Rate * (1 - x)
+	case Cosine:
+		return o.Rate * 0.5 * (1 + math.Cos(math.Pi*x))
+	}
+	return o.Rate
+}
+
+// snapshots remembers the logits that the lag may ask for.
+type snapshots struct {
+	lag  Lag
+	ring [][]float64
+}
+
+func newSnapshots(lag Lag, init []float64) *snapshots {
+	n := 1
+	if lag.Kind == Delay {
+		n = lag.Age + 1
+	}
+	s := &snapshots{lag: lag, ring: make([][]float64, n)}
+	for i := range s.ring {
+		s.ring[i] = slices.Clone(init)
+	}
+	return s
+}
+
+// at returns θ_old of step t, called once a step with that step's logits: those
+// of the last multiple of K (block), or of step max(t−τ, 0) (delay).
+func (s *snapshots) at(t int, theta []float64) []float64 {
+	if s.lag.Kind == Block {
+		if t%s.lag.Age == 0 {
+			copy(s.ring[0], theta)
+		}
+		return s.ring[0]
+	}
+	n := len(s.ring)
+	copy(s.ring[t%n], theta)
+	return s.ring[max(t-s.lag.Age, 0)%n]
+}

@@ -1,0 +1,148 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+)
+
+// model is Params made ready for computing: checked, and with what does not
+// depend on the logits worked out once. It owns scratch space, so it serves
+// one goroutine.
+type model struct {
+	*Params
+	size      float64   // G; +Inf where infinite
+	reference []float64 // log π_ref
+
+	// Where every reward is one of two values, lower and lower+span, the
+	// number of successes (rewards at the upper value) is sufficient, and the
+	// sums of docs/theory.md §2 are exact. success is then the probability of
+	// the upper value, by arm; otherwise nil.
+	success []float64
+	span    float64
+
+	baseline  float64 // G/(G−1) for leave-one-out, else 1
+	deviation float64 // sample over population standard deviation
+
+	now, past policy
+	up, down  []float64 // w⁺_a, w⁻_a
+	kappa     []float64 // κ_a of a sampled KL estimator
+	x, y      []float64
+	weights   []float64
+	states    []partial
+}
+
+// policy is a softmax and its logarithm.
+type policy struct {
+	probs, logs []float64
+}
+
+func newPolicy(arms int) policy {
+	return policy{probs: make([]float64, arms), logs: make([]float64, arms)}
+}
+
+func (p *policy) set(theta []float64) {
+	softmax(p.probs, theta)
+	logSoftmax(p.logs, theta)
+}
+
+// newModel checks p, whose flaws are its caller's mistakes.
+func newModel(p *Params) *model {
+	arms := len(p.Arms)
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			panic("rom: " + fmt.Sprintf(format, args...))
+		}
+	}
+	check(arms >= 2, "%d arms, want 2 or more", arms)
+	check(len(p.Reference) == arms, "%d reference logits for %d arms", len(p.Reference), arms)
+	check(p.GroupSize == Infinite || p.GroupSize >= 2, "group size %d", p.GroupSize)
+	check(p.Groups >= 1, "%d groups per step", p.Groups)
+	check(p.Strength >= 0 && p.Epsilon >= 0, "strength %v, epsilon %v", p.Strength, p.Epsilon)
+	check(p.Factors.Stiffness > 0 && p.Factors.Noise >= 0 && p.Factors.Lag >= 0 && p.Factors.Mass > 0,
+		"factors %+v; Unit leaves the theory as derived", p.Factors)
+	m := &model{
+		Params:    p,
+		size:      math.Inf(1),
+		reference: make([]float64, arms),
+		baseline:  1,
+		deviation: 1,
+		now:       newPolicy(arms),
+		past:      newPolicy(arms),
+		up:        make([]float64, arms),
+		down:      make([]float64, arms),
+		kappa:     make([]float64, arms),
+		x:         make([]float64, arms),
+		y:         make([]float64, arms),
+		states:    make([]partial, arms),
+	}
+	logSoftmax(m.reference, p.Reference)
+	if p.GroupSize != Infinite {
+		m.size = float64(p.GroupSize)
+		if p.Baseline == LeaveOneOut {
+			m.baseline = m.size / (m.size - 1)
+		}
+		if p.Deviation == Sample {
+			m.deviation = math.Sqrt(m.size / (m.size - 1))
+		}
+	}
+	m.success, m.span = twoValued(p.Arms)
+	return m
+}
+
+// kind says how this bandit's force is known.
+func (m *model) kind() Kind {
+	if m.success != nil || m.GroupSize == Infinite {
+		return Exact
+	}
+	return LeadingOrder
+}
+
+// weigh sets the importance weights of every arm, by the sign of the
+// advantage. An arm that the snapshot cannot draw has weight 0.
+func (m *model) weigh() {
+	for a, old := range m.past.probs {
+		w := 1.0
+		if m.Weighting != Unweighted {
+			w = 0
+			if old > 0 {
+				w = m.now.probs[a] / old
+			}
+		}
+		m.up[a], m.down[a] = w, w
+		if m.Weighting == Clipped {
+			if w > 1+m.ClipHigh {
+				m.up[a] = 0
+			}
+			if w < 1-m.ClipLow {
+				m.down[a] = 0
+			}
+		}
+	}
+}
+
+// anchor is the policy at which the KL penalty is evaluated.
+func (m *model) anchor() *policy {
+	if m.Anchor == AtSnapshot {
+		return &m.past
+	}
+	return &m.now
+}
+
+// score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
+// log π/π_ref (k2) or 1 − π_ref/π (k3); 0 for the exact gradient and where the
+// arm cannot be drawn.
+func (m *model) score() {
+	at := m.anchor()
+	for a := range m.kappa {
+		m.kappa[a] = 0
+		if m.past.probs[a] == 0 || m.Strength == 0 {
+			continue
+		}
+		switch l := at.logs[a] - m.reference[a]; m.Estimate {
+		case K2:
+			m.kappa[a] = l
+		case K3:
+			m.kappa[a] = -math.Expm1(-l)
+		}
+	}
+}

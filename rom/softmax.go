@@ -1,0 +1,60 @@
+package rom
+
+import "math"
+
+// softmax writes π_a = e^{θ_a}/Σ_b e^{θ_b} into dst. The largest logit is
+// taken out first, so that no logit overflows; probabilities below 1e-308 are
+// 0.
+func softmax(dst, theta []float64) {
+	top := theta[0]
+	for _, x := range theta {
+		top = max(top, x)
+	}
+	sum := 0.0
+	for a, x := range theta {
+		dst[a] = math.Exp(x - top)
+		sum += dst[a]
+	}
+	for a := range dst {
+		dst[a] /= sum
+	}
+}
+
+// logSoftmax writes log π_a into dst. Unlike log(softmax) it stays finite
+// where a probability underflows.
+func logSoftmax(dst, theta []float64) {
+	top := theta[0]
+	for _, x := range theta {
+		top = max(top, x)
+	}
+	sum := 0.0
+	for _, x := range theta {
+		sum += math.Exp(x - top)
+	}
+	norm := top + math.Log(sum)
+	for a, x := range theta {
+		dst[a] = x - norm
+	}
+}
+
+// centre subtracts the mean from x: the part of the logits that the policy
+// sees.
+func centre(x []float64) {
+	mean := 0.0
+	for _, v := range x {
+		mean += v
+	}
+	mean /= float64(len(x))
+	for a := range x {
+		x[a] -= mean
+	}
+}
+
+// sigmoid returns 1/(1+e^{−z}) without overflow.
+func sigmoid(z float64) float64 {
+	if z >= 0 {
+		return 1 / (1 + math.Exp(-z))
+	}
+	e := math.Exp(z)
+	return e / (1 + e)
+}

@@ -1,0 +1,183 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// StiffnessAt returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at
+// θ = θ_old = theta, both A×A, in the closed forms of docs/theory.md §3. They
+// hold on-policy anywhere, not at fixed points alone, with H_u = diag u − uπᵀ
+// − πuᵀ, u = π∘(m − J), F = diag π − ππᵀ, ℓ = log π/π_ref:
+//
+//	reward, none        Λ_f = 0           Λ_s = −φH_u − u∇φᵀ
+//	reward, ratio       Λ_f = −φH_u       Λ_s = −u∇φᵀ
+//	exact KL, current   β(H_w + F), w = π∘(ℓ − KL)
+//	k2, current         β(1−KL)F, stale β(diag ℓ − πℓᵀ)F
+//	k3, current         β(diag π_ref − π_refπᵀ − ππ_refᵀ + ππᵀ), stale β(diag κ − πκᵀ)F
+//	KL at snapshot      all of it stale
+//
+// A clip is inside its range on-policy. ∇φ = φ_G′u where rewards take two
+// values. Where the mean force itself is an expansion in 1/G, its derivatives
+// are central differences of that expansion, good to 1e-11.
+func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
+	m := newModel(&p)
+	return m.stiffness(theta)
+}
+
+func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
+	arms := len(m.Arms)
+	m.set(theta, theta)
+	f, s := square(arms), square(arms)
+	if m.kind() == Exact {
+		m.rewardStiffness(f, s)
+	} else {
+		m.differencedStiffness(f, s, theta)
+		m.set(theta, theta)
+	}
+	if m.Strength > 0 {
+		m.penaltyStiffness(f, s)
+	}
+	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
+}
+
+func dense(rows [][]float64, factor float64) *mat.Dense {
+	n := len(rows)
+	d := mat.NewDense(n, n, nil)
+	for a, row := range rows {
+		for b, x := range row {
+			d.Set(a, b, factor*x)
+		}
+	}
+	return d
+}
+
+// rewardStiffness adds the reward part of an exactly known force.
+func (m *model) rewardStiffness(fresh, stale [][]float64) {
+	probs := m.now.probs
+	u, slope := make([]float64, len(probs)), make([]float64, len(probs)) // u and ∇φ
+	var phi float64
+	if m.success != nil {
+		j, rest := chances(probs, m.success)
+		phi = m.phi(j, rest)
+		derivative := m.phiSlope(j, rest)
+		for a, p := range probs {
+			u[a] = p * (m.success[a] - j)
+			slope[a] = derivative * u[a]
+		}
+	} else {
+		mean := m.prepare()
+		variance := 0.0
+		for a, p := range probs {
+			variance += p * m.states[a].full(2)
+		}
+		var derivative float64
+		phi, derivative, _ = m.generalScale(variance)
+		for a, p := range probs {
+			u[a] = p * (m.Arms[a].Mean - mean)
+			slope[a] = derivative * p * (m.states[a].full(2) - variance)
+		}
+	}
+	h := stale
+	if m.Weighting != Unweighted {
+		h = fresh
+	}
+	for a, p := range probs {
+		h[a][a] -= phi * u[a]
+		for b, q := range probs {
+			h[a][b] += phi * (u[a]*q + p*u[b])
+			stale[a][b] -= u[a] * slope[b]
+		}
+	}
+}
+
+// penaltyStiffness adds the KL part.
+func (m *model) penaltyStiffness(fresh, stale [][]float64) {
+	probs, beta := m.now.probs, m.Strength
+	if m.Anchor == AtSnapshot {
+		fresh = stale
+	}
+	l, kl := make([]float64, len(probs)), 0.0
+	for a, p := range probs {
+		l[a] = m.now.logs[a] - m.reference[a]
+		kl += p * l[a]
+	}
+	// fisher adds (diag x − πxᵀ)F to the stale part: κ∘π_old − πΣκπ_old moves
+	// with π_old.
+	fisher := func(x []float64) {
+		mean := 0.0
+		for a, p := range probs {
+			mean += p * x[a]
+		}
+		for a, p := range probs {
+			for b, q := range probs {
+				// x_aF_ab − π_a Σ_c x_cF_cb, Σ_c x_cF_cb = π_b(x_b − x̄)
+				v := -x[a]*p*q - p*q*(x[b]-mean)
+				if a == b {
+					v += x[a] * p
+				}
+				stale[a][b] += beta * v
+			}
+		}
+	}
+	switch m.Estimate {
+	case ExactKL:
+		for a, p := range probs {
+			wa := p * (l[a] - kl)
+			fresh[a][a] += beta * (wa + p)
+			for b, q := range probs {
+				fresh[a][b] -= beta * (wa*q + p*q*(l[b]-kl) + p*q)
+			}
+		}
+	case K2:
+		for a, p := range probs {
+			fresh[a][a] += beta * (1 - kl) * p
+			for b, q := range probs {
+				fresh[a][b] -= beta * (1 - kl) * p * q
+			}
+		}
+		fisher(l)
+	case K3:
+		for a, p := range probs {
+			ra := math.Exp(m.reference[a])
+			fresh[a][a] += beta * ra
+			for b, q := range probs {
+				rb := math.Exp(m.reference[b])
+				fresh[a][b] += beta * (p*q - ra*q - p*rb)
+			}
+		}
+		fisher(m.kappa)
+	}
+}
+
+// differencedStiffness writes the reward part by central differences of sixth
+// order: with a step of 0.01 the error is 1e-14 from the seventh derivative
+// and as much from rounding. The step stays inside the range of a clip.
+func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) {
+	step := 0.01
+	if m.Weighting == Clipped {
+		step = min(step, m.ClipLow/8, m.ClipHigh/8)
+	}
+	arms := len(m.Arms)
+	moved, force := make([]float64, arms), make([]float64, arms)
+	coefficients := [3]float64{45.0 / 60, -9.0 / 60, 1.0 / 60}
+	for b := range arms {
+		for i, c := range coefficients {
+			for _, sign := range [2]float64{1, -1} {
+				copy(moved, theta)
+				moved[b] += sign * float64(i+1) * step
+				m.set(moved, theta)
+				m.rewardForce(force)
+				for a, x := range force {
+					fresh[a][b] -= sign * c * x / step
+				}
+				m.set(theta, moved)
+				m.rewardForce(force)
+				for a, x := range force {
+					stale[a][b] -= sign * c * x / step
+				}
+			}
+		}
+	}
+}
