@@ -1,0 +1,280 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+var (
+	trials        = []int{0, 1, 2, 15, 16, 17, 32, 33, 63, 64, 65, 1000, 65536, 1 << 31}
+	probabilities = []float64{0, 0x1p-60, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.999, 1 - 0x1p-53, 1}
+)
+
+// testBinomial tests a histogram against the law in [low, high], where all but
+// a negligible part of it is.
+func testBinomial(histogram map[int]int, n int, p float64) error {
+	mean, variance := float64(n)*p, float64(n)*p*(1-p)
+	// By Bernstein's inequality all but 1e-17 lies within
+	// √(2·40·variance) + 40·2/3 of the mean.
+	reach := math.Sqrt(80*variance) + 27
+	low, high := int(max(0, mean-reach)), int(min(float64(n), mean+reach))
+	law := distuv.Binomial{N: float64(n), P: p}
+	pmf := func(k int) float64 {
+		switch { // gonum's takes 0·ln 0
+		case p == 0:
+			return one(k == 0)
+		case p == 1:
+			return one(k == n)
+		}
+		return law.Prob(float64(k))
+	}
+	if err := testPMF(histogram, low, high, pmf); err != nil {
+		return err
+	}
+	if mean < minExpected/float64(draws) || float64(n)-mean < minExpected/float64(draws) {
+		return nil // too few successes, or failures, for the normal law
+	}
+	return testMean(histogram, mean, variance)
+}
+
+func one(indicator bool) float64 {
+	if indicator {
+		return 1
+	}
+	return 0
+}
+
+func TestBinomial(t *testing.T) {
+	for i, n := range trials {
+		// The boundary between inversion and rejection, from both sides.
+		boundary := rejectionMean / float64(max(n, 2*rejectionMean))
+		for j, p := range append([]float64{boundary, math.Nextafter(boundary, 0)}, probabilities...) {
+			if p == 1-0x1p-53 && n == 1<<31 || p == 0x1p-60 && n == 1<<31 {
+				continue // neither always the same nor often another: TestBinomialRare
+			}
+			w := words(uint64(100*i + j))
+			histogram := sample(draws, func() int { return Binomial(w, n, p) })
+			if err := testBinomial(histogram, n, p); err != nil {
+				t.Errorf("n = %d, p = %v: %v", n, p, err)
+			}
+		}
+	}
+}
+
+// At p = 2⁻⁶⁰ and 1 − 2⁻⁵³ with 2³¹ trials a draw differs from 0 and n with
+// probability 2⁻²⁹ and 2⁻²²: so many draws are not made. But inversion is a step
+// function of its word, whose steps can be found: they are at P(0) and P(≤ 1),
+// to the 2⁻⁵² of a uniform number.
+func TestBinomialRare(t *testing.T) {
+	const n = 1 << 31
+	for _, p := range []float64{0x1p-60, 0x1p-53} {
+		mean := n * p
+		for k, want := range []float64{math.Exp(-mean), math.Exp(-mean) * (1 + mean)} {
+			low, high := uint64(0), uint64(1<<52) // the least word>>12 that gives more than k
+			for low < high {
+				middle := low + (high-low)/2
+				w := NewWords(&script{words: []uint64{middle << 12}})
+				if invert(w, n, p) > k {
+					high = middle
+				} else {
+					low = middle + 1
+				}
+			}
+			// The grid of 2⁻⁵², and two roundings of probabilities.
+			if got := float64(low) * 0x1p-52; math.Abs(got-want) > 2*0x1p-52 {
+				t.Errorf("p = %v: P(≤ %d) is %g off", p, k, got-want)
+			}
+		}
+	}
+}
+
+// Planted faults, to show what the tests can see.
+func TestBinomialTestsHavePower(t *testing.T) {
+	for _, c := range []struct {
+		n int
+		p float64
+	}{{16, 0.7}, {64, 0.3}, {65, 0.01}, {1000, 0.5}, {65536, 0.2}} {
+		w := words(1)
+		// p is wrong by 12 standard errors of its estimate; the limit is near 7.
+		wrong := c.p + 12*math.Sqrt(c.p*(1-c.p)/(float64(c.n)*draws))
+		if testBinomial(sample(draws, func() int { return Binomial(w, c.n, wrong) }), c.n, c.p) == nil {
+			t.Errorf("n = %d, p = %v: a wrong p is not noticed", c.n, c.p)
+		}
+		// The mean is right, the variance is not: one draw of 20 is split into
+		// two halves that go the same way.
+		mixed := sample(draws, func() int {
+			if Binomial(w, 20, 0.05) == 0 {
+				return 2 * Binomial(w, c.n/2, c.p)
+			}
+			return Binomial(w, c.n, c.p)
+		})
+		if testBinomial(mixed, c.n, c.p) == nil {
+			t.Errorf("n = %d, p = %v: a wrong variance is not noticed", c.n, c.p)
+		}
+	}
+	// Rejection that accepts whatever the squeeze does not.
+	w := words(2)
+	tr := newTransform(1000, 0.3)
+	unrejected := sample(draws, func() int {
+		for {
+			u := Uniform(w) - 0.5
+			if k := math.Floor(tr.at(u, 0.5-math.Abs(u))); k >= 0 && k <= 1000 {
+				return int(k)
+			}
+		}
+	})
+	if testBinomial(unrejected, 1000, 0.3) == nil {
+		t.Error("rejection without rejecting is not noticed")
+	}
+}
+
+func TestBinomialPanics(t *testing.T) {
+	for _, c := range []struct {
+		n int
+		p float64
+	}{{-1, 0.5}, {1<<31 + 1, 0.5}, {1, math.NaN()}, {1000, math.NaN()}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Binomial(%d, %v) does not panic", c.n, c.p)
+				}
+			}()
+			Binomial(words(1), c.n, c.p)
+		}()
+	}
+}
+
+// walk calls visit for laws over the whole range of transformed rejection, and
+// for each for numbers of successes up to 12 standard deviations from the mode.
+func walk(visit func(n int, p, k, mode float64)) {
+	for _, n := range []int{65, 66, 70, 80, 101, 128, 200, 500, 1000, 5000, 65536, 1 << 20, 1 << 31} {
+		least := rejectionMean / float64(n)
+		for i := range 61 {
+			p := min(0.5, least*math.Pow(0.5/least, float64(i)/60)*(1+0x1p-50))
+			sd := math.Sqrt(float64(n) * p * (1 - p))
+			mode := math.Floor(float64(n+1) * p)
+			for k := max(0, mode-math.Floor(12*sd)); k <= min(float64(n), mode+12*sd); k += max(1, math.Floor(sd/20)) {
+				visit(n, p, k, mode)
+			}
+		}
+	}
+}
+
+// edges returns the two ends of the u that give k.
+func (t *transform) edges(k float64) [2]float64 {
+	var ends [2]float64
+	for i := range ends {
+		low, high := -0.5, 0.5
+		for range 60 { // at increases with u
+			middle := (low + high) / 2
+			if t.at(middle, 0.5-math.Abs(middle)) < k+float64(i) {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		ends[i] = (low + high) / 2
+	}
+	return ends
+}
+
+// checkHat returns an error unless the acceptance probability of k is at most 1
+// and, where the squeeze accepts unseen, at least what it accepts. Within one k it
+// has its extremes at the edges.
+func (t *transform) checkHat(n int, p, k, mode, squeeze float64) error {
+	ratio := math.Exp(logMass(float64(n), p, k) - logMass(float64(n), p, mode))
+	for _, u := range t.edges(k) {
+		d := 0.5 - math.Abs(u)
+		if d < 1e-9 {
+			continue // beyond the support of 53-bit numbers
+		}
+		acceptance := ratio / t.threshold(d)
+		if acceptance > 1 {
+			return fmt.Errorf("acceptance %g", acceptance)
+		}
+		if d >= squeezeFrom && squeeze > acceptance {
+			return fmt.Errorf("acceptance %g, squeeze %g", acceptance, squeeze)
+		}
+	}
+	return nil
+}
+
+// Transformed rejection is exact if its hat is above the law and its squeeze
+// below.
+func TestHatAndSqueeze(t *testing.T) {
+	tooGreedy := 0
+	walk(func(n int, p, k, mode float64) {
+		tr := newTransform(n, p)
+		if err := tr.checkHat(n, p, k, mode, tr.squeeze()); err != nil {
+			t.Fatalf("n = %d, p = %v, k = %v: %v", n, p, k, err)
+		}
+		if tr.checkHat(n, p, k, mode, tr.squeeze()+0.02) != nil {
+			tooGreedy++
+		}
+	})
+	if tooGreedy == 0 {
+		t.Error("a squeeze 0.02 higher is not noticed")
+	}
+}
+
+// The bounds of the ratio hold, to the rounding of logMass.
+func TestRatioBounds(t *testing.T) {
+	const rounding = 1e-8 // 2³¹ times 2⁻⁵³ and some
+	tooNarrow := 0
+	walk(func(n int, p, k, mode float64) {
+		ratio := logMass(float64(n), p, k) - logMass(float64(n), p, mode)
+		low, high := ratioBounds(float64(n)*p*(1-p), math.Abs(k-mode))
+		if ratio < low-rounding || ratio > high+rounding {
+			t.Fatalf("n = %d, p = %v, k = %v: %v not in [%v, %v]", n, p, k, ratio, low, high)
+		}
+		if width := high - low; ratio < low+0.1*width || ratio > high-0.1*width {
+			tooNarrow++
+		}
+	})
+	if tooNarrow == 0 {
+		t.Error("bounds a tenth narrower are not noticed")
+	}
+}
+
+// logMass against 300-bit arithmetic.
+func TestLogMass(t *testing.T) {
+	real := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	for _, c := range []struct{ n, p float64 }{{65, 0.25}, {100, 0.1}, {1000, 0.3}, {4000, 0.0025}, {4000, 0.5}} {
+		odds := real(c.p)
+		odds.Quo(odds, real(1-c.p))
+		mode := math.Floor((c.n + 1) * c.p)
+		ratio := real(1) // P(k)/P(mode)
+		for k := mode; k < min(c.n, 3*mode); {
+			ratio.Mul(ratio, odds).Mul(ratio, real(c.n-k)).Quo(ratio, real(k+1))
+			k++
+			fraction := new(big.Float)
+			exponent := ratio.MantExp(fraction)
+			f, _ := fraction.Float64()
+			want := math.Log(f) + float64(exponent)*math.Ln2
+			got := logMass(c.n, c.p, k) - logMass(c.n, c.p, mode)
+			// The omitted term of four Stirling series, and a few roundings of
+			// deviances and their terms, which k and the result bound.
+			tolerance := 4*2e-14 + 8*0x1p-53*max(k, math.Abs(want))
+			if math.Abs(got-want) > tolerance {
+				t.Fatalf("n = %v, p = %v: ln P(%v)/P(%v) is %g off", c.n, c.p, k, mode, got-want)
+			}
+		}
+	}
+}
+
+func benchmarkBinomial(b *testing.B, n int, p float64) {
+	w := words(1)
+	for b.Loop() {
+		Binomial(w, n, p)
+	}
+}
+
+func BenchmarkBinomial16(b *testing.B)    { benchmarkBinomial(b, 16, 0.7) }
+func BenchmarkBinomial64(b *testing.B)    { benchmarkBinomial(b, 64, 0.3) }
+func BenchmarkBinomial1024(b *testing.B)  { benchmarkBinomial(b, 1024, 0.5) }
+func BenchmarkBinomial65536(b *testing.B) { benchmarkBinomial(b, 65536, 0.2) }
+func BenchmarkBinomialFew(b *testing.B)   { benchmarkBinomial(b, 1000, 0.005) }

@@ -1,0 +1,175 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+var weightings = [][]float64{
+	{1},
+	{0.5, 0.5},
+	{0, 0.3, 0, 0.7, 0},
+	{0.9, 0.05, 0.05},
+	{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, // sums to 1 − 2⁻⁵³ forwards
+	{0.2, 0.3, 0.4, 0.1 + 1e-9},
+	{1, 1e-17, 1e-300},
+	{1e-300, 1e-17, 1},
+	{0x1p-60, 1 - 0x1p-53, 0},
+}
+
+// Counts add up, no arm of weight 0 gets one, and each arm alone is binomial.
+func TestMultinomialMargins(t *testing.T) {
+	for i, weights := range weightings {
+		total := 0.
+		for _, weight := range weights {
+			total += weight
+		}
+		for _, n := range []int{0, 1, 16, 65, 1024} {
+			w := words(uint64(1000*i + n))
+			histograms := make([]map[int]int, len(weights))
+			for a := range histograms {
+				histograms[a] = map[int]int{}
+			}
+			counts := make([]int, len(weights))
+			for range draws / 4 {
+				Multinomial(counts, w, n, weights)
+				sum := 0
+				for a, k := range counts {
+					histograms[a][k]++
+					sum += k
+					if k < 0 || k > 0 && weights[a] == 0 {
+						t.Fatalf("weights %v, n = %d: counts %v", weights, n, counts)
+					}
+				}
+				if sum != n {
+					t.Fatalf("weights %v: counts %v do not sum to %d", weights, counts, n)
+				}
+			}
+			for a, weight := range weights {
+				if err := testBinomial(histograms[a], n, weight/total); err != nil {
+					t.Errorf("weights %v, n = %d, arm %d: %v", weights, n, a, err)
+				}
+			}
+		}
+	}
+}
+
+// jointLaw returns the multinomial probabilities of the counts of three arms of
+// n draws, by the number 100·k_0 + k_1.
+func jointLaw(n int, p []float64) func(code int) float64 {
+	return func(code int) float64 {
+		k0, k1 := code/100, code%100
+		k2 := n - k0 - k1
+		if k2 < 0 {
+			return 0
+		}
+		// One factor of n!/(k_0! k_1! k_2!) p_0^k_0 p_1^k_1 p_2^k_2 after the other.
+		probability, i := 1., 0.
+		for a, k := range []int{k0, k1, k2} {
+			for j := range k {
+				i++
+				probability *= i / float64(j+1) * p[a]
+			}
+		}
+		return probability
+	}
+}
+
+// All counts together, against the multinomial law; and a planted fault, a
+// dependence that leaves each arm's own law alone, is noticed.
+func TestMultinomialJointly(t *testing.T) {
+	const n = 6
+	p := []float64{0.25, 0.25, 0.5}
+	law := jointLaw(n, p)
+	w := words(5)
+	counts := make([]int, 3)
+	joint := sample(draws, func() int {
+		Multinomial(counts, w, n, p)
+		return 100*counts[0] + counts[1]
+	})
+	if err := testPMF(joint, 0, 100*n, law); err != nil {
+		t.Error(err)
+	}
+	dependent := sample(draws, func() int {
+		Multinomial(counts, w, n, p)
+		if counts[0] > counts[1] && Binomial(w, 1, 0.1) == 1 {
+			counts[0], counts[1] = counts[1], counts[0] // and so the order is not even
+		}
+		return 100*counts[0] + counts[1]
+	})
+	if testPMF(dependent, 0, 100*n, law) == nil {
+		t.Error("a dependence is not noticed")
+	}
+}
+
+func TestMultinomialPanics(t *testing.T) {
+	w := words(1)
+	for _, c := range []struct {
+		counts  int
+		n       int
+		weights []float64
+	}{
+		{2, 1, []float64{1}}, {1, 1, []float64{0}}, {0, 1, nil}, {2, 1, []float64{-1, 2}}, {2, 1, []float64{math.NaN(), 1}},
+		{2, -1, []float64{0.5, 0.5}}, {1, -1, []float64{1}},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Multinomial(n = %d, %v) does not panic", c.n, c.weights)
+				}
+			}()
+			Multinomial(make([]int, c.counts), w, c.n, c.weights)
+		}()
+	}
+	Multinomial(nil, w, 0, nil) // nothing to draw
+}
+
+// Hard remainders: weights over 600 orders of magnitude, in random order, never
+// panic, never lose a draw, never give an impossible one.
+func TestMultinomialRemainders(t *testing.T) {
+	w := words(7)
+	for range 20_000 {
+		weights := make([]float64, 1+Binomial(w, 8, 0.5))
+		total := 0.
+		for a := range weights {
+			weights[a] = math.Exp(-690 * math.Pow(Uniform(w), 4))
+			if Binomial(w, 1, 0.2) == 1 {
+				weights[a] = 0
+			}
+			total += weights[a]
+		}
+		if total == 0 {
+			continue
+		}
+		for a := range weights {
+			weights[a] /= total
+		}
+		counts := slices.Repeat([]int{-1}, len(weights))
+		n := Binomial(w, 200, 0.5)
+		Multinomial(counts, w, n, weights)
+		sum := 0
+		for a, k := range counts {
+			sum += k
+			if k < 0 || k > 0 && weights[a] == 0 {
+				t.Fatalf("weights %v: counts %v", weights, counts)
+			}
+		}
+		if sum != n {
+			t.Fatalf("weights %v: counts %v do not sum to %d", weights, counts, n)
+		}
+	}
+}
+
+func BenchmarkMultinomial(b *testing.B) {
+	weights := slices.Repeat([]float64{0.1}, 10)
+	for _, n := range []int{16, 1024} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			w, counts := words(1), make([]int, len(weights))
+			for b.Loop() {
+				Multinomial(counts, w, n, weights)
+			}
+		})
+	}
+}

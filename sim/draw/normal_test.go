@@ -1,0 +1,125 @@
+package draw
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+func numbers(n int, draw func() float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = draw()
+	}
+	return x
+}
+
+func TestUniform(t *testing.T) {
+	ends := NewWords(&script{words: []uint64{0, math.MaxUint64}})
+	if u := Uniform(ends); u != 0x1p-53 {
+		t.Errorf("the least number is %x", u)
+	}
+	if u := Uniform(ends); u != 1-0x1p-53 {
+		t.Errorf("the greatest number is %x", u)
+	}
+	w := words(1)
+	x := numbers(draws, func() float64 { return Uniform(w) })
+	if err := testCDF(x, func(x float64) float64 { return x }); err != nil {
+		t.Error(err)
+	}
+	if err := testMoments(x, 0.5, 1./12, 1./80); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNormal(t *testing.T) {
+	w := words(1)
+	x := numbers(draws, func() float64 { return Normal(w) })
+	if err := testMoments(x, 0, 1, 3); err != nil {
+		t.Error(err)
+	}
+	if err := testCDF(x, distuv.UnitNormal.CDF); err != nil {
+		t.Error(err)
+	}
+	// Successive draws are uncorrelated: their products have mean 0 and
+	// variance 1, their squares 1 and the square of 1, 9.
+	product := numbers(draws, func() float64 { return Normal(w) * Normal(w) })
+	if err := testMoments(product, 0, 1, 9); err != nil {
+		t.Errorf("products: %v", err)
+	}
+}
+
+func TestGamma(t *testing.T) {
+	for i, shape := range []float64{0.05, 0.5, 0.99, 1, 1.5, 10, 1000} {
+		w := words(uint64(i))
+		x := numbers(draws, func() float64 { return Gamma(w, shape) })
+		if shape >= 0.5 { // below, sums of draws are far from normal
+			if err := testMoments(x, shape, shape, 3*shape*shape+6*shape); err != nil {
+				t.Errorf("shape %v: %v", shape, err)
+			}
+		}
+		if err := testCDF(x, distuv.Gamma{Alpha: shape, Beta: 1}.CDF); err != nil {
+			t.Errorf("shape %v: %v", shape, err)
+		}
+	}
+}
+
+func TestChiSquare(t *testing.T) {
+	w := words(1)
+	if x := ChiSquare(w, 0); x != 0 {
+		t.Errorf("ChiSquare(0) = %v", x)
+	}
+	for _, k := range []int{1, 2, 15, 1023} {
+		x := numbers(draws, func() float64 { return ChiSquare(w, k) })
+		if err := testCDF(x, distuv.ChiSquared{K: float64(k)}.CDF); err != nil {
+			t.Errorf("k = %d: %v", k, err)
+		}
+	}
+}
+
+// Planted faults: a scale wrong by 5 %, a mean by 0.03, a shape by 3 %, tails cut
+// at 2.
+func TestContinuousTestsHavePower(t *testing.T) {
+	w := words(1)
+	scaled := numbers(draws, func() float64 { return 1.05 * Normal(w) })
+	if testMoments(scaled, 0, 1, 3) == nil || testCDF(scaled, distuv.UnitNormal.CDF) == nil {
+		t.Error("a wrong scale is not noticed")
+	}
+	shifted := numbers(draws, func() float64 { return 0.03 + Normal(w) })
+	if testMoments(shifted, 0, 1, 3) == nil || testCDF(shifted, distuv.UnitNormal.CDF) == nil {
+		t.Error("a wrong mean is not noticed")
+	}
+	if testCDF(numbers(draws, func() float64 { return Gamma(w, 1.55) }), distuv.Gamma{Alpha: 1.5, Beta: 1}.CDF) == nil {
+		t.Error("a wrong shape is not noticed")
+	}
+	cut := numbers(draws, func() float64 { return max(-2, min(2, Normal(w))) })
+	if testMoments(cut, 0, 1, 3) == nil {
+		t.Error("cut tails are not noticed")
+	}
+}
+
+func TestContinuousPanics(t *testing.T) {
+	for name, draw := range map[string]func(*Words){
+		"Gamma(0)":      func(w *Words) { Gamma(w, 0) },
+		"Gamma(NaN)":    func(w *Words) { Gamma(w, math.NaN()) },
+		"Gamma(Inf)":    func(w *Words) { Gamma(w, math.Inf(1)) },
+		"ChiSquare(-1)": func(w *Words) { ChiSquare(w, -1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic", name)
+				}
+			}()
+			draw(words(1))
+		}()
+	}
+}
+
+func BenchmarkNormal(b *testing.B) {
+	w := words(1)
+	for b.Loop() {
+		Normal(w)
+	}
+}

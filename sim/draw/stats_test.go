@@ -1,0 +1,171 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// The seeds are fixed, so a test passes always or never. That a correct sampler
+// fails one of them had, before the seeds were chosen, at most this probability
+// over all statistical tests of the package together; each of the at most
+// statisticalTests has its share.
+const (
+	familyFailure    = 1e-9
+	statisticalTests = 1000
+	failure          = familyFailure / statisticalTests
+)
+
+const draws = 200_000
+
+func words(seed uint64) *Words { return NewWords(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
+
+// sample returns how often each value of draw came up.
+func sample(n int, draw func() int) map[int]int {
+	histogram := map[int]int{}
+	for range n {
+		histogram[draw()]++
+	}
+	return histogram
+}
+
+// minExpected is the expectation a cell must have for χ² to be of its law far
+// enough into the tail.
+const minExpected = 100
+
+// testPMF tests a histogram against the probabilities of the values from low to
+// high; what they leave must be negligible. Neighbouring values are pooled into
+// cells of minExpected or more. If that leaves one cell, draws of other values
+// than the common one must be as rare as they should be.
+func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error {
+	n := 0
+	for _, count := range histogram {
+		n += count
+	}
+	type cell struct{ observed, expected float64 }
+	var cells []cell
+	var open cell
+	inside := 0
+	for k := low; k <= high; k++ {
+		open.observed += float64(histogram[k])
+		open.expected += float64(n) * pmf(k)
+		inside += histogram[k]
+		if open.expected >= minExpected {
+			cells = append(cells, open)
+			open = cell{}
+		}
+	}
+	if inside != n {
+		return fmt.Errorf("%d of %d draws outside [%d, %d]", n-inside, n, low, high)
+	}
+	if len(cells) == 0 {
+		return fmt.Errorf("no cell expects %d draws", minExpected)
+	}
+	last := &cells[len(cells)-1]
+	if len(cells) == 1 {
+		common := slices.MaxFunc(slices.Collect(rangeOf(low, high)), func(a, b int) int { return histogram[a] - histogram[b] })
+		// P(more than `allowed` draws of other values) ≤ bound = rareᶜ/c!, c one more.
+		rare := float64(n) * (1 - pmf(common))
+		allowed, bound := 0, rare
+		for ; bound > failure; allowed++ {
+			bound *= rare / float64(allowed+2)
+		}
+		if allowed > 2 {
+			return fmt.Errorf("one cell, but %g rare draws expected: the test says too little", rare)
+		}
+		if others := n - histogram[common]; others > allowed {
+			return fmt.Errorf("%d draws other than %d, %g expected", others, common, rare)
+		}
+		return nil
+	}
+	last.observed += open.observed
+	last.expected += open.expected
+	chi2 := 0.
+	for _, c := range cells {
+		chi2 += (c.observed - c.expected) * (c.observed - c.expected) / c.expected
+	}
+	if p := (distuv.ChiSquared{K: float64(len(cells) - 1)}).Survival(chi2); p < failure {
+		return fmt.Errorf("χ² = %g with %d cells: p = %g", chi2, len(cells), p)
+	}
+	return nil
+}
+
+func rangeOf(low, high int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for k := low; k <= high; k++ {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// testMean tests a histogram's mean by the normal law of means.
+func testMean(histogram map[int]int, mean, variance float64) error {
+	sum, n := 0., 0.
+	for _, k := range slices.Sorted(keys(histogram)) {
+		sum += (float64(k) - mean) * float64(histogram[k])
+		n += float64(histogram[k])
+	}
+	if variance == 0 {
+		if sum != 0 {
+			return fmt.Errorf("mean is not %g", mean)
+		}
+		return nil
+	}
+	z := sum / math.Sqrt(n*variance)
+	if p := 2 * distuv.UnitNormal.Survival(math.Abs(z)); p < failure {
+		return fmt.Errorf("mean is %.2f standard errors off: p = %g", z, p)
+	}
+	return nil
+}
+
+func keys(m map[int]int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// testCDF is the test of Kolmogorov and Smirnov, sized for every n by the
+// inequality of Dvoretzky, Kiefer, Wolfowitz and Massart,
+// P(sup |F_n − F| > ε) ≤ 2 exp(−2nε²).
+func testCDF(x []float64, cdf func(float64) float64) error {
+	slices.Sort(x)
+	n := float64(len(x))
+	worst := 0.
+	for i, v := range x {
+		f := cdf(v)
+		worst = max(worst, f-float64(i)/n, float64(i+1)/n-f)
+	}
+	if epsilon := math.Sqrt(math.Log(2/failure) / (2 * n)); !(worst <= epsilon) {
+		return fmt.Errorf("the distribution function is %g off, more than %g", worst, epsilon)
+	}
+	return nil
+}
+
+// testMoments tests the mean and the second moment about the true mean of x by
+// the normal law of means, given the true mean, variance and fourth central
+// moment.
+func testMoments(x []float64, mean, variance, fourth float64) error {
+	first, second := 0., 0.
+	for _, v := range x {
+		first += v - mean
+		second += (v-mean)*(v-mean) - variance
+	}
+	n := float64(len(x))
+	limit := distuv.UnitNormal.Quantile(1 - failure/4)
+	if z := first / math.Sqrt(n*variance); !(math.Abs(z) <= limit) {
+		return fmt.Errorf("mean is %.2f standard errors off", z)
+	}
+	if z := second / math.Sqrt(n*(fourth-variance*variance)); !(math.Abs(z) <= limit) {
+		return fmt.Errorf("variance is %.2f standard errors off", z)
+	}
+	return nil
+}

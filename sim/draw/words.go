@@ -1,0 +1,52 @@
+// Package draw is words in, counts out: samplers that turn a stream of random
+// words into the counts and numbers a group of samples consists of.
+//
+// A sampler's draws are a pure function of the words it takes. All arithmetic is
+// rounded explicitly (see grposim/grpo/fp), so they are the same on every
+// architecture. Nothing is kept between draws and nothing is allocated.
+package draw
+
+// Source is a stream of independent, uniformly distributed 64-bit words.
+type Source interface{ Uint64() uint64 }
+
+// Words reads a Source through a buffer, so that taking a word is a load and
+// an increment that the compiler inlines. It is not for concurrent use.
+type Words struct {
+	source Source
+	next   uint8 // index of the next word; 0: the buffer is used up
+	buffer [256]uint64
+}
+
+// NewWords returns the words of source, which may be nil if Reset is called
+// before the first word is taken.
+func NewWords(source Source) *Words {
+	w := new(Words)
+	w.Reset(source)
+	return w
+}
+
+// Reset drops what is buffered and goes on with the words of source.
+func (w *Words) Reset(source Source) {
+	w.source = source
+	w.next = 0
+}
+
+// Next takes a word.
+func (w *Words) Next() uint64 {
+	if w.next == 0 {
+		w.refill()
+	}
+	word := w.buffer[w.next]
+	w.next++
+	return word
+}
+
+// refill is kept out of Next, which would not be inlined with it.
+//
+//go:noinline
+func (w *Words) refill() {
+	source := w.source
+	for i := range w.buffer {
+		w.buffer[i] = source.Uint64()
+	}
+}
