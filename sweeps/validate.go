@@ -1,0 +1,278 @@
+package sweeps
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// maxJudged bounds the work of checking a file: cells times checks.
+const maxJudged = 4 * maxCells
+
+// cellRule is a rule between keys. Broken returns what one of them is and
+// should be, "" where the rule holds.
+type cellRule struct {
+	key    string   // the one to repair
+	keys   []string // all that the rule reads: it is off where one of them is a problem already
+	broken func(s *Settings, groups int) (got, want string)
+}
+
+// cellRules are the rules between keys that every cell must keep.
+var cellRules = []cellRule{
+	{lagKey, []string{lagKey, "lag.kind"}, func(s *Settings, _ int) (got, want string) {
+		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
+			return Format(s.Lag.Interval), "an integer ≥ 1 for a block"
+		}
+		return "", ""
+	}},
+	{burnInKey, []string{burnInKey, stepsKey}, func(s *Settings, _ int) (got, want string) {
+		if s.Run.BurnIn >= s.Run.Steps {
+			return Format(s.Run.BurnIn), fmt.Sprintf("fewer than run.steps, %d", s.Run.Steps)
+		}
+		return "", ""
+	}},
+	{warmupKey, []string{warmupKey, totalKey, "optimizer.schedule.kind", stepsKey}, func(s *Settings, _ int) (got, want string) {
+		schedule := s.Optimizer.Schedule
+		if schedule.Kind != grpo.ConstantRate && schedule.Warmup >= schedule.Total {
+			return Format(schedule.Warmup), fmt.Sprintf("fewer than %s, %d, of a %s schedule", totalKey, schedule.Total, schedule.Kind)
+		}
+		return "", ""
+	}},
+	{trueMeansKey, []string{trueMeansKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+		return oneAnArm(s.Bandit.TrueMeans, s, groups)
+	}},
+	{initKey, []string{initKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+		return oneAnArm(s.Policy.Init, s, groups)
+	}},
+	{referenceKey, []string{referenceKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+		return oneAnArm(s.Policy.Reference, s, groups)
+	}},
+}
+
+// oneAnArm is the rule that a list has one entry an arm; one an item of
+// bandit.arms has been repeated by now.
+func oneAnArm(v any, s *Settings, groups int) (got, want string) {
+	n, isList := listLength(v)
+	arms := len(s.Bandit.Arms)
+	if !isList || n == arms {
+		return "", ""
+	}
+	want = fmt.Sprintf("%d, one an arm", arms)
+	if groups != arms {
+		want += fmt.Sprintf(", or %d, one an item of %s", groups, armsKey)
+	}
+	return countWords(n, "number"), want
+}
+
+// validate expands the sweep and holds every cell against the rules between
+// keys, and every check against the cells that it selects.
+func (l *loader) validate() {
+	grids := l.spec.grids()
+	l.deadOverrides(grids)
+	if l.cells > maxCells {
+		return
+	}
+	if l.cells*len(l.spec.Checks) > maxJudged {
+		l.problem(l.checks[0].fields[""], "checks", "got %d checks of %d cells, want at most %d verdicts", len(l.spec.Checks), l.cells, maxJudged)
+		return
+	}
+	states := make([]checkState, len(l.spec.Checks))
+	for _, g := range grids {
+		arms := keyIndex(armsKey)
+		for choice, p := range g.points {
+			groups, _ := g.value(arms, choice).([]ArmGroup)
+			for _, rule := range cellRules {
+				if slices.ContainsFunc(rule.keys, func(key string) bool { return l.bad[key] }) {
+					continue
+				}
+				if got, want := rule.broken(&p.Settings, len(groups)); got != "" {
+					l.cellProblem(l.placeIn(g, choice, rule.key), rule.key, got, want)
+				}
+			}
+			if l.bad[armsKey] {
+				continue
+			}
+			for i := range states {
+				if !l.checks[i].broken && l.spec.Checks[i].Selects(&p) {
+					states[i].add(l, &l.spec.Checks[i], &l.checks[i], &p)
+				}
+			}
+		}
+	}
+	for i := range states {
+		if !l.checks[i].broken && !l.bad[armsKey] {
+			states[i].finish(l, &l.spec.Checks[i], &l.checks[i])
+		}
+	}
+}
+
+// cellProblem notes a problem of a cell, which other cells may have too.
+func (l *loader) cellProblem(at place, key, got, want string) {
+	text := "got " + got + ", want " + want
+	p := Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: text}
+	if !l.noted[p] {
+		l.noted[p] = true
+		l.problems = append(l.problems, p)
+	}
+}
+
+// value is what key i has in a cell of the grid, nil where it is left out.
+func (g grid) value(i int, choice []int) any {
+	for a, axis := range g.axes {
+		for j, param := range axis.Params {
+			if param == Keys[i].Path {
+				return axis.Points[choice[a]][j]
+			}
+		}
+	}
+	return g.start[i]
+}
+
+// placeIn is where the value that a key has in a cell is written.
+func (l *loader) placeIn(g grid, choice []int, key string) place {
+	at := l.sweepAt
+	if g.variant >= 0 {
+		at = l.variants[g.variant].sweep
+	}
+	for a, axis := range g.axes {
+		for j, param := range axis.Params {
+			if param != key {
+				continue
+			}
+			if values := at[a].values[j]; values != nil {
+				return values[choice[a]]
+			}
+			return at[a].params[j]
+		}
+	}
+	if g.variant >= 0 {
+		if where, set := l.variants[g.variant].set[key]; set {
+			return where
+		}
+	}
+	if where, given := l.at[key]; given {
+		return where
+	}
+	return l.at[""]
+}
+
+// deadOverrides refuses an override that every grid replaces: it would change
+// nothing, silently.
+func (l *loader) deadOverrides(grids []grid) {
+	for _, k := range Keys {
+		if l.at[k.Path].source != override {
+			continue
+		}
+		replaced := func(g grid) bool {
+			set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == k.Path })
+			return set || varies(g.axes, k.Path)
+		}
+		if !slices.ContainsFunc(grids, func(g grid) bool { return !replaced(g) }) {
+			l.problem(l.at[k.Path], k.Path, "got a value that every cell of the file replaces, want a key that is not swept")
+		}
+	}
+}
+
+// checkState gathers what a check needs to know of the cells that it selects.
+type checkState struct {
+	selected int
+	sizes    map[string]map[int]bool // finite group sizes of the cells that differ in nothing else
+	order    []string                // of the keys of sizes
+	changed  bool                    // the control changes a cell
+}
+
+func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
+	c.selected++
+	row, _ := LookupClaim(check.Claim)
+	s := &p.Settings
+	if row.Has(NeedsBurnIn) && s.Run.BurnIn == 0 && !l.bad[burnInKey] {
+		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell with run.burn_in 0", "run.burn_in > 0 for "+check.Claim)
+	}
+	if row.Has(NeedsDistance) && s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 {
+		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell that starts at its fixed point", "a start away from it for "+check.Claim)
+	}
+	if row.Has(NeedsThreeSizes) {
+		c.addSize(check, p)
+	}
+	if check.Control != nil && len(check.Control.Set) > 0 {
+		c.addControl(l, check, at, p)
+	}
+}
+
+// addSize sorts the cell's group size under everything else that it sets;
+// keys of `run` do not count, nor a schedule that ends with the run.
+func (c *checkState) addSize(check *Check, p *Point) {
+	rest := p.Settings
+	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
+		rest.Optimizer.Schedule.Total = 0
+	}
+	rest.Run = sim.Run{}
+	size := rest.Estimator.GroupSize
+	rest.Estimator.GroupSize = 0
+	key := p.Variant + "\n" + string(Canonical(rest))
+	if c.sizes == nil {
+		c.sizes = map[string]map[int]bool{}
+	}
+	if c.sizes[key] == nil {
+		c.sizes[key] = map[int]bool{}
+		c.order = append(c.order, key)
+	}
+	judged := size != grpo.Infinite && (check.Prediction != rom.LeadingOrder || size >= leadingOrderFrom)
+	if judged {
+		c.sizes[key][size] = true
+	}
+}
+
+// addControl holds the cell with its planted fault against the rules between
+// keys.
+func (c *checkState) addControl(l *loader, check *Check, at *checkPlaces, p *Point) {
+	faulty := p.Settings
+	for _, a := range check.Control.Set {
+		k, _ := LookupKey(a.Param)
+		k.set(&faulty, a.Value)
+	}
+	for _, rule := range cellRules {
+		for _, a := range check.Control.Set {
+			if !slices.Contains(rule.keys, a.Param) {
+				continue
+			}
+			if got, want := rule.broken(&faulty, len(faulty.Bandit.Arms)); got != "" {
+				l.cellProblem(at.control[a.Param], at.path+".control.set."+rule.key, got, want)
+				return
+			}
+		}
+	}
+	c.changed = c.changed || string(Canonical(faulty)) != string(Canonical(p.Settings))
+}
+
+func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
+	if c.selected == 0 {
+		key := "where"
+		if _, given := at.fields[key]; !given {
+			key = "variant"
+		}
+		where, given := at.fields[key]
+		path := at.path + "." + key
+		if !given {
+			where, path = at.fields[""], at.path
+		}
+		l.problem(where, path, "got no cell of the sweep, want at least 1")
+		return
+	}
+	for _, key := range c.order {
+		if n := len(c.sizes[key]); n < 3 {
+			least := "3"
+			if check.Prediction == rom.LeadingOrder {
+				least += " from " + strconv.Itoa(leadingOrderFrom) + " on"
+			}
+			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, "finite value")+" of "+check.Over, "at least "+least+" for a slope")
+		}
+	}
+	if check.Control != nil && len(check.Control.Set) > 0 && !c.changed && check.Control.Scale == rom.Unit {
+		l.problem(at.fields["control"], at.path+".control.set", "got the settings of every cell it judges, want a fault")
+	}
+}
