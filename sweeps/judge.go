@@ -81,15 +81,9 @@ func (j *judgement) planted() (*judgement, string) {
 	for _, a := range control.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
 	}
-	for _, factor := range []struct {
-		name  string
-		value float64
-	}{
-		{"stiffness", control.Scale.Stiffness}, {"noise", control.Scale.Noise},
-		{"lag", control.Scale.Lag}, {"mass", control.Scale.Mass},
-	} {
-		if factor.value != 1 {
-			words = append(words, fmt.Sprintf("%s × %g", factor.name, factor.value))
+	for _, f := range factorNames(control.Scale) {
+		if f.value != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
 		}
 	}
 	return &wrong, strings.Join(words, ", ")

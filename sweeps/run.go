@@ -156,8 +156,8 @@ type DamagedError struct{ Message string }
 
 func (e *DamagedError) Error() string { return e.Message }
 
-// Check judges a finished folder again and rewrites what derives from it.
-func Check(dir string) (*Experiment, error) {
+// JudgeFolder judges a finished folder again and rewrites what derives from it.
+func JudgeFolder(dir string) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err

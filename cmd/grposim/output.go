@@ -168,7 +168,7 @@ func checkFolder(dir string) ([]*sweeps.Experiment, error) {
 	}
 	var experiments []*sweeps.Experiment
 	for _, d := range dirs {
-		e, err := sweeps.Check(d)
+		e, err := sweeps.JudgeFolder(d)
 		if err != nil {
 			return nil, err
 		}
