@@ -28,7 +28,7 @@ func (a double) plus(b double) double {
 }
 
 func (a double) times(b double) double {
-	p := a.hi * b.hi
+	p := float64(a.hi * b.hi) // not fused into the sum below
 	e := math.FMA(a.hi, b.hi, -p)
 	return quickTwoSum(p, math.FMA(a.hi, b.lo, math.FMA(a.lo, b.hi, e)))
 }
@@ -71,8 +71,8 @@ func logReference(x float64) double {
 	power, k := expReference(double{-y, 0})
 	fraction, e := math.Frexp(x)
 	scale := math.Ldexp(1, k+e) // x e^−y is 1 within rounding: k + e is 0 or 1
-	e1 := power.times(double{fraction * scale, 0}).plus(double{-1, 0})
-	return double{y, 0}.plus(e1).plus(double{-e1.hi * e1.hi / 2, 0})
+	e1 := power.times(double{float64(fraction * scale), 0}).plus(double{-1, 0})
+	return double{y, 0}.plus(e1).plus(double{-float64(e1.hi*e1.hi) / 2, 0})
 }
 
 // bigExp returns eˣ for |x| < 750 by the series for x/2²⁰, squared twenty times.

@@ -17,7 +17,7 @@ func NewProbability(p float64) Probability {
 	case p != p:
 		panic("draw: probability is NaN")
 	}
-	units := p * 0x1p63 // exact
+	units := float64(p * 0x1p63) // exact
 	whole := int64(units)
 	if units-float64(whole) >= 0.5 {
 		whole++
