@@ -37,7 +37,7 @@ func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
 	sum := 0.0
 	for a := range g {
 		arm := &tally.Arms[a]
-		c := share * (float64(f.upper[a]*arm.Positive) + float64(f.lower[a]*arm.Negative))
+		c := float64(share * (float64(f.upper[a]*arm.Positive) + float64(f.lower[a]*arm.Negative)))
 		g[a] = c
 		sum += c
 	}
@@ -72,7 +72,7 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	sum := 0.0
 	for a, arm := range bandit.Arms {
 		above, below := arm.partialMeans(mean)
-		c := factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below)))
+		c := float64(factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below))))
 		g[a] = c
 		sum += c
 	}

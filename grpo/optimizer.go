@@ -86,7 +86,7 @@ func cosPi(x float64) float64 {
 	square := y * y
 	sine, term := y, y
 	for n := 1; n <= 12; n++ {
-		term *= -square / float64((2*n)*(2*n+1))
+		term = float64(term * (-square / float64((2*n)*(2*n+1))))
 		sine += term
 	}
 	return 1 - float64(2*float64(sine*sine))

@@ -131,7 +131,7 @@ func summarize(m moments, values []float64) Summary {
 // quantile interpolates linearly between order statistics, x_(1+(n−1)p)
 // (Hyndman and Fan's type 7).
 func quantile(sorted []float64, p float64) float64 {
-	at := float64(len(sorted)-1) * p
+	at := float64(float64(len(sorted)-1) * p)
 	below := int(at)
 	if below == len(sorted)-1 {
 		return sorted[below]

@@ -80,9 +80,14 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 			case Behind:
 				current = rest
 			}
-			if c.Deterministic() {
+			switch {
+			case c.Deterministic():
 				force.Expected(g, &c.Bandit, current, behaviour)
-			} else {
+			case side == 1 && behaviour == rest:
+				// Neither side has moved what draws the group: one group serves
+				// both, and its noise cancels in the difference.
+				force.Sampled(g, &tally, current, behaviour)
+			default:
 				sampler.tally(&tally, words, behaviour)
 				force.Sampled(g, &tally, current, behaviour)
 			}

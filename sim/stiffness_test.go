@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// twoArmProbe displaces z of two arms by 2d about the reference cell's fixed
+// point.
+func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
+	return StiffnessProbe{
+		Name: string(displaced), Displaced: displaced, Point: []float64{0.65625, -0.65625},
+		Direction: []float64{1, -1}, Covector: []float64{0.5, -0.5}, Displacement: d, Pairs: pairs,
+	}
+}
+
+// The stiffness of the reference bandit with the penalty at the current policy
+// (docs/theory.md §3: λ = 2βpq, λ_s = −2c_GΔpq(1−2p), λ_f = λ − λ_s) lies in
+// the measured interval, of failure probability 1e-6 each, widened by the
+// second order of the displacement.
+func TestStiffnessOfTheReferenceBandit(t *testing.T) {
+	const d, pairs = 0.1, 2_000_000
+	c := referenceCell()
+	c.Estimator.KL.At = grpo.AtCurrent
+	c.Run = Run{Steps: 1, Replicas: 1}
+	for _, displaced := range []Displaced{Both, Current, Behind} {
+		c.Stiffness = append(c.Stiffness, twoArmProbe(displaced, d, pairs))
+	}
+	p := 1 / (1 + math.Exp(-1.3125))
+	delta := 0.7 * 15 / 16 // c_GΔ
+	total := p * (1 - p)   // 2βpq, β = ½
+	stale := -2 * delta * p * (1 - p) * (1 - 2*p)
+	want := map[string]float64{"total": total, "stale": stale, "fresh": total - stale}
+	// The relative error of a central difference at ±2d in z is (2d)²/6 times
+	// the ratio of third to first derivative, of order 1 for the total; the
+	// parts are sums of terms of the size of the total.
+	bias := 4 * d * d / 6 * total * 2
+	for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
+		lo, hi := e.Interval(1 - 1e-6)
+		if x := want[e.Name]; !(lo-bias <= x && x <= hi+bias) {
+			t.Errorf("%s in [%g, %g] ± %g, want %g", e.Name, lo, hi, bias, x)
+		}
+		if !(hi-lo < 0.02*total) {
+			t.Errorf("%s: the interval [%g, %g] decides nothing", e.Name, lo, hi)
+		}
+	}
+}
