@@ -1,0 +1,271 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"grposim/sweeps"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// TestDrawGolden pins the look of each kind of figure: look at the picture
+// before -update.
+func TestDrawGolden(t *testing.T) {
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18)} {
+		name := fmt.Sprintf("%s-%d.svg", f.Name, len(f.Series))
+		t.Run(name, func(t *testing.T) {
+			svg, raster, err := Draw(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, rasterAgain, err := Draw(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
+				t.Error("drawn twice, two pictures")
+			}
+			path := filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(path, svg, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(svg, want) {
+				t.Errorf("%s differs: look at the picture, then run with -update", path)
+			}
+		})
+	}
+}
+
+// wellFormed reads a document to its end and returns its text.
+func wellFormed(t interface{ Fatalf(string, ...any) }, document []byte) string {
+	var text strings.Builder
+	for d := xml.NewDecoder(bytes.NewReader(document)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return text.String()
+		}
+		if err != nil {
+			t.Fatalf("not well-formed: %v", err)
+		}
+		if s, ok := token.(xml.CharData); ok {
+			text.Write(s)
+			text.WriteByte('\n')
+		}
+	}
+}
+
+var notNumbers = regexp.MustCompile(`NaN|Inf`)
+
+// TestDrawAnything: whatever the numbers and the words, a figure is an SVG and
+// a PNG of the page's width, without a coordinate that is not a number.
+func TestDrawAnything(t *testing.T) {
+	numbers := rapid.OneOf(
+		rapid.SampledFrom([]float64{
+			0, math.Copysign(0, -1), 1, -1, 2, 1024, 1e-300, 1e300, -1e300, math.MaxFloat64,
+			math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1 + 1e-15, 1e100, 1e-100,
+		}),
+		rapid.Float64(),
+	)
+	point := rapid.Custom(func(t *rapid.T) sweeps.FigurePoint {
+		return sweeps.FigurePoint{X: numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
+	})
+	words := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "G=4", "<&\"'>", "\x00\xff\n", strings.Repeat("long ", 60), "群"}), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		f := sweeps.Figure{
+			Title: words.Draw(t, "title"), XLabel: words.Draw(t, "x label"), YLabel: words.Draw(t, "y label"),
+			XScale:     rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "x scale"),
+			YScale:     rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "y scale"),
+			Categories: rapid.SliceOfN(words, 0, 40).Draw(t, "categories"),
+		}
+		if len(f.Categories) == 0 {
+			f.Categories = rapid.SampledFrom([][]string{nil, {}}).Draw(t, "no categories")
+		}
+		for range rapid.IntRange(0, 12).Draw(t, "series") {
+			f.Series = append(f.Series, sweeps.FigureSeries{
+				Name: words.Draw(t, "name"), Group: words.Draw(t, "group"),
+				Mark:   rapid.SampledFrom([]sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread}).Draw(t, "mark"),
+				Points: rapid.SliceOfN(point, 0, 5).Draw(t, "points"),
+			})
+		}
+		// Drawn without the PNG's encoder, which takes most of the time.
+		p := newPicture(f)
+		svg := p.svg()
+		wellFormed(t, svg)
+		for _, attribute := range regexp.MustCompile(` (d|x|y|viewBox|transform)="[^"]*"`).FindAll(svg, -1) {
+			if notNumbers.Match(attribute) {
+				t.Fatalf("a coordinate that is not a number: %s", attribute)
+			}
+		}
+	})
+}
+
+// TestDrawPNG: the raster has the page's width at its resolution.
+func TestDrawPNG(t *testing.T) {
+	for _, f := range []sweeps.Figure{{}, curves(2, 4, 8, 16, 32, 64, 128, 256, 512), deviations(1)} {
+		_, raster, err := Draw(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := png.DecodeConfig(bytes.NewReader(raster))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int(math.Round(16 / 2.54 * pngDPI)); config.Width != want {
+			t.Errorf("%q is %d pixels wide, want %d", f.Title, config.Width, want)
+		}
+	}
+}
+
+func TestDrawSaysWhatIsMissing(t *testing.T) {
+	measured := func(y ...float64) sweeps.Figure {
+		s := sweeps.FigureSeries{Name: "m", Mark: sweeps.Measured}
+		for i, y := range y {
+			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(i + 1), Y: y, Lo: nan, Hi: nan})
+		}
+		return sweeps.Figure{YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{s}}
+	}
+	for _, c := range []struct {
+		name   string
+		figure sweeps.Figure
+		want   string
+	}{
+		{"no series", sweeps.Figure{}, "nothing to show"},
+		{"nothing finite", measured(nan, math.Inf(1), -1), "nothing to show"},
+		{"some not positive", measured(1, 0, -1, 2), "not shown: 2 measured"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			svg, _, err := Draw(c.figure)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := wellFormed(t, svg); !strings.Contains(text, c.want) {
+				t.Errorf("no %q in %q", c.want, text)
+			}
+		})
+	}
+}
+
+// TestTicks: labels rise, differ, lie on the axis, and are neither none nor a crowd.
+func TestTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scale := rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "scale")
+		s := newSpan(scale)
+		a, width := rapid.Float64Range(-30, 30).Draw(t, "a"), rapid.Float64Range(1e-3, 30).Draw(t, "width")
+		if scale == sweeps.LogAxis {
+			s.add(math.Pow(10, a), math.Pow(10, a+width))
+		} else {
+			s.add(a, a+width)
+		}
+		s = s.padded()
+		seen := make(map[string]bool)
+		last := math.Inf(-1)
+		for _, tick := range s.ticks(6) {
+			if tick.Label == "" {
+				continue
+			}
+			if !(tick.Value > last) || tick.Value < s.min || tick.Value > s.max || seen[tick.Label] {
+				t.Fatalf("tick %q at %g in [%g, %g] after %g", tick.Label, tick.Value, s.min, s.max, last)
+			}
+			last, seen[tick.Label] = tick.Value, true
+		}
+		if n := len(seen); n < 2 || n > 9 {
+			t.Fatalf("%d labels in [%g, %g]", n, s.min, s.max)
+		}
+	})
+}
+
+func TestTickLabels(t *testing.T) {
+	log := func(low, high float64) span { return span{low, high, sweeps.LogAxis} }
+	for _, c := range []struct {
+		name   string
+		span   span
+		values []float64 // of x, where they may be powers of two
+		want   string
+	}{
+		{"linear", span{0, 1, sweeps.LinearAxis}, nil, "0 0.2 0.4 0.6 0.8 1.0"},
+		{"linear, a narrow range", span{0.751, 0.7522, sweeps.LinearAxis}, nil, "0.7510 0.7512 0.7514 0.7516 0.7518 0.7520 0.7522"},
+		{"linear, small", span{1e-5, 3e-5, sweeps.LinearAxis}, nil, "1.0e−5 1.5e−5 2.0e−5 2.5e−5 3.0e−5"},
+		{"1-2-5", log(0.9, 110), nil, "1 2 5 10 20 50 100"},
+		{"decades", log(1e-7, 1e-3), nil, "1e−7 1e−6 1e−5 1e−4 0.001"},
+		{"group sizes", log(3, 140), []float64{4, 8, 128}, "4 8 16 32 64 128"},
+		{"not all powers of two", log(3, 140), []float64{4, 8, 100}, "5 10 20 50 100"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ticks := c.span.powersOfTwo(c.values, 12)
+			if ticks == nil {
+				ticks = c.span.ticks(6)
+			}
+			var labels []string
+			for _, tick := range ticks {
+				if tick.Label != "" {
+					labels = append(labels, tick.Label)
+				}
+			}
+			if got := strings.Join(labels, " "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestCategoryLabelsKeepApart: upright labels are narrower than their slots,
+// turned ones further apart than a line of text is high.
+func TestCategoryLabelsKeepApart(t *testing.T) {
+	for n := 1; n <= 300; n = n*3/2 + 1 {
+		p := newPicture(deviations(n))
+		slot := float64(figureWidth-70) / float64(n)
+		last := math.Inf(-1)
+		for i, label := range p.labels {
+			if label == "" {
+				continue
+			}
+			need := float64(tickStyle.Font.Size)
+			if p.tilt != 0 {
+				need /= math.Sin(p.tilt)
+			} else {
+				need = float64(tickStyle.Width(label))
+			}
+			if at := slot * float64(i); at-last < need {
+				t.Errorf("%d categories: %q is %.1f from the last, needs %.1f", n, label, at-last, need)
+			} else {
+				last = at
+			}
+		}
+		if math.IsInf(last, -1) {
+			t.Errorf("%d categories: no label", n)
+		}
+	}
+}
+
+// TestLooksDiffer: no two groups with a colour of their own share colour or glyph.
+func TestLooksDiffer(t *testing.T) {
+	seen := make(map[string]int)
+	for i := range len(groupColours) + 1 {
+		for _, look := range []string{fmt.Sprint(colourOf(i)), fmt.Sprint("glyph ", glyphOf(i))} {
+			if j, known := seen[look]; known {
+				t.Errorf("groups %d and %d both have %s", j, i, look)
+			}
+			seen[look] = i
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"grposim/sweeps"
+)
+
+// entry is one key of the legend: a name beside samples of marks.
+type entry struct {
+	name   string
+	series []sweeps.FigureSeries // drawn as samples; none for a note
+	plain  bool                  // in grey: a mark of every group
+	width  vg.Length
+}
+
+var markNames = [...]string{
+	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
+	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
+}
+
+// byGroup reports whether several groups share a mark, so that colour tells
+// groups apart and the legend names them once.
+func (p *picture) byGroup() bool {
+	first := make(map[sweeps.Mark]string)
+	for _, s := range p.f.Series {
+		if s.Mark == sweeps.Reference {
+			continue
+		}
+		if group, known := first[s.Mark]; known && group != s.Group {
+			return true
+		}
+		first[s.Mark] = s.Group
+	}
+	return false
+}
+
+// legend arranges the keys in rows no wider than width.
+func (p *picture) legend(width vg.Length) [][]entry {
+	var entries []entry
+	if p.byGroup() {
+		entries = append(p.groupEntries(), p.markEntries()...)
+	} else {
+		for _, s := range p.f.Series {
+			name := s.Name
+			if printable(name) == "" {
+				name = markNames[s.Mark]
+			}
+			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{s}})
+		}
+	}
+	if n := p.left(); n > 0 && !p.x.empty() {
+		entries = append(entries, entry{name: fmt.Sprintf("not shown: %d measured without a place on the axes", n)})
+	}
+	// Equal columns, as many as the widest key allows.
+	widest := vg.Length(0)
+	for i := range entries {
+		e := &entries[i]
+		e.name = fit(e.name, legendStyle, width-thumbWidth-12)
+		e.width = legendStyle.Width(e.name) + 16
+		if len(e.series) > 0 {
+			e.width += thumbWidth
+		}
+		widest = max(widest, e.width)
+	}
+	var rows [][]entry
+	columns := max(1, int(width/max(widest, 1)))
+	used := vg.Length(0)
+	for _, e := range entries {
+		if columns > 2 {
+			e.width = width / vg.Length(columns)
+		}
+		if len(rows) == 0 || used+e.width > width*1.001 {
+			rows, used = append(rows, nil), 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		used += e.width
+	}
+	return rows
+}
+
+// groupEntries names each group that has a colour of its own, and the others
+// together.
+func (p *picture) groupEntries() []entry {
+	var entries []entry
+	for i, group := range p.groups {
+		if rest := len(p.groups) - i; i == len(groupColours) && rest > 1 {
+			group = fmt.Sprintf("%d more", rest)
+		}
+		e := entry{name: group}
+		if printable(group) == "" {
+			e.name = "(all)"
+		}
+		for _, s := range p.f.Series {
+			if s.Group == p.groups[i] && (s.Mark == sweeps.Predicted || s.Mark == sweeps.Measured) {
+				e.series = append(e.series, s)
+			}
+		}
+		entries = append(entries, e)
+		if i == len(groupColours) {
+			break
+		}
+	}
+	return entries
+}
+
+// markEntries names each kind of mark once: by its series' common name, or by
+// what it is.
+func (p *picture) markEntries() []entry {
+	var entries []entry
+	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread} {
+		var names []string
+		seen := make(map[string]bool)
+		firsts := make(map[string]sweeps.FigureSeries)
+		for _, s := range p.f.Series {
+			if s.Mark == mark && !seen[s.Name] {
+				seen[s.Name] = true
+				names = append(names, s.Name)
+				firsts[s.Name] = s
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if len(names) > 1 && (mark != sweeps.Reference || len(names) > len(referenceDashes)) || printable(names[0]) == "" {
+			entries = append(entries, entry{name: markNames[mark], series: []sweeps.FigureSeries{firsts[names[0]]}, plain: true})
+			continue
+		}
+		for _, name := range names {
+			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{firsts[name]}, plain: true})
+		}
+	}
+	return entries
+}
+
+// left counts the measured points that are not drawn.
+func (p *picture) left() int {
+	n := 0
+	for _, s := range p.f.Series {
+		for _, pt := range s.Points {
+			if s.Mark == sweeps.Measured && !p.drawable(s.Mark, pt) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// paintEntry draws samples as the figure draws the marks, and the name.
+func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
+	left, right := bar{at: vg.Point{X: at.X + 1, Y: at.Y}}, bar{at: vg.Point{X: at.X + thumbWidth - 3, Y: at.Y}}
+	for _, s := range e.series {
+		pn := p.penOf(s)
+		if e.plain {
+			pn.colour, pn.glyph, pn.line.Color = grey, nil, grey
+		}
+		b := bar{at: vg.Point{X: (left.at.X + right.at.X) / 2, Y: at.Y}, lo: at.Y - 4, hi: at.Y + 4, capLo: true, capHi: true, known: p.interval(s)}
+		switch s.Mark {
+		case sweeps.Measured:
+			b.known = b.known && len(e.series) == 1
+			pn.points(c, [][]bar{{b}}, 0)
+		case sweeps.Spread:
+			pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x22)
+		default:
+			if b.known && len(e.series) == 1 {
+				pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x38)
+			}
+			pn.draw(c, [][]bar{{left, right}})
+			if pn.along && !e.plain {
+				pn.points(c, [][]bar{{bar{at: b.at}}}, 0)
+			}
+		}
+	}
+	x := at.X
+	if len(e.series) > 0 {
+		x += thumbWidth + 2
+	}
+	c.FillText(legendStyle, vg.Point{X: x, Y: at.Y + 1}, strings.TrimSpace(e.name))
+}
+
+func with(b bar, half vg.Length) bar {
+	b.lo, b.hi, b.known = b.at.Y-half, b.at.Y+half, true
+	return b
+}
+
+// interval reports whether any point of a series has one.
+func (p *picture) interval(s sweeps.FigureSeries) bool {
+	for _, pt := range s.Points {
+		if p.drawable(s.Mark, pt) && pt.Lo <= pt.Hi {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// bar is a point with its interval, in places on the canvas. An end that is
+// not on the axis lies on the frame and has no cap.
+type bar struct {
+	at           vg.Point
+	lo, hi       vg.Length
+	capLo, capHi bool
+	known        bool // there is an interval
+}
+
+// pen draws marks in the way of one series.
+type pen struct {
+	colour color.NRGBA
+	glyph  glyph
+	line   draw.LineStyle
+	along  bool // glyphs along the line, which no measured points tell from others
+}
+
+const (
+	glyphRadius = 2.3
+	capWidth    = 2.5
+	dense       = 60 // points in a series from which glyphs would hide intervals
+)
+
+// points draws intervals and over them glyphs; in a dense series small ones,
+// so that neighbours stay apart.
+func (pn pen) points(c draw.Canvas, runs [][]bar, shift vg.Length) {
+	var bars, glyphs vg.Path
+	n := 0
+	for _, run := range runs {
+		n += len(run)
+	}
+	radius, half := vg.Length(glyphRadius), vg.Length(capWidth)
+	if n >= dense {
+		radius, half = 1.3, 0
+	}
+	for _, run := range runs {
+		for _, b := range run {
+			b.at.X += shift
+			pn.glyph.add(&glyphs, b.at, radius)
+			if !b.known {
+				continue
+			}
+			addLine(&bars, b.at.X, b.lo, b.at.X, b.hi)
+			if b.capLo && half > 0 {
+				addLine(&bars, b.at.X-half, b.lo, b.at.X+half, b.lo)
+			}
+			if b.capHi && half > 0 {
+				addLine(&bars, b.at.X-half, b.hi, b.at.X+half, b.hi)
+			}
+		}
+	}
+	stroke(c, draw.LineStyle{Color: pn.colour, Width: 0.9}, bars)
+	stroke(c, draw.LineStyle{Color: color.White, Width: 0.8}, glyphs) // parts a glyph from a line of its own colour
+	fill(c, pn.colour, glyphs)
+}
+
+// draw joins the points of each run; a point alone is a short tick.
+func (pn pen) draw(c draw.Canvas, runs [][]bar) {
+	const glyphsAlong = 8
+	var line, glyphs vg.Path
+	for _, run := range runs {
+		if len(run) == 1 {
+			addLine(&line, run[0].at.X-6, run[0].at.Y, run[0].at.X+6, run[0].at.Y)
+		}
+		for i, b := range run {
+			if i == 0 {
+				line.Move(b.at)
+			} else {
+				line.Line(b.at)
+			}
+			if every := max(1, len(run)/glyphsAlong); pn.along && i%every == every/2 {
+				pn.glyph.add(&glyphs, b.at, glyphRadius)
+			}
+		}
+	}
+	stroke(c, pn.line, line)
+	fill(c, pn.colour, glyphs)
+}
+
+// band fills the area between lo and hi of each run.
+func (pn pen) band(c draw.Canvas, runs [][]bar, alpha uint8) {
+	var area vg.Path
+	for _, run := range runs {
+		for start := 0; start < len(run); {
+			end := start
+			for end < len(run) && run[end].known {
+				end++
+			}
+			if end > start+1 {
+				area.Move(vg.Point{X: run[start].at.X, Y: run[start].lo})
+				for _, b := range run[start+1 : end] {
+					area.Line(vg.Point{X: b.at.X, Y: b.lo})
+				}
+				for i := end - 1; i >= start; i-- {
+					area.Line(vg.Point{X: run[i].at.X, Y: run[i].hi})
+				}
+				area.Close()
+			}
+			start = end + 1
+		}
+	}
+	fill(c, faded(pn.colour, alpha), area)
+}
+
+// steps draws each point as a horizontal tick of the given half width, on a
+// band from lo to hi.
+func (pn pen) steps(c draw.Canvas, runs [][]bar, shift, half vg.Length) {
+	var area, line vg.Path
+	for _, run := range runs {
+		for _, b := range run {
+			left, right := b.at.X+shift-half, b.at.X+shift+half
+			addLine(&line, left, b.at.Y, right, b.at.Y)
+			if b.known {
+				addBox(&area, left, b.lo, right, b.hi)
+			}
+		}
+	}
+	fill(c, faded(pn.colour, 0x2C), area)
+	stroke(c, pn.line, line)
+}
+
+func addLine(path *vg.Path, x0, y0, x1, y1 vg.Length) {
+	path.Move(vg.Point{X: x0, Y: y0})
+	path.Line(vg.Point{X: x1, Y: y1})
+}
+
+func addBox(path *vg.Path, x0, y0, x1, y1 vg.Length) {
+	addLine(path, x0, y0, x1, y0)
+	path.Line(vg.Point{X: x1, Y: y1})
+	path.Line(vg.Point{X: x0, Y: y1})
+	path.Close()
+}
+
+func stroke(c draw.Canvas, style draw.LineStyle, path vg.Path) {
+	if len(path) > 0 {
+		c.SetLineStyle(style)
+		c.Stroke(path)
+	}
+}
+
+func fill(c draw.Canvas, colour color.Color, path vg.Path) {
+	if len(path) > 0 {
+		c.SetColor(colour)
+		c.Fill(path)
+	}
+}

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"grposim/sweeps"
+)
+
+//go:embed page.tmpl.html
+var pageTemplate string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// Page writes one self-contained HTML page about finished experiments. svgs
+// holds their figures as Draw made them, by experiment name, a slash, and
+// figure name; a figure without one is left out. The bytes depend on the
+// arguments alone.
+func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte) ([]byte, error) {
+	tmpl, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return nil, err
+	}
+	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS)}
+	var total sweeps.Summary
+	for i, e := range experiments {
+		s := newSection(i, e, svgs)
+		total.Agree += s.Summary.Agree
+		total.Disagree += s.Summary.Disagree
+		total.Inconclusive += s.Summary.Inconclusive
+		total.OutOfScope += s.Summary.OutOfScope
+		for _, r := range s.Rows {
+			if r.Control != nil && r.Control.Tested {
+				p.Faults++
+				if r.Control.Caught {
+					p.Caught++
+				}
+			}
+		}
+		p.Sections = append(p.Sections, s)
+	}
+	p.State, p.Sentence = overall(total)
+	p.Counts = []count{
+		{badge{sweeps.Agree}, total.Agree}, {badge{sweeps.Disagree}, total.Disagree},
+		{badge{sweeps.Inconclusive}, total.Inconclusive}, {badge{sweeps.OutOfScope}, total.OutOfScope},
+	}
+	var out bytes.Buffer
+	if err := tmpl.Execute(&out, p); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// page is what the template is given.
+type page struct {
+	Title    string
+	CSS      template.CSS
+	JS       template.JS
+	State    badge
+	Sentence string
+	Counts   []count
+	Faults   int // planted ones, of verdicts in scope
+	Caught   int
+	Sections []section
+}
+
+type count struct {
+	badge
+	Count int
+}
+
+// badge is a verdict as it is shown: never by colour alone.
+type badge struct{ Ruling sweeps.Ruling }
+
+func (b badge) Symbol() string {
+	switch b.Ruling {
+	case sweeps.Agree:
+		return "✓"
+	case sweeps.Disagree:
+		return "✗"
+	case sweeps.OutOfScope:
+		return "–"
+	}
+	return "?"
+}
+
+// Order sorts verdicts by how much attention they want.
+func (b badge) Order() int {
+	switch b.Ruling {
+	case sweeps.Disagree:
+		return 0
+	case sweeps.Inconclusive:
+		return 1
+	case sweeps.OutOfScope:
+		return 2
+	}
+	return 3
+}
+
+// overall is the state of all verdicts together: the worst of them, and
+// undecided where nothing was decided.
+func overall(s sweeps.Summary) (badge, string) {
+	switch {
+	case s.Disagree > 0:
+		return badge{sweeps.Disagree}, fmt.Sprintf("%s with the theory.", agrees(s.Disagree, "disagrees", "disagree"))
+	case s.Inconclusive > 0:
+		return badge{sweeps.Inconclusive}, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(agrees(s.Inconclusive, "is inconclusive", "are inconclusive")))
+	case s.Agree == 1:
+		return badge{sweeps.Agree}, "The one verdict in scope agrees."
+	case s.Agree > 0:
+		return badge{sweeps.Agree}, fmt.Sprintf("All %d verdicts in scope agree.", s.Agree)
+	case s.OutOfScope > 0:
+		return badge{sweeps.Inconclusive}, "Nothing was decided: every verdict is out of scope."
+	}
+	return badge{sweeps.OutOfScope}, "No verdicts."
+}
+
+func agrees(n int, one, several string) string {
+	if n == 1 {
+		return "One verdict " + one
+	}
+	return fmt.Sprintf("%d verdicts %s", n, several)
+}
+
+// section is one experiment on the page.
+type section struct {
+	ID      string
+	Name    string
+	Claim   string
+	Facts   string
+	Summary sweeps.Summary
+	Figures []template.HTML
+	Rows    []row
+	Command string
+}
+
+func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
+	spec := e.Plan.Spec
+	s := section{
+		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, Claim: spec.Claim,
+		Facts: facts(e), Summary: sweeps.Summarize(e.Verdicts), Command: e.Command,
+	}
+	for _, f := range e.Figures {
+		if svg, ok := svgs[spec.Name+"/"+f.Name]; ok {
+			s.Figures = append(s.Figures, inline(svg))
+		}
+	}
+	for _, v := range e.Verdicts {
+		s.Rows = append(s.Rows, newRow(v))
+	}
+	return s
+}
+
+// facts says in one line what was run.
+func facts(e *sweeps.Experiment) string {
+	diverged, without := 0, 0
+	for i := range e.Plan.Cells {
+		c := &e.Plan.Cells[i]
+		if c.Status == sweeps.NoFixedPoint {
+			without++
+		} else if o := e.Outcomes[c.ID]; o != nil && o.Status == sweeps.CellDiverged {
+			diverged++
+		}
+	}
+	parts := []string{fmt.Sprintf("%d cells", len(e.Plan.Cells))}
+	if len(e.Plan.Cells) == 1 {
+		parts[0] = "1 cell"
+	}
+	if diverged > 0 {
+		parts = append(parts, fmt.Sprintf("%d diverged", diverged))
+	}
+	if without > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a fixed point", without))
+	}
+	parts = append(parts, fmt.Sprintf("seed %d", e.Plan.Spec.Seed))
+	if len(e.Verdicts) > 0 {
+		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// inline is a figure without what only a file of its own may begin with. Draw
+// names no element, so that many figures on a page do not clash.
+func inline(svg []byte) template.HTML {
+	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
+		svg = svg[i:]
+	}
+	return template.HTML(bytes.TrimSpace(svg)) // made by Draw, which escapes
+}

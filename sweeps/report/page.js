@@ -1,0 +1,51 @@
+"use strict";
+// Sorting and filtering; without this script the page shows every row in the
+// order of the checks.
+(() => {
+  const rows = [...document.querySelectorAll(".verdicts tbody tr")];
+  const form = document.getElementById("filter");
+  const find = document.getElementById("find");
+  const kinds = [...form.querySelectorAll("input[type=checkbox]")];
+  const text = new Map(rows.map(row => [row, row.textContent.toLowerCase()]));
+
+  const filter = () => {
+    const words = find.value.toLowerCase().split(/\s+/);
+    const wanted = new Set(kinds.filter(box => box.checked).map(box => box.value));
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !wanted.has(row.dataset.verdict) || !words.every(word => text.get(row).includes(word));
+      shown += row.hidden ? 0 : 1;
+    }
+    document.getElementById("shown").textContent = `${shown} of ${rows.length} verdicts`;
+  };
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", event => event.preventDefault());
+  form.hidden = rows.length === 0;
+  filter();
+
+  // Numbers before words, what has no value last in either direction.
+  const compare = (a, b) => {
+    const x = Number(a), y = Number(b);
+    if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
+    return a < b ? -1 : a > b ? 1 : 0;
+  };
+  for (const table of document.querySelectorAll(".verdicts")) {
+    const body = table.tBodies[0], headers = [...table.tHead.rows[0].cells];
+    table.tHead.classList.add("sorts");
+    headers.forEach((header, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...header.childNodes);
+      header.append(button);
+      button.addEventListener("click", () => {
+        const sign = header.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        for (const other of headers) other.removeAttribute("aria-sort");
+        header.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+        const keyed = [...body.rows].map(row => [key(row), row]);
+        keyed.sort(([a], [b]) => (a === "") - (b === "") || sign * compare(a, b));
+        body.append(...keyed.map(([, row]) => row));
+      });
+    });
+  }
+})();

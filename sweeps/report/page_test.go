@@ -1,0 +1,297 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"html"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"grposim/rom"
+	"grposim/sweeps"
+)
+
+func examplePage(t *testing.T) (string, []*sweeps.Experiment) {
+	t.Helper()
+	experiments, svgs, err := examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Page("grposim: <claims>", experiments, svgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Page("grposim: <claims>", experiments, svgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, again) {
+		t.Error("written twice, two pages")
+	}
+	return string(data), experiments
+}
+
+var programs = regexp.MustCompile(`(?s)(<style>|<script>).*?(</style>|</script>)`)
+
+// elements returns the page's start tags, having checked that all are closed.
+func elements(t *testing.T, page string) []xml.StartElement {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(programs.ReplaceAllString(page, "$1$2")))
+	d.Strict = false
+	d.AutoClose = []string{"meta", "br", "input"}
+	d.Entity = xml.HTMLEntity
+	var found []xml.StartElement
+	var open []string
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			found = append(found, token.Copy())
+			if name := token.Name.Local; name != "meta" && name != "br" && name != "input" {
+				open = append(open, name)
+			}
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1] != token.Name.Local {
+				line, column := d.InputPos()
+				t.Fatalf("%d:%d: </%s> closes %q", line, column, token.Name.Local, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("never closed: %q", open)
+	}
+	return found
+}
+
+func TestPageIsWellFormed(t *testing.T) {
+	page, experiments := examplePage(t)
+	ids := make(map[string]bool)
+	count := make(map[string]int)
+	var links []string
+	for _, e := range elements(t, page) {
+		count[e.Name.Local]++
+		for _, a := range e.Attr {
+			switch {
+			case a.Name.Local == "id" && ids[a.Value]:
+				t.Errorf("two elements are called %q", a.Value)
+			case a.Name.Local == "id":
+				ids[a.Value] = true
+			case a.Name.Local == "href":
+				links = append(links, a.Value)
+			case strings.HasPrefix(a.Name.Local, "on"):
+				t.Errorf("a program in an attribute: %s=%q", a.Name.Local, a.Value)
+			}
+		}
+	}
+	for _, link := range links {
+		if !ids[strings.TrimPrefix(link, "#")] {
+			t.Errorf("a link to %q leads nowhere", link)
+		}
+	}
+	figures := 0
+	for _, e := range experiments {
+		figures += len(e.Figures)
+	}
+	if count["figure"] != figures || count["section"] != len(experiments) || len(links) != len(experiments) {
+		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(experiments))
+	}
+}
+
+// TestPageAsksForNothing: no style, script, image or font is fetched from
+// anywhere; the names of XML's vocabularies are not addresses.
+func TestPageAsksForNothing(t *testing.T) {
+	page, _ := examplePage(t)
+	for _, e := range elements(t, page) {
+		for _, a := range e.Attr {
+			if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" {
+				continue
+			}
+			if strings.Contains(a.Value, "//") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+				t.Errorf("<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
+			}
+		}
+	}
+	for _, program := range programs.FindAllString(page, -1) {
+		if found := regexp.MustCompile(`url\(|@import|https?:|fetch\(|XMLHttp`).FindString(program); found != "" {
+			t.Errorf("a style or script with %q", found)
+		}
+	}
+}
+
+// TestPageTells: every verdict is on the page with what it says and what its
+// control says, nothing is left unescaped, and what is not a number is a dash.
+func TestPageTells(t *testing.T) {
+	page, experiments := examplePage(t)
+	text := html.UnescapeString(page)
+	if strings.Contains(page, "<claims>") || strings.Contains(page, "<b>too") {
+		t.Error("markup from the data")
+	}
+	if found := regexp.MustCompile(`.{0,40}(NaN|[+-]Inf|ZgotmplZ).{0,40}`).FindString(programs.ReplaceAllString(page, "")); found != "" {
+		t.Errorf("on the page: %s", found)
+	}
+	rows := strings.Split(text, "<tr data-verdict=")[1:]
+	i := 0
+	for _, e := range experiments {
+		for _, want := range []string{e.Plan.Spec.Name, e.Plan.Spec.Claim, e.Command} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q", want)
+			}
+		}
+		for _, v := range e.Verdicts {
+			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
+			if v.Control != nil {
+				words = append(words, v.Control.Fault, v.Control.Verdict.String())
+			}
+			for _, want := range words {
+				if !strings.Contains(rows[i], want) {
+					t.Errorf("row %d has no %q", i, want)
+				}
+			}
+			i++
+		}
+	}
+	if i != len(rows) {
+		t.Errorf("%d rows for %d verdicts", len(rows), i)
+	}
+	if want := "10 of 11 planted faults are caught"; !strings.Contains(text, want) {
+		t.Errorf("no %q", want)
+	}
+}
+
+func TestOverall(t *testing.T) {
+	for _, c := range []struct {
+		summary  sweeps.Summary
+		ruling   sweeps.Ruling
+		sentence string
+	}{
+		{sweeps.Summary{Agree: 9, Disagree: 2, Inconclusive: 1, OutOfScope: 1}, sweeps.Disagree, "2 verdicts disagree with the theory."},
+		{sweeps.Summary{Agree: 9, Inconclusive: 1, OutOfScope: 1}, sweeps.Inconclusive, "No verdict disagrees, but one verdict is inconclusive."},
+		{sweeps.Summary{Agree: 9, OutOfScope: 1}, sweeps.Agree, "All 9 verdicts in scope agree."},
+		{sweeps.Summary{Agree: 1}, sweeps.Agree, "The one verdict in scope agrees."},
+		{sweeps.Summary{OutOfScope: 3}, sweeps.Inconclusive, "Nothing was decided: every verdict is out of scope."},
+		{sweeps.Summary{}, sweeps.OutOfScope, "No verdicts."},
+	} {
+		if state, sentence := overall(c.summary); state.Ruling != c.ruling || sentence != c.sentence {
+			t.Errorf("%+v: %v, %q; want %v, %q", c.summary, state.Ruling, sentence, c.ruling, c.sentence)
+		}
+	}
+}
+
+// TestPageWithLittle: a sweep without checks, a figure that was not drawn, or
+// no experiment at all still make a page.
+func TestPageWithLittle(t *testing.T) {
+	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &sweeps.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
+	for _, experiments := range [][]*sweeps.Experiment{nil, {bare}} {
+		data, err := Page("", experiments, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elements(t, string(data))
+		if !strings.Contains(string(data), "No verdicts.") {
+			t.Error("does not say that there are no verdicts")
+		}
+	}
+}
+
+func TestRowNumbers(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name                                  string
+		m, lo, hi, p, margin                  float64
+		measured, interval, predicted, within string
+	}{
+		{"digits follow the interval", 0.751674, 0.751474, 0.751874, 0.7516735, 0.0005,
+			"0.75167", "[0.75147, 0.75187]", "0.75167", "± 0.00050"},
+		{"one power of ten a row", 4.9305e-5, 4.8899e-5, 4.9711e-5, 4.93135e-5, 9.8e-7,
+			"4.931 × 10⁻⁵", "[4.890, 4.971] × 10⁻⁵", "4.931 × 10⁻⁵", "± 0.098 × 10⁻⁵"},
+		{"negative", -1.0031, -1.0141, -0.9921, -1, 0.03,
+			"−1.003", "[−1.014, −0.992]", "−1.000", "± 0.030"},
+		{"exact", 7, 7, 7, 7, 0, "7", "[7, 7]", "7", "± 0"},
+		{"an open end", 400, 400, nan, 310, 12, "400", "[400, –]", "310", "± 12"},
+		{"unbounded", 400, 400, inf, 310, 12, "400", "[400, –]", "310", "± 12"},
+		{"nothing measured", nan, nan, nan, 4.93e-5, 1e-6, "–", "–", "4.93 × 10⁻⁵", "± 0.10 × 10⁻⁵"},
+		{"nothing predicted", 0.71, 0.708, 0.712, nan, nan, "0.7100", "[0.7080, 0.7120]", "–", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRow(sweeps.Verdict{
+				Measured: sweeps.Number(c.m), Lo: sweeps.Number(c.lo), Hi: sweeps.Number(c.hi),
+				Predicted: sweeps.Number(c.p), Margin: sweeps.Number(c.margin),
+			})
+			got := []string{r.Measured, r.Interval, r.Predicted, r.Margin}
+			want := []string{c.measured, c.interval, c.predicted, c.within}
+			if strings.Join(got, "|") != strings.Join(want, "|") {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestRowAnything: no number is a row's undoing, and none shows that is not one.
+func TestRowAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := func(name string) sweeps.Number {
+			return sweeps.Number(rapid.OneOf(
+				rapid.SampledFrom([]float64{0, 1, -1, nan, math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}),
+				rapid.Float64(),
+			).Draw(t, name))
+		}
+		r := newRow(sweeps.Verdict{
+			Measured: number("measured"), Lo: number("lo"), Hi: number("hi"), Predicted: number("predicted"), Margin: max(number("margin"), 0),
+			PredictionKind: rom.Exact,
+		})
+		shown := []string{r.Measured, r.Interval, r.Predicted, r.Margin, r.MeasuredKey, r.PredictedKey, r.DistanceKey}
+		if s := r.Strip; s != nil {
+			shown = append(shown, s.BandLeft, s.BandWidth, s.Bar, s.Point)
+		}
+		for _, s := range shown {
+			if notNumbers.MatchString(s) {
+				t.Fatalf("%q", shown)
+			}
+		}
+	})
+}
+
+// TestStrip: the picture says the same as the comparison.
+func TestStrip(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		m, lo, hi        float64 // predicted 10 ± 1
+		band, bar, point string
+		words            string
+	}{
+		// Reach 1.5 margins: 74/1.5 a unit.
+		{"inside", 10, 9.5, 10.5, "30.7 98.7", "M55.3 12H104.7M55.3 8V16M104.7 8V16", "80.0", "inside"},
+		// Reach 1.08 · 3 = 3.24 margins.
+		{"across", 12, 11, 13, "57.2 45.7", "M102.8 12H148.5M102.8 8V16M148.5 8V16", "125.7", "across the edge of"},
+		// Reach 6 margins at most.
+		{"beyond", 30, 29, 31, "67.7 24.7", "M148.0 12H159.0M154 7L159 12L154 17", "", "outside"},
+		{"far below", -90, -91, -89, "67.7 24.7", "M1.0 12H12.0M6 7L1 12L6 17", "", "outside"},
+		{"an open end", 12, 12, math.Inf(1), "45.7 68.5", "M148.5 12H159.0M148.5 8V16M154 7L159 12L154 17", "148.5", "outside"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStrip(c.m, c.lo, c.hi, 10, 1)
+			if got := s.BandLeft + " " + s.BandWidth; got != c.band || s.Bar != c.bar || s.Point != c.point {
+				t.Errorf("got %s, %s, %q; want %s, %s, %q", got, s.Bar, s.Point, c.band, c.bar, c.point)
+			}
+			if want := "the interval lies " + c.words + " predicted ± margin"; s.Words != want {
+				t.Errorf("says %q, want %q", s.Words, want)
+			}
+		})
+	}
+	if newStrip(1, 0, 2, nan, nan) != nil || newStrip(nan, nan, nan, 1, 1) != nil {
+		t.Error("a picture of nothing")
+	}
+}

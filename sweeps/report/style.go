@@ -1,0 +1,181 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Sizes of a figure. The height is that of a figure with one row of legend
+// and upright labels; what needs more room makes the figure taller, so that
+// the data keep theirs.
+const (
+	figureWidth  = 16 * vg.Centimeter
+	figureHeight = 10 * vg.Centimeter
+	margin       = vg.Length(8)
+	pngDPI       = 200
+
+	thumbWidth = vg.Length(20)
+	rowHeight  = vg.Length(13)
+)
+
+// groupColours is the palette of Okabe and Ito, which the colour-blind can
+// tell apart; its yellow, too light on white, is left out.
+var groupColours = [...]color.NRGBA{
+	{0x00, 0x72, 0xB2, 0xFF}, // blue
+	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
+	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	{0x00, 0x00, 0x00, 0xFF}, // black
+}
+
+var (
+	ink     = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
+	grey    = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
+	gridInk = color.NRGBA{0xE6, 0xE6, 0xE6, 0xFF}
+)
+
+// referenceDashes tells other theories' lines apart.
+var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
+
+// colourOf returns the colour of the i-th group; all groups past the palette
+// share a grey.
+func colourOf(i int) color.NRGBA {
+	if i < len(groupColours) {
+		return groupColours[i]
+	}
+	return grey
+}
+
+func faded(c color.NRGBA, alpha uint8) color.NRGBA {
+	c.A = alpha
+	return c
+}
+
+// glyph is the outline of a point's mark about the origin, for radius 1; nil
+// is a disc. Every colour has its own, so that nothing is told by colour
+// alone; all have about the same area.
+type glyph []vg.Point
+
+var groupGlyphs = [...]glyph{
+	nil,
+	polygon(4, math.Pi/4, 1.2),
+	polygon(3, math.Pi/2, 1.4),
+	polygon(4, 0, 1.3),
+	polygon(3, -math.Pi/2, 1.4),
+	star(4, 0, 1.6, 0.55),
+	star(4, math.Pi/4, 1.6, 0.55),
+	star(5, math.Pi/2, 1.6, 0.65),
+}
+
+func glyphOf(i int) glyph { return groupGlyphs[min(i, len(groupGlyphs)-1)] }
+
+func polygon(corners int, turn, radius float64) glyph {
+	g := make(glyph, corners)
+	for i := range g {
+		sin, cos := math.Sincos(turn + 2*math.Pi*float64(i)/float64(corners))
+		g[i] = vg.Point{X: vg.Length(radius * cos), Y: vg.Length(radius * sin)}
+	}
+	return g
+}
+
+func star(rays int, turn, outer, inner float64) glyph {
+	tips, notches := polygon(rays, turn, outer), polygon(rays, turn+math.Pi/float64(rays), inner)
+	g := make(glyph, 0, 2*rays)
+	for i := range tips {
+		g = append(g, tips[i], notches[i])
+	}
+	return g
+}
+
+// add appends the glyph at a place to a path.
+func (g glyph) add(path *vg.Path, at vg.Point, radius vg.Length) {
+	if g == nil {
+		path.Move(vg.Point{X: at.X + radius, Y: at.Y})
+		path.Arc(at, radius, 0, 2*math.Pi)
+	}
+	for i, corner := range g {
+		p := vg.Point{X: at.X + radius*corner.X, Y: at.Y + radius*corner.Y}
+		if i == 0 {
+			path.Move(p)
+		} else {
+			path.Line(p)
+		}
+	}
+	path.Close()
+}
+
+// textStyle is the sans-serif font that gonum/plot carries with it.
+func textStyle(size vg.Length) text.Style {
+	return text.Style{
+		Color:   ink,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		XAlign:  draw.XLeft,
+		YAlign:  draw.YCenter,
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+// printable is s on one line, without what a font or XML has no place for.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.TrimSpace(s)
+}
+
+// fit shortens s until it is no wider than width.
+func fit(s string, style text.Style, width vg.Length) string {
+	s = printable(s)
+	if style.Width(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	keep := 0
+	for low, high := 0, len(runes); low < high; {
+		keep = (low + high + 1) / 2
+		if style.Width(string(runes[:keep])+"…") <= width {
+			low = keep
+		} else {
+			high = keep - 1
+		}
+		keep = low
+	}
+	return strings.TrimSpace(string(runes[:keep])) + "…"
+}
+
+// wrap breaks s into at most three lines no wider than width.
+func wrap(s string, style text.Style, width vg.Length) []string {
+	const most = 3
+	var lines []string
+	for _, word := range strings.Fields(printable(s)) {
+		last := len(lines) - 1
+		switch {
+		case last < 0:
+			lines = append(lines, word)
+		case len(lines) == most || style.Width(lines[last]+" "+word) <= width:
+			lines[last] += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	for i := range lines {
+		lines[i] = fit(lines[i], style, width)
+	}
+	return lines
+}
