@@ -127,19 +127,9 @@ func (l *loader) fields(n *node, path string, known []string) map[string]*node {
 	return fields
 }
 
-// unknownKey notes a key that does not exist; where no sibling is near it, a
-// key of the same last name elsewhere is what may be meant.
+// unknownKey notes a key that does not exist.
 func (l *loader) unknownKey(at place, path, name string, known []string) {
-	hint := didYouMean(name, known)
-	if hint == "" {
-		for _, k := range Keys {
-			if strings.HasSuffix(k.Path, "."+name) {
-				hint = fmt.Sprintf(", did you mean %q?", k.Path)
-				break
-			}
-		}
-	}
-	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), hint)
+	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), keyHint(name, known))
 }
 
 // sectionNames lists what may stand under a prefix of the key table's paths.
@@ -258,7 +248,7 @@ func (l *loader) overrides(set []string) {
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
 			known := append(keyPaths(), "seed", "name", "confidence")
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the file%s", l.hint(key, known))
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the file%s", keyHint(key, known))
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")
@@ -283,19 +273,23 @@ func (l *loader) overrides(set []string) {
 	}
 }
 
-// hint is didYouMean, and where nothing is near a key of the same last name.
-func (l *loader) hint(key string, known []string) string {
-	if hint := didYouMean(key, known); hint != "" {
+// keyHint is didYouMean for a key; where no known name is near, a key of the
+// table with a last name that is near may be what is meant.
+func keyHint(name string, known []string) string {
+	if hint := didYouMean(name, known); hint != "" {
 		return hint
 	}
-	last := key[strings.LastIndexByte(key, '.')+1:]
-	for _, path := range known {
-		if strings.HasSuffix(path, "."+last) {
-			return fmt.Sprintf(", did you mean %q?", path)
-		}
+	var last []string
+	for _, k := range Keys {
+		last = append(last, lastName(k.Path))
+	}
+	if near := nearestWord(lastName(name), last); near != "" {
+		return didYouMean(Keys[slices.Index(last, near)].Path, keyPaths())
 	}
 	return ""
 }
+
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 func keyPaths() []string {
 	var paths []string
@@ -521,7 +515,7 @@ func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]pla
 	for _, f := range n.fields {
 		k, known := LookupKey(f.name)
 		if !known {
-			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", l.hint(f.name, keyPaths()))
+			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", keyHint(f.name, keyPaths()))
 			continue
 		}
 		places[k.Path] = f.value.at
@@ -603,7 +597,7 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	for i, item := range n.items {
 		axis, ok := l.axis(item, fmt.Sprintf("%s[%d]", path, i))
 		for _, p := range axis.params {
-			if seen[p.key.Path] {
+			if p.key.Path != "" && seen[p.key.Path] {
 				l.problem(p.at, axis.path, "got %s again, want one axis a key", p.key.Path)
 				ok = false
 			}
@@ -689,7 +683,7 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	}
 	k, known := LookupKey(f.text)
 	if !known || f.kind != plain && f.kind != quoted {
-		l.want(f, path+".param", "a dotted key of the base"+l.hint(f.text, keyPaths()))
+		l.want(f, path+".param", "a dotted key of the base"+keyHint(f.text, keyPaths()))
 		return p, false
 	}
 	p.key = k
@@ -1021,7 +1015,7 @@ func (l *loader) conditions(n *node, path string) []Condition {
 	for _, f := range n.fields {
 		k, known := LookupKey(f.name)
 		if !known {
-			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", l.hint(f.name, keyPaths()))
+			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", keyHint(f.name, keyPaths()))
 			continue
 		}
 		c := Condition{Param: k.Path}
@@ -1080,7 +1074,7 @@ func (l *loader) control(n *node, path string, prediction rom.Kind) (*Control, m
 			l.want(f, path+".set", "at least 1 key")
 		}
 		for _, a := range c.Set {
-			if strings.HasPrefix(a.Param, "run.") {
+			if k, _ := LookupKey(a.Param); !usedByTheory(k) {
 				l.problem(places[a.Param], path+".set."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
 			}
 		}

@@ -116,7 +116,12 @@ func (n *node) describe() string {
 var (
 	integerSyntax = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	numberSyntax  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	yamlErrorLine = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
+
+	// Messages of yaml.v3; those of its parser, as against its scanner, give
+	// the line counted from 0.
+	yamlErrorSyntax = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
+	unknownAnchor   = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	parserMessage   = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key$|',' or )`)
 )
 
 // parseYAML reads one YAML document and refuses what configurations have not.
@@ -157,9 +162,7 @@ func (r *yamlReader) read(data []byte) {
 	}
 	documents, err := decodeYAML(data)
 	if err != nil {
-		match := yamlErrorLine.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi("0" + match[1])
-		r.report(line, 0, "", "got %s, want valid YAML", quoteText(match[2]))
+		r.syntax(data, err)
 		return
 	}
 	if len(documents) > 1 {
@@ -173,6 +176,23 @@ func (r *yamlReader) read(data []byte) {
 		r.lines = append(r.lines, []rune(line))
 	}
 	r.root = r.node(documents[0].Content[0], "", 1)
+}
+
+// syntax reports what the parser says, in the line that it means.
+func (r *yamlReader) syntax(data []byte, err error) {
+	match := yamlErrorSyntax.FindStringSubmatch(err.Error())
+	if name := unknownAnchor.FindStringSubmatch(match[2]); name != nil {
+		before, _, _ := bytes.Cut(data, []byte("*"+name[1]))
+		line := bytes.Count(before, []byte("\n"))
+		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+		r.report(line+1, column+1, "", "got the alias %s, want the value written out", quoteText("*"+name[1]))
+		return
+	}
+	line, _ := strconv.Atoi("0" + match[1])
+	if line == 0 || parserMessage.MatchString(match[2]) {
+		line++ // yaml.v3 counts from 0 here, and says nothing of line 0
+	}
+	r.report(line, 0, "", "got %s, want valid YAML", quoteText(match[2]))
 }
 
 // refuseCharacters reports the first character of each line that has no

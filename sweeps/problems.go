@@ -100,20 +100,27 @@ func quoteText(text string) string {
 }
 
 // didYouMean is the end of a message about an unknown word: the known word
-// that is nearest in edits, or nothing where none is near.
+// that is nearest, or nothing where none is near.
 func didYouMean(word string, known []string) string {
-	best, least := "", len(word)/3+1
-	if len(word) <= shownText {
-		for _, candidate := range known {
-			if d := editDistance(word, candidate); d <= least && (best == "" || d < least) {
-				best, least = candidate, d
-			}
-		}
+	if best := nearestWord(word, known); best != "" {
+		return fmt.Sprintf(", did you mean %q?", best)
 	}
-	if best == "" {
+	return ""
+}
+
+// nearestWord is the first of the known words with the fewest edits from word,
+// "" where that is more than an edit in three letters.
+func nearestWord(word string, known []string) string {
+	best, least := "", (len(word)+1)/3+1
+	if len(word) > shownText {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	for _, candidate := range known {
+		if d := editDistance(word, candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
 }
 
 // editDistance counts the insertions, deletions, replacements and swaps of

@@ -182,7 +182,7 @@ type checkState struct {
 	selected int
 	sizes    map[string]map[int]bool // finite group sizes of the cells that differ in nothing else
 	order    []string                // of the keys of sizes
-	changed  bool                    // the control changes a cell
+	changed  bool                    // the control changes a cell, or cannot be applied to one
 }
 
 func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
@@ -242,6 +242,7 @@ func (c *checkState) addControl(l *loader, check *Check, at *checkPlaces, p *Poi
 			}
 			if got, want := rule.broken(&faulty, len(faulty.Bandit.Arms)); got != "" {
 				l.cellProblem(at.control[a.Param], at.path+".control.set."+rule.key, got, want)
+				c.changed = true
 				return
 			}
 		}

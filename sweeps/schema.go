@@ -1,0 +1,444 @@
+package sweeps
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+)
+
+// object is a JSON object; encoding/json sorts its keys.
+type object = map[string]any
+
+// Schema gives the JSON Schema (draft 2020-12) of a configuration, for
+// editors. It says what each key may be; rules between keys (lengths, burn_in
+// below steps, what a check selects) are the loader's alone.
+func Schema() []byte {
+	root := object{
+		"$schema":              "https://json-schema.org/draft/2020-12/schema",
+		"title":                "grposim configuration",
+		"type":                 "object",
+		"additionalProperties": false,
+		"$defs":                schemaDefinitions(),
+	}
+	properties, required := schemaSection("")
+	for _, name := range topNames {
+		properties[name] = schemaRef(name)
+	}
+	properties["sweep"] = schemaRef("sweep")
+	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
+	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
+	root["properties"] = properties
+	root["required"] = append([]string{"name", "seed"}, required...)
+
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // prose has ampersands and comparisons
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(root); err != nil {
+		panic("sweeps: " + err.Error()) // tables hold plain words and finite numbers
+	}
+	return out.Bytes()
+}
+
+// Prose of the keys outside the key table, for schema and reference.
+const (
+	docName       = "Names the results folder."
+	docClaim      = "What the file claims, in prose."
+	docSeed       = "Seed of every random number."
+	docConfidence = "Family-wise confidence (Bonferroni) over all verdicts that the file makes."
+	docSweep      = "A grid over the axes, in order, the last running fastest; `{zip: [axis, axis]}` varies several together."
+	docVariants   = "A union of grids: each the base with `set` and with its own `sweep`, by default the file's; with variants the base alone is no cell."
+	docChecks     = "The claims that are judged, and by which margin."
+)
+
+func schemaRef(name string) object { return object{"$ref": "#/$defs/" + name} }
+
+// schemaSection gives the properties of a section of the key table, and which
+// of them are required, with everything below.
+func schemaSection(path string) (properties object, required []string) {
+	properties = object{}
+	for _, name := range sectionNames(path) {
+		full := name
+		if path != "" {
+			full = path + "." + name
+		}
+		if k, isKey := LookupKey(full); isKey {
+			properties[name] = schemaRef(full)
+			if k.Required() {
+				required = append(required, name)
+			}
+			continue
+		}
+		inner, innerRequired := schemaSection(full)
+		section := object{"type": "object", "additionalProperties": false, "properties": inner}
+		if len(innerRequired) > 0 {
+			section["required"] = innerRequired
+			required = append(required, name)
+		}
+		properties[name] = section
+	}
+	return properties, required
+}
+
+func schemaDefinitions() object {
+	definitions := object{
+		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
+		"claim":      object{"type": "string", "description": docClaim},
+		"seed":       object{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64), "description": docSeed},
+		"confidence": schemaWith(schemaRange("number", openUnit), object{"default": 0.99, "description": docConfidence}),
+		"arm":        schemaArm(),
+		"sweep":      object{"type": "array", "items": schemaRef("axis"), "description": docSweep},
+		"axis": object{"oneOf": []any{
+			schemaRef("parameter"),
+			object{
+				"type": "object", "additionalProperties": false, "required": []string{"zip"},
+				"properties": object{"zip": object{"type": "array", "minItems": 2, "items": schemaRef("parameter")}},
+			},
+		}},
+		"parameter": schemaParameter(),
+		"variant": object{
+			"type": "object", "additionalProperties": false, "required": []string{"name"},
+			"properties": object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")},
+		},
+		"assignments": schemaAssignments(func(Key) bool { return true }),
+		"fault":       schemaWith(schemaAssignments(usedByTheory), object{"minProperties": 1}),
+		"where":       schemaWhere(),
+		"check":       schemaCheck(),
+	}
+	for _, k := range Keys {
+		definition := schemaWith(schemaValue(k), object{"description": k.Doc})
+		switch {
+		case k.Default != nil:
+			definition["default"] = k.Default
+		case k.Follows != "":
+			definition["description"] = k.Doc + " Default: " + k.Follows + "."
+		}
+		definitions[k.Path] = definition
+	}
+	return definitions
+}
+
+// schemaWith joins two objects without a common key.
+func schemaWith(a, b object) object {
+	joined := object{}
+	for _, part := range []object{a, b} {
+		for name, v := range part {
+			joined[name] = v
+		}
+	}
+	return joined
+}
+
+func schemaRange(kind string, r Range) object {
+	s := object{"type": kind}
+	if !math.IsInf(r.Low, 0) {
+		name := "minimum"
+		if r.LowOpen {
+			name = "exclusiveMinimum"
+		}
+		s[name] = r.Low
+	}
+	if !math.IsInf(r.High, 0) {
+		name := "maximum"
+		if r.HighOpen {
+			name = "exclusiveMaximum"
+		}
+		s[name] = r.High
+	}
+	return s
+}
+
+func schemaInteger(r Range) object {
+	r.High = min(r.High, maxInteger)
+	r.Low = max(r.Low, -maxInteger)
+	return schemaRange("integer", r)
+}
+
+func schemaValue(k Key) object {
+	numbers := object{"type": "array", "items": object{"type": "number"}}
+	switch k.Kind {
+	case IntegerValue:
+		if k.Path == groupSizeKey {
+			return object{"anyOf": []any{schemaInteger(k.Range), object{"const": "inf"}}}
+		}
+		return schemaInteger(k.Range)
+	case NumberValue:
+		return schemaRange("number", k.Range)
+	case WordValue:
+		return object{"enum": k.Words}
+	case ListValue:
+		return numbers
+	case InitValue:
+		return object{"anyOf": []any{numbers, object{"const": fixedPointWord}, object{
+			"type": "object", "additionalProperties": false, "required": []string{offsetField},
+			"properties": object{offsetField: object{"type": "number"}},
+		}}}
+	default:
+		one := object{"type": "array", "minItems": 1, "maxItems": 1, "items": schemaWith(schemaRef("arm"), object{
+			"type": "object", "required": []string{"count"}, "properties": object{"count": object{"minimum": 2}},
+		})}
+		several := object{"type": "array", "minItems": 2, "items": schemaRef("arm")}
+		return object{"anyOf": []any{several, one}}
+	}
+}
+
+func schemaArm() object {
+	arm := func(law grpo.Law, mean Range) object {
+		return object{
+			"type": "object", "additionalProperties": false, "required": []string{"reward", "mean"},
+			"properties": object{
+				"reward": object{"const": law},
+				"mean":   schemaRange("number", mean),
+				"count":  schemaInteger(Range{Low: 1, High: maxArms}),
+			},
+		}
+	}
+	normal := arm(grpo.Normal, anyNumber)
+	normal["required"] = []string{"reward", "mean", "std"}
+	normal["properties"].(object)["std"] = schemaRange("number", nonNegative)
+	return object{"oneOf": []any{arm(grpo.Bernoulli, unit), arm(grpo.Constant, anyNumber), normal}}
+}
+
+// schemaParameter is an axis over one key, whose values are that key's.
+func schemaParameter() object {
+	var options []any
+	for _, k := range Keys {
+		var forms []any
+		form := func(name string, s object) {
+			forms = append(forms, object{
+				"type": "object", "additionalProperties": false, "required": []string{"param", name},
+				"properties": object{"param": true, name: s},
+			})
+		}
+		form("values", object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)})
+		if k.Kind == IntegerValue || k.Kind == NumberValue {
+			end, step := schemaRange("number", k.Range), object{"type": "number"}
+			if k.Kind == IntegerValue {
+				end, step = schemaInteger(k.Range), schemaInteger(anyNumber)
+			}
+			step["not"] = object{"const": 0}
+			form("log", schemaInterval(schemaWith(end, object{"not": object{"maximum": 0}}), "points", schemaInteger(Range{Low: 2, High: maxCells})))
+			form("range", schemaInterval(end, "step", step))
+		}
+		options = append(options, object{
+			"if":   object{"type": "object", "required": []string{"param"}, "properties": object{"param": object{"const": k.Path}}},
+			"then": object{"oneOf": forms},
+		})
+	}
+	return object{
+		"type": "object", "required": []string{"param"},
+		"properties": object{"param": object{"enum": keyPaths()}},
+		"allOf":      options,
+	}
+}
+
+func schemaInterval(end object, last string, s object) object {
+	return object{
+		"type": "object", "additionalProperties": false, "required": []string{"from", "to", last},
+		"properties": object{"from": end, "to": end, last: s},
+	}
+}
+
+func schemaAssignments(may func(Key) bool) object {
+	properties := object{}
+	for _, k := range Keys {
+		if may(k) {
+			properties[k.Path] = schemaRef(k.Path)
+		}
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+func schemaWhere() object {
+	properties := object{}
+	for _, k := range Keys {
+		properties[k.Path] = object{"anyOf": []any{
+			schemaRef(k.Path),
+			object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)},
+		}}
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+// schemaCheck is a check, and for each claim what it needs and may say.
+func schemaCheck() object {
+	number := schemaRange("number", positive)
+	factor := schemaWith(number, object{"not": object{"const": 1}})
+	factors := object{}
+	for _, name := range faultNames {
+		factors[name] = factor
+	}
+	rules := []any{
+		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
+		object{
+			"if":   object{"required": []string{"expect"}, "properties": object{"expect": object{"const": Fails}}},
+			"then": object{"required": []string{"prediction"}, "properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}},
+		},
+	}
+	for _, row := range ClaimTable {
+		must, properties := []string{}, object{"prediction": object{"enum": row.Predictions}}
+		uses := func(need Need, names ...string) {
+			if row.Has(need) {
+				must = append(must, names...)
+				return
+			}
+			for _, name := range names {
+				properties[name] = false
+			}
+		}
+		uses(NeedsThreeSizes, "over")
+		uses(NeedsDisplacement, "displacement", "draws")
+		rules = append(rules, object{
+			"if":   object{"required": []string{"claim"}, "properties": object{"claim": object{"const": row.Name}}},
+			"then": object{"required": must, "properties": properties},
+		})
+	}
+	return object{
+		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
+		"properties": object{
+			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
+			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
+			"absolute_margin": schemaWith(number, object{"description": checkDocs["absolute_margin"]}),
+			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
+			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
+			"over":            object{"const": groupSizeKey, "description": checkDocs["over"]},
+			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
+			"variant":         object{"type": "string", "description": checkDocs["variant"]},
+			"displacement":    schemaWith(number, object{"description": checkDocs["displacement"]}),
+			"draws":           schemaWith(schemaInteger(atLeast(1)), object{"description": checkDocs["draws"]}),
+			"control": object{
+				"type": "object", "additionalProperties": false, "minProperties": 1, "description": checkDocs["control"],
+				"properties": object{
+					"set":   schemaRef("fault"),
+					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
+				},
+			},
+		},
+	}
+}
+
+// checkDocs is the prose of a check's keys.
+var checkDocs = map[string]string{
+	"claim":           "A row of the claim table below; required.",
+	"margin":          "How far a measurement may lie from the prediction, relative to |predicted|.",
+	"absolute_margin": "The same where the prediction may be 0; exactly one of the two.",
+	"prediction":      "Which prediction is judged; default exact.",
+	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin; not with the exact prediction.",
+	"over":            "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",
+	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
+	"variant":         "Restricts the check to one variant.",
+	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given.",
+	"displacement":    "Size of the displacement about the fixed point, in logits.",
+	"draws":           "Pairs of groups at ±displacement.",
+}
+
+// ReferenceDoc gives the reference document of the configuration, in Markdown.
+func ReferenceDoc() []byte {
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# Configuration reference")
+	line("")
+	line("Generated from the key table and the claim table of package `sweeps`; `configs/schema.json` is the same for editors. Every key below the first table is given nested at its dots:")
+	line("")
+	line("```yaml\n%s```", referenceExample)
+	line("")
+	line("A file is one YAML document of scalars, lists and mappings: no anchors, aliases, merge keys or tags, no tabs, every key once, whole numbers where integers belong. Everything wrong with it is reported at once, each `file:line:column: key: got X, want Y`. `--set key=value` takes the dotted keys of the base, and `seed`, `name` and `confidence`; its value is a YAML scalar or flow list.")
+	line("")
+	line("## The file")
+	line("")
+	line("| key | value | default | meaning |")
+	line("|---|---|---|---|")
+	line("| `name` | %s | required | %s |", nameWant, docName)
+	line("| `claim` | text | | %s |", docClaim)
+	line("| `seed` | an unsigned 64-bit integer | required | %s |", docSeed)
+	line("| `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | mappings | | The base; see the next table. |")
+	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
+	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
+	line("| `checks` | a list of checks | `[]` | %s A sweep without checks is first-class. |", docChecks)
+	line("| `confidence` | a number in (0, 1) | 0.99 | %s |", docConfidence)
+	line("")
+	line("## The base")
+	line("")
+	line("| key | value | default | meaning |")
+	line("|---|---|---|---|")
+	for _, k := range Keys {
+		standard := "required"
+		switch {
+		case k.Default != nil:
+			standard = Format(k.Default)
+		case k.Follows != "":
+			standard = k.Follows
+		}
+		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), standard, inTable(k.Doc))
+	}
+	line("")
+	line("Lists have one entry an arm, or one an item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. Keys of a mode that is not chosen are allowed: an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule less than its total.", maxArms)
+	line("")
+	line("## Axes")
+	line("")
+	line("| form | points |")
+	line("|---|---|")
+	line("| `{param: KEY, values: [a, b, c]}` | the values; any key, enumerations and lists too |")
+	line("| `{param: KEY, log: {from: a, to: b, points: n}}` | n in equal ratios, both ends included |")
+	line("| `{param: KEY, range: {from: a, to: b, step: s}}` | a, a + s, …, b |")
+	line("| `{zip: [AXIS, AXIS]}` | several parameters together; equally many points each |")
+	line("")
+	line("Axes over integers give integers. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is more than one axis over a key. All grids together have at most %d cells.", maxCells)
+	line("")
+	line("## Checks")
+	line("")
+	line("| key | meaning |")
+	line("|---|---|")
+	for _, name := range checkFields {
+		line("| `%s` | %s |", name, inTable(checkDocs[name]))
+	}
+	line("")
+	line("## Claims")
+	line("")
+	line("| claim | verdicts | quantity | needs | predictions | says |")
+	line("|---|---|---|---|---|---|")
+	for _, row := range ClaimTable {
+		var needs, kinds []string
+		for _, need := range row.Needs {
+			needs = append(needs, string(need))
+		}
+		for _, kind := range row.Predictions {
+			kinds = append(kinds, string(kind))
+		}
+		per := "one a cell"
+		if row.Per == AcrossCells {
+			per = "one a group of cells"
+		}
+		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, per, row.Quantity, strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
+	}
+	return b.Bytes()
+}
+
+// inTable escapes what would end a cell of a Markdown table.
+func inTable(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// referenceExample is the smallest file with a sweep and a check.
+const referenceExample = `name: example
+seed: 1
+bandit:
+  arms:
+    - {reward: bernoulli, mean: 0.9}
+    - {reward: bernoulli, mean: 0.2}
+grpo:
+  group_size: 16
+  kl: {coefficient: 0.5}
+optimizer: {learning_rate: 0.02}
+run: {steps: 20000, burn_in: 2000, replicas: 64}
+sweep:
+  - {param: grpo.group_size, values: [4, 8, 16]}
+checks:
+  - {claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}
+`
+
+// usedByTheory says whether a planted fault in the key can change a prediction.
+func usedByTheory(k Key) bool { return !strings.HasPrefix(k.Path, "run.") }
