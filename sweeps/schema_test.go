@@ -44,7 +44,7 @@ func TestSchemaAgreesWithLoader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, problems := parseYAML(file, data)
+		n, problems := parseYAML(file, "", data)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -87,7 +87,7 @@ func TestDefaultsAreLegal(t *testing.T) {
 		if k.Default == nil {
 			continue
 		}
-		n, problems := parseYAML(override, []byte(Format(k.Default)))
+		n, problems := parseYAML(override, k.Path, []byte(Format(k.Default)))
 		if len(problems) > 0 {
 			t.Fatalf("%s: %v", k.Path, problems)
 		}

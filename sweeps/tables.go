@@ -49,7 +49,7 @@ func VerdictsMarkdown(verdicts []Verdict) []byte {
 func (v *Verdict) Cells() []string {
 	digits := significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
 	measured := fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
-	predicted := format(v.Predicted, significant(float64(v.Predicted), float64(v.Margin)))
+	predicted := format(v.Predicted, digits)
 	if v.PredictionKind != rom.Exact {
 		predicted += " (" + string(v.PredictionKind) + ")"
 	}
@@ -87,30 +87,29 @@ func format(x Number, digits int) string {
 	}
 }
 
-// parameters returns the keys that differ between cells: those of the axes and
-// of the variants' settings, in the order of the file.
+// parameters returns the keys that differ between cells, those of the axes and
+// of the variants' settings, in the order of the key table.
 func (e *Experiment) parameters() []Key {
-	var keys []Key
-	seen := make(map[string]bool)
-	add := func(path string) {
-		if key, ok := LookupKey(path); ok && !seen[path] {
-			seen[path] = true
-			keys = append(keys, key)
-		}
-	}
+	used := make(map[string]bool)
 	axes := func(sweep []Axis) {
 		for _, axis := range sweep {
 			for _, path := range axis.Params {
-				add(path)
+				used[path] = true
 			}
 		}
 	}
 	axes(e.Plan.Spec.Sweep)
 	for _, v := range e.Plan.Spec.Variants {
 		for _, a := range v.Set {
-			add(a.Param)
+			used[a.Param] = true
 		}
 		axes(v.Sweep)
+	}
+	var keys []Key
+	for _, k := range Keys {
+		if used[k.Path] {
+			keys = append(keys, k)
+		}
 	}
 	return keys
 }

@@ -1,0 +1,125 @@
+package sweeps
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"grposim/sim"
+)
+
+// resting is one cell at its fixed point with one check.
+const resting = `
+name: resting
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000, burn_in: 100, replicas: 10}
+checks:
+`
+
+// judgeOne judges one cell with made-up estimates.
+func judgeOne(t *testing.T, check string, o Outcome) Verdict {
+	t.Helper()
+	plan := planText(t, resting+"  - "+check+"\n")
+	o.ID = plan.Cells[0].ID
+	verdicts := Judge(plan, map[string]*Outcome{o.ID: &o})
+	if len(verdicts) != 1 || plan.Verdicts != 1 {
+		t.Fatalf("%d verdicts, %d planned", len(verdicts), plan.Verdicts)
+	}
+	return verdicts[0]
+}
+
+// The linear variance of docs/theory.md §5 for this cell, and its fixed point
+// with the second-order shift.
+const (
+	restingVariance = 3.606780e-3 * 0.11696694 * 0.11696694 // Var z · J′², J′ = Δpq
+	restingReward   = 0.751551837 + 1.216689e-4
+)
+
+func outcomeOf(estimates ...Estimate) Outcome { return Outcome{Status: CellOK, Estimates: estimates} }
+
+func TestJudgeStationaryFluctuation(t *testing.T) {
+	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
+	right := Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
+	v := judgeOne(t, check, outcomeOf(right))
+	if v.Verdict != Agree || v.Control == nil || v.Control.Verdict != Disagree || v.Control.Fault != "noise × 1.1" {
+		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
+	}
+	if rel := math.Abs(float64(v.Predicted)/restingVariance - 1); rel > 1e-4 {
+		t.Errorf("predicted %g, want %g", float64(v.Predicted), restingVariance)
+	}
+	wrong := right
+	wrong.Mean *= 1.1
+	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != Disagree {
+		t.Errorf("10 %% off: %v", v.Verdict)
+	}
+	starved := right
+	starved.StdErr = restingVariance * 0.05
+	if v := judgeOne(t, check, outcomeOf(starved)); v.Verdict != Inconclusive || !strings.Contains(v.Because, "would decide") {
+		t.Errorf("starved: %v because %s", v.Verdict, v.Because)
+	}
+	single := right
+	single.DF = 0
+	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != Inconclusive {
+		t.Errorf("a single replica: %v", v.Verdict)
+	}
+	if v := judgeOne(t, check, Outcome{Status: CellDiverged, Diverged: 3, DivergedAt: 17}); v.Verdict != Disagree || !strings.Contains(v.Because, "step 17") {
+		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
+	}
+}
+
+// The paper's variance lacks a factor ½: a refutation of it agrees with the
+// right measurement, and its control, the exact prediction, does not.
+func TestJudgeRefutation(t *testing.T) {
+	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}"
+	v := judgeOne(t, check, outcomeOf(Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
+	if v.Verdict != Agree || v.Expect != Fails || v.PredictionKind != "paper-rule" || v.Control == nil || v.Control.Verdict != Disagree {
+		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
+	}
+	if ratio := float64(v.Predicted) / restingVariance; math.Abs(ratio-2) > 0.05 {
+		t.Errorf("the paper's variance is %.3f of the exact one, want about 2", ratio)
+	}
+}
+
+func TestJudgeFixedPoint(t *testing.T) {
+	const check = "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}"
+	v := judgeOne(t, check, outcomeOf(Estimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
+	if v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
+		t.Errorf("%v, control %+v", v.Verdict, v.Control)
+	}
+	// the shift is second order in the noise: 1 % of it
+	if got := float64(v.Predicted); math.Abs(got-restingReward) > 1.3e-6 {
+		t.Errorf("predicted %.9f, want %.9f", got, restingReward)
+	}
+}
+
+// A cell without a fixed point to start from is a result, out of scope.
+func TestNoFixedPoint(t *testing.T) {
+	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: fixed-point, margin: 0.1}\n"
+	plan := planText(t, text)
+	if plan.Cells[0].Status != NoFixedPoint {
+		t.Fatalf("status %q", plan.Cells[0].Status)
+	}
+	e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !strings.Contains(v.Because, "no fixed point") {
+		t.Errorf("%v because %s", v.Verdict, v.Because)
+	}
+}
+
+// Every row of the claim table has its logic, and the other way round.
+func TestClaimTableIsComplete(t *testing.T) {
+	for _, row := range ClaimTable {
+		if _, ok := claimLogics[row.Name]; !ok {
+			t.Errorf("%s has no logic", row.Name)
+		}
+	}
+	if len(claimLogics) != len(ClaimTable) {
+		t.Errorf("%d claims have logic, %d are in the table", len(claimLogics), len(ClaimTable))
+	}
+}

@@ -1,0 +1,284 @@
+package sweeps
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// small is a sweep of twelve quick cells that makes every claim.
+const small = `
+name: small
+claim: Everything at once.
+seed: 5
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo:
+  group_size: 8
+  advantage: {scale: none}
+  kl: {coefficient: 1, at: snapshot}
+optimizer: {learning_rate: 0.1, momentum: 0.5}
+run: {steps: 300, burn_in: 50, replicas: 70}
+sweep:
+  - {param: grpo.group_size, values: [4, 8, 16, inf]}
+  - {param: lag.interval, values: [1, 4, 7]}
+checks:
+  - {claim: fixed-point, margin: 0.05, control: {set: {grpo.kl.coefficient: 2}}}
+  - {claim: stationary-fluctuation, margin: 0.5, control: {scale: {noise: 4}}}
+  - {claim: fluctuation-scaling, over: grpo.group_size, where: {grpo.group_size: [4, 8, 16]}, margin: 0.5, control: {set: {grpo.group_size: 8}}}
+  - {claim: trajectory, absolute_margin: 0.2, control: {scale: {stiffness: 3}}}
+  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}
+  - {claim: degenerate-groups, absolute_margin: 0.2, control: {set: {grpo.group_size: 2}}}
+`
+
+// silent is a Progress that says nothing and counts cells; it calls after when
+// a cell is finished.
+type silent struct {
+	cells int
+	notes []string
+	after func(cells int)
+}
+
+func (s *silent) Begin(string, int, int, float64) {}
+func (s *silent) End()                            {}
+func (s *silent) Note(message string)             { s.notes = append(s.notes, message) }
+func (s *silent) Cell(float64) {
+	s.cells++
+	if s.after != nil {
+		s.after(s.cells)
+	}
+}
+
+func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent) {
+	t.Helper()
+	var quiet silent
+	e, err := Run(t.Context(), planText(t, text), dir, workers, &quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, &quiet
+}
+
+// contents returns every file of a results folder, the manifest without its
+// `run`.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string]string)
+	for _, entry := range entries {
+		data := readFile(t, filepath.Join(dir, entry.Name()))
+		if entry.Name() == manifestName {
+			var manifest map[string]any
+			if err := json.Unmarshal(data, &manifest); err != nil {
+				t.Fatal(err)
+			}
+			delete(manifest, "run")
+			if data, err = json.Marshal(manifest); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files[entry.Name()] = string(data)
+	}
+	return files
+}
+
+func sameContents(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs", what, name)
+		}
+	}
+	for name := range got {
+		if _, known := want[name]; !known {
+			t.Errorf("%s: %s is new", what, name)
+		}
+	}
+}
+
+func TestSameBytesForAnyWorkers(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, filepath.Join(dir, "1"), 1)
+	want := contents(t, filepath.Join(dir, "1"))
+	if len(want) != 7 {
+		t.Errorf("%d files in the folder", len(want))
+	}
+	for _, workers := range []int{2, 7} {
+		other := filepath.Join(dir, "other"+string(rune('0'+workers)))
+		runSweep(t, small, other, workers)
+		sameContents(t, "other number of workers", contents(t, other), want)
+	}
+}
+
+func TestSameBytesAfterInterruption(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, filepath.Join(dir, "whole"), 2)
+	want := contents(t, filepath.Join(dir, "whole"))
+
+	broken := filepath.Join(dir, "broken")
+	plan := planText(t, small)
+	for _, stopAt := range []int{3, 2} { // interrupted twice
+		ctx, cancel := context.WithCancel(t.Context())
+		quiet := silent{after: func(cells int) {
+			if cells == stopAt {
+				cancel()
+			}
+		}}
+		if _, err := Run(ctx, plan, broken, 2, &quiet); !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted: %v", err)
+		}
+		if quiet.cells == len(plan.Cells) {
+			t.Fatal("the interruption came too late")
+		}
+	}
+	_, last := runSweep(t, small, broken, 2)
+	if last.cells == 0 || last.cells > len(plan.Cells)-5 {
+		t.Errorf("%d of %d cells were simulated after two interruptions that kept five", last.cells, len(plan.Cells))
+	}
+	sameContents(t, "after interruption", contents(t, broken), want)
+}
+
+func TestDamagedLinesAreComputedAgain(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, dir, 2)
+	want := contents(t, dir)
+	journal := filepath.Join(dir, journalName)
+	data := readFile(t, journal)
+	at := bytes.IndexByte(data, '\n') + 200 // in the second line
+	data[at] ^= 4
+	data = data[:len(data)-10] // and the last is torn
+	if err := os.WriteFile(journal, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "2 damaged lines") {
+		t.Errorf("opening a damaged folder: %v", err)
+	}
+	_, quiet := runSweep(t, small, dir, 2)
+	if quiet.cells != 2 || len(quiet.notes) != 1 {
+		t.Errorf("%d cells computed again, notes %q", quiet.cells, quiet.notes)
+	}
+	got := contents(t, dir)
+	if lines := strings.Count(got[damagedName], "\n"); lines != 2 {
+		t.Errorf("%d lines set aside, want 2", lines)
+	}
+	delete(got, damagedName)
+	sameContents(t, "after damage", got, want)
+}
+
+func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, dir, 2)
+	before := contents(t, dir)
+	changed := strings.Replace(small, "margin: 0.05", "margin: 1e-9", 1)
+	e, quiet := runSweep(t, changed, dir, 2)
+	if quiet.cells != 0 {
+		t.Errorf("%d cells were simulated again", quiet.cells)
+	}
+	after := contents(t, dir)
+	if before[journalName] != after[journalName] || before["verdicts.json"] == after["verdicts.json"] {
+		t.Error("want the same journal and other verdicts")
+	}
+	if s := Summarize(e.Verdicts); s.Disagree+s.Inconclusive == 0 {
+		t.Errorf("a margin of 1e-9 still agrees: %+v", s)
+	}
+}
+
+// A changed cell is computed; those no longer planned stay in the journal, last
+// and by id.
+func TestChangedSweepKeepsKnownCells(t *testing.T) {
+	dir := t.TempDir()
+	// a stiffness check is made on the first cell of a force, whichever that is
+	unprobed := strings.Replace(small, "  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}\n", "", 1)
+	first, _ := runSweep(t, unprobed, dir, 2)
+	changed := strings.Replace(unprobed, "values: [1, 4, 7]", "values: [4, 2]", 1)
+	second, quiet := runSweep(t, changed, dir, 2)
+	if quiet.cells != 4 {
+		t.Errorf("%d cells were simulated, want the 4 new ones", quiet.cells)
+	}
+	var ids []string
+	for line := range bytes.Lines(readFile(t, filepath.Join(dir, journalName))) {
+		var entry journalLine
+		var o Outcome
+		if err := json.Unmarshal(line, &entry); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(entry.Cell, &o); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, o.ID)
+	}
+	var want []string
+	for i := range second.Plan.Cells {
+		want = append(want, second.Plan.Cells[i].ID)
+	}
+	var orphans []string
+	for i := range first.Plan.Cells {
+		if id := first.Plan.Cells[i].ID; !slices.Contains(want, id) {
+			orphans = append(orphans, id)
+		}
+	}
+	slices.Sort(orphans)
+	if !slices.Equal(ids, append(want, orphans...)) {
+		t.Errorf("the journal has %d cells in another order than planned cells, then orphans", len(ids))
+	}
+}
+
+func TestFolderBelongsToOneName(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, minimal, dir, 1)
+	before := contents(t, dir)
+	_, err := Run(t.Context(), planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
+	var folder *FolderError
+	if !errors.As(err, &folder) || !strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
+		t.Errorf("another name: %v", err)
+	}
+	sameContents(t, "after a refusal", contents(t, dir), before)
+
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), planText(t, minimal), foreign, 1, &silent{}); !errors.As(err, &folder) {
+		t.Errorf("a folder of something else: %v", err)
+	}
+	if entries, _ := os.ReadDir(foreign); len(entries) != 1 {
+		t.Errorf("%d entries in a folder that was refused", len(entries))
+	}
+
+	release, err := openFolder(dir, "minimal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &folder) || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a folder in use: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Judging a stored folder gives the bytes that the sweep gave.
+func TestJudgeFolder(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := runSweep(t, small, dir, 2)
+	want := contents(t, dir)
+	again, err := JudgeFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameContents(t, "judged again", contents(t, dir), want)
+	if len(again.Verdicts) != len(e.Verdicts) || len(again.Figures) != len(e.Figures) {
+		t.Errorf("%d verdicts and %d figures, want %d and %d", len(again.Verdicts), len(again.Figures), len(e.Verdicts), len(e.Figures))
+	}
+	if _, err := JudgeFolder(t.TempDir()); err == nil || !strings.Contains(err.Error(), "holds no results") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package sweeps
+
+import (
+	"reflect"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/rom"
+)
+
+// notTheorys lists the keys that no prediction at rest depends on, and why.
+var notTheorys = map[string]string{
+	trueMeansKey:   "only recorded",
+	initKey:        "a start, given to the mean field beside the parameters",
+	stepsKey:       "the length of a run",
+	burnInKey:      "the length of a run",
+	"run.replicas": "the number of runs",
+}
+
+// Every key of the configuration reaches the theory, with every value of an
+// enumeration a different one.
+func TestTranslationLeavesNothingOut(t *testing.T) {
+	base := loadText(t, minimal).Points()[0].Settings
+	for _, k := range Keys {
+		values := differentValues(t, k, &base)
+		seen := []rom.Params{}
+		for _, v := range values {
+			s := base
+			if err := k.Set(&s, v); err != nil {
+				t.Fatal(err)
+			}
+			p := Params(&s, rom.Unit)
+			for i, other := range seen {
+				same := reflect.DeepEqual(p, other)
+				if _, exempt := notTheorys[k.Path]; same != exempt {
+					t.Errorf("%s = %s and %s: the theory is told the same: %t", k.Path, Format(v), Format(values[i]), same)
+				}
+			}
+			seen = append(seen, p)
+		}
+	}
+}
+
+// differentValues returns at least two legal values of a key, all words of an
+// enumeration.
+func differentValues(t *testing.T, k Key, s *Settings) []any {
+	t.Helper()
+	switch k.Kind {
+	case WordValue:
+		var values []any
+		for _, w := range k.Words {
+			values = append(values, w)
+		}
+		return values
+	case IntegerValue:
+		values := []any{3, 4}
+		if k.Path == groupSizeKey {
+			values = append(values, grpo.Infinite)
+		}
+		return values
+	case NumberValue:
+		return []any{0.3, 0.4}
+	case ListValue:
+		return []any{[]float64{0, 1}, []float64{1, 0}}
+	case InitValue:
+		return []any{Init{Kind: AtFixedPoint}, Init{Kind: AtLogits, Logits: []float64{1, 0}}}
+	case ArmsValue:
+		var values []any
+		for _, law := range grpo.Laws {
+			values = append(values, []ArmGroup{{Arm: grpo.Arm{Reward: law, Mean: 0.5, Std: 0.1}, Count: 2}})
+		}
+		return append(values,
+			[]ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
+			[]ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.6, Std: 0.2}, Count: 2}})
+	}
+	t.Fatalf("%s: no values of kind %v", k.Path, k.Kind)
+	return nil
+}
+
+// The fields of rom.Params that the translation fills are all of them.
+func TestTranslationFillsEveryField(t *testing.T) {
+	s := loadText(t, minimal).Points()[0].Settings
+	s.Estimator.GroupsPerStep = 3
+	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
+	s.Estimator.Importance.Mode = grpo.Clip
+	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
+	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
+	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
+	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}
+	var walk func(path string, v reflect.Value)
+	walk = func(path string, v reflect.Value) {
+		if v.Kind() == reflect.Struct {
+			for i := range v.NumField() {
+				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+			return
+		}
+		if v.IsZero() {
+			t.Errorf("%s is not filled in", path)
+		}
+	}
+	p := Params(&s, rom.Unit)
+	walk("Params", reflect.ValueOf(p))
+	walk("Arm", reflect.ValueOf(p.Arms[0]))
+}

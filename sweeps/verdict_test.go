@@ -1,0 +1,70 @@
+package sweeps
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"grposim/rom"
+)
+
+func TestCompare(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		lo, hi, predicted, margin float64
+		holds, fails              Ruling
+	}{
+		{0.99, 1.01, 1, 0.02, Agree, Disagree},
+		{0.98, 1.02, 1, 0.02, Agree, Disagree}, // touching from inside is inside
+		{0.97, 1.01, 1, 0.02, Inconclusive, Inconclusive},
+		{0.9, 1.1, 1, 0.02, Inconclusive, Inconclusive}, // starved: wider than the margin
+		{1.03, 1.05, 1, 0.02, Disagree, Agree},
+		{0.9, 0.97, 1, 0.02, Disagree, Agree},
+		{1.02, 1.05, 1, 0.02, Inconclusive, Inconclusive}, // touching from outside decides nothing
+		{-inf, inf, 1, 0.02, Inconclusive, Inconclusive},
+		{nan, nan, 1, 0.02, Inconclusive, Inconclusive},
+		{1, 1, nan, nan, Inconclusive, Inconclusive},
+		{0, 0, 0, 0, Agree, Disagree},
+	} {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, Holds); got != c.holds {
+			t.Errorf("[%g, %g] against %g ± %g: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.holds)
+		}
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, Fails); got != c.fails {
+			t.Errorf("[%g, %g] against %g ± %g, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.fails)
+		}
+	}
+}
+
+// A verdict that nobody has made is inconclusive.
+func TestZeroVerdict(t *testing.T) {
+	if v := (Verdict{}); v.Verdict != Inconclusive || v.Verdict.String() != "inconclusive" {
+		t.Errorf("the zero verdict is %v", v.Verdict)
+	}
+}
+
+func TestNumberJSON(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		want string
+	}{{0.1, "0.1"}, {1e-7, "1e-7"}, {math.NaN(), "null"}, {math.Inf(-1), "null"}} {
+		data, err := json.Marshal(Number(c.x))
+		if err != nil || string(data) != c.want {
+			t.Errorf("%g is written as %s, %v; want %s", c.x, data, err, c.want)
+		}
+		var back Number
+		if err := json.Unmarshal(data, &back); err != nil || c.want != "null" && float64(back) != c.x {
+			t.Errorf("%s is read as %g, %v", data, float64(back), err)
+		}
+	}
+}
+
+func TestVerdictColumns(t *testing.T) {
+	v := Verdict{Measured: 0.751553, Lo: 0.751402, Hi: 0.751704, Predicted: 0.7515518, Margin: 0.00375, PredictionKind: rom.Exact}
+	row := v.Cells()
+	if got, want := row[4], "0.75155 [0.7514, 0.7517]"; got != want {
+		t.Errorf("measured is written %q, want %q", got, want)
+	}
+	if got, want := row[5], "0.75155"; got != want {
+		t.Errorf("predicted is written %q, want %q", got, want)
+	}
+}
