@@ -64,7 +64,11 @@ func (v *Verdict) Cells() []string {
 	if v.Control != nil {
 		control = v.Control.Fault + ": " + v.Control.Verdict.String()
 	}
-	return []string{v.Experiment, v.Claim, v.Label, v.Quantity, measured, predicted, "± " + format(v.Margin, 2), verdict, control}
+	cell := v.Label
+	if cell == "" {
+		cell = "–"
+	}
+	return []string{v.Experiment, v.Claim, cell, v.Quantity, measured, predicted, "± " + format(v.Margin, 2), verdict, control}
 }
 
 // significant returns how many digits of x matter beside something of the

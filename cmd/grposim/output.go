@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -172,7 +173,7 @@ func checkFolder(dir string) ([]*sweeps.Experiment, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Command = "grposim check " + d
+		e.Command = commandFor(e.Plan)
 		experiments = append(experiments, e)
 	}
 	return experiments, nil
@@ -188,4 +189,14 @@ func experimentName(dir string, experiments []*sweeps.Experiment) string {
 		return experiments[0].Plan.Spec.Name
 	}
 	return filepath.Base(dir)
+}
+
+// commandFor returns the command that makes an experiment, as far as its
+// configuration tells: `reproduce` for those built in.
+func commandFor(plan *sweeps.Plan) string {
+	name := plan.Spec.Name
+	if built, err := embeddedPlan(name); err == nil && bytes.Equal(built.Spec.Document(), plan.Spec.Document()) {
+		return "grposim reproduce " + name
+	}
+	return "grposim sweep " + name + ".yaml"
 }

@@ -56,7 +56,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if err != nil {
 					return err
 				}
-				e.Command = "grposim reproduce " + plan.Spec.Name
+				e.Command = commandFor(plan)
 				if err := writeReport(dir, plan.Spec.Name, e); err != nil {
 					return err
 				}

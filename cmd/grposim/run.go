@@ -79,9 +79,10 @@ decided · 4 results damaged · 130 interrupted (the same command goes on).`,
 		Example: `  grposim reproduce                     every experiment on the paper's claims
   grposim sweep configs/smoke.yaml      one sweep, its verdicts and its report
   grposim predict configs/smoke.yaml    the theory alone`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		Args:                       knownCommand,
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -97,6 +98,18 @@ decided · 4 results damaged · 130 interrupted (the same command goes on).`,
 	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout, stderr), newPredict(stdout))
 	return root
+}
+
+// knownCommand complains about a first argument that is no command.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("unknown command %q", args[0])
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		message += fmt.Sprintf(": did you mean %q?", near[0])
+	}
+	return usageError{errors.New(message)}
 }
 
 // arguments turns cobra's complaint about positional arguments into a usage

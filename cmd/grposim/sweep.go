@@ -52,7 +52,7 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			if err != nil {
 				return err
 			}
-			experiment.Command = "grposim sweep " + args[0]
+			experiment.Command = commandFor(plan)
 			if err := writeReport(out, spec.Name, experiment); err != nil {
 				return err
 			}
