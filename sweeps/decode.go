@@ -71,7 +71,9 @@ var topNames = []string{"name", "claim", "seed", "confidence"}
 
 func (l *loader) load(root *node, set []string) {
 	var fields map[string]*node
-	if root != nil {
+	if root != nil && root.kind == nothing {
+		l.want(root, "", "a configuration")
+	} else if root != nil {
 		l.at[""] = root.at
 		sections := sectionNames("")
 		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks"}))
@@ -248,7 +250,7 @@ func (l *loader) overrides(set []string) {
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
 			known := append(keyPaths(), "seed", "name", "confidence")
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the file%s", keyHint(key, known))
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", keyHint(key, known))
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")
@@ -258,11 +260,8 @@ func (l *loader) overrides(set []string) {
 			continue
 		}
 		seen[key] = true
-		n, problems := parseYAML(override, []byte(text))
-		for _, p := range problems {
-			p.Key = join(key, strings.TrimPrefix(p.Key, "."))
-			l.problems = append(l.problems, p)
-		}
+		n, problems := parseYAML(override, key, []byte(text))
+		l.problems = append(l.problems, problems...)
 		switch {
 		case n == nil:
 		case i < 0:

@@ -58,7 +58,7 @@ func reason(err error) string {
 // overrides `key=value` applied to its base. The error is Problems: everything
 // that is wrong, at once.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
-	root, problems := parseYAML(file, data)
+	root, problems := parseYAML(file, "", data)
 	l := newLoader(problems)
 	l.load(root, set)
 	if len(l.problems) > 0 {
@@ -125,15 +125,17 @@ var (
 )
 
 // parseYAML reads one YAML document and refuses what configurations have not.
-// It gives nil where there is nothing to look at.
-func parseYAML(source string, data []byte) (*node, Problems) {
-	r := &yamlReader{source: source}
+// It gives nil where there is nothing to look at. path is where the document
+// belongs: "" for a file, a key for its value in an override.
+func parseYAML(source, path string, data []byte) (*node, Problems) {
+	r := &yamlReader{source: source, path: path}
 	r.read(data)
 	return r.root, r.problems
 }
 
 type yamlReader struct {
 	source   string
+	path     string
 	lines    [][]rune
 	root     *node
 	problems Problems
@@ -153,7 +155,7 @@ func (r *yamlReader) place(line, column int) place {
 
 func (r *yamlReader) read(data []byte) {
 	if len(data) > maxFileBytes {
-		r.report(0, 0, "", "got more than %d bytes, want a configuration", maxFileBytes)
+		r.report(0, 0, r.path, "got more than %d bytes, want a configuration", maxFileBytes)
 		return
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -166,16 +168,16 @@ func (r *yamlReader) read(data []byte) {
 		return
 	}
 	if len(documents) > 1 {
-		r.report(documents[1].Line, documents[1].Column, "", "got a second document, want one")
+		r.report(documents[1].Line, documents[1].Column, r.path, "got a second document, want one")
 	}
 	if len(documents) == 0 || documents[0].Content[0].Tag == "!!null" {
-		r.report(1, 1, "", "got nothing, want a configuration")
+		r.root = &node{kind: nothing, at: r.place(1, 1)}
 		return
 	}
 	for line := range strings.SplitSeq(string(data), "\n") {
 		r.lines = append(r.lines, []rune(line))
 	}
-	r.root = r.node(documents[0].Content[0], "", 1)
+	r.root = r.node(documents[0].Content[0], r.path, 1)
 }
 
 // syntax reports what the parser says, in the line that it means.
@@ -185,14 +187,14 @@ func (r *yamlReader) syntax(data []byte, err error) {
 		before, _, _ := bytes.Cut(data, []byte("*"+name[1]))
 		line := bytes.Count(before, []byte("\n"))
 		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-		r.report(line+1, column+1, "", "got the alias %s, want the value written out", quoteText("*"+name[1]))
+		r.report(line+1, column+1, r.path, "got the alias %s, want the value written out", quoteText("*"+name[1]))
 		return
 	}
 	line, _ := strconv.Atoi("0" + match[1])
 	if line == 0 || parserMessage.MatchString(match[2]) {
 		line++ // yaml.v3 counts from 0 here, and says nothing of line 0
 	}
-	r.report(line, 0, "", "got %s, want valid YAML", quoteText(match[2]))
+	r.report(line, 0, r.path, "got %s, want valid YAML", quoteText(match[2]))
 }
 
 // refuseCharacters reports the first character of each line that has no
@@ -215,13 +217,13 @@ func (r *yamlReader) refuseCharacters(data []byte) {
 		case c == utf8.RuneError && size == 1:
 			text = "a byte that is not UTF-8"
 		case c == '\t':
-			r.report(line, column, "", "got a tab, want spaces")
+			r.report(line, column, r.path, "got a tab, want spaces")
 			done = true
 		case !harmless(c):
 			text = fmt.Sprintf("the control character U+%04X", c)
 		}
 		if text != "" {
-			r.report(line, column, "", "got %s, want plain text", text)
+			r.report(line, column, r.path, "got %s, want plain text", text)
 			done = true
 		}
 	}
