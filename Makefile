@@ -17,6 +17,7 @@ test: ## fast tests
 	$(GO) test ./...
 
 test-long: ## tests that take minutes: statistics, fuzzing, another architecture
+	command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; }
 	$(GO) test -timeout 60m -tags long ./...
 
 lint: ## gofmt, go vet, staticcheck

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/rom"
@@ -65,7 +66,8 @@ type Experiment struct {
 	Command  string // how to run it again
 }
 
-// Figures returns the pictures of an experiment, one a check.
+// Figures returns the pictures of an experiment: one a check, or one a variant
+// where a check spans several.
 func Figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict) []Figure {
 	var figures []Figure
 	cache := make(predictionCache)
@@ -74,25 +76,72 @@ func Figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict) []Fig
 			check: planned.Check, kind: planned.Check.Prediction, factors: rom.Unit,
 			confidence: plan.Spec.Confidence, outcomes: outcomes, cache: cache,
 		}
-		var own []Verdict
-		for _, v := range verdicts {
-			if v.Check == planned.Index {
-				own = append(own, v)
+		variants := variantsOf(planned.Sets)
+		for _, variant := range variants {
+			var sets []CellSet
+			for _, set := range planned.Sets {
+				if set.Cells[0].Variant == variant {
+					sets = append(sets, set)
+				}
 			}
+			var own []Verdict
+			for _, v := range verdicts {
+				if v.Check == planned.Index && v.Variant == variant {
+					own = append(own, v)
+				}
+			}
+			var figure Figure
+			switch planned.Check.Claim {
+			case claimTrajectory:
+				figure = j.drawCurves(sets)
+			case claimScaling:
+				figure = j.drawScaling(sets)
+			default:
+				figure = drawDeviations(planned.Check, own)
+			}
+			figure.Name = fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim)
+			if variant != "" {
+				figure.Title = variant + ": " + figure.Title
+			}
+			if len(variants) > 1 {
+				figure.Name += "-" + variant
+			}
+			figures = append(figures, figure)
 		}
-		var figure Figure
-		switch planned.Check.Claim {
-		case claimTrajectory:
-			figure = j.drawCurves(planned.Sets)
-		case claimScaling:
-			figure = j.drawScaling(planned.Sets)
-		default:
-			figure = drawDeviations(planned.Check, own)
-		}
-		figure.Name = fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim)
-		figures = append(figures, figure)
 	}
 	return figures
+}
+
+// variantsOf lists the variants of the sets, in the order of the file.
+func variantsOf(sets []CellSet) []string {
+	var variants []string
+	for _, set := range sets {
+		if v := set.Cells[0].Variant; !slices.Contains(variants, v) {
+			variants = append(variants, v)
+		}
+	}
+	return variants
+}
+
+// withoutVariant names a cell inside a picture of its own variant.
+func withoutVariant(label, variant string) string {
+	return strings.TrimSpace(strings.TrimPrefix(label, variant))
+}
+
+// mostCurves is how many curves a picture can tell apart.
+const mostCurves = 7
+
+// thinned returns at most mostCurves of the sets, evenly spaced, with the first
+// and the last.
+func thinned(sets []CellSet) []CellSet {
+	if len(sets) <= mostCurves {
+		return sets
+	}
+	var some []CellSet
+	for i := range mostCurves {
+		some = append(some, sets[i*(len(sets)-1)/(mostCurves-1)])
+	}
+	return some
 }
 
 // drawCurves shows the mean reward over steps against the predicted curve.
@@ -101,16 +150,20 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 		Title: "Mean reward against the predicted curve", XLabel: "step", YLabel: "expected reward J",
 		XScale: LogAxis,
 	}
-	for _, set := range sets {
+	if len(sets) > mostCurves {
+		f.Title += fmt.Sprintf(" (%d of %d cells)", mostCurves, len(sets))
+	}
+	for _, set := range thinned(sets) {
 		c := set.Cells[0]
+		name := withoutVariant(set.Label, c.Variant)
 		o := j.outcome(c)
 		if o == nil || o.Trajectory == nil {
 			continue
 		}
 		reward := o.Trajectory.Series(sim.ExpectedReward)
-		measured := FigureSeries{Name: set.Label, Group: set.Label, Mark: Measured}
-		predicted := FigureSeries{Name: set.Label + " predicted", Group: set.Label, Mark: Predicted}
-		spread := FigureSeries{Name: set.Label + " 5–95 %", Group: set.Label, Mark: Spread}
+		measured := FigureSeries{Name: name, Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
+		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
 		curve, _, why := j.curve(c)
 		for i, t := range o.Trajectory.Steps {
 			if t == 0 {
@@ -144,8 +197,9 @@ func (j *judgement) drawScaling(sets []CellSet) Figure {
 	}
 	nan := math.NaN()
 	for _, set := range sets {
-		measured := FigureSeries{Name: set.Label, Group: set.Label, Mark: Measured}
-		predicted := FigureSeries{Name: set.Label + " predicted", Group: set.Label, Mark: Predicted}
+		name := withoutVariant(set.Label, set.Cells[0].Variant)
+		measured := FigureSeries{Name: name + ", measured", Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: name + ", predicted", Group: name, Mark: Predicted}
 		exact := *j
 		exact.kind = ""
 		for _, c := range set.Cells {
@@ -163,7 +217,7 @@ func (j *judgement) drawScaling(sets []CellSet) Figure {
 			last := predicted.Points[n-1]
 			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1])
 			if why == "" {
-				line := FigureSeries{Name: fmt.Sprintf("slope %g", slope), Group: set.Label, Mark: Reference}
+				line := FigureSeries{Name: "slope " + strings.Replace(Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
 					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
 				}
@@ -191,7 +245,7 @@ func drawDeviations(check *Check, verdicts []Verdict) Figure {
 			continue
 		}
 		x := float64(len(f.Categories))
-		name := v.Label
+		name := withoutVariant(v.Label, v.Variant)
 		if check.Claim == claimStiffness {
 			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, "stiffness_"))
 		}

@@ -1,0 +1,97 @@
+//go:build long
+
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// The results of an arm64 build, run under qemu's user emulation, are those of
+// this one: what is simulated to the byte, what is derived by linear algebra
+// and quantiles to 1e-9.
+func TestARM64GivesTheSameResults(t *testing.T) {
+	qemu, err := exec.LookPath("qemu-aarch64")
+	if err != nil || runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64 and qemu-aarch64 (Debian: qemu-user)")
+	}
+	root, dir := moduleRoot(t), t.TempDir()
+	build := func(name string, env ...string) string {
+		binary := filepath.Join(dir, name)
+		cmd := exec.Command("go", "build", "-o", binary, root+"/cmd/grposim")
+		cmd.Env = append(os.Environ(), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return binary
+	}
+	sweep := func(out string, command ...string) {
+		command = append(command, "sweep", "testdata/architectures.yaml", "--out", filepath.Join(dir, out))
+		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() == exitUsage || exit.ExitCode() == exitDamaged {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+	}
+	sweep("here", build("here-bin"))
+	sweep("v3", build("v3-bin", "GOAMD64=v3"))
+	sweep("arm64", qemu, build("arm64-bin", "GOARCH=arm64", "CGO_ENABLED=0"))
+	for _, other := range []string{"v3", "arm64"} {
+		for _, name := range []string{"cells.jsonl", "trajectories.parquet"} {
+			if !bytes.Equal(read(t, dir, "here", name), read(t, dir, other, name)) {
+				t.Errorf("%s: %s differs", other, name)
+			}
+		}
+		for _, name := range []string{"cells.csv", "predictions.csv"} {
+			sameNumbers(t, other+": "+name, read(t, dir, other, name), read(t, dir, "here", name))
+		}
+	}
+}
+
+func read(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// sameNumbers compares two CSV files field by field, numbers to a relative
+// difference of 1e-9 (what should be 0 may be rounding, 1e-15).
+func sameNumbers(t *testing.T, what string, got, want []byte) {
+	t.Helper()
+	parse := func(data []byte) [][]string {
+		rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return rows
+	}
+	a, b := parse(got), parse(want)
+	if len(a) != len(b) {
+		t.Fatalf("%s: %d rows, want %d", what, len(a), len(b))
+	}
+	for i := range b {
+		for k := range b[i] {
+			x, errX := strconv.ParseFloat(a[i][k], 64)
+			y, errY := strconv.ParseFloat(b[i][k], 64)
+			if errX != nil || errY != nil {
+				if a[i][k] != b[i][k] {
+					t.Errorf("%s: row %d, %s: %q, want %q", what, i, b[0][k], a[i][k], b[i][k])
+				}
+				continue
+			}
+			if !(math.Abs(x-y) <= 1e-9*math.Abs(y)+1e-15) && x != y {
+				t.Errorf("%s: row %d, %s: %v, want %v", what, i, b[0][k], x, y)
+			}
+		}
+	}
+}
