@@ -232,8 +232,8 @@ func (r *yamlReader) refuseCharacters(data []byte) {
 // harmless says whether a character is neither a control character nor one of
 // the line breaks that only some readers know.
 func harmless(c rune) bool {
-	return unicode.IsPrint(c) || unicode.IsSpace(c) && !unicode.IsControl(c) && c != '\u2028' && c != '\u2029' ||
-		unicode.In(c, unicode.M, unicode.Co) || c == '\u200c' || c == '\u200d'
+	const nonJoiner, joiner = '\u200c', '\u200d' // spelling in some scripts
+	return unicode.IsPrint(c) || unicode.In(c, unicode.Zs, unicode.Co) || c == nonJoiner || c == joiner
 }
 
 // node takes over a YAML node and everything below it. Aliases are refused

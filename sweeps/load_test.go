@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestLoadBad(t *testing.T) {
 }
 
 func TestLoadGood(t *testing.T) {
-	for _, file := range testFiles(t, "good/*.yaml") {
+	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../configs/*/*.yaml")) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if _, err := ReadFile(file); err != nil {
 				t.Error(err)
@@ -327,5 +328,37 @@ func TestLoadChecks(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{28, 2, 4, 28, 14, 14, 4}, selected); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A planted fault can be set key after key, whatever the order of the file.
+func TestControlApplies(t *testing.T) {
+	spec, err := Load("f", []byte(loadMinimal+`
+checks:
+  - claim: degenerate-groups
+    margin: 0.1
+    control:
+      set:
+        policy.reference: [0, 0, 1]
+        policy.init: [0, 0, 1]
+        bandit.true_means: [1, 0, 0]
+        bandit.arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0, count: 2}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec.Base
+	for _, a := range spec.Checks[0].Control.Set {
+		k, _ := LookupKey(a.Param)
+		if err := k.Set(&s, a.Value); err != nil {
+			t.Error(err)
+		}
+		if got := Format(k.Get(&s)); got != Format(a.Value) {
+			t.Errorf("%s is %s, want %s", a.Param, got, Format(a.Value))
+		}
+	}
+	reference, _ := LookupKey(referenceKey)
+	if err := reference.Set(&s, []float64{1, 2}); err == nil {
+		t.Error("a list of the wrong length is set")
 	}
 }
