@@ -31,12 +31,13 @@ func fold(p Params) folded {
 		f.class[a] = c
 	}
 	if len(f.Arms) == 1 {
-		// All arms are equal: nothing to fold into, every arm is its own class.
-		f.Arms, f.Reference, f.count = p.Arms, p.Reference, make([]float64, len(p.Arms))
-		for a := range f.count {
-			f.count[a], f.class[a] = 1, a
+		// All arms are equal: the first against the rest.
+		f.Arms = append(f.Arms, f.Arms[0])
+		f.Reference = append(f.Reference, f.Reference[0])
+		f.count = []float64{1, f.count[0] - 1}
+		for a := 1; a < len(f.class); a++ {
+			f.class[a] = 1
 		}
-		return f
 	}
 	for c, n := range f.count {
 		f.Reference[c] += math.Log(n)
@@ -62,10 +63,16 @@ func (f *folded) merged(theta []float64) []float64 {
 
 // arms returns the centred logits of all arms.
 func (f *folded) arms(merged []float64) []float64 {
+	mean := 0.0
+	each := make([]float64, len(merged))
+	for c, x := range merged {
+		each[c] = x - math.Log(f.count[c])
+		mean += f.count[c] * each[c]
+	}
+	mean /= float64(len(f.class))
 	theta := make([]float64, len(f.class))
 	for a, c := range f.class {
-		theta[a] = merged[c] - math.Log(f.count[c])
+		theta[a] = each[c] - mean
 	}
-	centre(theta)
 	return theta
 }

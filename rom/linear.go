@@ -3,7 +3,6 @@ package rom
 import (
 	"math"
 	"math/cmplx"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -167,15 +166,7 @@ func multipliers(m *mat.Dense) []complex128 {
 		return nil
 	}
 	values := e.Values(nil)
-	slices.SortStableFunc(values, func(a, b complex128) int {
-		if d := cmplx.Abs(b) - cmplx.Abs(a); math.Abs(d) > 1e-12*cmplx.Abs(a) {
-			return compare(d, 0)
-		}
-		if c := compare(real(b), real(a)); math.Abs(real(a)-real(b)) > 1e-12*cmplx.Abs(a) {
-			return c
-		}
-		return compare(imag(b), imag(a))
-	})
+	sortMultipliers(values)
 	return values
 }
 
@@ -187,3 +178,6 @@ func radius(m *mat.Dense) float64 {
 	}
 	return cmplx.Abs(values[0])
 }
+
+// single returns the 1×1 matrix of x.
+func single(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }

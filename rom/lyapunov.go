@@ -51,47 +51,74 @@ func congruence(a, x *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// stationary is the linear stationary law: covariances of (x, x_old), 2n×2n,
-// in the phases of a refresh period (steps since the refresh; a single one with
-// a delay). ok is false where there is no stationary law.
-func (l *linear) stationary() (phases []*mat.Dense, ok bool) {
-	n := l.dim()
-	a, gamma := l.step()
-	q := congruence(gamma, l.noise)
-	size, _ := a.Dims()
+// stationary is the linear stationary law of a motion: its covariances in the
+// state's coordinates at the start of a period (block: of (x, v) at a refresh,
+// before x is copied; delay: of the companion).
+type stationary struct {
+	*linear
+	a, gamma, noise *mat.Dense // one step, how noise enters, Γ Cov Γᵀ
+	start           *mat.Dense
+}
+
+// stationary returns the law; ok is false where there is none.
+func (l *linear) stationary() (law stationary, ok bool) {
+	law = stationary{linear: l}
+	law.a, law.gamma = l.step()
+	law.noise = congruence(law.gamma, l.noise)
 	if l.lag.Kind == Delay {
-		x, ok := lyapunov(a, q)
-		if !ok {
-			return nil, false
-		}
-		old := 1 + l.lag.Age
-		if l.lag.Age == 0 {
-			old = 0
-		}
-		return []*mat.Dense{pick(x, n, old)}, true
+		law.start, ok = lyapunov(law.a, law.noise)
+		return law, ok
 	}
 	// Noise gathered through a block, W_K = Σ_{j<K} A^j Q A^jᵀ.
+	n := l.dim()
+	size, _ := law.a.Dims()
 	gathered := mat.NewDense(size, size, nil)
 	for range l.lag.Age {
-		gathered = congruence(a, gathered)
-		gathered.Add(gathered, q)
+		gathered = congruence(law.a, gathered)
+		gathered.Add(gathered, law.noise)
 	}
-	sigma, ok := lyapunov(l.period(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
-	if !ok {
-		return nil, false
+	law.start, ok = lyapunov(l.period(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
+	return law, ok
+}
+
+// phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of
+// a refresh period, that of the refresh first; once with a delay.
+func (s *stationary) phases(visit func(joint *mat.Dense)) {
+	n := s.dim()
+	if s.lag.Kind == Delay {
+		old := 1 + s.lag.Age
+		if s.lag.Age == 0 {
+			old = 0
+		}
+		visit(pick(s.start, n, old))
+		return
 	}
+	size, _ := s.a.Dims()
 	state := mat.NewDense(size, size, nil)
 	for i := range size {
 		for j := range size {
-			state.Set(i, j, sigma.At(i%(2*n), j%(2*n)))
+			state.Set(i, j, s.start.At(i%(2*n), j%(2*n)))
 		}
 	}
-	for range l.lag.Age {
-		phases = append(phases, pick(state, n, 2))
-		state = congruence(a, state)
-		state.Add(state, q)
+	for k := range s.lag.Age {
+		if k > 0 {
+			state = congruence(s.a, state)
+			state.Add(state, s.noise)
+		}
+		visit(pick(state, n, 2))
 	}
-	return phases, true
+}
+
+// timeAverage returns the covariance of x averaged over the phases, n×n.
+func (s *stationary) timeAverage() *mat.Dense {
+	n, count := s.dim(), 0.0
+	sum := mat.NewDense(n, n, nil)
+	s.phases(func(joint *mat.Dense) {
+		sum.Add(sum, joint.Slice(0, n, 0, n))
+		count++
+	})
+	sum.Scale(1/count, sum)
+	return sum
 }
 
 // pick returns the covariance of the state's first block and its block old.
@@ -109,14 +136,4 @@ func pick(x *mat.Dense, n, old int) *mat.Dense {
 		}
 	}
 	return out
-}
-
-// timeAverage returns the covariance of x averaged over the phases, n×n.
-func timeAverage(phases []*mat.Dense, n int) *mat.Dense {
-	sum := mat.NewDense(n, n, nil)
-	for _, p := range phases {
-		sum.Add(sum, p.Slice(0, n, 0, n))
-	}
-	sum.Scale(1/float64(len(phases)), sum)
-	return sum
 }

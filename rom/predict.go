@@ -1,58 +1,287 @@
 package rom
 
 import (
-	"math/cmplx"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// Predict returns everything the theory says of p at rest.
+// maxGapVariance is the linear variance of a logit gap beyond which stationary
+// predictions are out of scope: second-order terms are of that relative size.
+const maxGapVariance = 0.01
+
+// Predict returns everything the theory says of p at rest, at the fixed point
+// that the on-policy mean field reaches from the reference.
+//
+// Exact holds the linear dynamics of the full map, LeadingOrder the
+// reduced-order model of the stiffest mode. Where the force is known to leading
+// order only, or the optimizer is Adam (near a fixed point a heavy ball with
+// μ = β1 and the rate (1−β1)η/√Var g_a of each logit, docs/theory.md §6), Exact
+// is out of scope and LeadingOrder holds that force's linear dynamics.
 func Predict(p Params) Prediction {
 	newModel(&p)
 	f := fold(p)
-	logits := f.reached()
 	prediction := Prediction{ForceKind: newModel(&f.Params).kind()}
-	if logits == nil {
-		none := Scope{Because: "no fixed point"}
-		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = none, none, none
+	nothing := func(because string) Prediction {
+		out := Scope{Because: because}
+		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 		return prediction
+	}
+	logits := f.reached()
+	if logits == nil {
+		return nothing("no fixed point is reached from the reference")
 	}
 	prediction.FixedPoint = &f.points([][]float64{logits})[0]
 	r := newRest(f, logits)
-	top := r.modes[0]
-	prediction.Stiffness = ModeStiffness{top.Total, top.Fresh, top.Stale, r.modes[len(r.modes)-1].Total}
+	directions := r.modes()
+	top := directions[0]
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, directions[len(directions)-1].total}
+	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
-		prediction.GradientVariance = 4 * r.noise.At(0, 0)
+		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
 	}
-	l := &linear{
-		fresh: within(r.q, r.fresh), stale: within(r.q, r.stale), noise: within(r.q, r.noise),
-		method: p.Optimizer.Method, rate: p.Optimizer.Rate, momentum: p.Optimizer.Momentum, lag: p.Lag,
+
+	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
+	var gain []float64
+	if method == Adam {
+		// Adam scales every logit by its own noise, so classes move as arms do.
+		if len(p.Arms) > maxClasses {
+			return nothing("Adam with more than 64 arms")
+		}
+		theta := f.arms(logits)
+		r = newRest(unmerged(p), theta)
+		for a := range p.Arms {
+			variance := r.noise.At(a, a)
+			if !(variance > 0) {
+				return nothing("Adam without noise is no heavy ball")
+			}
+			gain = append(gain, 1/math.Sqrt(variance))
+		}
+		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
-	d := &prediction.Exact
-	d.Scope.In = true
-	for _, z := range multipliers(l.period()) {
-		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
-		if d.SpectralRadius == nil {
-			radius := cmplx.Abs(z)
-			d.SpectralRadius = &radius
+	m := r.newMotion(method, rate, momentum, gain)
+	prediction.Oscillator = oscillator(m.stiffest(r, directions, gain), p.Factors)
+	reason := m.tooLarge()
+	switch {
+	case reason != "":
+		prediction.Exact.Scope.Because = reason
+		prediction.LeadingOrder = reduced(p, m.stiffest(r, directions, gain), prediction.Oscillator)
+		prediction.Noise.Because = reason
+	case p.Optimizer.Method == Adam:
+		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
+		prediction.LeadingOrder = m.dynamics()
+	case prediction.ForceKind == LeadingOrder:
+		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
+		prediction.LeadingOrder = m.dynamics()
+	default:
+		prediction.Exact = m.dynamics()
+		prediction.LeadingOrder = reduced(p, m.stiffest(r, directions, gain), prediction.Oscillator)
+	}
+	if p.Optimizer.Method != Adam {
+		prediction.PaperRule = paperRule(m.stiffest(r, directions, gain))
+		if !m.coupled {
+			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
-	if d.SpectralRadius == nil || *d.SpectralRadius >= 1 || p.GroupSize == Infinite {
-		prediction.Noise.Because = "unstable, or no noise"
-		return prediction
+	if reason == "" {
+		r.stationary(&prediction, p, m)
 	}
-	phases, ok := l.stationary()
+	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
+		prediction.leadingVariances(r, m)
+	}
+	return prediction
+}
+
+// unmerged is fold without folding.
+func unmerged(p Params) folded {
+	f := folded{Params: p}
+	for a := range p.Arms {
+		f.count = append(f.count, 1)
+		f.class = append(f.class, a)
+	}
+	return f
+}
+
+// stiffest returns the stiffest direction as a motion of its own.
+func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
+	top := directions[0]
+	if gain != nil {
+		top = mode{total: math.Inf(-1)}
+		var total mat.Dense
+		total.Add(m.whole.fresh, m.whole.stale)
+		values, right, left := eigenvectors(&total)
+		for k, v := range values {
+			if v <= top.total {
+				continue
+			}
+			scale := mat.Dot(left.ColView(k), right.ColView(k))
+			top = mode{
+				total: v,
+				fresh: mat.Inner(left.ColView(k), m.whole.fresh, right.ColView(k)) / scale,
+				stale: mat.Inner(left.ColView(k), m.whole.stale, right.ColView(k)) / scale,
+			}
+		}
+	}
+	s := m.whole.scalar(top.fresh, top.stale)
+	return &s
+}
+
+// reduced returns what the reduced-order model says: γ > 0 as the condition of
+// stability, ζ = 1 as the onset.
+func reduced(p Params, s *scalar, o Oscillator) Dynamics {
+	d := Dynamics{Scope: Scope{In: true}}
+	if s.total() <= 0 {
+		zero := 0.0
+		d.CriticalLearningRate = &zero
+		return d
+	}
+	if onset := ringing(s, p.Factors); onset > 0 {
+		d.OscillationLearningRate = &onset
+	}
+	// γ = 1 − μ − ηλ_s ā [+ μηλ with Nesterov] falls through 0.
+	advance := 0.0
+	if s.method == Nesterov {
+		advance = s.momentum * s.total()
+	}
+	if slope := s.stale*o.LagSteps - advance; slope > 0 {
+		rate := (1 - s.momentum) / slope
+		d.CriticalLearningRate = &rate
+	}
+	if s.stale > 0 && p.Factors.Lag > 0 {
+		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
+		if s.lag.Kind == Block {
+			age = 1 + 2*age
+		}
+		d.CriticalRefreshInterval = &age
+	}
+	return d
+}
+
+// stationary fills in the stationary law: linear variances, the scope of the
+// noise, and the second-order moments.
+func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
+	d := &prediction.Exact
+	if !d.Scope.In {
+		d = &prediction.LeadingOrder
+	}
+	scope := &prediction.Noise
+	switch {
+	case p.GroupSize == Infinite:
+		scope.Because = "no noise at G = ∞"
+		return
+	case d.SpectralRadius == nil || *d.SpectralRadius >= 1:
+		scope.Because = "the linear map is unstable"
+		return
+	}
+	law, ok := m.whole.stationary()
 	if !ok {
-		return prediction
+		scope.Because = "too close to a threshold for a stationary law"
+		return
 	}
-	prediction.Noise.In = true
-	sigma := timeAverage(phases, l.dim())
-	gradient := mat.NewVecDense(l.dim(), r.rewardGradient())
-	reward := mat.Inner(gradient, sigma, gradient)
+	sigma := law.timeAverage()
+	laws := make([]stationary, len(r.relatives)) // of the relative motions
+	variances := make([]float64, len(laws))
+	for i := range laws {
+		if laws[i], ok = m.relative(r, i).stationary(); !ok {
+			scope.Because = "too close to a threshold for a stationary law"
+			return
+		}
+		variances[i] = laws[i].timeAverage().At(0, 0)
+	}
+	gradient := r.rewardGradient()
+	reward := form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
 	if len(p.Arms) == 2 {
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
 		d.StationaryVariance.LogitGap = &gap
 	}
-	return prediction
+	switch gap := r.gapVariance(sigma, variances); {
+	case p.Optimizer.Method == Adam:
+		scope.Because = "Adam is a heavy ball to leading order only"
+		return
+	case p.Optimizer.Decay != Steady:
+		scope.Because = "the learning rate never stays"
+	case gap > maxGapVariance:
+		scope.Because = "the linear variance of a logit gap exceeds 0.01"
+	default:
+		scope.In = true
+	}
+	if m.whole.dim() <= maxCurved {
+		r.moments(prediction, p, m, &law, laws, sigma, variances)
+	}
+}
+
+// moments fills in the second order in the noise.
+func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
+	var extra [][]float64
+	old := make([]float64, len(laws)) // variance of x_old
+	for i := range laws {
+		for k, push := range r.relativePush(&r.relatives[i], &laws[i]) {
+			if k == len(extra) {
+				extra = append(extra, make([]float64, len(push)))
+			}
+			for j, x := range push {
+				extra[k][j] += x
+			}
+		}
+		first := true
+		laws[i].phases(func(joint *mat.Dense) {
+			if first {
+				old[i] = joint.At(1, 1)
+				first = false
+			}
+		})
+	}
+	mean, oldMean := law.shifts(r.newCurvature(m.whole.dim()), extra)
+	if mean == nil {
+		return
+	}
+	out := &prediction.Moments
+	gradient := r.rewardGradient()
+	shift := r.rewardCurvature(sigma, variances)
+	for k, x := range mean {
+		shift += gradient[k] * x
+	}
+	out.RewardShift = &shift
+	if len(p.Arms) == 2 {
+		// z is the first arm's logit less the second's.
+		gap := mean[0] * (r.q.At(0, 0) - r.q.At(1, 0))
+		out.LogitGapShift = &gap
+		frozen := m.parts[0].frozen() || m.parts[0].onPolicy()
+		if p.Scale == Unscaled && p.Estimate == ExactKL && frozen && prediction.ForceKind == Exact {
+			variance := r.rewardVariance(2 * sigma.At(0, 0))
+			out.RewardVariance = &variance
+		}
+	}
+	var snapshot *mat.Dense
+	law.phases(func(joint *mat.Dense) {
+		if snapshot == nil {
+			n := m.whole.dim()
+			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
+		}
+	})
+	share := r.zeroVariance(oldMean, snapshot, old)
+	out.ZeroVariance = &share
+}
+
+// leadingVariances fills in, for two arms, the reduced-order model's variances
+// N/(2γk), N = η² Var[2g_1], unless LeadingOrder holds the full linear dynamics,
+// and the paper's Var J = J′²D/(GCK), which lacks the 1/2.
+func (prediction *Prediction) leadingVariances(r *rest, m *motion) {
+	s := m.parts[0]
+	gain := r.rewardGradient()[0] / (r.q.At(0, 0) - r.q.At(1, 0)) // J′ = dJ/dz
+	gain *= gain
+	noise := prediction.GradientVariance
+	o := &prediction.Oscillator
+	if prediction.Exact.Scope.In && o.Spring > 0 && o.Damping > 0 {
+		gap := s.rate * s.rate * noise / (2 * o.Damping * o.Spring)
+		reward := gain * gap
+		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
+	}
+	age := float64(max(s.lag.Age, 1))
+	damping := ((1 - s.momentum) - s.rate*s.total()*age) / s.rate
+	if damping > 0 && s.total() > 0 {
+		variance := gain * noise / (damping * s.total())
+		prediction.PaperVariance = &variance
+	}
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // rest is what the theory knows at a fixed point, in the reduced coordinates
-// √n_c θ_c of the classes of equal arms (plain logits where all arms differ).
+// Qᵀ√n_c θ_c of the classes of equal arms (orthonormal combinations of the
+// plain logits where all arms differ).
 type rest struct {
 	folded
 	model        *model
@@ -15,7 +16,23 @@ type rest struct {
 	q            *mat.Dense // basis of the reduced coordinates, C×(C−1)
 	fresh, stale *mat.Dense // C×C
 	noise        *mat.Dense // C×C, Cov of the force in those coordinates
-	modes        []Mode     // of the merged bandit, stiffest first
+	relatives    []relative
+}
+
+// relative is the motion of the arms of one class against each other: n_c − 1
+// directions, all alike, of which (e_a − e_b)/√2 is one. It neither moves nor
+// is moved by what is symmetric, to first order.
+type relative struct {
+	class        int
+	multiplicity int
+	fresh, stale float64
+	noise        float64 // variance of the force along a direction of length 1
+
+	// The bandit with arms a and b taken out of their class, to which arms the
+	// merged classes belong, and its logits.
+	split  *model
+	logits []float64
+	a, b   int
 }
 
 // newRest evaluates stiffness and noise at the merged logits.
@@ -27,7 +44,11 @@ func newRest(f folded, logits []float64) *rest {
 	r.isometric(r.stale)
 	r.noise = mat.DenseCopyOf(r.model.covariance())
 	r.isometric(r.noise)
-	r.modes = modes(r.fresh, r.stale, r.q)
+	for c, n := range f.count {
+		if n > 1 {
+			r.relatives = append(r.relatives, r.newRelative(c))
+		}
+	}
 	return r
 }
 
@@ -39,6 +60,60 @@ func (r *rest) isometric(m *mat.Dense) {
 			m.Set(a, b, m.At(a, b)/math.Sqrt(x*y))
 		}
 	}
+}
+
+// newRelative takes two arms out of class c, the rest of it staying merged.
+func (r *rest) newRelative(c int) relative {
+	p := r.Params
+	count := r.count[c]
+	single := -math.Log(count)
+	p.Arms = append([]Arm{}, r.Arms...)
+	p.Reference = append([]float64{}, r.Reference...)
+	logits := append([]float64{}, r.logits...)
+	p.Reference[c] += single
+	logits[c] += single
+	p.Arms = append(p.Arms, p.Arms[c])
+	p.Reference = append(p.Reference, p.Reference[c])
+	logits = append(logits, logits[c])
+	b := len(logits) - 1
+	if count > 2 {
+		others := math.Log(count - 2)
+		p.Arms = append(p.Arms, p.Arms[c])
+		p.Reference = append(p.Reference, p.Reference[c]+others)
+		logits = append(logits, logits[c]+others)
+	}
+	split := newModel(&p)
+	fresh, stale := split.stiffness(logits)
+	noise := split.covariance()
+	return relative{
+		class: c, multiplicity: int(count) - 1,
+		// Λ(e_a − e_b) = λ(e_a − e_b): the rest of Λ is symmetric in a, b.
+		fresh: fresh.At(c, c) - fresh.At(c, b),
+		stale: stale.At(c, c) - stale.At(c, b),
+		noise: 0.5 * (noise.At(c, c) + noise.At(b, b) - 2*noise.At(c, b)),
+		split: split, logits: logits, a: c, b: b,
+	}
+}
+
+// modes returns every direction of motion, stiffest first: the modes of the
+// merged bandit and the relative ones.
+func (r *rest) modes() []mode {
+	var all []mode
+	for _, m := range modes(r.fresh, r.stale, r.q) {
+		// From √n θ back to the arms' own logits, where the largest entry is 1.
+		largest := 0.0
+		for c, x := range m.Direction {
+			largest = max(largest, math.Abs(x)/math.Sqrt(r.count[c]))
+		}
+		noise := form(m.Covector, r.noise, m.Covector)
+		all = append(all, mode{m.Total, m.Fresh, m.Stale, noise * largest * largest, 1})
+	}
+	for _, x := range r.relatives {
+		// The direction e_a − e_b is √2 times the unit one.
+		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
+	}
+	sortModes(all)
+	return all
 }
 
 // rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J),
@@ -57,4 +132,24 @@ func reduce(q *mat.Dense, x []float64) []float64 {
 	var out mat.VecDense
 	out.MulVec(q.T(), mat.NewVecDense(len(x), x))
 	return out.RawVector().Data
+}
+
+// gapVariance returns the largest variance of a difference of two arms' logits,
+// given the covariance of the reduced coordinates and the variances of the
+// relative motions.
+func (r *rest) gapVariance(sigma *mat.Dense, relative []float64) float64 {
+	classes := congruence(r.q, sigma)
+	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(r.count[a]*r.count[b]) }
+	own := make([]float64, len(r.count)) // of an arm about its class
+	largest := 0.0
+	for i, x := range r.relatives {
+		own[x.class] = relative[i] * (1 - 1/r.count[x.class])
+		largest = max(largest, 2*relative[i])
+	}
+	for a := range r.count {
+		for b := range a {
+			largest = max(largest, at(a, a)+at(b, b)-2*at(a, b)+own[a]+own[b])
+		}
+	}
+	return largest
 }

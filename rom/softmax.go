@@ -36,25 +36,3 @@ func logSoftmax(dst, theta []float64) {
 		dst[a] = x - norm
 	}
 }
-
-// centre subtracts the mean from x: the part of the logits that the policy
-// sees.
-func centre(x []float64) {
-	mean := 0.0
-	for _, v := range x {
-		mean += v
-	}
-	mean /= float64(len(x))
-	for a := range x {
-		x[a] -= mean
-	}
-}
-
-// sigmoid returns 1/(1+e^{−z}) without overflow.
-func sigmoid(z float64) float64 {
-	if z >= 0 {
-		return 1 / (1 + math.Exp(-z))
-	}
-	e := math.Exp(z)
-	return e / (1 + e)
-}

@@ -1,0 +1,75 @@
+package rom
+
+import "math"
+
+// ClosedForm returns the reduced-order model's J(t), t ≥ 0 in steps, from rest
+// at init (docs/theory.md §4):
+//
+//	J(t) = J* + (J_0 − J*) x(t + ½),  x the free motion of m x″ + γ x′ + k x = 0.
+//
+// The discrete start x_{−1} = x_0 is at rest half a step before t = 0. Two
+// arms, or a start displaced along one mode (the rest of the displacement below
+// 1e-6 of it). Where the scope is out j is nil.
+func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
+	newModel(&p)
+	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
+	if len(init) != len(p.Arms) {
+		panic("rom: as many initial logits as arms")
+	}
+	switch {
+	case p.Optimizer.Method == Adam:
+		return out("Adam has no reduced-order model away from its fixed point")
+	case p.Optimizer.Decay != Steady || p.Optimizer.Warmup > 0:
+		return out("the learning rate varies")
+	}
+	point, ok := Reached(p)
+	if !ok {
+		return out("no fixed point")
+	}
+	fresh, stale := StiffnessAt(p, point.Logits)
+	all := Modes(fresh, stale)
+	shares := make([]float64, len(all))
+	chosen := 0
+	for k, m := range all {
+		for a, c := range m.Covector {
+			shares[k] += c * (init[a] - point.Logits[a])
+		}
+		if math.Abs(shares[k]) > math.Abs(shares[chosen]) {
+			chosen = k
+		}
+	}
+	largest, rest := math.Abs(shares[chosen]), 0.0
+	for k, m := range all {
+		if !alike(m, all[chosen]) {
+			rest = max(rest, math.Abs(shares[k]))
+		}
+	}
+	if rest > 1e-6*largest {
+		return out("the start lies along more than one mode")
+	}
+	m := all[chosen]
+	s := scalar{
+		fresh: m.Fresh, stale: m.Stale,
+		method: p.Optimizer.Method, rate: p.Optimizer.Rate, momentum: p.Optimizer.Momentum, lag: p.Lag,
+	}
+	o := oscillator(&s, p.Factors)
+	if o.Mass <= 0 {
+		return out("the reduced-order model has no positive mass")
+	}
+	probs := make([]float64, len(init))
+	softmax(probs, init)
+	start := 0.0
+	for a, q := range probs {
+		start += q * p.Arms[a].Mean
+	}
+	return func(t float64) float64 {
+		return point.Reward + (start-point.Reward)*o.response(t+0.5)
+	}, Scope{In: true}
+}
+
+// alike reports whether two modes move in the same way, as those of equal arms
+// do.
+func alike(a, b Mode) bool {
+	small := 1e-9 * math.Abs(b.Total)
+	return math.Abs(a.Total-b.Total) <= small && math.Abs(a.Fresh-b.Fresh) <= small
+}

@@ -1,0 +1,166 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// maxClasses is the largest number of distinct arms whose linear dynamics is
+// computed, maxListed that of the multipliers listed.
+const (
+	maxClasses = 64
+	maxListed  = 64
+)
+
+// motion is the linear dynamics at a fixed point, taken apart: parts holds
+// decoupled modes and relative motions; whole is the symmetric motion, which
+// parts covers too unless coupled.
+type motion struct {
+	whole     *linear
+	coupled   bool
+	parts     []scalar // without multiplicity; the relative motions last
+	copies    []int
+	relatives int // how many of parts are relative motions
+}
+
+// newMotion returns the motion of r under an optimizer with the given method,
+// rate and momentum; per arm the force is first multiplied by gain (Adam's
+// preconditioner; nil: 1).
+func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) *motion {
+	fresh, stale, noise := r.fresh, r.stale, r.noise
+	if gain != nil {
+		p := mat.NewDiagDense(len(gain), gain)
+		var f, s, half, n mat.Dense
+		f.Mul(p, fresh)
+		s.Mul(p, stale)
+		half.Mul(p, noise)
+		n.Mul(&half, p)
+		fresh, stale, noise = &f, &s, &n
+	}
+	m := &motion{whole: &linear{
+		fresh: within(r.q, fresh), stale: within(r.q, stale), noise: within(r.q, noise),
+		method: method, rate: rate, momentum: momentum, lag: r.Lag,
+	}}
+	if parts, ok := m.whole.decouple(); ok {
+		m.parts = parts
+	} else {
+		m.coupled = true
+	}
+	for range m.parts {
+		m.copies = append(m.copies, 1)
+	}
+	for _, x := range r.relatives {
+		m.parts = append(m.parts, m.whole.scalar(x.fresh, x.stale))
+		m.copies = append(m.copies, x.multiplicity)
+		m.relatives++
+	}
+	return m
+}
+
+// relative returns the linear motion of relative i, with its noise.
+func (m *motion) relative(r *rest, i int) *linear {
+	l := m.parts[len(m.parts)-m.relatives+i].linear()
+	l.noise = single(r.relatives[i].noise)
+	return l
+}
+
+// tooLarge says why the dynamics is not computed; "" where it is.
+func (m *motion) tooLarge() string {
+	n := m.whole.dim()
+	if n+1 > maxClasses {
+		return "more than 64 distinct arms"
+	}
+	if m.whole.lag.Kind == Delay && n*(m.whole.lag.Age+2) > maxCompanion {
+		return "the companion matrix of the delay is larger than 320"
+	}
+	return ""
+}
+
+// dynamics fills in everything about the motion but variances.
+func (m *motion) dynamics() Dynamics {
+	d := Dynamics{Scope: Scope{In: true}}
+	var values []complex128
+	if m.coupled {
+		values = multipliers(m.whole.period())
+	}
+	for i := range m.parts {
+		one := m.parts[i].multipliers()
+		for range min(m.copies[i], maxListed) {
+			values = append(values, one...)
+		}
+	}
+	sortMultipliers(values)
+	if len(values) > 0 {
+		largest := cmplx.Abs(values[0])
+		d.SpectralRadius = &largest
+	}
+	for _, z := range values[:min(len(values), maxListed)] {
+		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
+	}
+	rate, onset := math.Inf(1), math.Inf(1)
+	interval, unstable := 0, false
+	lower := func(k int, found bool) {
+		if found && (!unstable || k < interval) {
+			interval, unstable = k, true
+		}
+	}
+	if m.coupled {
+		rate, onset = m.whole.criticalRate(), m.whole.onsetRate()
+		lower(m.whole.criticalInterval())
+	}
+	for i := range m.parts {
+		s := &m.parts[i]
+		rate, onset = min(rate, s.criticalRate()), min(onset, s.onsetRate())
+		lower(s.criticalInterval())
+	}
+	if !math.IsInf(rate, 1) {
+		d.CriticalLearningRate = &rate
+	}
+	if !math.IsInf(onset, 1) {
+		d.OscillationLearningRate = &onset
+	}
+	if unstable {
+		k := float64(interval)
+		d.CriticalRefreshInterval = &k
+	}
+	return d
+}
+
+// multipliers returns the multipliers of one mode.
+func (s *scalar) multipliers() []complex128 {
+	if s.lag.Kind == Delay {
+		return multipliers(s.linear().period())
+	}
+	m, _ := s.block(s.rate)
+	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
+	disc := 0.25*tr*tr - det
+	if math.IsNaN(disc) || math.IsInf(disc, 0) {
+		return nil
+	}
+	if disc < 0 {
+		return []complex128{complex(tr/2, math.Sqrt(-disc)), complex(tr/2, -math.Sqrt(-disc))}
+	}
+	large := tr/2 + math.Copysign(math.Sqrt(disc), tr)
+	small := 0.0
+	if large != 0 {
+		small = det / large
+	}
+	return []complex128{complex(large, 0), complex(small, 0)}
+}
+
+// sortMultipliers puts the largest modulus first, of a conjugate pair the one
+// with positive imaginary part.
+func sortMultipliers(values []complex128) {
+	slices.SortStableFunc(values, func(a, b complex128) int {
+		if c := compare(cmplx.Abs(b), cmplx.Abs(a)); c != 0 {
+			return c
+		}
+		if c := compare(real(b), real(a)); c != 0 {
+			return c
+		}
+		return compare(imag(b), imag(a))
+	})
+}

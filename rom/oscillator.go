@@ -1,0 +1,125 @@
+package rom
+
+import (
+	"math"
+	"slices"
+)
+
+// mode is one direction of the motion at a fixed point: a mode of the merged
+// bandit, or the relative motion of equal arms.
+type mode struct {
+	total, fresh, stale float64
+	noise               float64 // variance of its force, largest entry of its direction 1
+	multiplicity        int
+}
+
+// sortModes puts the stiffest first.
+func sortModes(all []mode) {
+	slices.SortStableFunc(all, func(a, b mode) int { return compare(b.total, a.total) })
+}
+
+// meanAge and squareAge are ā and E[age²] of the snapshot: τ and τ² with a
+// delay, (K−1)/2 and (K−1)(2K−1)/6 in a block.
+func (l Lag) meanAge() float64 {
+	if l.Kind == Delay {
+		return float64(l.Age)
+	}
+	return float64(l.Age-1) / 2
+}
+
+func (l Lag) squareAge() float64 {
+	k := float64(l.Age)
+	if l.Kind == Delay {
+		return k * k
+	}
+	return (k - 1) * (2*k - 1) / 6
+}
+
+// oscillator returns the constants of the reduced-order model of one mode
+// (docs/theory.md §4):
+//
+//	k = ηλ,  γ = 1 − μ − ηλ_s ā,  m = (1+μ)/2 + ½ηλ_s E[age²].
+//
+// Nesterov's force acts as η[(1+μ)g_t − μg_{t−1}], which to second order adds
+// μk to γ and −μ(½k + ηλ_s ā) to m. Factors.Lag multiplies the age,
+// Factors.Mass the mass.
+func oscillator(s *scalar, factors Factors) Oscillator {
+	mu, k, stale := s.momentum, s.rate*s.total(), s.rate*s.stale
+	age := s.lag.meanAge() * factors.Lag
+	square := s.lag.squareAge() * factors.Lag * factors.Lag
+	o := Oscillator{
+		LagSteps: age,
+		Mass:     0.5*(1+mu) + 0.5*stale*square,
+		Damping:  1 - mu - stale*age,
+		Spring:   k,
+	}
+	if s.method == Nesterov {
+		o.Damping += mu * k
+		o.Mass -= mu * (0.5*k + stale*age)
+	}
+	o.Mass *= factors.Mass
+	if o.Spring > 0 && o.Mass > 0 {
+		o.DampingRatio = o.Damping / (2 * math.Sqrt(o.Mass*o.Spring))
+	}
+	switch {
+	case o.Spring <= 0 || o.Damping <= 0:
+		o.Regime = "unstable"
+	case o.DampingRatio < 1 && o.Mass > 0:
+		o.Regime = "oscillatory"
+	default:
+		o.Regime = "overdamped"
+	}
+	return o
+}
+
+// response returns x(t)/x(0) of m x″ + γ x′ + k x = 0 from rest:
+// e^{−at}(cosh bt + (a/b) sinh bt), a = γ/2m, b² = a² − k/m; with
+// t_{1,2} = 1/(a ∓ b) it is (t_1e^{−t/t_1} − t_2e^{−t/t_2})/(t_1 − t_2), and b
+// is imaginary when underdamped.
+func (o Oscillator) response(t float64) float64 {
+	a := o.Damping / (2 * o.Mass)
+	square := a*a - o.Spring/o.Mass
+	switch b := math.Sqrt(math.Abs(square)); {
+	case b*t < 1e-6: // the double root, to (bt)²
+		return math.Exp(-a*t) * (1 + a*t)
+	case square < 0:
+		return math.Exp(-a*t) * (math.Cos(b*t) + a/b*math.Sin(b*t))
+	default:
+		slow, fast := math.Exp(-(a-b)*t), math.Exp(-(a+b)*t)
+		return 0.5*(slow+fast) + 0.5*a/b*(slow-fast)
+	}
+}
+
+// ringing returns the learning rate at which ζ = 1: the smallest positive root
+// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η; 0
+// where there is none.
+func ringing(s *scalar, factors Factors) float64 {
+	if s.total() <= 0 {
+		return 0
+	}
+	excess := func(rate float64) float64 { // 4mk − γ²
+		moved := *s
+		moved.rate = rate
+		o := oscillator(&moved, factors)
+		return 4*o.Mass*o.Spring - o.Damping*o.Damping
+	}
+	// Negative at η = 0, where γ = 1 − μ and k = 0.
+	zero, one, two := excess(0), excess(1), excess(2)
+	c := zero
+	a := 0.5 * (two - 2*one + zero)
+	b := one - zero - a
+	disc := b*b - 4*a*c
+	if disc < 0 {
+		return 0
+	}
+	// The smaller positive root of aη² + bη + c, c < 0, without cancellation.
+	root := math.Sqrt(disc)
+	q := -0.5 * (b + math.Copysign(root, b))
+	best := 0.0
+	for _, rate := range [2]float64{c / q, q / a} {
+		if rate > 0 && !math.IsInf(rate, 0) && (best == 0 || rate < best) {
+			best = rate
+		}
+	}
+	return best
+}

@@ -1,0 +1,480 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+)
+
+// scalar is the linear motion of a single mode: linear with n = 1, for which
+// thresholds have closed forms or are zeros of functions of one variable.
+type scalar struct {
+	fresh, stale float64 // λ_f, λ_s
+	method       Method
+	rate         float64
+	momentum     float64
+	lag          Lag
+}
+
+// negligible is the share of a stiffness below which a part of it is rounding.
+const negligible = 1e-12
+
+func (s *scalar) total() float64 { return s.fresh + s.stale }
+
+// frozen, current report whether (all but rounding of) the force is evaluated
+// at the snapshot, at the present position.
+func (s *scalar) frozen() bool {
+	return math.Abs(s.fresh) <= negligible*math.Abs(s.stale)
+}
+
+func (s *scalar) current() bool {
+	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || s.onPolicy()
+}
+
+func (s *scalar) onPolicy() bool {
+	return s.lag == Lag{Block, 1} || s.lag == Lag{Delay, 0}
+}
+
+// matrix2 is a 2×2 matrix by rows.
+type matrix2 [4]float64
+
+func (m matrix2) times(o matrix2) matrix2 {
+	return matrix2{
+		m[0]*o[0] + m[1]*o[2], m[0]*o[1] + m[1]*o[3],
+		m[2]*o[0] + m[3]*o[2], m[2]*o[1] + m[3]*o[3],
+	}
+}
+
+func (m matrix2) plus(o matrix2) matrix2 {
+	return matrix2{m[0] + o[0], m[1] + o[1], m[2] + o[2], m[3] + o[3]}
+}
+
+// radius returns the spectral radius; +Inf where an entry is not finite.
+func (m matrix2) radius() float64 {
+	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
+	disc := 0.25*tr*tr - det
+	r := math.Sqrt(math.Abs(det))
+	if disc >= 0 {
+		r = 0.5*math.Abs(tr) + math.Sqrt(disc)
+	}
+	if math.IsNaN(r) {
+		return math.Inf(1)
+	}
+	return r
+}
+
+// rings reports whether the dominant eigenvalue is not a positive number: a
+// complex pair, or negative.
+func (m matrix2) rings() bool {
+	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
+	return 0.25*tr*tr < det || tr < 0
+}
+
+// inner returns the step of (x, ηv) inside a block and how the frozen part of
+// the force enters it.
+func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
+	force, velocity := 1.0, s.momentum
+	if s.method == Nesterov {
+		force, velocity = 1+s.momentum, s.momentum*s.momentum
+	}
+	f := rate * s.fresh
+	return matrix2{1 - force*f, velocity, -f, s.momentum}, [2]float64{-force * rate * s.stale, -rate * s.stale}
+}
+
+// block returns M = B^K + (Σ_{j<K} B^j) b e_1ᵀ at a learning rate, by doubling.
+func (s *scalar) block(rate float64) (m, b matrix2) {
+	b, enter := s.inner(rate)
+	one := matrix2{1, 0, 0, 1}
+	power, sum := one, matrix2{}    // B^i, Σ_{j<i} B^j
+	factor, partial := b, one       // B^{2^l}, Σ_{j<2^l} B^j
+	for k := s.lag.Age; ; k >>= 1 { // the binary digits of K from below
+		if k&1 == 1 {
+			sum = sum.plus(power.times(partial))
+			power = power.times(factor)
+		}
+		if k <= 1 {
+			break
+		}
+		partial = partial.plus(factor.times(partial))
+		factor = factor.times(factor)
+	}
+	return closeBlock(power, sum, enter), b
+}
+
+func closeBlock(power, sum matrix2, enter [2]float64) matrix2 {
+	power[0] += sum[0]*enter[0] + sum[1]*enter[1]
+	power[2] += sum[2]*enter[0] + sum[3]*enter[1]
+	return power
+}
+
+// criticalRate returns the smallest learning rate at which the mode is not
+// stable: 0 for λ ≤ 0, +Inf where none was found below 10(1+μ)/max(|λ_f|, |λ_s|).
+func (s *scalar) criticalRate() float64 {
+	lambda := s.total()
+	switch {
+	case lambda <= 0:
+		return 0
+	case s.current():
+		return newBlockSums(s.momentum, 1).threshold(s.method) / lambda
+	case s.lag.Kind == Block && s.frozen():
+		return newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda
+	case s.lag.Kind == Block:
+		return s.firstRate(func(rate float64) float64 {
+			m, _ := s.block(rate)
+			return m.radius()
+		})
+	case s.frozen() && s.method == HeavyBall:
+		return DelayThreshold(s.momentum, s.lag.Age) / lambda
+	}
+	return s.delayCrossing()
+}
+
+// firstRate scans the learning rate from half the sufficient bound of
+// docs/theory.md §5 (over 1+2μ with Nesterov, by whose gain it can be short)
+// to 10(1+μ)/max(|λ_f|, |λ_s|) and returns the first zero of f − 1. The inner
+// map turns by about √(ηλ_f) a step, so a grid even in √η with 48 points a step
+// of the block resolves every window.
+func (s *scalar) firstRate(f func(rate float64) float64) float64 {
+	low := 0.5 * s.sufficientRate()
+	if s.method == Nesterov {
+		low /= 1 + 2*s.momentum
+	}
+	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
+	return firstCrossing(f, low, high, 200+48*s.lag.Age)
+}
+
+// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, on a grid
+// even in √x of n points, bisected; a maximum between grid points that reaches
+// 1 counts. +Inf where there is none.
+func firstCrossing(f func(float64) float64, low, high float64, n int) float64 {
+	from, to := math.Sqrt(low), math.Sqrt(high)
+	at := func(i int) float64 {
+		x := from + (to-from)*float64(i)/float64(n)
+		return x * x
+	}
+	refine := func(a, b float64) float64 { // f(a) < 1 ≤ f(b)
+		excess := func(x float64) float64 { return f(x) - 1 }
+		return root(excess, a, b, excess(a))
+	}
+	last := f(at(0))
+	before := last
+	if last >= 1 {
+		return refine(0, at(0))
+	}
+	for i := 1; i <= n; i++ {
+		now := f(at(i))
+		// A peak of the parabola through three points can exceed the largest of
+		// them by an eighth of their second difference.
+		if i >= 2 && last > before && last > now && last+(2*last-before-now)/8 >= 1 {
+			if x, value := golden(f, at(i-2), at(i)); value >= 1 {
+				return refine(at(i-2), x)
+			}
+		}
+		if now >= 1 {
+			return refine(at(i-1), at(i))
+		}
+		before, last = last, now
+	}
+	return math.Inf(1)
+}
+
+// sufficientRate returns the learning rate below which docs/theory.md §5
+// guarantees stability for λ > 0: η|λ_s|K ≤ 1−μ and η(λ_f+|λ_s|) < 2(1+μ).
+func (s *scalar) sufficientRate() float64 {
+	stale := math.Abs(s.stale)
+	rate := 2 * (1 + s.momentum) / (s.fresh + stale)
+	if stale > 0 && s.lag.Age > 0 {
+		rate = min(rate, (1-s.momentum)/(stale*float64(s.lag.Age)))
+	}
+	return rate
+}
+
+// delayCrossing returns the smallest learning rate at which a multiplier
+// reaches the unit circle, z = e^{iw}: there
+//
+//	η(λ_f + λ_s z^{−τ}) = C(w) = −(z − (1+μ) + μ/z)/N(z),
+//
+// N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
+// of the left factor is real and η their ratio.
+func (s *scalar) delayCrossing() float64 {
+	tau := float64(s.lag.Age)
+	parts := func(w float64) (c, d complex128) {
+		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*cmplx.Rect(1, -tau*w)
+	}
+	turn := func(w float64) float64 {
+		c, d := parts(w)
+		return imag(c * cmplx.Conj(d))
+	}
+	best := math.Inf(1)
+	consider := func(w float64) {
+		c, d := parts(w)
+		if rate := real(c*cmplx.Conj(d)) / (real(d)*real(d) + imag(d)*imag(d)); rate > 0 {
+			best = min(best, rate)
+		}
+	}
+	consider(math.Pi) // both sides are real
+	n := 64 + 32*s.lag.Age
+	step := math.Pi / (float64(n) + 0.5)
+	before, value := step/2, turn(step/2)
+	for i := 1; i < n; i++ {
+		w := step * (float64(i) + 0.5)
+		now := turn(w)
+		if (now < 0) != (value < 0) {
+			consider(root(turn, before, w, value))
+		}
+		before, value = w, now
+	}
+	return best
+}
+
+// drive returns C(w) of delayCrossing.
+func (s *scalar) drive(w float64) complex128 {
+	z := cmplx.Rect(1, w)
+	mu := complex(s.momentum, 0)
+	c := -(z - (1 + mu) + mu/z)
+	if s.method == Nesterov {
+		c /= 1 + mu - mu/z
+	}
+	return c
+}
+
+// anyDelay reports whether no delay can move a multiplier through the unit
+// circle: |C(w) − κ_f| = |κ_s| has no solution, so that what holds on-policy
+// holds for every delay.
+func (s *scalar) anyDelay() bool {
+	const points = 1024
+	for i := range points + 1 {
+		c := s.drive(math.Pi * float64(i) / points)
+		if cmplx.Abs(c-complex(s.rate*s.fresh, 0)) <= 1.001*s.rate*math.Abs(s.stale) {
+			return false
+		}
+	}
+	return true
+}
+
+// onsetRate returns the smallest learning rate at which the mode rings: the
+// dominant multiplier of M, or of the one-step map inside a block (M aliases a
+// fast rotation), is a complex pair or negative. +Inf where it never does.
+func (s *scalar) onsetRate() float64 {
+	lambda := s.total()
+	switch {
+	case lambda <= 0:
+		return math.Inf(1)
+	case s.current():
+		return newBlockSums(s.momentum, 1).onset(s.method) / lambda
+	case s.lag.Kind == Block && s.frozen():
+		return newBlockSums(s.momentum, s.lag.Age).onset(s.method) / lambda
+	case s.lag.Kind == Delay:
+		return s.delayOnset()
+	}
+	rings := func(rate float64) float64 {
+		m, b := s.block(rate)
+		if m.rings() || b.rings() {
+			return 2
+		}
+		return 0
+	}
+	// The onset may lie far below the bound on stability: (1−√μ)² against 1−μ.
+	low := 1e-3 * s.sufficientRate()
+	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
+	return firstCrossing(rings, low, high, 200+48*s.lag.Age)
+}
+
+// delayOnset follows the real multiplier that starts from 1: at z it needs
+// η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s z^{−τ})), and the first maximum of η(z)
+// going down from 1 is where it meets another and both leave the real line.
+// Where the denominator vanishes first, no such meeting: then the first
+// complex multiplier that overtakes, from the companion.
+func (s *scalar) delayOnset() float64 {
+	rate := func(z float64) float64 {
+		n := 1.0
+		if s.method == Nesterov {
+			n = 1 + s.momentum - s.momentum/z
+		}
+		d := s.fresh + s.stale*math.Pow(z, -float64(s.lag.Age))
+		if d <= 0 {
+			return math.Inf(1)
+		}
+		return (1 - z) * (z - s.momentum) / (z * n * d)
+	}
+	if top := firstMaximum(rate, s.momentum); !math.IsInf(top, 1) {
+		return top
+	}
+	return s.overtaking()
+}
+
+// firstMaximum returns the first maximum of rate(z) going down from z = 1 to μ;
+// +Inf where the rate becomes infinite first. 1 − z grows by 3 % from 1e-6 of
+// its range: the maximum is at 1 − O(1/τ).
+func firstMaximum(rate func(z float64) float64, mu float64) float64 {
+	const growth = 1.03
+	before, last, value := 1.0, 1.0, 0.0
+	for share := 1e-6; share < 1; share *= growth {
+		z := 1 - (1-mu)*share
+		now := rate(z)
+		if math.IsInf(now, 1) {
+			return now
+		}
+		if now < value {
+			_, top := golden(rate, z, before)
+			return top
+		}
+		before, last, value = last, z, now
+	}
+	return value
+}
+
+// maxCompanion is the largest companion matrix whose eigenvalues are computed.
+const maxCompanion = 320
+
+// overtaking returns the first learning rate, up to the critical one, at which
+// the dominant multiplier of the companion is not a positive number.
+func (s *scalar) overtaking() float64 {
+	if s.lag.Age+2 > maxCompanion {
+		return math.Inf(1)
+	}
+	high := s.criticalRate()
+	if math.IsInf(high, 1) {
+		high = 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
+	}
+	rings := func(rate float64) float64 {
+		moved := *s
+		moved.rate = rate
+		values := multipliers(moved.linear().period())
+		if len(values) == 0 || imag(values[0]) != 0 || real(values[0]) < 0 {
+			return 2
+		}
+		return 0
+	}
+	return firstCrossing(rings, 1e-3*high, high, 64)
+}
+
+// linear returns the mode as a motion of one coordinate without noise.
+func (s *scalar) linear() *linear {
+	return &linear{
+		fresh: single(s.fresh), stale: single(s.stale), noise: single(0),
+		method: s.method, rate: s.rate, momentum: s.momentum, lag: s.lag,
+	}
+}
+
+// maxInterval is the largest refresh interval that is looked at; maxDelay the
+// largest delay where neither closed form nor bound applies.
+const (
+	maxInterval = 1_000_000
+	maxDelay    = 512
+)
+
+// criticalInterval returns the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which
+// the mode is not stable at its learning rate; 0 and false where there is none
+// up to maxInterval (maxDelay).
+func (s *scalar) criticalInterval() (int, bool) {
+	lambda := s.total()
+	kappa := s.rate * lambda
+	first := 1
+	if s.lag.Kind == Delay {
+		first = 0
+	}
+	onPolicy := *s
+	onPolicy.lag = Lag{Block, 1}
+	switch {
+	case lambda <= 0 || s.rate >= onPolicy.criticalRate():
+		return first, true
+	case math.Abs(s.stale) <= negligible*math.Abs(s.fresh):
+		return 0, false
+	case s.lag.Kind == Block && s.frozen():
+		b := newBlockSums(s.momentum, 1)
+		for ; b.k <= maxInterval; b = b.next() {
+			if kappa >= b.threshold(s.method) {
+				return b.k, true
+			}
+		}
+		return 0, false
+	case s.lag.Kind == Block:
+		return s.criticalBlock()
+	case s.frozen() && s.method == HeavyBall:
+		// DelayThreshold falls in τ, by its closed form: bisection is safe.
+		low, high := 0, 1
+		for kappa < DelayThreshold(s.momentum, high) {
+			low, high = high, 2*high
+			if low > maxInterval {
+				return 0, false
+			}
+		}
+		for high-low > 1 {
+			if middle := (low + high) / 2; kappa < DelayThreshold(s.momentum, middle) {
+				low = middle
+			} else {
+				high = middle
+			}
+		}
+		return high, true
+	}
+	start := 1
+	if s.method == HeavyBall { // below the sufficient bound nothing can happen
+		start = max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), maxDelay+1)))
+	}
+	if s.anyDelay() {
+		return 0, false
+	}
+	for tau := start; tau <= maxDelay; tau++ {
+		if !schurStable(s.delayPolynomial(tau)) {
+			return tau, true
+		}
+	}
+	return 0, false
+}
+
+// criticalBlock lets the block grow step by step: B^K and Σ_{j<K} B^j from
+// those of K−1. Once B^K has died out M no longer changes.
+func (s *scalar) criticalBlock() (int, bool) {
+	b, enter := s.inner(s.rate)
+	power, sum := b, matrix2{1, 0, 0, 1}
+	for k := 1; k <= maxInterval; k++ {
+		if closeBlock(power, sum, enter).radius() >= 1 {
+			return k, true
+		}
+		if norm(power[:]) < 1e-17 {
+			break
+		}
+		sum = sum.plus(power)
+		power = power.times(b)
+	}
+	return 0, false
+}
+
+// delayPolynomial returns the coefficients, constant first, of the
+// characteristic polynomial z^{τ+2} − (1+μ)z^{τ+1} + μz^τ
+// + (κ_f z^τ + κ_s)(n_0 z + n_1), N(z) = n_0 + n_1/z.
+func (s *scalar) delayPolynomial(tau int) []float64 {
+	n0, n1 := 1.0, 0.0
+	if s.method == Nesterov {
+		n0, n1 = 1+s.momentum, -s.momentum
+	}
+	p := make([]float64, tau+3)
+	p[tau+2] = 1
+	p[tau+1] += s.rate*s.fresh*n0 - (1 + s.momentum)
+	p[tau] += s.momentum + s.rate*s.fresh*n1
+	p[1] += s.rate * s.stale * n0
+	p[0] += s.rate * s.stale * n1
+	return p
+}
+
+// schurStable reports whether all zeros of the polynomial (constant
+// coefficient first) lie inside the unit circle, by the Schur–Cohn recursion:
+// |p_0| < |p_n|, and so for (p_n p(z) − p_0 z^n p(1/z))/z.
+func schurStable(p []float64) bool {
+	next := make([]float64, len(p))
+	for len(p) > 1 {
+		n := len(p) - 1
+		k := p[0] / p[n]
+		if !(math.Abs(k) < 1) {
+			return false
+		}
+		next = next[:n]
+		scale := 1 / (1 - k*k)
+		for i := range next {
+			next[i] = (p[i+1] - k*p[n-i-1]) * scale
+		}
+		p, next = next, p
+	}
+	return true
+}

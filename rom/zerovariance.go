@@ -1,0 +1,103 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// equalRewards returns the probability that all G rewards of a group drawn from
+// probs are equal: Σ_v P(r = v)^G over the values v that rewards take with
+// positive probability, J^G + (1−J)^G for Bernoulli arms. A density has none.
+func (m *model) equalRewards(probs []float64) float64 {
+	type atom struct{ value, probability float64 }
+	var atoms []atom
+	add := func(value, probability float64) {
+		for i := range atoms {
+			if atoms[i].value == value {
+				atoms[i].probability += probability
+				return
+			}
+		}
+		atoms = append(atoms, atom{value, probability})
+	}
+	for a, arm := range m.Arms {
+		switch {
+		case arm.Law == Bernoulli:
+			add(1, probs[a]*arm.Mean)
+			add(0, probs[a]*(1-arm.Mean))
+		case arm.Law == Normal && arm.Std > 0:
+		default:
+			add(arm.Mean, probs[a])
+		}
+	}
+	sum := 0.0
+	for _, x := range atoms {
+		sum += math.Pow(x.probability, m.size)
+	}
+	return sum
+}
+
+// zeroVariance returns the mean of equalRewards over the stationary law of the
+// snapshot: two arms, over z normal with the shifted mean and the linear
+// variance; more, to second order in the deviation, with second differences
+// along the axes of its covariance. relative holds the variances of x_old in
+// the relative motions.
+func (r *rest) zeroVariance(shift []float64, sigma *mat.Dense, relative []float64) float64 {
+	m := r.model
+	probs := make([]float64, len(r.logits))
+	displaced := func(direction []float64, s float64) float64 {
+		logits := make([]float64, len(probs))
+		for c := range logits {
+			logits[c] = r.logits[c] + s*direction[c]/math.Sqrt(r.count[c])
+		}
+		softmax(probs, logits)
+		return m.equalRewards(probs)
+	}
+	if len(r.class) == 2 {
+		// The trapezoidal rule converges faster than any power of its step on
+		// the normal density; 8.5σ leave 2e-17 outside.
+		const points, width = 200, 8.5
+		direction := reducedUnit(r.q, 0)
+		std := math.Sqrt(max(sigma.At(0, 0), 0))
+		sum, weight := 0.0, 0.0
+		for i := range points + 1 {
+			u := width * (2*float64(i)/points - 1)
+			w := math.Exp(-0.5 * u * u)
+			sum += w * displaced(direction, shift[0]+u*std)
+			weight += w
+		}
+		return sum / weight
+	}
+	n := len(shift)
+	h := m.differenceStep()
+	second := func(f func(s float64) float64) float64 {
+		return along(func(s float64) []float64 { return []float64{f(s)} }, h)[0]
+	}
+	var moved mat.VecDense
+	moved.MulVec(r.q, mat.NewVecDense(n, shift))
+	slope := (displaced(moved.RawVector().Data, 1e-3) - displaced(moved.RawVector().Data, -1e-3)) / 2e-3
+	sum := displaced(moved.RawVector().Data, 0) + slope
+	values, axes, _ := eigenvectors(sigma)
+	for k, v := range values {
+		var direction mat.VecDense
+		direction.MulVec(r.q, axes.ColView(k))
+		data := direction.RawVector().Data
+		sum += 0.5 * v * second(func(s float64) float64 { return displaced(data, s) })
+	}
+	for i := range r.relatives {
+		x := &r.relatives[i]
+		split := make([]float64, len(x.logits))
+		sum += 0.5 * float64(x.multiplicity) * relative[i] * second(func(s float64) float64 {
+			logits := append([]float64{}, x.logits...)
+			logits[x.a] += s / math.Sqrt2
+			logits[x.b] -= s / math.Sqrt2
+			softmax(split, logits)
+			return x.split.equalRewards(split)
+		})
+	}
+	return min(max(sum, 0), 1)
+}
+
+// reducedUnit returns column k of q.
+func reducedUnit(q *mat.Dense, k int) []float64 { return mat.Col(nil, k, q) }
