@@ -47,22 +47,10 @@ func (arm Arm) support() (low, high float64, ok bool) {
 	return arm.Mean, arm.Mean, true
 }
 
-// variance returns Var r of one arm.
-func (arm Arm) variance() float64 {
-	switch arm.Law {
-	case Bernoulli:
-		return arm.Mean * (1 - arm.Mean)
-	case Normal:
-		return arm.Std * arm.Std
-	}
-	return 0
-}
-
 // partial holds the moments E[x^j; x > 0] and E[x^j; x < 0], j = 0 … 4, of
-// x = r − J on one arm, and the density of x at 0.
+// x = r − J on one arm.
 type partial struct {
 	above, below [5]float64
-	density      float64
 }
 
 // full returns E[x^j], j ≥ 1.
@@ -97,10 +85,9 @@ func (arm Arm) partialMoments(mean float64) partial {
 		atom(-mean, 1-arm.Mean)
 	case arm.Law == Normal && arm.Std > 0:
 		d, s := arm.Mean-mean, arm.Std
-		m.density = math.Exp(-0.5*(d/s)*(d/s)) / (s * math.Sqrt(2*math.Pi))
 		half := func(d float64) (i [5]float64) {
 			i[0] = 0.5 * math.Erfc(-d/(s*math.Sqrt2))
-			i[1] = d*i[0] + s*s*m.density
+			i[1] = positivePart(d, s)
 			for j := 2; j < len(i); j++ {
 				i[j] = d*i[j-1] + float64(j-1)*s*s*i[j-2]
 			}
@@ -114,4 +101,27 @@ func (arm Arm) partialMoments(mean float64) partial {
 		atom(arm.Mean-mean, 1)
 	}
 	return m
+}
+
+// positivePart returns E x⁺ of x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ).
+func positivePart(d, std float64) float64 {
+	if std == 0 {
+		return max(d, 0)
+	}
+	u := d / std
+	return d*0.5*math.Erfc(-u/math.Sqrt2) + std*math.Exp(-0.5*u*u)/math.Sqrt(2*math.Pi)
+}
+
+// blur returns E(x + y)⁺ − E x⁺ of x = r − mean and an independent
+// y ~ N(0, spread²).
+func (arm Arm) blur(mean, spread float64) float64 {
+	d := arm.Mean - mean
+	switch {
+	case arm.Law == Bernoulli:
+		grow := func(x float64) float64 { return positivePart(x, spread) - max(x, 0) }
+		return arm.Mean*grow(1-mean) + (1-arm.Mean)*grow(-mean)
+	case arm.Law == Normal:
+		return positivePart(d, math.Hypot(arm.Std, spread)) - positivePart(d, arm.Std)
+	}
+	return positivePart(d, spread) - max(d, 0)
 }

@@ -232,7 +232,7 @@ func (c *curve) zeros() []float64 {
 	} else if c.Epsilon > 0 {
 		end = c.baseline / (c.Epsilon * c.Strength)
 	}
-	end = min(end*(1+1e-9), 1e12/spread)
+	end *= 1 + 1e-9
 	// Log-odds vary on the scale 1 until the reference's preferences are
 	// overcome and the rest is below rounding.
 	linear := (60 + slices.Max(c.reference) - slices.Min(c.reference)) / spread
@@ -244,12 +244,14 @@ func (c *curve) zeros() []float64 {
 	var ts, values [3]float64 // the last three points of the scan
 	n := 0
 	visit := func(t float64) (more bool) {
-		ts[0], ts[1], values[0], values[1] = ts[1], ts[2], values[1], values[2]
-		ts[2], values[2] = t, gap(t)
-		n++
-		if math.IsNaN(values[2]) {
+		factor := c.factor(t)
+		if factor == 0 || math.IsInf(factor, 0) {
+			// At G = ∞ no reward varies any more to rounding, where φ → ∞.
 			return false
 		}
+		ts[0], ts[1], values[0], values[1] = ts[1], ts[2], values[1], values[2]
+		ts[2], values[2] = t, c.Strength*t-factor
+		n++
 		if n >= 2 && (values[1] < 0) != (values[2] < 0) {
 			zeros = append(zeros, root(gap, ts[1], ts[2], values[1]))
 		} else if n >= 3 && (values[0] < 0) == (values[1] < 0) {
@@ -274,9 +276,8 @@ func (c *curve) zeros() []float64 {
 		if !visit(t) {
 			return zeros
 		}
-		factor := c.Strength*t - values[2]
-		if factor == 0 || math.IsInf(end, 1) && values[2] > factor {
-			return zeros // no reward varies any more, or the penalty has won
+		if math.IsInf(end, 1) && 2*values[2] > c.Strength*t {
+			return zeros // φ < βt/2 where it no longer grows: the penalty has won
 		}
 	}
 	visit(end)

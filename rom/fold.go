@@ -51,16 +51,6 @@ type classKey struct {
 	reference float64
 }
 
-// merged returns the logits of the merged bandit of arms' logits that are
-// equal within each class.
-func (f *folded) merged(theta []float64) []float64 {
-	logits := make([]float64, len(f.Arms))
-	for a, c := range f.class {
-		logits[c] = theta[a] + math.Log(f.count[c])
-	}
-	return logits
-}
-
 // arms returns the centred logits of all arms.
 func (f *folded) arms(merged []float64) []float64 {
 	mean := 0.0

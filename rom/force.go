@@ -145,11 +145,13 @@ func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 //
 //	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
 //
-// with X, Y for their expectations. A clip adds the kink of w at x = 0, where
-// an arm has a density f_a: ½ s² F (w⁺−w⁻) π_old,a f_a(0)/G. With F = 1/√V and
-// E Y projected to 0 this is the formula of docs/theory.md.
+// with X, Y for their expectations. With F = 1/√V and E Y projected to 0 this
+// is the formula of docs/theory.md. A clip weighs x by sign, and the group's
+// mean blurs that kink by x̄ ~ N(0, s²/G): it adds F(w⁺−w⁻)π_old,a times the
+// growth of E x⁺ under the blur, which is of order 1/G for a density and for
+// an atom away from 0, and of order G^{−1/2} for an atom within s/√G of it.
 func (m *model) expandedMean(dst []float64) {
-	m.prepare()
+	mean := m.prepare()
 	var mu [5]float64
 	for j := 2; j <= 4; j++ {
 		for a, old := range m.past.probs {
@@ -162,8 +164,10 @@ func (m *model) expandedMean(dst []float64) {
 		x := old * s.weighted(1, up, down)
 		y := old * s.weighted(0, up, down)
 		cov := old*s.weighted(3, up, down) - mu[2]*x
-		kink := 0.5 * mu[2] * f * (up - down) * old * s.density
-		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x + kink
+		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
 		dst[a] = m.baseline * (f*x*(1-1/m.size) + order/m.size)
+		if up != down {
+			dst[a] += m.baseline * f * (up - down) * old * m.Arms[a].blur(mean, math.Sqrt(mu[2]/m.size))
+		}
 	}
 }

@@ -1,0 +1,346 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// sample is one draw: an arm and its reward.
+type sample struct {
+	arm    int
+	reward float64
+}
+
+// sampledForce is the estimator of docs/theory.md §1 sample by sample.
+func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
+	arms, size := len(p.Arms), float64(len(group))
+	policy := func(logits []float64) []float64 {
+		out, sum := make([]float64, arms), 0.0
+		for a, x := range logits {
+			out[a] = math.Exp(x)
+			sum += out[a]
+		}
+		for a := range out {
+			out[a] /= sum
+		}
+		return out
+	}
+	now, past, reference := policy(theta), policy(old), policy(p.Reference)
+	anchor := now
+	if p.Anchor == AtSnapshot {
+		anchor = past
+	}
+	mean, lowest, highest := 0.0, group[0].reward, group[0].reward
+	for _, s := range group {
+		mean += s.reward / size
+		lowest, highest = min(lowest, s.reward), max(highest, s.reward)
+	}
+	squares := 0.0
+	for _, s := range group {
+		squares += (s.reward - mean) * (s.reward - mean)
+	}
+	g := make([]float64, arms)
+	pull := func(weight float64, arm int, at []float64) {
+		for a := range g {
+			e := 0.0
+			if a == arm {
+				e = 1
+			}
+			g[a] += weight * (e - at[a]) / size
+		}
+	}
+	for _, s := range group {
+		advantage := s.reward - mean
+		if p.Baseline == LeaveOneOut {
+			advantage *= size / (size - 1)
+		}
+		if p.Scale == GroupStd {
+			n := size
+			if p.Deviation == Sample {
+				n--
+			}
+			advantage /= math.Sqrt(squares/n) + p.Epsilon
+		}
+		if lowest == highest {
+			advantage = 0
+		}
+		ratio := now[s.arm] / past[s.arm]
+		weight := 1.0
+		switch p.Weighting {
+		case Ratio:
+			weight = ratio
+		case Clipped:
+			weight = ratio
+			if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
+				weight = 0
+			}
+		}
+		pull(weight*advantage, s.arm, now)
+		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.Estimate {
+		case K2:
+			pull(-p.Strength*l, s.arm, anchor)
+		case K3:
+			pull(-p.Strength*(1-math.Exp(-l)), s.arm, anchor)
+		}
+	}
+	if p.Estimate == ExactKL {
+		kl := 0.0
+		for a, q := range anchor {
+			kl += q * math.Log(q/reference[a])
+		}
+		for a, q := range anchor {
+			g[a] -= p.Strength * q * (math.Log(q/reference[a]) - kl)
+		}
+	}
+	return g
+}
+
+// enumerate returns mean and covariance of sampledForce over all groups of the
+// atoms (arm, reward, probability).
+func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64) (mean []float64, cov *mat.SymDense) {
+	arms := len(p.Arms)
+	mean = make([]float64, arms)
+	second := mat.NewSymDense(arms, nil)
+	group := make([]sample, p.GroupSize)
+	// Groups are exchangeable: counts of the atoms with multinomial weights.
+	var walk func(atom, filled int, weight float64)
+	walk = func(atom, filled int, weight float64) {
+		if atom == len(atoms)-1 {
+			left := p.GroupSize - filled
+			for i := range left {
+				group[filled+i] = atoms[atom]
+			}
+			weight *= math.Pow(chance[atom], float64(left))
+			if weight == 0 {
+				return
+			}
+			g := sampledForce(p, theta, old, group)
+			for a := range arms {
+				mean[a] += weight * g[a]
+				for b := a; b < arms; b++ {
+					second.SetSym(a, b, second.At(a, b)+weight*g[a]*g[b])
+				}
+			}
+			return
+		}
+		for n := 0; n <= p.GroupSize-filled; n++ {
+			if n > 0 {
+				group[filled+n-1] = atoms[atom]
+				weight *= chance[atom] * float64(p.GroupSize-filled-n+1) / float64(n)
+			}
+			walk(atom+1, filled+n, weight)
+		}
+	}
+	walk(0, 0, 1)
+	cov = mat.NewSymDense(arms, nil)
+	for a := range arms {
+		for b := a; b < arms; b++ {
+			cov.SetSym(a, b, (second.At(a, b)-mean[a]*mean[b])/float64(p.Groups))
+		}
+	}
+	return mean, cov
+}
+
+// everyEstimator calls visit with all estimators, on a copy of base.
+func everyEstimator(base Params, visit func(p Params)) {
+	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
+		for _, scale := range []Scale{GroupStd, Unscaled} {
+			for _, deviation := range []Deviation{Population, Sample} {
+				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped} {
+					for _, estimate := range []Estimate{ExactKL, K2, K3} {
+						for _, anchor := range []Anchor{AtCurrent, AtSnapshot} {
+							p := base
+							p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
+							p.Weighting, p.Estimate, p.Anchor = weighting, estimate, anchor
+							visit(p)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func normals(r *rand.Rand, n int, width float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = width * r.NormFloat64()
+	}
+	return x
+}
+
+// The mean force and its covariance are those of the sample-by-sample
+// estimator over all groups, to rounding: about 1e3 terms of order 1 at 1e-16.
+func TestForceIsTheEnumeratedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, arms := range []int{2, 3} {
+		base := Params{
+			GroupSize: 6 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
+			Strength: 0.7, Lag: Lag{Block, 1}, Factors: Unit,
+		}
+		everyEstimator(base, func(p Params) {
+			theta, old := normals(r, arms, 1), normals(r, arms, 1)
+			p.Reference = normals(r, arms, 1)
+			var atoms []sample
+			var chance []float64
+			past := make([]float64, arms)
+			softmax(past, old)
+			for a := range arms {
+				m := r.Float64()
+				if r.IntN(4) == 0 {
+					m = math.Round(m)
+				}
+				p.Arms = append(p.Arms, Arm{Mean: m})
+				atoms = append(atoms, sample{a, 1}, sample{a, 0})
+				chance = append(chance, past[a]*m, past[a]*(1-m))
+			}
+			wantMean, wantCov := enumerate(p, theta, old, atoms, chance)
+			mean := make([]float64, arms)
+			if kind := MeanForce(mean, p, theta, old); kind != Exact {
+				t.Fatalf("mean force of Bernoulli arms is %v", kind)
+			}
+			cov, _ := ForceCovariance(p, theta, old)
+			for a := range arms {
+				if math.Abs(mean[a]-wantMean[a]) > 2e-13 {
+					t.Fatalf("%+v: mean %v, enumerated %v", p, mean, wantMean)
+				}
+				for b := range arms {
+					if math.Abs(cov.At(a, b)-wantCov.At(a, b)) > 2e-13 {
+						t.Fatalf("%+v: Cov[%d,%d] %v, enumerated %v", p, a, b, cov.At(a, b), wantCov.At(a, b))
+					}
+				}
+			}
+		})
+	}
+}
+
+// Rewards of two values other than 0 and 1 are exact too.
+func TestTwoConstantsAreExact(t *testing.T) {
+	p := Params{
+		Arms:      []Arm{{Constant, 0.2, 0}, {Constant, 0.7, 0}, {Normal, 0.2, 0}},
+		Reference: []float64{0, 0.3, 0}, GroupSize: 5, Groups: 1, Epsilon: 0.3,
+		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+	}
+	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
+	past := make([]float64, 3)
+	softmax(past, old)
+	atoms := []sample{{0, 0.2}, {1, 0.7}, {2, 0.2}}
+	for _, scale := range []Scale{GroupStd, Unscaled} {
+		p.Scale = scale
+		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
+		mean := make([]float64, 3)
+		kind := MeanForce(mean, p, theta, old)
+		cov, _ := ForceCovariance(p, theta, old)
+		if kind != Exact {
+			t.Errorf("kind %v", kind)
+		}
+		for a := range mean {
+			if math.Abs(mean[a]-wantMean[a]) > 1e-13 || math.Abs(cov.At(a, a)-wantCov.At(a, a)) > 1e-13 {
+				t.Errorf("scale %v arm %d: mean %v, want %v; variance %v, want %v",
+					scale, a, mean[a], wantMean[a], cov.At(a, a), wantCov.At(a, a))
+			}
+		}
+	}
+}
+
+// With three values of reward mean and covariance are expansions in 1/G: the
+// error of the mean falls as G⁻², that of the covariance as G⁻². Doubling G
+// divides both by 4, up to the next order, which at G = 24 is a tenth or so;
+// a wrong coefficient would divide the mean's by 2.
+func TestExpansionErrorFallsAsSquare(t *testing.T) {
+	base := Params{
+		Arms:      []Arm{{Constant, 0, 0}, {Constant, 0.4, 0}, {Constant, 1, 0}},
+		Reference: []float64{0, 0.3, -0.2}, Groups: 1, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2,
+		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+	}
+	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
+	past := make([]float64, 3)
+	softmax(past, old)
+	atoms := []sample{{0, 0}, {1, 0.4}, {2, 1}}
+	miss := func(p Params, size int) (mean, cov float64) {
+		p.GroupSize = size
+		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
+		got := make([]float64, 3)
+		if kind := MeanForce(got, p, theta, old); kind != LeadingOrder {
+			t.Fatalf("kind %v", kind)
+		}
+		c, _ := ForceCovariance(p, theta, old)
+		for a := range got {
+			mean = max(mean, math.Abs(got[a]-wantMean[a]))
+			for b := range got {
+				cov = max(cov, math.Abs(c.At(a, b)-wantCov.At(a, b)))
+			}
+		}
+		return mean, cov
+	}
+	everyEstimator(base, func(p Params) {
+		if p.Weighting == Clipped && p.Scale == Unscaled {
+			return // an atom may sit on the clip's kink at small G
+		}
+		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.Estimate, p.Anchor)
+		m1, c1 := miss(p, 24)
+		m2, c2 := miss(p, 48)
+		if m1 > 1e-12 && !(m1/m2 > 3) {
+			t.Errorf("%s: mean misses by %.3g at G = 24, %.3g at 48", name, m1, m2)
+		}
+		if c1 > 1e-12 && !(c1/c2 > 3) {
+			t.Errorf("%s: covariance misses by %.3g at G = 24, %.3g at 48", name, c1, c2)
+		}
+	})
+}
+
+// The same expansion applied to Bernoulli arms agrees with the exact sums to
+// G⁻² in the mean: relative to σ⁻³ ~ 8 a constant of order 10.
+func TestExpansionOfBernoulliArms(t *testing.T) {
+	base := Params{
+		Arms: []Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}}, Reference: []float64{0, 0.3, -0.2}, Groups: 1,
+		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+	}
+	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
+	everyEstimator(base, func(p Params) {
+		exact, expanded := newModel(&p), newModel(&p)
+		expanded.success = nil
+		want, got := make([]float64, 3), make([]float64, 3)
+		exact.set(theta, old)
+		expanded.set(theta, old)
+		exact.meanForce(want)
+		expanded.meanForce(got)
+		wantCov, gotCov := exact.covariance(), expanded.covariance()
+		for a := range want {
+			if math.Abs(got[a]-want[a]) > 10e-6 {
+				t.Errorf("mean %v, exact %v", got, want)
+			}
+			for b := range want {
+				if math.Abs(gotCov.At(a, b)-wantCov.At(a, b)) > 10e-6 {
+					t.Errorf("Cov %v, exact %v", gotCov.At(a, b), wantCov.At(a, b))
+				}
+			}
+		}
+	})
+}
+
+// A binomial window holds the law: mean and variance nJ, nJ(1−J), to the
+// rounding of its width, at every size and however close to certainty.
+func TestBinomialWindow(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 14, 254, 65534} {
+		for _, p := range []float64{1e-200, 1e-12, 0.003, 0.5, 0.9, 1 - 1e-9} {
+			first, weights := binomial(n, p, 1-p, nil)
+			mean, square := 0.0, 0.0
+			for i, w := range weights {
+				mean += w * float64(first+i)
+			}
+			for i, w := range weights {
+				d := float64(first+i) - float64(n)*p
+				square += w * d * d
+			}
+			size := float64(n) * p
+			if math.Abs(mean-size) > 1e-12*size || math.Abs(square-size*(1-p)) > 1e-11*(size*(1-p)+size*size*1e-12) {
+				t.Errorf("n = %d, p = %v: mean %v of %v, variance %v of %v", n, p, mean, size, square, size*(1-p))
+			}
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// reference is the bandit of docs/theory.md §5.
+func reference(scale Scale, beta float64, size int) Params {
+	return Params{
+		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, Reference: []float64{0, 0},
+		GroupSize: size, Groups: 1, Scale: scale, Strength: beta, Anchor: AtSnapshot,
+		Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 0.1}, Factors: Unit,
+	}
+}
+
+// near fails unless got agrees with want to the relative error.
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s: got %.12g, want %.12g to %.1g", what, got, want, relative)
+	}
+}
+
+// The closed forms of a frozen mode are where the general map loses stability:
+// radius below 1 just under the threshold, at or above 1 just over, and no
+// instability on a grid before it.
+func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
+	for _, method := range []Method{HeavyBall, Nesterov} {
+		for _, mu := range []float64{0, 0.3, 0.544, 0.9, 0.99} {
+			for _, k := range []int{1, 2, 3, 5, 8, 16, 33} {
+				closed := BlockThreshold(mu, k)
+				if method == Nesterov {
+					closed = NesterovThreshold(mu, k)
+				}
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: Lag{Block, k}}
+				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
+					if r := radius(l.at(share*closed, k).period()); r >= 1 {
+						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
+					}
+				}
+				if r := radius(l.at((1+1e-7)*closed, k).period()); r < 1 {
+					t.Errorf("method %v μ %v K %d: radius %v above the threshold", method, mu, k, r)
+				}
+			}
+			for _, tau := range []int{0, 1, 2, 5, 16} {
+				if method == Nesterov {
+					continue
+				}
+				closed := DelayThreshold(mu, tau)
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: Lag{Delay, tau}}
+				if r := radius(l.at((1-1e-7)*closed, tau).period()); r >= 1 {
+					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
+				}
+				if r := radius(l.at((1+1e-7)*closed, tau).period()); r < 1 {
+					t.Errorf("delay %d μ %v: radius %v above the threshold", tau, mu, r)
+				}
+			}
+		}
+	}
+}
+
+// Onsets: the dominant multipliers are real and positive below, a complex pair
+// above. At a double root an error ε in κ moves them by √ε.
+func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
+	for _, mu := range []float64{0.3, 0.9} {
+		for _, c := range []struct {
+			lag    Lag
+			method Method
+			onset  float64
+		}{
+			{Lag{Block, 1}, HeavyBall, BlockOnset(mu, 1)}, {Lag{Block, 7}, HeavyBall, BlockOnset(mu, 7)},
+			{Lag{Delay, 1}, HeavyBall, DelayOnset(mu, 1)}, {Lag{Delay, 6}, HeavyBall, DelayOnset(mu, 6)},
+			{Lag{Block, 1}, Nesterov, NesterovOnset(mu, 1)}, {Lag{Block, 7}, Nesterov, NesterovOnset(mu, 7)},
+		} {
+			l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: c.method, momentum: mu, lag: c.lag}
+			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Age).period())[0]
+			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Age).period())[0]
+			if imag(below) != 0 || real(below) < 0 || imag(above) == 0 {
+				t.Errorf("μ %v %+v %v: %v below, %v above the onset", mu, c.lag, c.method, below, above)
+			}
+		}
+	}
+}
+
+// The search for thresholds of one mode agrees with a fine scan of the general
+// map, mixed forces included.
+func TestScalarThresholdsAgainstAScan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := scalar{
+			fresh:    rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"),
+			momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"),
+			method:   rapid.SampledFrom([]Method{HeavyBall, Nesterov}).Draw(t, "method"),
+			lag:      Lag{rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), rapid.IntRange(1, 6).Draw(t, "age")},
+		}
+		s.stale = 1 - s.fresh
+		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
+			return
+		}
+		critical := s.criticalRate()
+		l := s.linear()
+		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Age).period()) }
+		end := min(critical, 6)
+		for i := 1; i < 40; i++ {
+			rate := end * float64(i) / 40
+			if r := at(rate); r > 1+1e-9 {
+				t.Fatalf("%+v: radius %v at %v, before the threshold %v", s, r, rate, critical)
+			}
+		}
+		if !math.IsInf(critical, 1) {
+			if r := at(critical * (1 + 1e-6)); r < 1-1e-9 {
+				t.Fatalf("%+v: radius %v just above the threshold %v", s, r, critical)
+			}
+			s.rate = 0.7 * critical
+		} else {
+			s.rate = 0.5
+		}
+		k, found := s.criticalInterval()
+		first := 1
+		if s.lag.Kind == Delay {
+			first = 0
+		}
+		for age := first; age < 40; age++ {
+			r := radius(l.at(s.rate, age).period())
+			if found && age == k {
+				if r < 1-1e-9 {
+					t.Fatalf("%+v: radius %v at the critical interval %d", s, r, k)
+				}
+				break
+			}
+			if r > 1+1e-9 {
+				t.Fatalf("%+v: radius %v at %d, critical interval %d (%v)", s, r, age, k, found)
+			}
+		}
+	})
+}
+
+// The sufficient rule admits no unstable mode (docs/theory.md §5).
+func TestSufficientRuleIsSafe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := scalar{
+			fresh:    rapid.Float64Range(-3, 3).Draw(t, "fresh"),
+			stale:    rapid.Float64Range(-3, 3).Draw(t, "stale"),
+			momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"),
+			lag:      Lag{rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), rapid.IntRange(1, 24).Draw(t, "age")},
+		}
+		if s.total() < 1e-3 {
+			return
+		}
+		rule := sufficientRule([]scalar{s})
+		s.rate = *rule.CriticalLearningRate * rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
+		if r := radius(s.linear().period()); r > 1+1e-10 {
+			t.Fatalf("%+v: radius %v", s, r)
+		}
+	})
+}
+
+// The window of docs/theory.md §5: ratio with the KL at the snapshot, μ = .9,
+// ηλ = .62: of K = 1 … 12 only 4 is unstable, radius 1.141.
+func TestInstabilityWindow(t *testing.T) {
+	p := reference(Unscaled, 0.5, Infinite)
+	p.Weighting, p.Optimizer.Momentum = Ratio, 0.9
+	lambda := Predict(p).Stiffness.Total
+	p.Optimizer.Rate = 0.62 / lambda
+	for k := 1; k <= 12; k++ {
+		p.Lag.Age = k
+		d := Predict(p).Exact
+		if (*d.SpectralRadius > 1) != (k == 4) {
+			t.Errorf("K = %d: radius %v", k, *d.SpectralRadius)
+		}
+		if k == 4 {
+			near(t, "radius", *d.SpectralRadius, 1.141, 0.0005/1.141)
+		}
+		if d.CriticalRefreshInterval == nil || *d.CriticalRefreshInterval != 4 {
+			t.Errorf("K = %d: critical interval %v", k, d.CriticalRefreshInterval)
+		}
+	}
+}
+
+// Doubling solves X = AXAᵀ + Q: it equals the sum of a long product.
+func TestLyapunovAgainstTheSeries(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n <= 6; n++ {
+		a, b := mat.NewDense(n, n, normals(r, n*n, 1)), mat.NewDense(n, n, normals(r, n*n, 1))
+		a.Scale(0.9/radius(a), a)
+		q := congruence(b, identity(n))
+		x, ok := lyapunov(a, q)
+		if !ok {
+			t.Fatal("no solution of a stable equation")
+		}
+		// 0.9^(2·600) of anything is below rounding.
+		sum, term := mat.DenseCopyOf(q), mat.DenseCopyOf(q)
+		for range 600 {
+			term = congruence(a, term)
+			sum.Add(sum, term)
+		}
+		sum.Sub(sum, x)
+		if miss := norm(sum.RawMatrix().Data); miss > 1e-11*norm(x.RawMatrix().Data) {
+			t.Errorf("n = %d: doubling misses the series by %v", n, miss)
+		}
+	}
+	if _, ok := lyapunov(single(1.01), single(1)); ok {
+		t.Error("an unstable equation has a solution")
+	}
+}
+
+// A folded bandit says what the same bandit says arm by arm: every multiplier,
+// threshold and moment, over all estimators and both lags.
+func TestFoldingChangesNothing(t *testing.T) {
+	base := Params{
+		Arms:      []Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
+		Reference: []float64{0, 0, 0, 0, 0}, GroupSize: 64, Groups: 4, Strength: 0.8,
+		ClipLow: 0.2, ClipHigh: 0.2,
+		Lag: Lag{Block, 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit,
+	}
+	everyEstimator(base, func(p Params) {
+		if p.Baseline == LeaveOneOut || p.Deviation == Sample {
+			return
+		}
+		for _, lag := range []Lag{{Block, 3}, {Delay, 2}} {
+			p.Lag = lag
+			folded := Predict(p)
+			whole := unmerged(p)
+			f := fold(p)
+			r := newRest(whole, f.arms(f.reached()))
+			m := r.newMotion(p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+			want := Prediction{ForceKind: Exact, Exact: Dynamics{Scope: Scope{In: true}}}
+			values := multipliers(m.whole.period())
+			for i, z := range folded.Exact.Multipliers {
+				// Sorting may exchange equal moduli, and the copies of a symmetric
+				// multiplier are n-fold eigenvalues: rounding^(1/2) apart at worst.
+				if d := math.Abs(cmplx.Abs(complex(z[0], z[1])) - cmplx.Abs(values[i])); d > 1e-7 {
+					t.Fatalf("%+v: multiplier %d differs by %v", p, i, d)
+				}
+			}
+			near(t, "radius", *folded.Exact.SpectralRadius, cmplx.Abs(values[0]), 1e-10)
+			want.Exact.SpectralRadius = folded.Exact.SpectralRadius
+			r.stationary(&want, p, m)
+			near(t, "Var J", *folded.Exact.StationaryVariance.ExpectedReward, *want.Exact.StationaryVariance.ExpectedReward, 1e-9)
+			// Second differences are good to 1e-9 or so of the force's curvature.
+			near(t, "E J shift", *folded.Moments.RewardShift, *want.Moments.RewardShift, 1e-5)
+			near(t, "zero variance", *folded.Moments.ZeroVariance, *want.Moments.ZeroVariance, 1e-5)
+			if folded.Noise != want.Noise {
+				t.Errorf("noise scope %v, arm by arm %v", folded.Noise, want.Noise)
+			}
+		}
+	})
+}
+
+// A decoupled bandit gives the same thresholds through matrices as through its
+// modes: to the resolution of the matrix scan's refinement.
+func TestMatrixThresholdsAgainstModes(t *testing.T) {
+	p := reference(GroupStd, 1.2, 32)
+	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
+	p.Reference = []float64{0, 0.5, 0, -0.3}
+	p.Optimizer.Momentum = 0.8
+	for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
+		p.Lag = lag
+		f := fold(p)
+		r := newRest(f, f.reached())
+		m := r.newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+		if m.coupled {
+			t.Fatal("a frozen force decouples")
+		}
+		rate, onset := math.Inf(1), math.Inf(1)
+		for _, s := range m.parts {
+			rate, onset = min(rate, s.criticalRate()), min(onset, s.onsetRate())
+		}
+		near(t, "critical rate", m.whole.criticalRate(), rate, 1e-9)
+		// The onset is a double root: rounding in the matrix shows as its square
+		// root, against the threshold 1e-6 of rings.
+		near(t, "onset", m.whole.onsetRate(), onset, 1e-5)
+		k, found := m.whole.criticalInterval()
+		least := math.MaxInt
+		for _, s := range m.parts {
+			if one, ok := s.criticalInterval(); ok {
+				least = min(least, one)
+			}
+		}
+		if least < 30 && (!found || k != least) {
+			t.Errorf("%+v: critical interval %d, by modes %d", lag, k, least)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package rom
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// Second-order moments against the exact stationary law of the nonlinear chain
+// (docs/theory.md §5: K = 1, μ = 0, η = .1). Shifts are of order V with errors
+// of order V², so relative errors of order V; the variance of J without scale
+// has the error V². A factor 2 to 4 for the coefficients.
+func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
+	for _, c := range []struct {
+		scale              Scale
+		beta               float64
+		size               int
+		gap, reward, varia float64
+	}{
+		{Unscaled, 0.5, 16, 2.082276e-3, 1.216689e-4, 4.931350e-5},
+		{Unscaled, 0.5, 4, 4.884157e-3, 3.275825e-4, 1.816590e-4},
+		{GroupStd, 1.2, 16, 4.654906e-3, 2.887947e-4, 1.115032e-4},
+	} {
+		got := Predict(reference(c.scale, c.beta, c.size))
+		v := *got.Exact.StationaryVariance.LogitGap
+		near(t, "E z − z*", *got.Moments.LogitGapShift, c.gap, 2*v)
+		near(t, "E J − J*", *got.Moments.RewardShift, c.reward, 2*v)
+		near(t, "linear Var J", *got.Exact.StationaryVariance.ExpectedReward, c.varia, 2*v)
+		if c.scale == Unscaled {
+			near(t, "Var J", *got.Moments.RewardVariance, c.varia, 4*v*v)
+		}
+	}
+}
+
+// Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
+// the snapshot, for any μ, K and τ (docs/theory.md §6).
+func TestShiftOfAFrozenForce(t *testing.T) {
+	p := reference(Unscaled, 0.5, 16)
+	p.Optimizer.Momentum = 0.5
+	for _, lag := range []Lag{{Block, 1}, {Block, 5}, {Delay, 3}} {
+		p.Lag = lag
+		got := Predict(p)
+		f := fold(p)
+		r := newRest(f, f.reached())
+		law, _ := r.newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole.stationary()
+		snapshot := math.NaN()
+		law.phases(func(joint *mat.Dense) {
+			if math.IsNaN(snapshot) {
+				snapshot = 2 * joint.At(1, 1)
+			}
+		})
+		// Second differences leave 1e-9 or so.
+		near(t, "E z − z*", *got.Moments.LogitGapShift, (2*got.FixedPoint.Policy[0]-1)*snapshot, 1e-7)
+	}
+}
+
+// params draws a valid cell, extreme ones included.
+func params(t *rapid.T) Params {
+	arms := rapid.IntRange(2, 5).Draw(t, "arms")
+	pick := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(t, name) }
+	p := Params{
+		GroupSize: rapid.SampledFrom([]int{Infinite, 2, 3, 8, 64, 1000}).Draw(t, "G"),
+		Groups:    rapid.IntRange(1, 4).Draw(t, "B"),
+		Baseline:  Baseline(pick("baseline", 2)), Scale: Scale(pick("scale", 2)), Deviation: Deviation(pick("deviation", 2)),
+		Epsilon:   rapid.SampledFrom([]float64{0, 1e-8, 0.1}).Draw(t, "epsilon"),
+		Weighting: Weighting(pick("weighting", 3)), ClipLow: 0.2, ClipHigh: 0.3,
+		Strength: rapid.SampledFrom([]float64{0, 1e-4, 0.05, 0.5, 3, 1e3}).Draw(t, "beta"),
+		Estimate: Estimate(pick("estimate", 3)), Anchor: Anchor(pick("anchor", 2)),
+		Optimizer: Optimizer{
+			Method: Method(pick("method", 3)), Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 3}).Draw(t, "eta"),
+			Momentum: rapid.SampledFrom([]float64{0, 0.5, 0.99}).Draw(t, "mu"), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+		},
+		Lag:     Lag{LagKind(pick("lag", 2)), rapid.IntRange(1, 9).Draw(t, "age")},
+		Factors: Unit,
+	}
+	for range arms {
+		p.Arms = append(p.Arms, Arm{
+			Law:  Law(pick("law", 3)),
+			Mean: rapid.SampledFrom([]float64{0, 0.2, 0.5, 0.95, 1}).Draw(t, "mean"),
+			Std:  rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "std"),
+		})
+		p.Reference = append(p.Reference, rapid.Float64Range(-4, 4).Draw(t, "reference"))
+	}
+	return p
+}
+
+// A prediction of a valid cell is made of numbers, and made twice is the same.
+// JSON refuses NaN and Inf, which finds them anywhere.
+func checkPrediction(t *rapid.T) {
+	p := params(t)
+	got := Predict(p)
+	if _, err := json.Marshal(got); err != nil {
+		t.Fatalf("%+v: %v", p, err)
+	}
+	if _, err := json.Marshal(got.Moments); err != nil {
+		t.Fatalf("%+v: moments: %v", p, err)
+	}
+	if v := got.PaperVariance; v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+		t.Fatalf("%+v: paper's variance %v", p, *v)
+	}
+	if !reflect.DeepEqual(got, Predict(p)) {
+		t.Fatalf("%+v: another prediction the second time", p)
+	}
+	force := make([]float64, len(p.Arms))
+	for _, point := range FixedPoints(p) {
+		MeanForce(force, p, point.Logits, point.Logits)
+		// E[g] = 0 to rounding of the penalty's own terms, β|ℓ| of them.
+		scale := 1 + p.Strength
+		for a, l := range point.Logits {
+			scale = max(scale, p.Strength*math.Abs(l-p.Reference[a]))
+		}
+		if norm(force) > 1e-11*scale {
+			t.Fatalf("%+v: force %v at a fixed point", p, force)
+		}
+	}
+}
+
+func TestPredictionsAreNumbers(t *testing.T) { rapid.Check(t, checkPrediction) }
+
+func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
+
+// Sweeps ask for a prediction in every cell: two arms within 20 ms, many equal
+// arms and ten different ones within a second, with a wide allowance for a
+// loaded machine in the first.
+func TestPredictIsQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("timing")
+	}
+	two := reference(GroupStd, 0.2, 1024)
+	two.Anchor, two.Lag, two.Optimizer.Momentum = AtCurrent, Lag{Block, 16}, 0.9
+	many, ten := two, two
+	many.Arms, many.Reference, ten.Arms, ten.Reference = nil, nil, nil, nil
+	for i := range 1000 {
+		many.Arms = append(many.Arms, Arm{Mean: 0.2 + 0.6*float64(i%2)})
+		many.Reference = append(many.Reference, 0)
+	}
+	for i := range 10 {
+		ten.Arms = append(ten.Arms, Arm{Mean: 0.1 + 0.08*float64(i)})
+		ten.Reference = append(ten.Reference, 0.1*float64(i))
+	}
+	for _, c := range []struct {
+		name  string
+		p     Params
+		limit time.Duration
+	}{{"two arms", two, 100 * time.Millisecond}, {"1000 equal arms", many, time.Second}, {"ten arms", ten, 2 * time.Second}} {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			Predict(c.p)
+			best = min(best, time.Since(start))
+		}
+		if best > c.limit {
+			t.Errorf("%s took %v", c.name, best)
+		}
+	}
+}
