@@ -1,0 +1,589 @@
+package rom_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grposim/rom"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// The reference bandit's table (docs/theory.md §5).
+func TestReferenceBandit(t *testing.T) {
+	for _, c := range []struct {
+		scale                 rom.Scale
+		beta                  float64
+		size                  int
+		z, zUnit, j, lambda   float64
+		gradVar, gradVarDigit float64
+	}{
+		{rom.Unscaled, 0.5, rom.Infinite, 1.4, 1e-12, 0.761528722, 0.1586848975, 0, 0},
+		{rom.Unscaled, 0.5, 16, 1.3125, 1e-12, 0.751551837, 0.1670956266, 1.195284019e-2, 1e-11},
+		{rom.Unscaled, 0.5, 64, 1.378125, 1e-12, 0.759082789, 0.1607844642, 3.163931963e-3, 1e-12},
+		{rom.GroupStd, 1.2, 16, 1.278577203, 1e-9, 0.747545241, 0.3391527175, 5.221608442e-2, 1e-11},
+		{rom.GroupStd, 1.2, 64, 1.341513656, 1e-9, 0.754917126, 0.3124104569, 1.279492239e-2, 1e-11},
+	} {
+		p := bandit(c.scale, c.beta, c.size)
+		name := describe(p)
+		all := rom.FixedPoints(p)
+		if len(all) != 1 {
+			t.Fatalf("%s: %d fixed points", name, len(all))
+		}
+		f, ok := rom.Reached(p)
+		if !ok {
+			t.Fatalf("%s: nothing reached", name)
+		}
+		printed(t, name+" z*", gapOf(f.Logits), c.z, c.zUnit)
+		printed(t, name+" J*", f.Reward, c.j, 1e-9)
+		closeTo(t, name+" the point reached is the only one", gapOf(all[0].Logits), gapOf(f.Logits), 1e-9)
+		closeTo(t, name+" Σ logits", f.Logits[0]+f.Logits[1], 0, 1e-12)
+		closeTo(t, name+" policy", f.Policy[0], sigmoid(c.z), 1e-9)
+		got := rom.Predict(p)
+		printed(t, name+" λ", got.Stiffness.Total, c.lambda, 1e-10)
+		closeTo(t, name+" slowest = stiffest", got.Stiffness.Slowest, got.Stiffness.Total, 1e-14)
+		printed(t, name+" Var[2g_1]", got.GradientVariance, c.gradVar, c.gradVarDigit)
+		if got.FixedPoint == nil {
+			t.Fatalf("%s: no fixed point predicted", name)
+		}
+		printed(t, name+" predicted J*", got.FixedPoint.Reward, c.j, 1e-9)
+	}
+}
+
+// richardson is −∂f/∂θ_b by central differences at two steps: error O(h⁴).
+func richardson(f func(shift float64) []float64) []float64 {
+	const h = 2e-3
+	d := func(h float64) []float64 {
+		up, down := f(h), f(-h)
+		for a := range up {
+			up[a] = -(up[a] - down[a]) / (2 * h)
+		}
+		return up
+	}
+	wide, narrow := d(h), d(h/2)
+	for a := range wide {
+		narrow[a] = (4*narrow[a] - wide[a]) / 3
+	}
+	return narrow
+}
+
+// checkStiffness holds StiffnessAt against differences of MeanForce through θ
+// and through θ_old: truncation h⁴f⁗/480 ~ 1e-13, round-off ε/h ~ 1e-13, each
+// times the derivatives' own size, hundreds at most.
+func checkStiffness(t *testing.T, p rom.Params, theta []float64) {
+	t.Helper()
+	const tol = 1e-10
+	fresh, stale := rom.StiffnessAt(p, theta)
+	moved := func(b int, shift float64) []float64 {
+		m := append([]float64(nil), theta...)
+		m[b] += shift
+		return m
+	}
+	for b := range theta {
+		df := richardson(func(s float64) []float64 { return mean(p, moved(b, s), theta) })
+		ds := richardson(func(s float64) []float64 { return mean(p, theta, moved(b, s)) })
+		for a := range theta {
+			closeTo(t, describe(p)+" Λ_f", fresh.At(a, b), df[a], tol)
+			closeTo(t, describe(p)+" Λ_s", stale.At(a, b), ds[a], tol)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("arms %v, reference %v, at %v", p.Arms, p.Reference, theta)
+	}
+}
+
+// Λ_f and Λ_s in closed form against differences of the mean force, for every
+// combination of options, at an arbitrary on-policy point (docs/theory.md §3).
+func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for _, c := range []struct {
+		law        rom.Law
+		arms, size int
+	}{{rom.Bernoulli, 2, 8}, {rom.Bernoulli, 3, 5}, {rom.Bernoulli, 4, rom.Infinite}, {rom.Constant, 3, rom.Infinite}} {
+		base, _, _ := randomCell(r, c.law, c.arms, c.size)
+		for _, p := range options(base) {
+			q, theta, _ := randomCell(r, c.law, c.arms, c.size)
+			p.Arms, p.Reference = q.Arms, q.Reference
+			for a := range p.Arms { // keep the curvature of 1/s moderate
+				p.Arms[a].Mean = 0.1 + 0.8*p.Arms[a].Mean
+			}
+			checkStiffness(t, p, theta)
+		}
+	}
+}
+
+// The same for reward laws whose force is known to leading order only.
+func TestStiffnessOfLeadingOrderForces(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for _, law := range []rom.Law{rom.Constant, rom.Normal} {
+		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
+			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+				for _, size := range []int{16, rom.Infinite} {
+					p, theta, _ := randomCell(r, law, 3, size)
+					p.Scale, p.Weighting = scale, w
+					for a := range p.Arms {
+						if law == rom.Normal {
+							p.Arms[a].Std = 0.3 + r.Float64()
+						}
+					}
+					checkStiffness(t, p, theta)
+				}
+			}
+		}
+	}
+}
+
+// A planted stiffness multiplies Λ and leaves the fixed points.
+func TestPlantedStiffness(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.2, 16)
+	p.Anchor, p.Weighting = rom.AtCurrent, rom.Ratio
+	q := p
+	q.Factors.Stiffness = 1.25
+	a, _ := rom.Reached(p)
+	b, _ := rom.Reached(q)
+	closeTo(t, "z*", gapOf(b.Logits), gapOf(a.Logits), 1e-10)
+	f, s := rom.StiffnessAt(p, a.Logits)
+	g, u := rom.StiffnessAt(q, a.Logits)
+	closeTo(t, "Λ_f", g.At(0, 0), 1.25*f.At(0, 0), 1e-14)
+	closeTo(t, "Λ_s", u.At(0, 0), 1.25*s.At(0, 0), 1e-14)
+	closeTo(t, "λ", rom.Predict(q).Stiffness.Total, 1.25*rom.Predict(p).Stiffness.Total, 1e-10)
+}
+
+// The two-arm table of docs/theory.md §3, and λ = 2βpq, z* = z_ref + c_GΔ/β.
+func TestTwoArmStiffnesses(t *testing.T) {
+	for _, size := range []int{rom.Infinite, 16} {
+		c := 1.0
+		if size != rom.Infinite {
+			c -= 1 / float64(size)
+		}
+		for _, beta := range []float64{0.2, 0.5, 1.5} {
+			for _, ref := range []float64{0, -1} {
+				const gap = 0.7
+				p := bandit(rom.Unscaled, beta, size)
+				p.Reference = gapAt(ref)
+				z := ref + c*gap/beta
+				pp, qq := sigmoid(z), sigmoid(-z)
+				lambda := 2 * beta * pp * qq
+				for _, row := range []struct {
+					name         string
+					w            rom.Weighting
+					at           rom.Anchor
+					fresh, stale float64
+				}{
+					{"none, snapshot", rom.Unweighted, rom.AtSnapshot, 0, lambda},
+					{"none, current", rom.Unweighted, rom.AtCurrent, lambda + 2*c*gap*pp*qq*(1-2*pp), -2 * c * gap * pp * qq * (1 - 2*pp)},
+					{"ratio, current", rom.Ratio, rom.AtCurrent, lambda, 0},
+					{"ratio, snapshot", rom.Ratio, rom.AtSnapshot, 2 * c * gap * pp * qq * (2*pp - 1), lambda - 2*c*gap*pp*qq*(2*pp-1)},
+					{"clip, current", rom.Clipped, rom.AtCurrent, lambda, 0},
+				} {
+					p.Weighting, p.Anchor = row.w, row.at
+					p.ClipLow, p.ClipHigh = 0.2, 0.2
+					f, ok := rom.Reached(p)
+					if !ok {
+						t.Fatalf("%s: nothing reached", describe(p))
+					}
+					closeTo(t, row.name+" z*", gapOf(f.Logits), z, 1e-10)
+					modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+					if len(modes) != 1 {
+						t.Fatalf("%d modes of two arms", len(modes))
+					}
+					closeTo(t, row.name+" λ", modes[0].Total, lambda, 1e-10)
+					closeTo(t, row.name+" λ_f", modes[0].Fresh, row.fresh, 1e-10)
+					closeTo(t, row.name+" λ_s", modes[0].Stale, row.stale, 1e-10)
+				}
+				// λ_f is negative exactly where β < c_GΔ(2p* − 1).
+				p.Weighting, p.Anchor = rom.Unweighted, rom.AtCurrent
+				if f := rom.Predict(p).Stiffness.Fresh; (f < 0) != (beta < c*gap*(2*pp-1)) {
+					t.Errorf("%s: λ_f = %v, c_GΔ(2p*−1) = %v", describe(p), f, c*gap*(2*pp-1))
+				}
+				// k3 at the current policy, no weights, no scale: nothing is stale.
+				p.Estimate = rom.K3
+				f, ok := rom.Reached(p)
+				if !ok {
+					t.Fatalf("%s: nothing reached", describe(p))
+				}
+				modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+				closeTo(t, "none, k3 λ_s", modes[0].Stale, 0, 1e-10)
+			}
+		}
+	}
+	// The freshest and stalest parts at weak KL: the cell of the thresholds.
+	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	p.Anchor = rom.AtCurrent
+	s := rom.Predict(p).Stiffness
+	printed(t, "λ_f", s.Fresh, 0.0244192432, 1e-10)
+	printed(t, "λ_s", s.Stale, 0.1342656543, 1e-10)
+}
+
+// With the std scale −2φ_G′(J)(Δpq)² stays stale under the importance ratio.
+func TestStaleShareOfTheScale(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.2, 16)
+	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+	f, _ := rom.Reached(p)
+	pq := f.Policy[0] * f.Policy[1]
+	const h = 1e-4
+	slope := (8*(oraclePhi(p, f.Reward+h)-oraclePhi(p, f.Reward-h)) - (oraclePhi(p, f.Reward+2*h) - oraclePhi(p, f.Reward-2*h))) / (12 * h)
+	closeTo(t, "λ_s", rom.Predict(p).Stiffness.Stale, -2*slope*0.49*pq*pq, 1e-10)
+	closeTo(t, "z*", gapOf(f.Logits), 0.7*oraclePhi(p, f.Reward)/1.2, 1e-10)
+}
+
+// Ratio with k3 as trainers run it does feel the lag: λ_s = −0.132 for the
+// bandit of §5 (docs/theory.md §3).
+func TestStaleShareOfK3(t *testing.T) {
+	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	p.Weighting, p.Anchor, p.Estimate = rom.Ratio, rom.AtCurrent, rom.K3
+	printed(t, "λ_s", rom.Predict(p).Stiffness.Stale, -0.132, 1e-3)
+}
+
+// Totals: exact and k2 have the same Λ = βF − φ_G′uuᵀ at the fixed point,
+// k3 has βF − φ_G H_u − φ_G′uuᵀ (docs/theory.md §3).
+func TestTotalStiffness(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for range 5 {
+		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
+			for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+				for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+					p, _, _ := randomCell(r, rom.Bernoulli, 4, 12)
+					p.Scale, p.Estimate, p.Weighting, p.Strength = scale, est, w, 1+p.Strength
+					f, ok := rom.Reached(p)
+					if !ok {
+						t.Fatalf("%s: nothing reached", describe(p))
+					}
+					for a, g := range mean(p, f.Logits, f.Logits) {
+						closeTo(t, describe(p)+" force at the fixed point", g, 0, 1e-11)
+						closeTo(t, describe(p)+" policy", f.Policy[a], oracleSoftmax(f.Logits)[a], 1e-12)
+					}
+					closeTo(t, describe(p)+" J*", f.Reward, oracleReward(p, f.Logits), 1e-12)
+					fresh, stale := rom.StiffnessAt(p, f.Logits)
+					const h = 1e-4
+					phi := oraclePhi(p, f.Reward)
+					slope := (8*(oraclePhi(p, f.Reward+h)-oraclePhi(p, f.Reward-h)) - (oraclePhi(p, f.Reward+2*h) - oraclePhi(p, f.Reward-2*h))) / (12 * h)
+					pi := f.Policy
+					u := make([]float64, 4)
+					for a := range u {
+						u[a] = pi[a] * (p.Arms[a].Mean - f.Reward)
+					}
+					for a := range u {
+						for b := range u {
+							e := 0.0
+							if a == b {
+								e = 1
+							}
+							want := p.Strength*(e*pi[a]-pi[a]*pi[b]) - slope*u[a]*u[b]
+							if est == rom.K3 {
+								want -= phi * (e*u[a] - u[a]*pi[b] - pi[a]*u[b])
+							}
+							closeTo(t, describe(p)+" Λ", fresh.At(a, b)+stale.At(a, b), want, 1e-9)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Modes are the eigenmodes of the sum on the centred subspace.
+func TestModes(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	for range 20 {
+		p, _, _ := randomCell(r, rom.Bernoulli, 5, 12)
+		p.Weighting, p.Anchor, p.Strength = rom.Unweighted, rom.AtCurrent, 1+p.Strength
+		f, ok := rom.Reached(p)
+		if !ok {
+			t.Fatalf("%s: nothing reached", describe(p))
+		}
+		fresh, stale := rom.StiffnessAt(p, f.Logits)
+		modes := rom.Modes(fresh, stale)
+		if len(modes) != 4 {
+			t.Fatalf("%d modes of five arms", len(modes))
+		}
+		trace := mat.Trace(fresh) + mat.Trace(stale)
+		for i, m := range modes {
+			trace -= m.Total
+			if i > 0 && m.Total > modes[i-1].Total {
+				t.Errorf("modes are not stiffest first: %v after %v", m.Total, modes[i-1].Total)
+			}
+			largest, sum, unit := 0.0, 0.0, 0.0
+			for a, d := range m.Direction {
+				sum += d
+				unit += m.Covector[a] * d
+				if math.Abs(d) > math.Abs(largest) {
+					largest = d
+				}
+				image, left := 0.0, 0.0
+				for b := range m.Direction {
+					image += (fresh.At(a, b) + stale.At(a, b)) * m.Direction[b]
+					left += (fresh.At(b, a) + stale.At(b, a)) * m.Covector[b]
+				}
+				closeTo(t, "Λ·direction", image, m.Total*d, 1e-11)
+				closeTo(t, "covector·Λ", left, m.Total*m.Covector[a], 1e-11)
+			}
+			closeTo(t, "Σ direction", sum, 0, 1e-11)
+			closeTo(t, "largest entry", largest, 1, 1e-12)
+			closeTo(t, "covector·direction", unit, 1, 1e-11)
+			f, s := 0.0, 0.0
+			for a := range m.Direction {
+				for b := range m.Direction {
+					f += m.Covector[a] * fresh.At(a, b) * m.Direction[b]
+					s += m.Covector[a] * stale.At(a, b) * m.Direction[b]
+				}
+			}
+			closeTo(t, "fresh", m.Fresh, f, 1e-11)
+			closeTo(t, "stale", m.Stale, s, 1e-11)
+			closeTo(t, "total", m.Total, f+s, 1e-11)
+		}
+		closeTo(t, "trace", trace, 0, 1e-10)
+		s := rom.Predict(p).Stiffness
+		closeTo(t, "stiffest", s.Total, modes[0].Total, 1e-11)
+		closeTo(t, "slowest", s.Slowest, modes[3].Total, 1e-11)
+		closeTo(t, "stiffest, fresh", s.Fresh, modes[0].Fresh, 1e-11)
+		closeTo(t, "stiffest, stale", s.Stale, modes[0].Stale, 1e-11)
+	}
+}
+
+// Class-symmetric bandits: between the classes the factor 2 of two arms
+// becomes 1/N_1 + 1/N_0, within a class the stiffness is βπ_a (docs/theory.md §3).
+func TestClassSymmetricBandit(t *testing.T) {
+	for _, c := range []struct{ good, bad int }{{1, 1}, {1, 3}, {2, 3}, {4, 2}} {
+		p := bandit(rom.Unscaled, 0.5, 16)
+		p.Arms, p.Reference = nil, make([]float64, c.good+c.bad)
+		for a := range c.good + c.bad {
+			p.Arms = append(p.Arms, rom.Arm{Mean: []float64{0.9, 0.2}[min(a/c.good, 1)]})
+		}
+		f, ok := rom.Reached(p)
+		if !ok {
+			t.Fatalf("%s: nothing reached", describe(p))
+		}
+		z := 0.7 * (15.0 / 16) / 0.5
+		closeTo(t, "gap between the classes", f.Logits[0]-f.Logits[c.good], z, 1e-10)
+		mass := float64(c.good) * f.Policy[0]
+		between := 0.5 * mass * (1 - mass) * (1/float64(c.good) + 1/float64(c.bad))
+		want := map[string]struct {
+			value float64
+			count int
+		}{"between": {between, 1}, "good": {0.5 * f.Policy[0], c.good - 1}, "bad": {0.5 * f.Policy[c.good], c.bad - 1}}
+		modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+		for name, w := range want {
+			found := 0
+			for _, m := range modes {
+				if math.Abs(m.Total-w.value) < 1e-10 {
+					found++
+				}
+			}
+			if found != w.count {
+				t.Errorf("%d+%d arms: %d modes %s the class(es) with stiffness %v, want %d", c.good, c.bad, found, name, w.value, w.count)
+			}
+		}
+	}
+}
+
+// β_c(z_ref), above which 0/1 arms with std scale have an interior fixed point
+// at G = ∞: 2cosh(L/2) = β(L − L_ref) touches (docs/theory.md §3, §6).
+func TestBetaCritical(t *testing.T) {
+	printed(t, "β_c(0)", rom.BetaCritical(0), 1.50888, 1e-5)
+	printed(t, "β_c(−3)", rom.BetaCritical(-3), 0.5634, 1e-4)
+	for _, ref := range []float64{-8, -3, -0.5, 0, 1, 4} {
+		// Tangency: sinh(L/2) = β, so 2cosh(L/2) = sinh(L/2)(L − L_ref).
+		l := bisect(func(l float64) float64 { return (l-ref)*math.Tanh(l/2) - 2 }, max(ref, 0), max(ref, 0)+60)
+		closeTo(t, "β_c", rom.BetaCritical(ref), math.Sinh(l/2), 1e-9*math.Sinh(l/2))
+		p := bandit(rom.GroupStd, 0, rom.Infinite)
+		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+		p.Reference = gapAt(ref)
+		for _, f := range []float64{0.9, 0.999, 1.001, 1.1, 2} {
+			p.Strength = f * math.Sinh(l/2)
+			want := 0
+			if f > 1 {
+				want = 2
+			}
+			got := rom.FixedPoints(p)
+			if len(got) != want {
+				t.Errorf("β = %v β_c(%v): %d fixed points, want %d", f, ref, len(got), want)
+			}
+			for i, q := range got {
+				z := gapOf(q.Logits)
+				closeTo(t, "2cosh(z/2) − β(z − z_ref)", 2*math.Cosh(z/2)/p.Strength-(z-ref), 0, 1e-7*math.Cosh(z/2))
+				if i > 0 && q.Reward < got[i-1].Reward {
+					t.Error("fixed points are not in order of reward")
+				}
+			}
+			_, ok := rom.Reached(p)
+			if ok != (want > 0) {
+				t.Errorf("β = %v β_c(%v): reached %v with %d fixed points", f, ref, ok, want)
+			}
+		}
+	}
+}
+
+// zeros is the number of sign changes of the two-arm on-policy force in z, and where.
+func zeros(p rom.Params, lo, hi float64) []float64 {
+	force := func(z float64) float64 {
+		pq := sigmoid(z) * sigmoid(-z)
+		gap := p.Arms[0].Mean - p.Arms[1].Mean
+		j := p.Arms[1].Mean + gap*sigmoid(z)
+		if p.Arms[0].Mean == 1 && p.Arms[1].Mean == 0 && p.GroupSize != rom.Infinite {
+			// φ_G at J → 1 by the number of failures: no cancellation in 1 − J.
+			j = sigmoid(z)
+		}
+		kl := pq * (z - gapOf(p.Reference))
+		if p.Estimate == rom.K3 {
+			kl = sigmoid(z) - sigmoid(gapOf(p.Reference))
+		}
+		return (pq*gap*oraclePhiOf(p, j, z) - p.Strength*kl) / pq
+	}
+	const n = 500
+	var at []float64
+	for i := range n {
+		a, b := lo+(hi-lo)*float64(i)/n, lo+(hi-lo)*float64(i+1)/n
+		if (force(a) > 0) != (force(b) > 0) {
+			sign := 1.0
+			if force(a) > 0 {
+				sign = -1
+			}
+			at = append(at, bisect(func(z float64) float64 { return sign * force(z) }, a, b))
+		}
+	}
+	return at
+}
+
+// oraclePhiOf is oraclePhi with 1 − J taken from the gap when the arms are 0/1.
+func oraclePhiOf(p rom.Params, j, z float64) float64 {
+	if p.Arms[0].Mean != 1 || p.Arms[1].Mean != 0 {
+		return oraclePhi(p, j)
+	}
+	if z <= 0 {
+		if p.GroupSize == rom.Infinite {
+			return 1 / math.Sqrt(sigmoid(z)*sigmoid(-z))
+		}
+		return oraclePhi(p, j)
+	}
+	// S → G − S and J → 1 − J leave φ_G unchanged.
+	if p.GroupSize == rom.Infinite {
+		return 1 / math.Sqrt(sigmoid(z)*sigmoid(-z))
+	}
+	return oraclePhi(p, sigmoid(-z))
+}
+
+// At finite G there is always a fixed point near z_ref + √(G−1)/β, where
+// groups are degenerate; large G above β_c has three. With k3 there is exactly
+// one for every β > 0 (docs/theory.md §3).
+func TestDegenerateFixedPoints(t *testing.T) {
+	base := bandit(rom.GroupStd, 1, 16)
+	base.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	for _, c := range []struct {
+		size  int
+		beta  float64
+		count int
+	}{{16, 0.4, 1}, {64, 0.5, 1}, {64, 1.0, 1}, {256, 1, 1}, {256, 2, 3}, {64, 2, 0}, {16, 2, 0}, {16, 3, 0}} {
+		p := base
+		p.GroupSize, p.Strength = c.size, c.beta
+		far := math.Sqrt(float64(c.size-1)) / c.beta
+		want := zeros(p, -1, far+3)
+		if c.count > 0 && len(want) != c.count {
+			t.Errorf("%s: the oracle finds %d fixed points, the theory says %d", describe(p), len(want), c.count)
+		}
+		got := rom.FixedPoints(p)
+		if len(got) != len(want) {
+			t.Errorf("%s: %d fixed points, want %d at %v", describe(p), len(got), len(want), want)
+			continue
+		}
+		for i := range got {
+			closeTo(t, describe(p)+" z*", gapOf(got[i].Logits), want[i], 1e-7)
+		}
+		// Near √(G−1)/β while groups there have at most one failure: the share
+		// with more is G²q²/2, and the first correction is relative Gq.
+		top := gapOf(got[len(got)-1].Logits)
+		if q := float64(c.size) * sigmoid(-far); q < 0.05 {
+			closeTo(t, describe(p)+" degenerate fixed point", top, far, 2*q*far)
+		} else if c.size == 256 && c.beta == 1 {
+			t.Errorf("%s: not degenerate", describe(p))
+		}
+	}
+	for _, size := range []int{rom.Infinite, 4, 16, 64} {
+		for _, beta := range []float64{0.05, 0.3, 1, 2, 5} {
+			for _, ref := range []float64{-4, -1, 0, 2} {
+				p := base
+				p.GroupSize, p.Strength, p.Estimate = size, beta, rom.K3
+				p.Reference = gapAt(ref)
+				got := rom.FixedPoints(p)
+				want := zeros(p, -12, 25)
+				if len(got) != 1 {
+					t.Errorf("%s z_ref = %v: %d fixed points with k3; the oracle finds %v", describe(p), ref, len(got), want)
+					continue
+				}
+				if len(want) != 1 {
+					t.Errorf("%s z_ref = %v: the oracle finds %v", describe(p), ref, want)
+					continue
+				}
+				closeTo(t, describe(p)+" z*", gapOf(got[0].Logits), want[0], 1e-7)
+			}
+		}
+	}
+}
+
+// The skew law and the recurrence of docs/theory.md §6 have their lower fixed
+// point at L = −3.0014 for L_ref = −6, β = 1.57.
+func TestLowerFixedPoint(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.57, rom.Infinite)
+	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p.Reference = gapAt(-6)
+	got := rom.FixedPoints(p)
+	if len(got) != 2 {
+		t.Fatalf("%d fixed points", len(got))
+	}
+	printed(t, "lower fixed point", gapOf(got[0].Logits), -3.0014, 1e-4)
+	f, ok := rom.Reached(p)
+	if !ok {
+		t.Fatal("nothing reached")
+	}
+	printed(t, "reached", gapOf(f.Logits), -3.0014, 1e-4)
+}
+
+// A stand-in for the paper's eight completions: fixed rewards, std scale, β = 1,
+// uniform reference, G = ∞. Its dynamics do not change under r → ar + b.
+func TestEightCompletions(t *testing.T) {
+	p := bandit(rom.GroupStd, 1, rom.Infinite)
+	p.Weighting = rom.Ratio
+	p.Arms, p.Reference = nil, make([]float64, 8)
+	for _, r := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
+		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: r})
+	}
+	closeTo(t, "R_0", oracleReward(p, p.Reference), 0.625, 1e-15)
+	f, ok := rom.Reached(p)
+	if !ok {
+		t.Fatal("nothing reached")
+	}
+	printed(t, "p*", f.Reward, 1.3559, 1e-4)
+	modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+	want := []float64{0.289, 0.129, 0.078, 0.064, 0.036, 0.032, 0.032}
+	if len(modes) != len(want) {
+		t.Fatalf("%d modes", len(modes))
+	}
+	for i, m := range modes {
+		printed(t, "eigenvalue of Λ", m.Total, want[i], 1e-3)
+	}
+	q := p
+	q.Arms = append([]rom.Arm(nil), p.Arms...)
+	for a := range q.Arms {
+		q.Arms[a].Mean = 3*q.Arms[a].Mean - 1.5
+	}
+	g, _ := rom.Reached(q)
+	closeTo(t, "p* of ar + b", g.Reward, 3*f.Reward-1.5, 1e-9)
+	moved := rom.Modes(rom.StiffnessAt(q, g.Logits))
+	for i := range modes {
+		closeTo(t, "eigenvalue of Λ under ar + b", moved[i].Total, modes[i].Total, 1e-9)
+	}
+
+	// The early rate of approach at η = 0.01: 0.120 over the first 100 steps,
+	// 0.150 over 400, slope of −log(p* − p) by least squares.
+	p.Optimizer.Rate = 0.01
+	for steps, wantK := range map[int]float64{100: 0.120, 400: 0.150} {
+		var sx, sy, sxx, sxy, n float64
+		rom.MeanField(p, p.Reference, steps, func(t int, theta []float64) {
+			x, y := float64(t), -math.Log(f.Reward-oracleReward(p, theta))
+			sx, sy, sxx, sxy, n = sx+x, sy+y, sxx+x*x, sxy+x*y, n+1
+		})
+		rate := (n*sxy - sx*sy) / (n*sxx - sx*sx)
+		printed(t, "early stiffness", rate/(0.01*(1+rate)), wantK, 1e-3)
+	}
+}

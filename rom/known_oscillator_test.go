@@ -1,0 +1,304 @@
+package rom_test
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"grposim/rom"
+)
+
+// The constants of the reduced-order model (docs/theory.md §4):
+// m = (1+μ)/2 + ½ηλ_s E[age²], γ = 1 − μ − ηλ_s ā, k = ηλ, ζ = γ/(2√(mk)).
+func TestOscillatorConstants(t *testing.T) {
+	for _, p := range cells(t, 51) {
+		if p.Optimizer.Method != rom.HeavyBall || len(p.Arms) > 2 {
+			continue
+		}
+		got := rom.Predict(p)
+		o, s := got.Oscillator, got.Stiffness
+		age := float64(p.Lag.Age)
+		square := age * age
+		if p.Lag.Kind == rom.Block {
+			square = (age - 1) * (2*age - 1) / 6
+			age = (age - 1) / 2
+		}
+		eta, mu := p.Optimizer.Rate, p.Optimizer.Momentum
+		m, gamma, k := (1+mu)/2+eta*s.Stale*square/2, 1-mu-eta*s.Stale*age, eta*s.Total
+		closeTo(t, describe(p)+" lag", o.LagSteps, age, 1e-12)
+		closeTo(t, describe(p)+" m", o.Mass, m, 1e-12)
+		closeTo(t, describe(p)+" γ", o.Damping, gamma, 1e-12)
+		closeTo(t, describe(p)+" k", o.Spring, k, 1e-12)
+		if m > 0 && k > 0 {
+			closeTo(t, describe(p)+" ζ", o.DampingRatio, gamma/(2*math.Sqrt(m*k)), 1e-12)
+			want := "overdamped"
+			switch zeta := gamma / (2 * math.Sqrt(m*k)); {
+			case gamma <= 0:
+				want = "unstable"
+			case zeta < 1:
+				want = "oscillatory"
+			}
+			if o.Regime != want {
+				t.Errorf("%s: regime %q with γ = %v, ζ = %v", describe(p), o.Regime, gamma, o.DampingRatio)
+			}
+		}
+		q := p
+		q.Factors.Mass, q.Factors.Lag = 1.5, 2
+		planted := rom.Predict(q)
+		closeTo(t, describe(p)+" planted lag", planted.Oscillator.LagSteps, 2*age, 1e-12)
+		closeTo(t, describe(p)+" planted γ", planted.Oscillator.Damping, 1-mu-2*eta*s.Stale*age, 1e-12)
+		closeTo(t, describe(p)+" the exact dynamics do not feel it", said(t, "radius", planted.Exact.SpectralRadius), said(t, "radius", got.Exact.SpectralRadius), 0)
+		q.Factors.Lag = 1
+		closeTo(t, describe(p)+" planted m", rom.Predict(q).Oscillator.Mass, 1.5*m, 1e-12)
+	}
+}
+
+// The paper's Figure 6 (η = 0.30, μ = 0.80, K = 0.12): ζ < 1 for every lag.
+func TestDampingRatiosOfTheFigure(t *testing.T) {
+	for _, c := range []struct {
+		tau  int
+		want float64
+	}{{0, 0.556}, {1, 0.451}, {2, 0.342}, {4, 0.135}} {
+		o := rom.Predict(free(0.12, 0.3, 0.8, delay(c.tau))).Oscillator
+		printed(t, "ζ", o.DampingRatio, c.want, 1e-3)
+		if o.Regime != "oscillatory" {
+			t.Errorf("τ = %d: %q", c.tau, o.Regime)
+		}
+	}
+	printed(t, "ζ = 1 on-policy at η", bisect(func(eta float64) float64 {
+		return 1 - rom.Predict(free(0.12, eta, 0.8, delay(0))).Oscillator.DampingRatio
+	}, 1e-3, 0.3), 0.093, 1e-3)
+}
+
+// ζ = 1 with the lag, paper's truncation: .06155, .04815, .0332 at μ = .5;
+// .0831, .0627, .0305, .0098 in η at K = 0.12, μ = 0.8.
+func TestCriticalDamping(t *testing.T) {
+	for _, c := range []struct {
+		stiffness, mu float64
+		tau           int
+		want, unit    float64
+	}{
+		{1, .5, 1, .06155, 1e-5}, {1, .5, 2, .04815, 1e-5}, {1, .5, 4, .0332, 1e-4},
+		{.12, .8, 1, .0831, 1e-4}, {.12, .8, 4, .0627, 1e-4}, {.12, .8, 16, .0305, 1e-4}, {.12, .8, 64, .0098, 1e-4},
+	} {
+		eta := bisect(func(eta float64) float64 {
+			return 1 - rom.Predict(free(c.stiffness, eta, c.mu, delay(c.tau))).Oscillator.DampingRatio
+		}, 1e-4, (1-c.mu)/(c.stiffness*float64(c.tau)))
+		printed(t, "ζ = 1", eta, c.want, c.unit)
+	}
+}
+
+// mapCurve is the exact solution of the on-policy map from rest at offset 1:
+// x_{t+1} = x_t + μ(x_t − x_{t−1}) − κx_t.
+func mapCurve(kappa, mu float64, steps int) []float64 {
+	x := []float64{1}
+	before := 1.0
+	for t := range steps {
+		next := x[t] + mu*(x[t]-before) - kappa*x[t]
+		before = x[t]
+		x = append(x, next)
+	}
+	return x
+}
+
+// The closed form from rest, t_1 + t_2 = γ/k, t_1t_2 = m/k, complex when
+// underdamped, started half a step earlier: error 1e-4 of the offset instead
+// of 1.8e-3 at μ = .9, κ = 1e-3 (docs/theory.md §4).
+func TestClosedForm(t *testing.T) {
+	base := bandit(rom.Unscaled, 0.5, 16)
+	for _, mu := range []float64{0.5, 0.9} {
+		for _, kappa := range []float64{1e-3, 0.05} {
+			for _, lag := range []rom.Lag{block(1), block(3), delay(2)} {
+				p := with(base, kappa/0.1670956266, mu, lag)
+				o := rom.Predict(p).Oscillator
+				star, _ := rom.Reached(p)
+				init := gapAt(gapOf(star.Logits) + 0.01)
+				j, scope := rom.ClosedForm(p, init)
+				if j == nil {
+					t.Fatalf("%s: no closed form: %s", describe(p), scope.Because)
+				}
+				root := cmplx.Sqrt(complex(o.Damping*o.Damping-4*o.Mass*o.Spring, 0))
+				t1 := (complex(o.Damping, 0) + root) / complex(2*o.Spring, 0)
+				t2 := (complex(o.Damping, 0) - root) / complex(2*o.Spring, 0)
+				j0 := oracleReward(p, init)
+				for _, at := range []float64{0, 1, 2.5, 10, 100} {
+					shifted := complex(at+0.5, 0)
+					x := (t1*cmplx.Exp(-shifted/t1) - t2*cmplx.Exp(-shifted/t2)) / (t1 - t2)
+					closeTo(t, describe(p)+" closed form", j(at), star.Reward+(j0-star.Reward)*real(x), 1e-9)
+				}
+			}
+		}
+	}
+	p := with(base, 1e-3/0.1670956266, 0.9, block(1))
+	star, _ := rom.Reached(p)
+	init := gapAt(gapOf(star.Logits) + 0.01)
+	j, _ := rom.ClosedForm(p, init)
+	kappa := p.Optimizer.Rate * rom.Predict(p).Stiffness.Total
+	worst := 0.0
+	for i, x := range mapCurve(kappa, 0.9, 5000) {
+		worst = max(worst, math.Abs((j(float64(i))-star.Reward)/(oracleReward(p, init)-star.Reward)-x))
+	}
+	printed(t, "error of the closed form", worst, 1e-4, 1e-4)
+}
+
+// Exact for the map: x_0[(1−r_2)r_1^{t+1} − (1−r_1)r_2^{t+1}]/(r_1 − r_2); the
+// mean field from a small offset follows it, up to the offset.
+func TestMeanFieldNearTheFixedPoint(t *testing.T) {
+	const offset = 1e-6
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		for _, kappa := range []float64{1e-3, 0.05, 1} {
+			p := with(bandit(rom.GroupStd, 1.2, 16), kappa/0.3391527175, mu, block(1))
+			star, _ := rom.Reached(p)
+			kappa := p.Optimizer.Rate * rom.Predict(p).Stiffness.Total
+			disc := cmplx.Sqrt(complex((1+mu-kappa)*(1+mu-kappa)-4*mu, 0))
+			r1, r2 := (complex(1+mu-kappa, 0)+disc)/2, (complex(1+mu-kappa, 0)-disc)/2
+			curve := mapCurve(kappa, mu, 300)
+			rom.MeanField(p, gapAt(gapOf(star.Logits)+offset), 300, func(i int, theta []float64) {
+				n := complex(float64(i)+1, 0)
+				want := real(((1-r2)*cmplx.Pow(r1, n) - (1-r1)*cmplx.Pow(r2, n)) / (r1 - r2))
+				closeTo(t, "the formula and the recursion", want, curve[i], 1e-10)
+				// Nonlinear terms are of the order of the offset, and the fixed
+				// point is known to its own round-off over the offset.
+				closeTo(t, describe(p)+" x_t/x_0", (gapOf(theta)-gapOf(star.Logits))/offset, want, 1e-5)
+			})
+		}
+	}
+}
+
+// The mean field is the optimizer of docs/theory.md §1 fed with E[g]; Adam's
+// second moment is fed with E[g²] = (E g)² + Var g, without which it would not
+// be the heavy ball of §6 near the fixed point.
+func TestMeanFieldIsTheAlgorithm(t *testing.T) {
+	schedules := []rom.Optimizer{
+		{Method: rom.HeavyBall, Rate: 0.3, Momentum: 0.8},
+		{Method: rom.Nesterov, Rate: 0.3, Momentum: 0.8},
+		{Method: rom.Adam, Rate: 0.02, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
+		{Method: rom.HeavyBall, Rate: 0.3, Momentum: 0.5, Decay: rom.Linear, Warmup: 7, Total: 40},
+		{Method: rom.HeavyBall, Rate: 0.3, Decay: rom.Cosine, Warmup: 3, Total: 90},
+		{Method: rom.HeavyBall, Rate: 0.3, Decay: rom.Cosine, Total: 50},
+		{Method: rom.HeavyBall, Rate: 0.3, Warmup: 9},
+	}
+	for _, opt := range schedules {
+		for _, lag := range []rom.Lag{block(1), block(4), delay(0), delay(3)} {
+			for i, w := range []rom.Weighting{rom.Unweighted, rom.Clipped, rom.Ratio} {
+				p := bandit(rom.GroupStd, 0.4, []int{6, 6, rom.Infinite}[i])
+				p.Arms = append(p.Arms, rom.Arm{Mean: 0.6})
+				p.Reference = []float64{0.3, -0.2, 0}
+				p.Weighting, p.ClipLow, p.ClipHigh, p.Anchor = w, 0.05, 0.05, rom.AtCurrent
+				p.Optimizer, p.Lag = opt, lag
+				init := []float64{-0.5, 0.8, 0.1}
+				var history [][]float64
+				x, v, second := append([]float64(nil), init...), make([]float64, 3), make([]float64, 3)
+				const steps = 60
+				for i := range steps + 1 {
+					history = append(history, append([]float64(nil), x...))
+					then := max(i-lag.Age, 0)
+					if lag.Kind == rom.Block {
+						then = i - i%lag.Age
+					}
+					rate := opt.Rate
+					if i < opt.Warmup {
+						rate *= float64(i+1) / float64(opt.Warmup)
+					} else if opt.Decay != rom.Steady {
+						done := min(float64(i-opt.Warmup)/float64(opt.Total-opt.Warmup), 1)
+						if opt.Decay == rom.Linear {
+							rate *= 1 - done
+						} else {
+							rate *= (1 + math.Cos(math.Pi*done)) / 2
+						}
+					}
+					g := mean(p, x, history[then])
+					cov, _ := rom.ForceCovariance(p, x, history[then])
+					for a := range x {
+						switch opt.Method {
+						case rom.HeavyBall:
+							v[a] = opt.Momentum*v[a] + g[a]
+							x[a] += rate * v[a]
+						case rom.Nesterov:
+							v[a] = opt.Momentum*v[a] + g[a]
+							x[a] += rate * (g[a] + opt.Momentum*v[a])
+						case rom.Adam:
+							v[a] = opt.Beta1*v[a] + (1-opt.Beta1)*g[a]
+							second[a] = opt.Beta2*second[a] + (1-opt.Beta2)*(g[a]*g[a]+cov.At(a, a))
+							n := float64(i + 1)
+							x[a] += rate * v[a] / (1 - math.Pow(opt.Beta1, n)) / (math.Sqrt(second[a]/(1-math.Pow(opt.Beta2, n))) + opt.Epsilon)
+						}
+					}
+				}
+				next := 0
+				rom.MeanField(p, init, steps, func(i int, theta []float64) {
+					if i != next {
+						t.Errorf("visited step %d after %d", i, next-1)
+					}
+					next = i + 1
+					pi, want := oracleSoftmax(theta), oracleSoftmax(history[i])
+					for a := range pi { // round-off, and what a contraction or a slow growth makes of it in 60 steps
+						closeTo(t, describe(p)+" policy", pi[a], want[a], 1e-11)
+					}
+				})
+				if next != steps+1 {
+					t.Errorf("%s: visited %d points, want %d", describe(p), next, steps+1)
+				}
+			}
+		}
+	}
+}
+
+// Ratio, exact current KL, 0/1 arms, G = ∞, a refresh only when the inner
+// problem is solved: logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1})))
+// (docs/theory.md §6); without scale one refresh is enough.
+func TestRecurrence(t *testing.T) {
+	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
+		p := bandit(scale, 2, rom.Infinite)
+		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+		p.Reference = gapAt(-0.5)
+		p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 a step, e^{−40} after 200.
+		p = with(p, 0.5, 0, block(400))
+		z := -0.5
+		rom.MeanField(p, p.Reference, 2000, func(i int, theta []float64) {
+			if i%400 != 0 {
+				return
+			}
+			if i > 0 {
+				s := 1.0
+				if scale == rom.GroupStd {
+					s = math.Sqrt(sigmoid(z) * sigmoid(-z))
+				}
+				z = -0.5 + 1/(2*s)
+			}
+			closeTo(t, describe(p)+" gap at a refresh", gapOf(theta), z, 1e-9)
+		})
+	}
+}
+
+// Without KL the tails are algebraic (docs/theory.md §6): q → (1−μ)/(2ηc_GΔt);
+// std with 0/1 arms 1/(ηt)² at G = ∞ and 1/(2η√(G−1)t) at finite G. The slope
+// of 1/q (of 1/√q) between T and 2T is free of the constant of integration;
+// what is left is of order Gq.
+func TestTailsWithoutKL(t *testing.T) {
+	slope := func(p rom.Params, steps int, of func(q float64) float64) (perStep, q float64) {
+		var first float64
+		rom.MeanField(p, p.Reference, steps, func(i int, theta []float64) {
+			q = sigmoid(-gapOf(theta))
+			if i == steps/2 {
+				first = of(q)
+			}
+		})
+		return (of(q) - first) / float64(steps-steps/2), q
+	}
+	inverse := func(q float64) float64 { return 1 / q }
+	for _, mu := range []float64{0, 0.5} {
+		p := with(bandit(rom.Unscaled, 0, 16), 0.5, mu, block(1))
+		got, q := slope(p, 20000, inverse)
+		want := 2 * 0.5 * (15.0 / 16) * 0.7 / (1 - mu)
+		closeTo(t, describe(p)+" d(1/q)/dt", got/want, 1, 5*q)
+	}
+	p := bandit(rom.GroupStd, 0, rom.Infinite)
+	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	got, q := slope(p, 20000, func(q float64) float64 { return 1 / math.Sqrt(q) })
+	closeTo(t, describe(p)+" d(1/√q)/dt", got/0.1, 1, 0.1*math.Sqrt(q)+5*q)
+	p.GroupSize = 16
+	got, q = slope(p, 20000, inverse)
+	closeTo(t, describe(p)+" d(1/q)/dt", got/(2*0.1*math.Sqrt(15)), 1, 2*16*q)
+}

@@ -1,0 +1,458 @@
+package rom_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grposim/rom"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func gapPredicted(t *testing.T, p rom.Params) float64 {
+	t.Helper()
+	return said(t, describe(p)+" Var z", rom.Predict(p).Exact.StationaryVariance.LogitGap)
+}
+
+// Linear Var z of the reference bandit, time average (docs/theory.md §5), to
+// the printed digits, and the same from the stepped covariance.
+func TestPrintedVariances(t *testing.T) {
+	for _, c := range []struct {
+		scale      rom.Scale
+		beta       float64
+		size       int
+		eta, mu    float64
+		k          int
+		want, unit float64
+	}{
+		{rom.Unscaled, 0.5, 16, .1, 0, 1, 3.606780e-3, 1e-9},
+		{rom.Unscaled, 0.5, 16, .01, .9, 4, 3.670013e-3, 1e-9},
+		{rom.Unscaled, 0.5, 16, .1, 0, 8, 3.821589e-3, 1e-9},
+		{rom.Unscaled, 0.5, 64, .1, 0, 8, 1.048679e-3, 1e-9},
+		{rom.GroupStd, 1.2, 16, .1, 0, 1, 7.830812e-3, 1e-9},
+		{rom.GroupStd, 1.2, 64, .1, 0, 8, 2.316235e-3, 1e-9},
+	} {
+		p := with(bandit(c.scale, c.beta, c.size), c.eta, c.mu, block(c.k))
+		printed(t, describe(p), gapPredicted(t, p), c.want, c.unit)
+		f, _ := rom.Reached(p)
+		m := newLinearMap(p, f.Logits)
+		printed(t, describe(p)+", stepped", gapVariance(m.predictedVariance(t, p, f.Logits)), c.want, c.unit)
+		if c.eta == .1 && c.k == 8 && c.size == 16 {
+			cov, _ := rom.ForceCovariance(p, f.Logits, f.Logits)
+			var noise mat.Dense
+			noise.Product(m.basis.T(), cov, m.basis)
+			at, _ := m.stationary(&noise)
+			printed(t, "at refresh", gapVariance(m.inArms(at)), 3.832826e-3, 1e-9)
+		}
+	}
+}
+
+// The closed forms of docs/theory.md §5 for one mode with noise η²Var[2g_1] = N.
+func TestVarianceInClosedForm(t *testing.T) {
+	base := bandit(rom.Unscaled, 0.5, 64)
+	for _, eta := range []float64{0.02, 0.3} {
+		for _, mu := range []float64{0, 0.5, 0.9} {
+			p := with(base, eta, mu, block(1))
+			got := rom.Predict(p)
+			kappa, n := eta*got.Stiffness.Total, eta*eta*got.GradientVariance
+			want := n * (1 + mu) / ((1 - mu) * kappa * (2*(1+mu) - kappa))
+			closeTo(t, describe(p), gapPredicted(t, p), want, 1e-11*want)
+			p.Lag = delay(0)
+			closeTo(t, describe(p), gapPredicted(t, p), want, 1e-11*want)
+			if kappa < 1-mu {
+				p.Lag = delay(1)
+				want = n * (1 + mu + kappa) / ((1 - mu - kappa) * kappa * (2*(1+mu) + kappa))
+				if want < 0.01 {
+					closeTo(t, describe(p), gapPredicted(t, p), want, 1e-11*want)
+				}
+			}
+		}
+		for _, k := range []int{2, 5, 9} {
+			p := with(base, eta, 0, block(k))
+			got := rom.Predict(p)
+			kappa, n, kk := eta*got.Stiffness.Total, eta*eta*got.GradientVariance, float64(k)
+			want := n / (kappa * (2 - kk*kappa)) * (1 - kappa*kappa*(kk*kk-1)/6)
+			closeTo(t, describe(p), gapPredicted(t, p), want, 1e-11*want)
+		}
+	}
+	// Small κ, all lags: N/(2(1−μ)κ)[1 + κ(φā/(1−μ) + 1/(2(1+μ)))] up to κ².
+	for _, at := range []rom.Anchor{rom.AtSnapshot, rom.AtCurrent} {
+		for _, mu := range []float64{0, 0.5, 0.9} {
+			for _, lag := range []rom.Lag{block(1), block(4), block(7), delay(1), delay(5)} {
+				p := with(base, 0, mu, lag)
+				p.Anchor = at
+				s := rom.Predict(with(p, 0.01, mu, lag)).Stiffness
+				age := float64(lag.Age)
+				if lag.Kind == rom.Block {
+					age = (age - 1) / 2
+				}
+				var off [2]float64
+				for i, kappa := range []float64{2e-4, 1e-4} {
+					p.Optimizer.Rate = kappa / s.Total
+					got := rom.Predict(p)
+					leading := p.Optimizer.Rate * p.Optimizer.Rate * got.GradientVariance / (2 * (1 - mu) * kappa)
+					slope := (gapPredicted(t, p)/leading - 1) / kappa
+					off[i] = slope - (s.Stale/s.Total*age/(1-mu) + 1/(2*(1+mu)))
+				}
+				// The series is in κ times the longest time there is, length: what
+				// is left of the slope is length²κ, and half of that at half the
+				// rate up to length³κ². Round-off is 1e-12/κ.
+				length := (age+1)/(1-mu) + 1
+				closeTo(t, describe(p)+" first order", off[0], 0, length*length*2e-4)
+				closeTo(t, describe(p)+" first order, extrapolated", 2*off[1]-off[0], 0, length*length*length*4e-8+1e-8)
+			}
+		}
+	}
+}
+
+// The stationary covariance stepped until it stops moving, for every lag,
+// optimizer and share of staleness, several arms too; Var J = ∇Jᵀ Σ ∇J.
+func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
+	compared := 0
+	for i, p := range cells(t, 41) {
+		if i%2 == 1 && len(p.Arms) > 2 {
+			continue
+		}
+		p.GroupSize, p.Groups = 8, 400
+		got := rom.Predict(p)
+		if got.FixedPoint == nil {
+			continue
+		}
+		m := newLinearMap(p, got.FixedPoint.Logits)
+		if m.radius() > 0.997 {
+			continue
+		}
+		want := m.predictedVariance(t, p, got.FixedPoint.Logits)
+		if len(p.Arms) == 2 {
+			closeTo(t, describe(p)+" Var z", said(t, describe(p), got.Exact.StationaryVariance.LogitGap)/gapVariance(want), 1, 1e-8)
+		}
+		pi, u := got.FixedPoint.Policy, make([]float64, len(p.Arms))
+		for a := range u {
+			u[a] = pi[a] * (p.Arms[a].Mean - got.FixedPoint.Reward)
+		}
+		varJ := 0.0
+		for a := range u {
+			for b := range u {
+				varJ += u[a] * want.At(a, b) * u[b]
+			}
+		}
+		closeTo(t, describe(p)+" Var J", said(t, describe(p), got.Exact.StationaryVariance.ExpectedReward)/varJ, 1, 1e-8)
+		compared++
+	}
+	if compared < 50 {
+		t.Errorf("only %d cells compared", compared)
+	}
+}
+
+// B groups divide the variance by B; a planted noise multiplies it.
+func TestVarianceScalesWithTheNoise(t *testing.T) {
+	p := with(bandit(rom.GroupStd, 1.2, 64), 0.1, 0.5, block(4))
+	v := gapPredicted(t, p)
+	p.Groups = 5
+	closeTo(t, "B = 5", gapPredicted(t, p), v/5, 1e-12*v)
+	p.Groups = 1
+	p.Factors.Noise = 1.5
+	closeTo(t, "noise × 1.5", gapPredicted(t, p), 1.5*v, 1e-12*v)
+	p.Factors = rom.Unit
+	p.Factors.Stiffness = 2
+	q := p
+	q.Factors = rom.Unit
+	q.Optimizer.Rate *= 2 // a force twice as stiff is a rate twice as large with a quarter of the noise
+	closeTo(t, "stiffness × 2", gapPredicted(t, p), gapPredicted(t, q)/4, 1e-10*v)
+}
+
+// nonlinear is the exact stationary law of the on-policy chain without
+// momentum, z' = z + η·2g_1, at finite G: the transfer operator on Chebyshev
+// polynomials, with every outcome of a group enumerated, and its invariant
+// functional.
+type nonlinear struct {
+	z, weight []float64
+}
+
+func newNonlinear(p rom.Params, centre, half float64, nodes int) nonlinear {
+	z, bary := make([]float64, nodes), make([]float64, nodes)
+	for i := range nodes {
+		angle := math.Pi * (float64(i) + 0.5) / float64(nodes)
+		z[i] = centre + half*math.Cos(angle)
+		bary[i] = math.Sin(angle)
+		if i%2 == 1 {
+			bary[i] = -bary[i]
+		}
+	}
+	m := mat.NewDense(nodes, nodes, nil)
+	cardinal := make([]float64, nodes)
+	for i := range nodes {
+		oracleEachCount(p, gapAt(z[i]), gapAt(z[i]), func(w float64, g []float64) {
+			next, sum := z[i]+p.Optimizer.Rate*gapOf(g), 0.0
+			for j := range nodes {
+				if next == z[j] {
+					m.Set(i, j, m.At(i, j)+w)
+					return
+				}
+				cardinal[j] = bary[j] / (next - z[j])
+				sum += cardinal[j]
+			}
+			for j := range nodes {
+				m.Set(i, j, m.At(i, j)+w*cardinal[j]/sum)
+			}
+		})
+	}
+	// Invariant: wᵀ(M − 1) = 0, Σ w = 1, solved by replacing one equation.
+	a := mat.NewDense(nodes, nodes, nil)
+	for i := range nodes {
+		for j := range nodes {
+			a.Set(j, i, m.At(i, j))
+		}
+		a.Set(i, i, a.At(i, i)-1)
+	}
+	b := mat.NewVecDense(nodes, nil)
+	for j := range nodes {
+		a.Set(0, j, 1)
+	}
+	b.SetVec(0, 1)
+	var w mat.VecDense
+	if err := w.SolveVec(a, b); err != nil {
+		panic(err)
+	}
+	return nonlinear{z, w.RawVector().Data}
+}
+
+func (n nonlinear) mean(f func(z float64) float64) float64 {
+	sum := 0.0
+	for i, z := range n.z {
+		sum += n.weight[i] * f(z)
+	}
+	return sum
+}
+
+// The exact nonlinear law (docs/theory.md §5), here from the transfer operator,
+// against the printed numbers; the drift of docs/theory.md §6 within 1 %, and
+// Var J without scale within 0.02 % at G = 16.
+func TestExactNonlinearLaw(t *testing.T) {
+	for _, c := range []struct {
+		scale                          rom.Scale
+		beta                           float64
+		size                           int
+		shiftZ, varZ, shiftJ, varJ     float64
+		unitShiftZ, unitVarZ, unitSJ   float64
+		varianceWithin, varianceUnit   float64
+		half                           float64
+		nodes                          int
+		shiftWithin, rewardShiftWithin float64
+	}{
+		{rom.Unscaled, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 2e-4, 1e-11, 0.75, 40, 0.01, 0.01},
+		{rom.Unscaled, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 0.002, 1e-10, 1.2, 40, 0.01, 0.01},
+		{rom.GroupStd, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 0, 1e-10, 1.0, 40, 0.01, 0.01},
+	} {
+		p := bandit(c.scale, c.beta, c.size)
+		name := describe(p)
+		f, _ := rom.Reached(p)
+		star := gapOf(f.Logits)
+		reward := func(z float64) float64 { return oracleReward(p, gapAt(z)) }
+		law := newNonlinear(p, star, c.half, c.nodes)
+		ez := law.mean(func(z float64) float64 { return z })
+		ej := law.mean(reward)
+		vz := law.mean(func(z float64) float64 { return (z - ez) * (z - ez) })
+		vj := law.mean(func(z float64) float64 { return (reward(z) - ej) * (reward(z) - ej) })
+		printed(t, name+" E z − z*", ez-star, c.shiftZ, c.unitShiftZ)
+		printed(t, name+" Var z", vz, c.varZ, c.unitVarZ)
+		printed(t, name+" E J − J*", ej-f.Reward, c.shiftJ, c.unitSJ)
+		printed(t, name+" Var J", vj, c.varJ, c.varianceUnit)
+		got := rom.Predict(p)
+		closeTo(t, name+" predicted shift of z", said(t, name+" shift of z", got.Moments.LogitGapShift)/c.shiftZ, 1, c.shiftWithin)
+		closeTo(t, name+" predicted shift of J", said(t, name+" shift of J", got.Moments.RewardShift)/c.shiftJ, 1, c.rewardShiftWithin)
+		if c.varianceWithin > 0 {
+			closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1, c.varianceWithin)
+		} else if got.Moments.RewardVariance != nil {
+			t.Errorf("%s: the second-order Var J holds without scale only", name)
+		}
+	}
+}
+
+// E z − z* = f″V/(2λ) for a frozen force and any lag; without scale (2p−1)V,
+// E J − J* = ½(2p−1)J′V; Var J to second order (docs/theory.md §6).
+func TestSecondOrderMoments(t *testing.T) {
+	for _, mu := range []float64{0, 0.9} {
+		for _, lag := range []rom.Lag{block(1), block(4), delay(2)} {
+			p := with(bandit(rom.Unscaled, 0.5, 64), 0.01, mu, lag)
+			name := describe(p)
+			got := rom.Predict(p)
+			v := gapPredicted(t, p)
+			z := gapOf(got.FixedPoint.Logits)
+			pp := sigmoid(z)
+			pq := pp * sigmoid(-z)
+			// V of the snapshot and of the time average differ within a block by O(κ).
+			within := 1e-9
+			if lag.Kind == rom.Block && lag.Age > 1 {
+				within = got.Stiffness.Total * 0.01 * float64(lag.Age) / (1 - mu)
+			}
+			closeTo(t, name+" shift of z", said(t, name, got.Moments.LogitGapShift)/((2*pp-1)*v), 1, within)
+			closeTo(t, name+" shift of J", said(t, name, got.Moments.RewardShift)/(0.5*(2*pp-1)*0.7*pq*v), 1, 3*within)
+			d := func(z float64) float64 {
+				c, _ := rom.ForceCovariance(p, gapAt(z), gapAt(z))
+				return c.At(0, 0) * 4
+			}
+			const h = 1e-2
+			d1 := (8*(d(z+h)-d(z-h)) - (d(z+2*h) - d(z-2*h))) / (12 * h) / d(z)
+			d2 := (16*(d(z+h)+d(z-h)) - (d(z+2*h) + d(z-2*h)) - 30*d(z)) / (12 * h * h) / d(z)
+			want := 0.49 * pq * pq * v * (1 + v*(pq-(1-2*pp)*d1+d2/2))
+			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, max(1e-7, v*within))
+			// Zero-variance groups: J^G + (1−J)^G, spread and drift adding second order.
+			j, n := got.FixedPoint.Reward, float64(p.GroupSize)
+			at := math.Pow(j, n) + math.Pow(1-j, n)
+			curve := n * n / (j * j) * at * 0.49 * pq * pq * v
+			closeTo(t, name+" zero-variance groups", said(t, name, got.Moments.ZeroVariance), at, 4*curve)
+		}
+	}
+}
+
+// Several arms, on-policy: Λ Eδ = ½ Σ ∂²E[g]/∂θ_b∂θ_c Cov_bc and
+// E J − J* = ∇J·Eδ + ½ tr(∇²J Cov), here by differences.
+func TestDriftOfSeveralArms(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for range 4 {
+		p, _, _ := randomCell(r, rom.Bernoulli, 4, 32)
+		p.Strength, p.Anchor = 1.5, rom.AtSnapshot
+		p.Optimizer.Rate = 0.05
+		got := rom.Predict(p)
+		if got.FixedPoint == nil {
+			t.Fatalf("%s: no fixed point", describe(p))
+		}
+		star := got.FixedPoint.Logits
+		m := newLinearMap(p, star)
+		cov := m.predictedVariance(t, p, star)
+		n := len(star)
+		second := func(f func(theta []float64) float64) float64 { // Σ_bc f_bc Cov_bc
+			const h = 1e-3
+			sum := 0.0
+			for b := range n {
+				for c := range n {
+					at := func(sb, sc float64) float64 {
+						x := append([]float64(nil), star...)
+						x[b] += sb * h
+						x[c] += sc * h
+						return f(x)
+					}
+					sum += cov.At(b, c) * (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / (4 * h * h)
+				}
+			}
+			return sum
+		}
+		force := mat.NewVecDense(n, nil)
+		for a := range n {
+			force.SetVec(a, 0.5*second(func(x []float64) float64 { return mean(p, x, x)[a] }))
+		}
+		f, s := rom.StiffnessAt(p, star)
+		var total, projected mat.Dense
+		total.Add(f, s)
+		projected.Product(m.basis.T(), &total, m.basis)
+		var right, solved, delta mat.VecDense
+		right.MulVec(m.basis.T(), force)
+		if err := solved.SolveVec(&projected, &right); err != nil {
+			t.Fatal(err)
+		}
+		delta.MulVec(m.basis, &solved)
+		want := 0.5 * second(func(x []float64) float64 { return oracleReward(p, x) })
+		for a := range n {
+			want += got.FixedPoint.Policy[a] * (p.Arms[a].Mean - got.FixedPoint.Reward) * delta.AtVec(a)
+		}
+		// Second differences: truncation h² ~ 1e-6, round-off ε/h² ~ 1e-9.
+		closeTo(t, describe(p)+" E J − J* over its want", said(t, describe(p), got.Moments.RewardShift)/want, 1, 1e-4)
+	}
+}
+
+// Adam near θ* is a heavy ball with μ = β1, κ = (1−β1)ηλ/√Var g_1: the rate of
+// its slow pole is ηλ/√Var g_1 ∝ √G to leading order, 4.737e-4 and 8.335e-4 a
+// step at η = 2e-4, and Var z = 2η√Var g_1/λ ∝ G^{−1/2} (docs/theory.md §6).
+func TestAdam(t *testing.T) {
+	for size, want := range map[int]float64{8: 4.737e-4, 32: 8.335e-4} {
+		p := bandit(rom.Unscaled, 0.5, size)
+		p.Optimizer = rom.Optimizer{Method: rom.Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
+		star := 1.4 * (1 - 1/float64(size))
+		cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
+		f, ok := rom.Reached(p)
+		if !ok {
+			t.Fatal("nothing reached")
+		}
+		closeTo(t, "Adam has the same fixed point", gapOf(f.Logits), star, 1e-9)
+		lambda := 2 * 0.5 * f.Policy[0] * f.Policy[1]
+		deviation := math.Sqrt(cov.At(0, 0))
+		kappa := 0.1 * 2e-4 * lambda / deviation
+		rate := -math.Log((1.9 - kappa + math.Sqrt((1.9-kappa)*(1.9-kappa)-3.6)) / 2)
+		closeTo(t, "rate over its leading order", rate/(10*kappa), 1, 2*rate*10)
+		printed(t, "rate", rate, want, 1e-7)
+
+		// The mean field relaxes at that rate once the moments have settled, up
+		// to the offset.
+		var first, last float64
+		rom.MeanField(p, gapAt(star+1e-4), 2000, func(i int, theta []float64) {
+			switch i {
+			case 1000:
+				first = gapOf(theta) - star
+			case 2000:
+				last = gapOf(theta) - star
+			}
+		})
+		closeTo(t, "rate of the mean field over the formula", math.Log(first/last)/1000/rate, 1, 1e-4)
+
+		got := rom.Predict(p)
+		if got.Exact.Scope.In {
+			t.Error("Adam's exact linear dynamics are said to be in scope")
+		}
+		if got.Noise.In {
+			t.Error("Adam's stationary state is said to be in scope")
+		}
+		// … to first order in κ.
+		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z", got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
+	}
+}
+
+// Where a stationary state is out of scope the prediction says so.
+func TestScopeOfTheNoise(t *testing.T) {
+	in := with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0, block(1))
+	if !rom.Predict(in).Noise.In {
+		t.Errorf("%s: out of scope: %s", describe(in), rom.Predict(in).Noise.Because)
+	}
+	infinite := in
+	infinite.GroupSize = rom.Infinite
+	unstable := with(in, 1.1*rom.BlockThreshold(0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
+	wide := in
+	wide.GroupSize = 4
+	wide.Optimizer.Rate = 0.2
+	decays := in
+	decays.Optimizer.Decay, decays.Optimizer.Total = rom.Cosine, 100
+	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "Var z > 0.01": wide, "decaying rate": decays} {
+		got := rom.Predict(p).Noise
+		if got.In || got.Because == "" {
+			t.Errorf("%s: in scope %v, because %q", name, got.In, got.Because)
+		}
+	}
+	graded := in
+	graded.Arms, graded.Reference = nil, []float64{0, 0, 0}
+	for _, m := range []float64{0.9, 0.5, 0.2} {
+		graded.Arms = append(graded.Arms, rom.Arm{Law: rom.Constant, Mean: m})
+	}
+	got := rom.Predict(graded)
+	if got.ForceKind != rom.LeadingOrder || got.Exact.Scope.In {
+		t.Errorf("graded rewards at finite G: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
+	}
+	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
+		t.Error("Bernoulli arms and infinite groups have an exact force")
+	}
+}
+
+// The paper's variance lacks a factor ½ (docs/theory.md §4, the paper's formula
+// J′²D/(GCK)): twice the linear one as κ → 0, two arms only.
+func TestPaperVariance(t *testing.T) {
+	for _, lag := range []rom.Lag{block(1), delay(3)} {
+		p := with(bandit(rom.Unscaled, 0.5, 16), 1e-5, 0.5, lag)
+		got := rom.Predict(p)
+		closeTo(t, describe(p), said(t, "paper's Var J", got.PaperVariance)/said(t, "Var J", got.Exact.StationaryVariance.ExpectedReward), 2, 1e-4)
+	}
+	p := bandit(rom.Unscaled, 0.5, 16)
+	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.5}), []float64{0, 0, 0}
+	if rom.Predict(p).PaperVariance != nil {
+		t.Error("the paper's variance is of one order parameter: two arms only")
+	}
+}
