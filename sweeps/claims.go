@@ -123,6 +123,9 @@ func acrossOver(check *Check, cells []*Cell) []CellSet {
 		}
 		rest := c.Settings
 		rest.Run = sim.Run{}
+		if rest.Optimizer.Schedule.Total == c.Settings.Run.Steps {
+			rest.Optimizer.Schedule.Total = 0 // its default follows the length of the run
+		}
 		if err := key.Set(&rest, key.Get(&cells[0].Settings)); err != nil {
 			panic(err) // the value was legal in its own cell
 		}
@@ -292,7 +295,7 @@ func slopeWeights(x []float64) []float64 {
 func (j *judgement) asymptoticSlope(c *Cell) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
 	variance := func(size int) (float64, string) {
-		s := c.Settings
+		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		p := j.predictSettings(&s)
 		v := p.Exact.StationaryVariance.ExpectedReward

@@ -22,6 +22,7 @@ const (
 	NeedsFiniteGroups Need = "finite `grpo.group_size` (out of scope at `inf`)"
 	NeedsThreeSizes   Need = "`over: grpo.group_size` and at least 3 finite values of it"
 	NeedsDisplacement Need = "`displacement` > 0 and `draws` ≥ 1 (pairs of groups at ±displacement)"
+	NeedsAbsolute     Need = "`absolute_margin` (what it predicts is 0)"
 	NeedsDistance     Need = "a start away from the fixed point"
 )
 
@@ -43,7 +44,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "trajectory", Per: PerCell,
 		Quantity:    "worst over the recorded steps of (mean J − predicted)/(J* − J_0)",
-		Needs:       []Need{NeedsDistance},
+		Needs:       []Need{NeedsDistance, NeedsAbsolute},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Doc:         "The mean reward follows the mean-field map with the exact finite-G drift; to leading order the closed form of the reduced-order model.",
 	},

@@ -56,6 +56,8 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	switch relative, absolute := fields["margin"] != nil, fields["absolute_margin"] != nil; {
 	case relative && absolute:
 		l.problem(at.fields["absolute_margin"], path+".absolute_margin", "got margin and absolute_margin, want one of them")
+	case relative && row.Has(NeedsAbsolute):
+		l.problem(at.fields["margin"], path+".margin", "got a margin relative to a prediction of 0, want absolute_margin")
 	case !relative && !absolute:
 		missing("margin", "margin or absolute_margin")
 	}

@@ -87,7 +87,7 @@ func NewPlan(spec *Spec) (*Plan, error) {
 		for _, set := range planned.Sets {
 			for _, cell := range set.Cells {
 				if other := probes[cell]; other != nil && (other.Displacement != check.Displacement || other.Draws != check.Draws) {
-					return nil, fmt.Errorf("checks: two stiffness checks measure the same cell with different displacement or draws: give them the same, or separate them with where")
+					return nil, Problems{{Source: spec.Name, Key: "checks", Text: "got two stiffness checks that measure the same cell with different displacement or draws, want the same, or cells apart (where, variant)"}}
 				}
 				probes[cell] = check
 			}
