@@ -138,12 +138,12 @@ func rings(values []complex128) bool {
 }
 
 // criticalInterval is scalar.criticalInterval for a coupled motion, up to 512
-// steps of a block and as far as the companion of a delay stays below half of
-// maxCompanion.
+// steps of a block and as far as the companion of a delay stays below a third
+// of maxCompanion.
 func (l *linear) criticalInterval() (int, bool) {
 	n := l.dim()
 	if l.lag.Kind == Delay {
-		for tau := 0; n*(tau+2) <= maxCompanion/2; tau++ {
+		for tau := 0; n*(tau+2) <= maxCompanion/3; tau++ {
 			if radius(l.at(l.rate, tau).period()) >= 1 {
 				return tau, true
 			}

@@ -221,7 +221,12 @@ type Variance struct {
 }
 
 // Dynamics is what one theory says of the motion about the fixed point; nil is
-// "none" or "not said".
+// "none" or "not said". A critical refresh interval is looked for up to
+// 1,000,000 steps of a block, and up to 512 steps of delay where only part of
+// the force is delayed; with several arms whose fresh and stale stiffness do
+// not commute, up to 512 steps of a block and about 100/(A−1) of delay. At most
+// the 64 largest multipliers are listed. Where Exact or LeadingOrder are linear
+// dynamics the interval is whole; the reduced-order model's is not.
 type Dynamics struct {
 	Scope                   Scope        `json:"scope"`
 	SpectralRadius          *float64     `json:"spectral_radius"`
@@ -232,7 +237,9 @@ type Dynamics struct {
 	StationaryVariance      Variance     `json:"stationary_variance"`
 }
 
-// Rule is a threshold by a formula instead of the exact map.
+// Rule is a threshold by a formula instead of the exact map; intervals as the
+// formula gives them, not rounded to whole steps. nil where the rule says
+// nothing.
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`
@@ -244,14 +251,14 @@ type Moments struct {
 	LogitGapShift  *float64 // E z − z*, two arms
 	RewardShift    *float64 // E J − J*
 	RewardVariance *float64 // Var J to second order: two arms, no scale
-	ZeroVariance   *float64 // E[Σ over outcomes: share of groups whose rewards are all equal]
+	ZeroVariance   *float64 // E[Σ_v P(r = v)^G], the share of groups whose rewards are all equal
 }
 
 // Prediction is everything the theory says of a cell at rest.
 type Prediction struct {
 	FixedPoint       *FixedPoint   `json:"fixed_point"` // nil: none
 	Stiffness        ModeStiffness `json:"stiffness"`
-	GradientVariance float64       `json:"gradient_variance"` // of the stiffest mode; two arms: Var(2g_1)
+	GradientVariance float64       `json:"gradient_variance"` // of Covector·g in the stiffest mode; two arms: Var(2g_1)
 	Oscillator       Oscillator    `json:"rom"`
 	Exact            Dynamics      `json:"exact"`
 	LeadingOrder     Dynamics      `json:"leading_order"`
@@ -259,7 +266,8 @@ type Prediction struct {
 	SufficientRule   Rule          `json:"sufficient_rule"`
 
 	// ForceKind says how the mean force and its covariance are known: Exact
-	// for Bernoulli arms and for G = ∞, else LeadingOrder in 1/G. Where it is
+	// where rewards take two values (Bernoulli arms, or constants of two values)
+	// and for G = ∞, else LeadingOrder in 1/G. Where it is
 	// LeadingOrder, Exact is out of scope and LeadingOrder carries the full
 	// linear dynamics of that force.
 	ForceKind Kind    `json:"-"`

@@ -409,7 +409,8 @@ func (s *scalar) criticalInterval() (int, bool) {
 		return high, true
 	}
 	start := 1
-	if s.method == HeavyBall { // below the sufficient bound nothing can happen
+	if s.method == HeavyBall && s.rate*(s.fresh+math.Abs(s.stale)) < 2*(1+s.momentum) {
+		// Below the sufficient bound nothing can happen.
 		start = max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), maxDelay+1)))
 	}
 	if s.anyDelay() {

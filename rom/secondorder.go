@@ -250,7 +250,7 @@ func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
 //
 //	J′²V[1 + V(pq − (1−2p)d_1 + ½d_2)],  d_1 = D′/D, d_2 = D″/D of D(z) = Var[2g_1]
 //
-// with V = Var z to first order (docs/theory.md §6).
+// with V = Var z to first order (docs/theory.md §6); 0 without noise.
 func (r *rest) rewardVariance(v float64) float64 {
 	m := r.model
 	variance := func(s float64) []float64 {
@@ -260,6 +260,9 @@ func (r *rest) rewardVariance(v float64) float64 {
 	}
 	h := m.differenceStep()
 	d := variance(0)[0]
+	if d == 0 {
+		return 0
+	}
 	slope := 0.0
 	for i, w := range [5]float64{1, -8, 0, 8, -1} {
 		if w != 0 {
