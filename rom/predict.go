@@ -10,6 +10,12 @@ import (
 // predictions are out of scope: second-order terms are of that relative size.
 const maxGapVariance = 0.01
 
+// maxDegenerate is the share of groups with equal rewards beyond which a fixed
+// point is degenerate (docs/theory.md §3: at finite G one always exists near
+// z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred informs, the
+// force decays exponentially with the gap, and linear theory is out of scope.
+const maxDegenerate = 0.99
+
 // Predict returns everything the theory says of p at rest, at the fixed point
 // that the on-policy mean field reaches from the reference.
 //
@@ -86,10 +92,28 @@ func Predict(p Params) Prediction {
 	if reason == "" {
 		r.stationary(&prediction, p, m)
 	}
+	if r.degenerate() {
+		out := Scope{Because: "almost every group has equal rewards at the fixed point"}
+		prediction.LeadingOrder.Scope, prediction.Noise = out, out
+		if prediction.Exact.Scope.In {
+			prediction.Exact.Scope = out
+		}
+	}
 	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
 		prediction.leadingVariances(r, m)
 	}
 	return prediction
+}
+
+// degenerate reports whether more than maxDegenerate of the groups at a fixed
+// point have equal rewards, though the arms' rewards differ.
+func (r *rest) degenerate() bool {
+	if r.GroupSize == Infinite {
+		return false
+	}
+	c := newCurve(r.model)
+	softmax(r.model.now.probs, r.logits)
+	return c.low < c.high && r.model.equalRewards(r.model.now.probs) > maxDegenerate
 }
 
 // unmerged is fold without folding.
@@ -273,7 +297,7 @@ func (prediction *Prediction) leadingVariances(r *rest, m *motion) {
 	gain *= gain
 	noise := prediction.GradientVariance
 	o := &prediction.Oscillator
-	if prediction.Exact.Scope.In && o.Spring > 0 && o.Damping > 0 {
+	if prediction.ForceKind == Exact && o.Spring > 0 && o.Damping > 0 {
 		gap := s.rate * s.rate * noise / (2 * o.Damping * o.Spring)
 		reward := gain * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}

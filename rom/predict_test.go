@@ -159,3 +159,23 @@ func TestPredictIsQuick(t *testing.T) {
 		}
 	}
 }
+
+// Below β_c two 0/1 arms have at finite G only the fixed point at the far end,
+// z_ref + √(G−1)/β up to terms of e^{−z}, where linear theory is out of scope.
+func TestDegenerateFixedPoint(t *testing.T) {
+	p := reference(GroupStd, 0.5, 64)
+	p.Arms = []Arm{{Mean: 1}, {Mean: 0}}
+	got := Predict(p)
+	near(t, "z*", got.FixedPoint.Logits[0]-got.FixedPoint.Logits[1], math.Sqrt(63)/0.5, 64*math.Exp(-15))
+	if got.Exact.Scope.In || got.Noise.In || got.LeadingOrder.Scope.In {
+		t.Errorf("in scope: %+v", got)
+	}
+	if !Predict(reference(GroupStd, 1.2, 64)).Exact.Scope.In {
+		t.Error("the reference bandit is out of scope")
+	}
+	// Without differences of reward every group is degenerate and nothing is wrong.
+	p.Arms[1].Mean = 1
+	if got := Predict(p); !got.Exact.Scope.In {
+		t.Errorf("equal arms: %+v", got.Exact.Scope)
+	}
+}

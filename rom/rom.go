@@ -274,7 +274,8 @@ type Prediction struct {
 	Moments   Moments `json:"-"`
 	// Noise is the scope of every prediction of a stationary state: out when
 	// G = ∞, when the linear map is unstable, when the linear variance of a
-	// logit gap exceeds 0.01, for Adam, and for a schedule that does not stay.
+	// logit gap exceeds 0.01, for Adam, for a schedule that does not stay, and
+	// where almost every group has equal rewards at the fixed point.
 	Noise Scope `json:"-"`
 	// PaperVariance is the paper's Var J = J′² D/(GCK), which lacks a factor
 	// 1/2; nil with more than two arms.
