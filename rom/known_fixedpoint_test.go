@@ -587,3 +587,94 @@ func TestEightCompletions(t *testing.T) {
 		printed(t, "early stiffness", rate/(0.01*(1+rate)), wantK, 1e-3)
 	}
 }
+
+// With the std scale, exact KL and G = ∞ every fixed point of any reward vector
+// is π ∝ π_ref e^{tr} with β t s(t) = 1 (docs/theory.md §6): one-dimensional to
+// find, several or none.
+func TestFixedPointsOfGradedRewards(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	with, without := 0, 0
+	for i := range 60 {
+		arms := 2 + i%7
+		p, _, _ := randomCell(r, rom.Constant, arms, rom.Infinite)
+		p.Strength = 0.5 + 1.5*r.Float64()
+		for a := range p.Arms {
+			p.Arms[a].Mean = r.NormFloat64()
+		}
+		tilted := func(x float64) []float64 {
+			theta := make([]float64, arms)
+			for a := range theta {
+				theta[a] = p.Reference[a] + x*p.Arms[a].Mean
+			}
+			return theta
+		}
+		excess := func(x float64) float64 {
+			pi, j, s2 := oracleSoftmax(tilted(x)), oracleReward(p, tilted(x)), 0.0
+			for a := range pi {
+				s2 += pi[a] * (p.Arms[a].Mean - j) * (p.Arms[a].Mean - j)
+			}
+			return p.Strength*x*math.Sqrt(s2) - 1
+		}
+		var want []float64 // expected rewards
+		const n = 6000     // t from 1e-3 to 1e4, 0.3 % apart
+		for k := range n {
+			lo, hi := math.Pow(10, -3+7*float64(k)/n), math.Pow(10, -3+7*float64(k+1)/n)
+			switch up := excess(hi) >= 0; {
+			case up == (excess(lo) >= 0):
+			case up:
+				want = append(want, oracleReward(p, tilted(bisect(excess, lo, hi))))
+			default:
+				want = append(want, oracleReward(p, tilted(bisect(func(x float64) float64 { return -excess(x) }, lo, hi))))
+			}
+		}
+		got := rom.FixedPoints(p)
+		for _, f := range got {
+			near := math.Inf(1)
+			for _, j := range want {
+				near = min(near, math.Abs(j-f.Reward))
+			}
+			closeTo(t, describe(p)+" a fixed point of the family", near, 0, 1e-8)
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d fixed points, the family has %d: %v", describe(p), len(got), len(want), want)
+		}
+		f, ok := rom.Reached(p)
+		switch {
+		case ok != (len(want) > 0):
+			t.Errorf("%s: reached %v, the family has %v", describe(p), ok, want)
+		case ok: // climbing from the reference, the first
+			closeTo(t, describe(p)+" reached", f.Reward, want[0], 1e-8)
+			with++
+		default:
+			without++
+		}
+		if t.Failed() {
+			t.Fatalf("arms %v, reference %v", p.Arms, p.Reference)
+		}
+	}
+	if with < 5 || without < 5 {
+		t.Errorf("%d cells with a fixed point and %d without: too few to tell", with, without)
+	}
+}
+
+// At the ends of the simplex, where a logit's share has underflowed, the force
+// and its covariance are 0, not NaN.
+func TestSaturatedPolicies(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	for _, size := range []int{8, rom.Infinite} {
+		for _, law := range []rom.Law{rom.Bernoulli, rom.Constant, rom.Normal} {
+			base, _, _ := randomCell(r, law, 3, size)
+			base.Arms[0].Mean = 1
+			for _, p := range options(base) {
+				for _, theta := range [][]float64{{800, 0, 0}, {0, 800, 0}, {40, 0, -40}, {0, -900, 0}} {
+					cov, _ := rom.ForceCovariance(p, theta, theta)
+					for a, g := range mean(p, theta, theta) {
+						if math.IsNaN(g) || math.IsInf(g, 0) || math.IsNaN(cov.At(a, a)) || cov.At(a, a) < -1e-15 {
+							t.Fatalf("%s at %v: force %v, variance %v", describe(p), theta, g, cov.At(a, a))
+						}
+					}
+				}
+			}
+		}
+	}
+}

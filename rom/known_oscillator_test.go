@@ -302,3 +302,40 @@ func TestTailsWithoutKL(t *testing.T) {
 	got, q = slope(p, 20000, inverse)
 	closeTo(t, describe(p)+" d(1/q)/dt", got/(2*0.1*math.Sqrt(15)), 1, 2*16*q)
 }
+
+// Several arms: from a start along one mode the closed form is that mode's, and
+// away from it the prediction is out of scope.
+func TestClosedFormAlongAMode(t *testing.T) {
+	p := with(bandit(rom.Unscaled, 0.5, 16), 0.01, 0.9, block(1))
+	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.6}), []float64{0.1, 0, -0.2}
+	star, ok := rom.Reached(p)
+	if !ok {
+		t.Fatal("nothing reached")
+	}
+	const offset = 1e-4
+	for _, mode := range rom.Modes(rom.StiffnessAt(p, star.Logits)) {
+		init := append([]float64(nil), star.Logits...)
+		for a, d := range mode.Direction {
+			init[a] += offset * d
+		}
+		j, scope := rom.ClosedForm(p, init)
+		if j == nil || !scope.In {
+			t.Fatalf("along a mode: %q", scope.Because)
+		}
+		kappa, j0 := 0.01*mode.Total, oracleReward(p, init)
+		for i, x := range mapCurve(kappa, 0.9, 3000) {
+			// The error is of first order in κ: 1e-4 at κ = 1e-3, so printed to
+			// within a factor two.
+			closeTo(t, "J along a mode", (j(float64(i))-star.Reward)/(j0-star.Reward), x, 0.2*kappa)
+		}
+	}
+	init := append([]float64(nil), star.Logits...)
+	for _, mode := range rom.Modes(rom.StiffnessAt(p, star.Logits)) {
+		for a, d := range mode.Direction {
+			init[a] += offset * d
+		}
+	}
+	if _, scope := rom.ClosedForm(p, init); scope.In || scope.Because == "" {
+		t.Error("a start off every mode is said to be in scope")
+	}
+}

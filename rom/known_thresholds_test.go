@@ -547,3 +547,41 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 		t.Error("the cell should have its stiffest mode within the class")
 	}
 }
+
+// The stand-in for the paper's eight completions at Figure 6's η = 0.30,
+// μ = 0.80, β = 1. As the update is written (ratio, KL at the current policy) no
+// lag up to 20 destabilizes it; with the whole force at the snapshot the first
+// unstable lag is 1.06 to 1.57 times the rule with the largest stiffness.
+func TestLagOfTheEightCompletions(t *testing.T) {
+	p := with(bandit(rom.GroupStd, 1, rom.Infinite), 0.3, 0.8, delay(1))
+	p.Arms, p.Reference = nil, make([]float64, 8)
+	for _, r := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
+		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: r})
+	}
+	written := p
+	written.Weighting, written.Anchor = rom.Ratio, rom.AtCurrent
+	f, ok := rom.Reached(p)
+	if !ok {
+		t.Fatal("nothing reached")
+	}
+	first := 0
+	for tau := 1; tau <= 20; tau++ {
+		written.Lag.Age, p.Lag.Age = tau, tau
+		if r := newLinearMap(written, f.Logits).radius(); r >= 1 {
+			t.Errorf("as written: radius %v at lag %d", r, tau)
+		}
+		if first == 0 && newLinearMap(p, f.Logits).radius() >= 1 {
+			first = tau
+		}
+	}
+	p.Lag.Age = 1
+	got := rom.Predict(p)
+	rule := said(t, "rule", got.PaperRule.CriticalRefreshInterval)
+	closeTo(t, "rule", rule, 0.2/(0.3*0.289), rule*0.0005/0.289*2)
+	if ratio := float64(first) / rule; ratio < 1.06 || ratio > 1.57 {
+		t.Errorf("first unstable lag %d is %v times the rule", first, ratio)
+	}
+	if k := said(t, "critical lag", got.Exact.CriticalRefreshInterval); !(k > float64(first-1) && k <= float64(first)) {
+		t.Errorf("critical lag %v, first unstable %d", k, first)
+	}
+}

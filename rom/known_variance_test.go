@@ -456,3 +456,49 @@ func TestPaperVariance(t *testing.T) {
 		t.Error("the paper's variance is of one order parameter: two arms only")
 	}
 }
+
+// Graded rewards at finite G: the force is known to leading order, and the
+// leading-order prediction carries the whole linear dynamics of that force.
+func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.5, 64)
+	p.Arms, p.Reference = nil, []float64{0.2, -0.1, 0}
+	for _, m := range []float64{0.9, 0.5, 0.2} {
+		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: m})
+	}
+	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+		for _, lag := range []rom.Lag{block(1), block(5), delay(2)} {
+			p := with(p, 0.1, 0.5, lag)
+			p.Weighting = w
+			got := rom.Predict(p)
+			if got.FixedPoint == nil {
+				t.Fatalf("%s: no fixed point", describe(p))
+			}
+			star := got.FixedPoint.Logits
+			m := newLinearMap(p, star)
+			closeTo(t, describe(p)+" radius", said(t, describe(p)+" radius", got.LeadingOrder.SpectralRadius), m.radius(), 1e-8)
+			cov := m.predictedVariance(t, p, star)
+			want := 0.0
+			for a, pa := range got.FixedPoint.Policy {
+				for b, pb := range got.FixedPoint.Policy {
+					want += pa * (p.Arms[a].Mean - got.FixedPoint.Reward) * cov.At(a, b) * pb * (p.Arms[b].Mean - got.FixedPoint.Reward)
+				}
+			}
+			closeTo(t, describe(p)+" Var J", said(t, describe(p)+" Var J", got.LeadingOrder.StationaryVariance.ExpectedReward)/want, 1, 1e-8)
+		}
+	}
+}
+
+// Without a penalty, or below β_c, nothing is at rest and nothing is predicted of it.
+func TestNoFixedPoint(t *testing.T) {
+	below := bandit(rom.GroupStd, 0.9*rom.BetaCritical(0), rom.Infinite)
+	below.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	for name, p := range map[string]rom.Params{"no KL": bandit(rom.Unscaled, 0, 16), "below β_c": below} {
+		if got := rom.FixedPoints(p); len(got) != 0 {
+			t.Errorf("%s: fixed points %v", name, got)
+		}
+		got := rom.Predict(p)
+		if got.FixedPoint != nil || got.Exact.Scope.In || got.Exact.SpectralRadius != nil || got.Exact.StationaryVariance.LogitGap != nil || got.Noise.In {
+			t.Errorf("%s: predicted %+v", name, got)
+		}
+	}
+}
