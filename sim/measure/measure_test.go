@@ -1,0 +1,94 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Student's interval of known numbers: mean 3, s² = 2.5, t_{4, 0.975} = 2.776445.
+func TestMeanInterval(t *testing.T) {
+	e := Mean([]float64{1, 2, 3, 4, 5})
+	lo, hi := e.Interval(0.95)
+	half := 2.776445105 * math.Sqrt(0.5)
+	if e.Mean != 3 || e.DF != 4 || math.Abs(lo-(3-half)) > 1e-8 || math.Abs(hi-(3+half)) > 1e-8 {
+		t.Errorf("%+v, [%g, %g]; want 3 ± %g", e, lo, hi, half)
+	}
+}
+
+func TestIntervalsWithoutAnError(t *testing.T) {
+	if lo, hi := Mean([]float64{7}).Interval(0.99); !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
+		t.Errorf("a single value: [%g, %g]", lo, hi)
+	}
+	if lo, hi := Certain(7).Interval(0.99); lo != 7 || hi != 7 {
+		t.Errorf("no chance: [%g, %g]", lo, hi)
+	}
+}
+
+// Intervals cover as often as they say: of 4000, the number that miss at 95 %
+// is binomial; 6 standard deviations have probability 2e-9.
+func TestCoverage(t *testing.T) {
+	const trials, confidence = 4000, 0.95
+	rng := rand.New(rand.NewPCG(1, 1))
+	missedMean, missedShare := 0, 0
+	for range trials {
+		values := make([]float64, 12)
+		for i := range values {
+			values[i] = rng.NormFloat64()
+		}
+		if lo, hi := Mean(values).Interval(confidence); lo > 0 || hi < 0 {
+			missedMean++
+		}
+		// shares of 50 trials with p = 0.1 in 40 replicas
+		shares := make([]float64, 40)
+		for i := range shares {
+			for range 50 {
+				if rng.Float64() < 0.1 {
+					shares[i] += 1. / 50
+				}
+			}
+		}
+		if lo, hi := Mean(shares).Share(2000, confidence); lo > 0.1 || hi < 0.1 {
+			missedShare++
+		}
+	}
+	expected := trials * (1 - confidence)
+	slack := 6 * math.Sqrt(expected*confidence)
+	if math.Abs(float64(missedMean)-expected) > slack {
+		t.Errorf("the mean's interval misses %d of %d times, want %g ± %g", missedMean, trials, expected, slack)
+	}
+	// Wilson's interval takes the larger of two errors, so it may miss less often.
+	if float64(missedShare) > expected+slack || missedShare == 0 {
+		t.Errorf("the share's interval misses %d of %d times, want at most %g", missedShare, trials, expected+slack)
+	}
+}
+
+// A share of events that never happened still has an upper bound, about z²/n.
+func TestShareOfNothing(t *testing.T) {
+	lo, hi := Mean(make([]float64, 10)).Share(1000, 0.95)
+	if z2 := 1.959964 * 1.959964; lo > 1e-15 || math.Abs(hi-z2/(1000+z2)) > 1e-8 {
+		t.Errorf("[%g, %g]", lo, hi)
+	}
+}
+
+// The variance of replicas about their pooled mean has no bias from its
+// subtraction beyond 1/n of the replicas' own variance.
+func TestSquaresAboutMean(t *testing.T) {
+	mean, square := []float64{1, 3}, []float64{2, 12} // second moments about 2: 2−4+4 = 2, 12−12+4 = 4
+	if got := SquaresAboutMean(square, mean); got[0] != 2 || got[1] != 4 {
+		t.Errorf("%v, want [2 4]", got)
+	}
+}
+
+func TestCombine(t *testing.T) {
+	se, df := Combine([]Estimate{{StdErr: 3, DF: 10}, {StdErr: 4, DF: 10}, {DF: Exactly}})
+	if se != 5 || df != 18 { // 625/((81+256)/10) = 18.5
+		t.Errorf("standard error %g with %d degrees of freedom, want 5 with 18", se, df)
+	}
+	if se, df := Combine([]Estimate{{StdErr: 1, DF: 3}, {DF: 0}}); !math.IsInf(se, 1) || df != 0 {
+		t.Errorf("with an unknown term: %g, %d", se, df)
+	}
+	if se, df := Combine([]Estimate{{DF: Exactly}}); se != 0 || df != Exactly {
+		t.Errorf("of certain terms: %g, %d", se, df)
+	}
+}
