@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	//lint:ignore SA1019 a pinned version keeps working, and this is the only file to change
 	"golang.org/x/exp/rand"
 
 	"grposim/sim/draw"

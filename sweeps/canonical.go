@@ -17,23 +17,28 @@ func Canonical(s Settings) []byte {
 		if atDefault(k, v, &s) {
 			continue
 		}
-		section := root
-		names := strings.Split(k.Path, ".")
-		for _, name := range names[:len(names)-1] {
-			inner, exists := section[name].(map[string]any)
-			if !exists {
-				inner = map[string]any{}
-				section[name] = inner
-			}
-			section = inner
-		}
-		section[names[len(names)-1]] = canonicalValue(v, &s)
+		nest(root, k.Path, canonicalValue(v, &s))
 	}
 	data, err := json.Marshal(root) // sorts keys
 	if err != nil {
 		panic("sweeps: " + err.Error()) // settings are finite numbers and plain strings
 	}
 	return data
+}
+
+// nest puts a value at a dotted path, as a file nests it.
+func nest(root map[string]any, path string, v any) {
+	names := strings.Split(path, ".")
+	last := len(names) - 1
+	for _, name := range names[:last] {
+		inner, exists := root[name].(map[string]any)
+		if !exists {
+			inner = map[string]any{}
+			root[name] = inner
+		}
+		root = inner
+	}
+	root[names[last]] = v
 }
 
 // atDefault says whether v is what the key has when left out; a list that is

@@ -49,10 +49,8 @@ type claimLogic struct {
 var claimLogics = map[string]claimLogic{
 	claimFixedPoint: {each, only("expected reward, mean"),
 		perCell(func(j *judgement, c *Cell, o *Outcome) finding {
-			f := j.measured(o, sim.ExpectedRewardMean)
-			p := j.prediction(c)
-			f.kind = p.ForceKind
-			if f.outOfScope = stationaryScope(c, p); f.outOfScope != "" {
+			f, p := j.stationary(c, o, sim.ExpectedRewardMean)
+			if f.outOfScope != "" {
 				return f
 			}
 			f.predicted = p.FixedPoint.Reward
@@ -80,10 +78,8 @@ var claimLogics = map[string]claimLogic{
 
 	claimDegenerate: {each, only("share of zero-variance groups"),
 		perCell(func(j *judgement, c *Cell, o *Outcome) finding {
-			f := j.measured(o, sim.ZeroVarianceShare)
-			p := j.prediction(c)
-			f.kind = p.ForceKind
-			if f.outOfScope = stationaryScope(c, p); f.outOfScope != "" {
+			f, p := j.stationary(c, o, sim.ZeroVarianceShare)
+			if f.outOfScope != "" {
 				return f
 			}
 			if p.Moments.ZeroVariance == nil {
@@ -180,6 +176,16 @@ func perCell(find func(j *judgement, c *Cell, o *Outcome) finding) func(*judgeme
 		c := set.Cells[0]
 		return []finding{find(j, c, j.outcome(c))}
 	}
+}
+
+// stationary begins a finding about a stationary estimate, with the theory's
+// scope, and returns the prediction to complete it from.
+func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.Prediction) {
+	f := j.measured(o, name)
+	p := j.prediction(c)
+	f.kind = p.ForceKind
+	f.outOfScope = stationaryScope(c, p)
+	return f, p
 }
 
 // stationaryScope says why the theory has no stationary state for the cell, or "".

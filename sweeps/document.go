@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"encoding/json"
-	"strings"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -15,19 +14,10 @@ func (s *Spec) Document() []byte {
 	document := map[string]any{
 		"name": s.Name, "claim": s.Claim, "seed": s.Seed, "confidence": s.Confidence,
 	}
+	base := s.baseDraft()
 	for i, k := range Keys {
-		if v := s.baseDraft()[i]; v != nil {
-			section := document
-			names := strings.Split(k.Path, ".")
-			for _, name := range names[:len(names)-1] {
-				inner, exists := section[name].(map[string]any)
-				if !exists {
-					inner = map[string]any{}
-					section[name] = inner
-				}
-				section = inner
-			}
-			section[names[len(names)-1]] = documentValue(v)
+		if base[i] != nil {
+			nest(document, k.Path, documentValue(base[i]))
 		}
 	}
 	if len(s.Sweep) > 0 {
@@ -165,16 +155,4 @@ type namedFactor struct {
 
 func factorNames(f rom.Factors) []namedFactor {
 	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
-}
-
-// baseDraft is the base as the file gives it, before defaults.
-func (s *Spec) baseDraft() draft {
-	if s.given != nil {
-		return s.given
-	}
-	base := make(draft, len(Keys))
-	for i, k := range Keys {
-		base[i] = k.get(&s.Base)
-	}
-	return base
 }

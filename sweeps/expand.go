@@ -99,15 +99,21 @@ type grid struct {
 	axes    []Axis
 }
 
+// baseDraft is the base as the file gives it, before defaults.
+func (s *Spec) baseDraft() draft {
+	if s.given != nil {
+		return s.given
+	}
+	base := make(draft, len(Keys))
+	for i, k := range Keys {
+		base[i] = k.get(&s.Base)
+	}
+	return base
+}
+
 // grids lists the grids whose union is the sweep.
 func (s *Spec) grids() []grid {
-	base := s.given
-	if base == nil {
-		base = make(draft, len(Keys))
-		for i, k := range Keys {
-			base[i] = k.get(&s.Base)
-		}
-	}
+	base := s.baseDraft()
 	if len(s.Variants) == 0 {
 		return []grid{{variant: -1, start: base, axes: s.Sweep}}
 	}

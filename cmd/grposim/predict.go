@@ -28,11 +28,7 @@ object a line.`,
   grposim predict configs/smoke.yaml --set grpo.group_size=inf --json`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			spec, err := sweeps.ReadFile(args[0], set...)
-			if err != nil {
-				return err
-			}
-			plan, err := sweeps.NewPlan(spec)
+			plan, err := readPlan(args[0], set)
 			if err != nil {
 				return err
 			}

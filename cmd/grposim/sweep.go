@@ -33,19 +33,16 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
-			spec, err := sweeps.ReadFile(args[0], set...)
+			plan, err := readPlan(args[0], set)
 			if err != nil {
 				return err
 			}
-			plan, err := sweeps.NewPlan(spec)
-			if err != nil {
-				return err
-			}
+			name := plan.Spec.Name
 			if dryRun {
 				return printForecast(c.Context(), stdout, plan, workers, asJSON)
 			}
 			if out == "" {
-				out = filepath.Join("results", "local", spec.Name)
+				out = filepath.Join("results", "local", name)
 			}
 			display := newProgress(stderr)
 			experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
@@ -53,10 +50,10 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 				return err
 			}
 			experiment.Command = commandFor(plan)
-			if err := writeReport(out, spec.Name, experiment); err != nil {
+			if err := writeReport(out, name, experiment); err != nil {
 				return err
 			}
-			if err := printVerdicts(stdout, spec.Name, experiment.Verdicts, asJSON); err != nil {
+			if err := printVerdicts(stdout, name, experiment.Verdicts, asJSON); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -69,6 +66,15 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 	c.Flags().BoolVar(&asJSON, "json", false, "print verdicts.json instead of the table")
 	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
 	return c
+}
+
+// readPlan reads and plans a configuration file with overrides.
+func readPlan(file string, set []string) (*sweeps.Plan, error) {
+	spec, err := sweeps.ReadFile(file, set...)
+	if err != nil {
+		return nil, err
+	}
+	return sweeps.NewPlan(spec)
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
