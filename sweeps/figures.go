@@ -198,8 +198,9 @@ func (j *judgement) drawScaling(sets []CellSet) Figure {
 	nan := math.NaN()
 	for _, set := range sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
-		measured := FigureSeries{Name: name + ", measured", Group: name, Mark: Measured}
-		predicted := FigureSeries{Name: name + ", predicted", Group: name, Mark: Predicted}
+		name = strings.TrimSuffix(name, "over "+shortName(j.check.Over))
+		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		exact := *j
 		exact.kind = ""
 		for _, c := range set.Cells {

@@ -26,7 +26,7 @@ const (
 func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
 	f := &Forecast{Cells: len(plan.Cells)}
 	for i := range plan.Cells {
-		f.ReplicaSteps += plan.Cells[i].replicaSteps()
+		f.ReplicaSteps += plan.Cells[i].Work()
 	}
 	stride := max(1, len(plan.Cells)/forecastCells)
 	var sampled, seconds, bytes float64
@@ -52,7 +52,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 			return nil, err
 		}
 		seconds += time.Since(began).Seconds()
-		sampled += c.replicaSteps()
+		sampled += c.Work()
 		cells++
 	}
 	if cells > 0 {

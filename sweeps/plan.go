@@ -240,8 +240,8 @@ func shortName(param string) string {
 	return param[strings.LastIndexByte(param, '.')+1:]
 }
 
-// replicaSteps is the work of simulating a cell, in steps of one replica.
-func (c *Cell) replicaSteps() float64 {
+// Work is the work of simulating a cell, in steps of one replica.
+func (c *Cell) Work() float64 {
 	if c.Status == NoFixedPoint {
 		return 0
 	}

@@ -93,7 +93,7 @@ func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, o
 		default:
 			missing = append(missing, c)
 			cells = append(cells, c.Sim)
-			work += c.replicaSteps()
+			work += c.Work()
 		}
 	}
 	journal, err := newAppender(dir)
@@ -106,7 +106,7 @@ func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, o
 		o := newOutcome(c.ID, result)
 		outcomes[c.ID] = o
 		simulated++
-		progress.Cell(c.replicaSteps())
+		progress.Cell(c.Work())
 		return journal.append(o)
 	})
 	progress.End()

@@ -1,0 +1,61 @@
+//go:build long
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"grposim/sweeps"
+)
+
+// `grposim reproduce` exits 0 with every verdict *agree* and every control
+// *disagree*, and gives every committed file to the byte (manifests, which say
+// where and when, excepted).
+func TestReproduce(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, suite)
+	if code := run(t.Context(), []string{"reproduce", "--out", out}, io.Discard, io.Discard); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	experiments, err := checkFolder(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range allVerdicts(experiments) {
+		if v.Verdict != sweeps.Agree || v.Control == nil || v.Control.Verdict != sweeps.Disagree {
+			t.Errorf("%s %s %s: %s, control %+v", v.Experiment, v.Claim, v.Label, v.Verdict, v.Control)
+		}
+	}
+	if runtime.GOARCH != "amd64" {
+		return // the last digits of derived numbers may differ
+	}
+	committed := os.DirFS(filepath.Join(moduleRoot(t), "results", suite))
+	files := 0
+	err = fs.WalkDir(committed, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch filepath.Ext(path) {
+		case ".csv", ".md", ".svg":
+		case ".json":
+			if entry.Name() == "manifest.json" {
+				return err
+			}
+		default:
+			return err
+		}
+		want, errWant := fs.ReadFile(committed, path)
+		got, errGot := os.ReadFile(filepath.Join(out, path))
+		if errWant != nil || errGot != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not the committed one: %v %v", path, errWant, errGot)
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 20 {
+		t.Errorf("%d files compared, %v", files, err)
+	}
+}

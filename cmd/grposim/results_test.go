@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"grposim/sweeps"
+)
+
+// What is run again here: that many of an experiment's cheapest cells, if they
+// take no more than a second or so. The long tests run all of it.
+const (
+	quickCells = 4
+	quickWork  = 5e6 // replica-steps
+)
+
+// The committed results are those of this code: the cheapest cells of the
+// experiments are simulated again, and their rows of cells.csv are the same to
+// the byte (on another architecture than the committed run's, to 1e-9).
+func TestCommittedResultsAreReproduced(t *testing.T) {
+	root := moduleRoot(t)
+	checked := 0
+	for _, name := range experimentNames() {
+		plan, err := embeddedPlan(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		committed := byCell(t, filepath.Join(root, "results", suite, name, "cells.csv"))
+		var quick []sweeps.Cell
+		for _, c := range slices.SortedStableFunc(slices.Values(plan.Cells), byWork) {
+			if len(quick) < quickCells && c.Work() <= quickWork {
+				quick = append(quick, c)
+			}
+			if committed[c.ID] == nil {
+				t.Errorf("%s: results/%s has no cell %s: run `bin/grposim reproduce --out results/%s`", name, suite, c.Label(), suite)
+			}
+		}
+		if len(committed) != len(plan.Cells) {
+			t.Errorf("%s: %d cells are committed, %d are planned", name, len(committed), len(plan.Cells))
+		}
+		if len(quick) == 0 {
+			continue
+		}
+		plan.Cells, plan.Checks = quick, nil
+		dir := t.TempDir()
+		if _, err := sweeps.Run(t.Context(), plan, dir, 2, newProgress(new(bytes.Buffer))); err != nil {
+			t.Fatal(err)
+		}
+		for id, row := range byCell(t, filepath.Join(dir, "cells.csv")) {
+			checked++
+			for column, got := range row {
+				if want := committed[id][column]; !sameField(got, want) {
+					t.Errorf("%s: cell %s: %s is %s, committed %s", name, id, column, got, want)
+				}
+			}
+		}
+	}
+	if checked < 2*quickCells {
+		t.Errorf("only %d cells are quick enough to check", checked)
+	}
+}
+
+func byWork(a, b sweeps.Cell) int { return cmp.Compare(a.Work(), b.Work()) }
+
+func sameField(got, want string) bool {
+	x, errX := strconv.ParseFloat(got, 64)
+	y, errY := strconv.ParseFloat(want, 64)
+	if errX == nil && errY == nil && runtime.GOARCH != "amd64" {
+		return math.Abs(x-y) <= 1e-9*math.Abs(y)
+	}
+	return got == want
+}
+
+// byCell reads a cells.csv: cell → column → field.
+func byCell(t *testing.T, path string) map[string]map[string]string {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := make(map[string]map[string]string)
+	for _, row := range rows[1:] {
+		fields := make(map[string]string)
+		for i, column := range rows[0] {
+			fields[column] = row[i]
+		}
+		cells[fields["cell"]] = fields
+	}
+	return cells
+}
