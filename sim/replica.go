@@ -27,6 +27,10 @@ type replica struct {
 
 func newReplica(cell *Cell, recorded []int) *replica {
 	arms := len(cell.Bandit.Arms)
+	lag := cell.Lag
+	if lag.Kind == grpo.Delay {
+		lag.Interval = min(lag.Interval, cell.Run.Steps) // all of them: π_old stays the initial policy
+	}
 	return &replica{
 		cell:      cell,
 		recorded:  recorded,
@@ -36,7 +40,7 @@ func newReplica(cell *Cell, recorded []int) *replica {
 		reference: grpo.NewPolicy(cell.Reference),
 		start:     grpo.NewPolicy(cell.Init),
 		policy:    grpo.NewPolicy(cell.Init),
-		history:   grpo.NewHistory(cell.Lag, arms),
+		history:   grpo.NewHistory(lag, arms),
 		motion:    grpo.NewMotion(arms),
 		tally:     grpo.Tally{Arms: make([]grpo.ArmTally, arms)},
 		g:         make([]float64, arms),

@@ -31,9 +31,11 @@ type ArmGroup struct {
 // Limits that keep a mistyped file from filling the memory; no experiment
 // comes near them.
 const (
-	maxArms    = 4096    // the theory's matrices are maxArms²
-	maxInteger = 1 << 53 // above it JSON readers round
-	maxCells   = 1_000_000
+	maxArms     = 4096    // the theory's matrices are maxArms²
+	maxInteger  = 1 << 53 // above it JSON readers round
+	maxCells    = 1_000_000
+	maxGroup    = 1 << 31 // the largest group the samplers draw; `inf` is beyond
+	maxReplicas = 10_000_000
 )
 
 // Range is an interval of numbers; an open end is itself outside.
@@ -50,6 +52,8 @@ var (
 	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
 	belowOne    = Range{Low: 0, High: 1, HighOpen: true}
 )
+
+func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
 
 func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
 
@@ -75,8 +79,11 @@ func (r Range) String() string {
 	if r.HighOpen {
 		closed = ")"
 	}
-	return "in " + open + Format(r.Low) + ", " + Format(r.High) + closed
+	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
 }
+
+// plainNumber writes a bound without an exponent.
+func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Key is one dotted key of a configuration.
 type Key struct {
@@ -195,7 +202,7 @@ var Keys = []Key{
 		follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
 	},
 
-	integerKey(groupSizeKey, atLeast(2), nil, "Group size G; `inf`: the expected gradient itself (one replica, noise claims out of scope).",
+	integerKey(groupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient itself (one replica, noise claims out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }),
 	integerKey("grpo.groups_per_step", atLeast(1), 1, "Independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }),
@@ -253,7 +260,7 @@ var Keys = []Key{
 		func(s *Settings) *int { return &s.Run.Steps }),
 	integerKey(burnInKey, atLeast(0), 0, "Steps that do not count for stationary averages, fewer than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
-	integerKey("run.replicas", atLeast(1), 1, "Independent replicas.",
+	integerKey("run.replicas", between(1, maxReplicas), 1, "Independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
 }
 

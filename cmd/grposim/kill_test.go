@@ -21,7 +21,7 @@ func TestKill(t *testing.T) {
 	}
 	sweep := func(out string) *exec.Cmd {
 		return exec.Command(binary, "sweep", filepath.Join(root, "configs", "smoke.yaml"), "--out", filepath.Join(dir, out),
-			"--set", "run.replicas=200", "--set", "run.steps=3000", "--workers", "1", "--json")
+			"--set", "run.replicas=1000", "--set", "run.steps=3000", "--workers", "1", "--json")
 	}
 	want, err := sweep("whole").Output()
 	if len(want) == 0 {
