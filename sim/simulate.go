@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"grposim/sim/measure"
@@ -76,7 +77,11 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 		group.Go(func() {
 			var memory workerMemory
 			for u := range units {
-				if !u.work.run(ctx, u.number, &memory) {
+				last, err := u.do(ctx, &memory)
+				if err != nil {
+					cancel(err)
+				}
+				if !last {
 					continue
 				}
 				select {
@@ -103,6 +108,17 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 type unit struct {
 	work   *cellWork
 	number int
+}
+
+// do does the unit and reports whether it was its cell's last. A panic, which
+// is a bug here, becomes an error that names the cell: the others are kept.
+func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cell %s failed: %v", u.work.cell.ID, p)
+		}
+	}()
+	return u.work.run(ctx, u.number, memory), nil
 }
 
 // workerMemory is what a worker keeps from one unit to the next.

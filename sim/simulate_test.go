@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -202,6 +203,16 @@ func TestDoneFails(t *testing.T) {
 	err := Simulate(t.Context(), cells, 2, func(int, Result) error { calls++; return full })
 	if !errors.Is(err, full) || calls != 1 {
 		t.Errorf("error %v after %d calls, want %v after 1", err, calls, full)
+	}
+}
+
+// A cell that panics fails with an error that names it.
+func TestPanickingCell(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize = 1 << 40 // beyond what the samplers draw
+	err := Simulate(t.Context(), []Cell{c}, 2, func(int, Result) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "cell reference failed") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -113,10 +113,6 @@ func acrossOver(check *Check, cells []*Cell) []CellSet {
 	var sets []CellSet
 	index := make(map[string]int)
 	for _, c := range cells {
-		if check.Prediction == rom.LeadingOrder && check.Over == "grpo.group_size" &&
-			c.Settings.Estimator.GroupSize < leadingOrderFrom {
-			continue
-		}
 		rest := c.Settings
 		rest.Run = sim.Run{}
 		if rest.Optimizer.Schedule.Total == c.Settings.Run.Steps {
@@ -146,10 +142,6 @@ func acrossOver(check *Check, cells []*Cell) []CellSet {
 	}
 	return sets
 }
-
-// leadingOrderFrom is the group size from which the leading-order exponent is
-// judged: below it the next order in 1/G is more than 3 %.
-const leadingOrderFrom = 32
 
 // onePerForce keeps the first of the cells that share bandit, estimator and
 // reference: lag and optimizer do not enter an on-policy stiffness.
@@ -230,13 +222,29 @@ func (j *judgement) rewardVariance(c *Cell) (value float64, kind rom.Kind, outOf
 	return *v, kind, ""
 }
 
+// leadingOrderFrom is the group size from which the leading-order exponent is
+// judged: below it the next order in 1/G is more than 3 %.
+const leadingOrderFrom = 32
+
 // findScaling fits log Var J = a + slope·log G to the cells' variances, and in
 // the same way to their predictions: the exact slope is that of the exact
 // predictions on the same G. The leading order is the slope as G → ∞.
 func findScaling(j *judgement, set CellSet) []finding {
 	f := finding{kind: j.kind}
-	var logG, logV, logP, relative []float64
+	var sized []*Cell
 	for _, c := range set.Cells {
+		size := c.Settings.Estimator.GroupSize
+		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < leadingOrderFrom {
+			continue
+		}
+		sized = append(sized, c)
+	}
+	if len(sized) < 3 {
+		f.outOfScope = fmt.Sprintf("a slope wants at least 3 finite group sizes, to leading order from %d on: there are %d", leadingOrderFrom, len(sized))
+		return []finding{f}
+	}
+	var logG, logV, logP, relative []float64
+	for _, c := range sized {
 		o := j.outcome(c)
 		if failure := o.failure(); failure != "" {
 			f.failed = failure
@@ -266,12 +274,12 @@ func findScaling(j *judgement, set CellSet) []finding {
 	for i, w := range weights {
 		estimate.Mean += w * logV[i]
 		f.predicted += w * logP[i]
-		df := j.outcome(set.Cells[i]).degrees(sim.ExpectedRewardVariance)
+		df := j.outcome(sized[i]).degrees(sim.ExpectedRewardVariance)
 		terms = append(terms, measure.Estimate{StdErr: w * relative[i], DF: df})
 	}
 	estimate.StdErr, estimate.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder {
-		f.predicted, f.outOfScope = j.asymptoticSlope(set.Cells[len(set.Cells)-1])
+		f.predicted, f.outOfScope = j.asymptoticSlope(sized[len(sized)-1])
 	}
 	f.measured = estimate.Mean
 	f.lo, f.hi = estimate.Interval(j.confidence)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
 )
@@ -204,7 +205,11 @@ func (j *judgement) drawScaling(sets []CellSet) Figure {
 		exact := *j
 		exact.kind = ""
 		for _, c := range set.Cells {
-			x := float64(c.Settings.Estimator.GroupSize)
+			size := c.Settings.Estimator.GroupSize
+			if size == grpo.Infinite {
+				continue
+			}
+			x := float64(size)
 			if e, ok := j.outcome(c).estimate(sim.ExpectedRewardVariance); ok {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})

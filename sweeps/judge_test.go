@@ -123,3 +123,45 @@ func TestClaimTableIsComplete(t *testing.T) {
 		t.Errorf("%d claims have logic, %d are in the table", len(claimLogics), len(ClaimTable))
 	}
 }
+
+// scaling makes estimates with Var J ∝ G^exponent at the given sizes and judges
+// their slope.
+func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
+	t.Helper()
+	text := strings.Replace(resting, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
+	plan := planText(t, text)
+	outcomes := make(map[string]*Outcome)
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		v := math.Pow(float64(c.Settings.Estimator.GroupSize), exponent)
+		o := outcomeOf(Estimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
+		o.ID = c.ID
+		outcomes[c.ID] = &o
+	}
+	return Judge(plan, outcomes)
+}
+
+func TestJudgeScaling(t *testing.T) {
+	const leading = "{claim: fluctuation-scaling, over: grpo.group_size, prediction: leading-order, margin: 0.01}"
+	for _, c := range []struct {
+		sizes    string
+		exponent float64
+		want     Ruling
+	}{
+		{"[2, 4, 32, 128, 1024, inf]", -1, Agree},
+		{"[2, 4, 32, 128, 1024, inf]", -1.1, Disagree},
+		{"[2, 4, 8, 32, 64]", -1, OutOfScope}, // two sizes are left from 32 on
+	} {
+		verdicts := scaling(t, c.sizes, leading, c.exponent)
+		if len(verdicts) != 1 {
+			t.Fatalf("%d verdicts", len(verdicts))
+		}
+		v := verdicts[0]
+		if v.Verdict != c.want {
+			t.Errorf("G in %s, exponent %g: %v because %s, want %v", c.sizes, c.exponent, v.Verdict, v.Because, c.want)
+		}
+		if v.Verdict == Agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
+			t.Errorf("measured %g, predicted %g, cell %q", float64(v.Measured), float64(v.Predicted), v.Cell)
+		}
+	}
+}

@@ -33,7 +33,13 @@ type usageError struct{ error }
 
 // run executes one command line and returns its exit code. Results go to
 // stdout, everything else to stderr, each message one line.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if p := recover(); p != nil { // a bug: nobody reads a stack trace
+			fmt.Fprintf(stderr, "grposim: internal error: %v: please report it with the command and the configuration\n", p)
+			code = exitDamaged
+		}
+	}()
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -50,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &exit) {
 		return int(exit)
 	}
-	code := exitDamaged
+	code = exitDamaged
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "grposim: interrupted: finished cells are kept, the same command goes on from here")
