@@ -231,17 +231,13 @@ const leadingOrderFrom = 32
 // predictions on the same G. The leading order is the slope as G → ∞.
 func findScaling(j *judgement, set CellSet) []finding {
 	f := finding{kind: j.kind}
-	var sized []*Cell
+	var sized []*Cell // at least three: the loader sees to it
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
 		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < leadingOrderFrom {
 			continue
 		}
 		sized = append(sized, c)
-	}
-	if len(sized) < 3 {
-		f.outOfScope = fmt.Sprintf("a slope wants at least 3 finite group sizes, to leading order from %d on: there are %d", leadingOrderFrom, len(sized))
-		return []finding{f}
 	}
 	var logG, logV, logP, relative []float64
 	for _, c := range sized {
