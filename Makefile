@@ -1,7 +1,7 @@
 # grposim: `make` says what there is.
 GO ?= go
 
-.PHONY: help build reproduce test test-long lint bench
+.PHONY: help build reproduce test test-long fuzz lint bench
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -16,10 +16,15 @@ reproduce: build ## run every experiment on the paper's claims; exit 0 when all 
 test: ## fast tests
 	$(GO) test ./...
 
-test-long: ## tests that take minutes: statistics, fuzzing, another architecture
+test-long: ## tests that take minutes: all of reproduce, close statistics, another architecture
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	$(GO) test -timeout 60m -tags long ./...
+
+fuzz: ## every parser, and the theory, on inputs nobody thought of; a minute each
+	$(GO) test ./sweeps -run '^$$' -fuzz FuzzLoad -fuzztime 60s
+	$(GO) test ./sweeps -run '^$$' -fuzz FuzzJournal -fuzztime 60s
+	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
