@@ -1,5 +1,7 @@
 package rom
 
+import "math"
+
 // lostMass bounds the probability outside the window of a binomial sum.
 const lostMass = 1e-18
 
@@ -13,8 +15,12 @@ const lostMass = 1e-18
 // The terms grow from the peak by the ratio of neighbours,
 // b(k+1)/b(k) = (n−k)p/((k+1)q), and are normalised by their own sum: no
 // factorials, no logarithms, relative error below the window's width in units
-// of rounding. buffer is overwritten and may be nil.
+// of rounding. buffer is overwritten and may be nil. A NaN is its caller's
+// mistake: no outcome would be the peak.
 func binomial(n int, p, q float64, buffer []float64) (first int, weights []float64) {
+	if math.IsNaN(p) || math.IsNaN(q) {
+		panic("rom: a binomial without a probability")
+	}
 	peak := min(int(float64(n+1)*p), n)
 	weights = append(buffer[:0], 1)
 	sum := 1.0

@@ -145,14 +145,7 @@ func identity(n int) *mat.Dense {
 }
 
 // finite reports whether every entry of m is a number.
-func finite(m *mat.Dense) bool {
-	for _, x := range m.RawMatrix().Data {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
-}
+func finite(m *mat.Dense) bool { return isFinite(m.RawMatrix().Data) }
 
 // multipliers returns the eigenvalues of m, largest modulus first, of a
 // conjugate pair the one with positive imaginary part first; nil where m is not

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -8,11 +9,13 @@ import (
 // MeanField runs θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps steps from rest
 // at init and calls visit at t = 0 … steps with the logits (valid during the
 // call). It is the exact law of the simulator at G = ∞, and the limit of many
-// groups per step at finite G; LeadingOrder where the mean force is.
+// groups per step at finite G; LeadingOrder where the mean force is. It is out
+// of scope from the step on whose state is no longer finite, which is not
+// visited.
 //
 // Adam divides by the root of its second moment, which a finite group's noise
 // enters: E[g²] = (E g)² + Var g, averaged over groups. That is leading order.
-func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) Kind {
+func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
 	m := newModel(&p)
 	arms := len(p.Arms)
 	theta := slices.Clone(init)
@@ -25,8 +28,14 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	if o.Method == Adam && p.GroupSize != Infinite {
 		kind = LeadingOrder
 	}
-	visit(0, theta)
-	for t := range steps {
+	for t := range steps + 1 {
+		if !isFinite(theta) || !isFinite(velocity) || !isFinite(second) {
+			return kind, Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
+		}
+		visit(t, theta)
+		if t == steps {
+			break
+		}
 		m.set(theta, past.at(t, theta))
 		m.meanForce(force)
 		rate := o.rate(t)
@@ -49,14 +58,18 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*g
 				second[a] = o.Beta2*second[a] + (1-o.Beta2)*(g*g+max(noise.At(a, a), 0))
 				scale := math.Sqrt(second[a]/(1-decay2)) + o.Epsilon
-				if scale > 0 {
+				if scale != 0 {
 					theta[a] += rate * velocity[a] / (1 - decay1) / scale
 				}
 			}
 		}
-		visit(t+1, theta)
 	}
-	return kind
+	return kind, Scope{In: true}
+}
+
+// isFinite reports whether every entry of x is a number.
+func isFinite(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // rate returns the learning rate of step t.

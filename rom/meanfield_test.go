@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -138,13 +139,58 @@ func TestAdamMeanFieldFeelsNoise(t *testing.T) {
 	quiet := p
 	quiet.GroupSize = Infinite
 	noisy, exact := path(p, []float64{0, 0}, 100), path(quiet, []float64{0, 0}, 100)
-	if kind := MeanField(quiet, []float64{0, 0}, 1, func(int, []float64) {}); kind != Exact {
+	if kind, _ := MeanField(quiet, []float64{0, 0}, 1, func(int, []float64) {}); kind != Exact {
 		t.Errorf("G = ∞ is %v", kind)
 	}
-	if kind := MeanField(p, []float64{0, 0}, 1, func(int, []float64) {}); kind != LeadingOrder {
+	if kind, _ := MeanField(p, []float64{0, 0}, 1, func(int, []float64) {}); kind != LeadingOrder {
 		t.Errorf("finite G is %v", kind)
 	}
 	if !(noisy[100]-noisy[0] < exact[100]-exact[0]) {
 		t.Errorf("noise does not slow Adam: %v against %v", noisy[100], exact[100])
+	}
+}
+
+// A learning rate near the largest number throws the logits out of the floats
+// on the first step with a force: what is visited before is finite, and the
+// answer says where it ended. On the way no probability may be NaN, which a
+// binomial refuses.
+func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
+	for _, method := range []Method{HeavyBall, Nesterov, Adam} {
+		p := reference(GroupStd, 100, 8)
+		p.Reference = []float64{1, 0}
+		p.Optimizer = Optimizer{Method: method, Rate: 1.7e308, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+		visited := 0
+		_, scope := MeanField(p, []float64{0, 0}, 1000, func(step int, theta []float64) {
+			if step != visited {
+				t.Fatalf("%v: step %d after %d steps", method, step, visited)
+			}
+			visited++
+			for _, x := range theta {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Fatalf("%v: logits %v at step %d", method, theta, step)
+				}
+			}
+		})
+		want := fmt.Sprintf("the mean field leaves the range of floating point at step %d", visited)
+		if scope.In || scope.Because != want || visited == 0 || visited > 10 {
+			t.Errorf("%v: %+v after %d steps", method, scope, visited)
+		}
+	}
+	visited := 0
+	if _, scope := MeanField(reference(GroupStd, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
+		t.Errorf("a quiet run: %+v, %d of 6 visits", scope, visited)
+	}
+}
+
+func TestBinomialRefusesNaN(t *testing.T) {
+	for _, c := range [][2]float64{{math.NaN(), 0.5}, {0.5, math.NaN()}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("binomial of %v returned", c)
+				}
+			}()
+			binomial(6, c[0], c[1], nil)
+		}()
 	}
 }
