@@ -23,7 +23,7 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
-	past := newSnapshots(p.Lag, theta)
+	past := newSnapshots(p.Lag, theta, steps)
 	kind := m.kind()
 	if o.Method == Adam && p.GroupSize != Infinite {
 		kind = LeadingOrder
@@ -90,16 +90,17 @@ func (o *Optimizer) rate(t int) float64 {
 	return o.Rate
 }
 
-// snapshots remembers the logits that the lag may ask for.
+// snapshots remembers the logits that the lag may ask for within a run: with a
+// delay as long as the run, the first throughout.
 type snapshots struct {
 	lag  Lag
 	ring [][]float64
 }
 
-func newSnapshots(lag Lag, init []float64) *snapshots {
+func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
 	n := 1
 	if lag.Kind == Delay {
-		n = lag.Age + 1
+		n = min(lag.Age, steps) + 1
 	}
 	s := &snapshots{lag: lag, ring: make([][]float64, n)}
 	for i := range s.ring {

@@ -194,3 +194,23 @@ func TestBinomialRefusesNaN(t *testing.T) {
 		}()
 	}
 }
+
+// A delay as long as the run keeps π_old at the start, as any longer delay and
+// a block without a refresh do. The last of 20 steps first moves it at a delay of 18.
+func TestDelayLongerThanTheRun(t *testing.T) {
+	p := reference(GroupStd, 1.2, 8)
+	end := func(lag Lag) float64 {
+		p.Lag = lag
+		rewards := path(p, []float64{0.5, 0}, 20)
+		return rewards[len(rewards)-1]
+	}
+	want := end(Lag{Block, 20})
+	for _, age := range []int{19, 20, 21, 1 << 53} {
+		if got := end(Lag{Delay, age}); got != want {
+			t.Errorf("delay %d ends at %v, the first snapshot at %v", age, got, want)
+		}
+	}
+	if end(Lag{Delay, 18}) == want {
+		t.Error("a delay of 18 of 20 steps never moves")
+	}
+}
