@@ -30,7 +30,13 @@ func twoValued(arms []Arm) (success []float64, span float64) {
 		return success, 1
 	}
 	for a, arm := range arms {
-		success[a] = (arm.Mean - low) / span
+		switch arm.Mean {
+		case low:
+		case high: // exactly 1, though the distance be infinite
+			success[a] = 1
+		default:
+			success[a] = (arm.Mean - low) / span
+		}
 	}
 	return success, span
 }

@@ -15,6 +15,9 @@ const (
 	maxListed  = 64
 )
 
+// maxPeriod is the largest refresh interval that is followed step by step.
+const maxPeriod = 10_000
+
 // motion is the linear dynamics at a fixed point, taken apart: parts holds
 // decoupled modes and relative motions; whole is the symmetric motion, which
 // parts covers too unless coupled.
@@ -28,7 +31,7 @@ type motion struct {
 
 // newMotion returns the motion of r under an optimizer with the given method,
 // rate and momentum; per arm the force is first multiplied by gain (Adam's
-// preconditioner; nil: 1).
+// preconditioner; nil: 1). nil where it is not finite.
 func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) *motion {
 	fresh, stale, noise := r.fresh, r.stale, r.noise
 	if gain != nil {
@@ -44,6 +47,9 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 		fresh: within(r.q, fresh), stale: within(r.q, stale), noise: within(r.q, noise),
 		method: method, rate: rate, momentum: momentum, lag: r.Lag,
 	}}
+	if !m.finite() {
+		return nil
+	}
 	if parts, ok := m.whole.decouple(); ok {
 		m.parts = parts
 	} else {
@@ -67,14 +73,28 @@ func (m *motion) relative(r *rest, i int) *linear {
 	return l
 }
 
+// finite reports whether the stiffness and the noise are numbers.
+func (m *motion) finite() bool {
+	var total mat.Dense
+	total.Add(m.whole.fresh, m.whole.stale)
+	return finite(m.whole.fresh) && finite(m.whole.stale) && finite(&total) && finite(m.whole.noise)
+}
+
 // tooLarge says why the dynamics is not computed; "" where it is.
 func (m *motion) tooLarge() string {
 	n := m.whole.dim()
 	if n+1 > maxClasses {
 		return "more than 64 distinct arms"
 	}
-	if m.whole.lag.Kind == Delay && n*(m.whole.lag.Age+2) > maxCompanion {
+	if m.whole.lag.Kind == Delay && m.whole.lag.Age > maxCompanion/n-2 {
 		return "the companion matrix of the delay is larger than 320"
+	}
+	if m.whole.lag.Kind == Block && m.whole.lag.Age > maxPeriod {
+		for i := range m.parts {
+			if s := &m.parts[i]; !s.frozen() && !s.current() {
+				return "the refresh interval is longer than 10,000 steps and only part of the force is frozen"
+			}
+		}
 	}
 	return ""
 }
@@ -88,6 +108,10 @@ func (m *motion) dynamics() Dynamics {
 	}
 	for i := range m.parts {
 		one := m.parts[i].multipliers()
+		if one == nil {
+			values = nil // without this mode's the largest is not known
+			break
+		}
 		for range min(m.copies[i], maxListed) {
 			values = append(values, one...)
 		}

@@ -107,6 +107,9 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
+	if !isFinite(m.reference) {
+		return nil
+	}
 	c := newCurve(m)
 	var all [][]float64
 	for _, t := range c.zeros() {
@@ -170,6 +173,9 @@ func (c *curve) logits(t float64) []float64 {
 	}
 	// With y = C − t max m: Σ π_ref/(y + t(max m − m_a)) = 1, falling in y, at
 	// least 1 at the reference share of the best arms and at most 1 at y = 1.
+	if t == 0 {
+		return l
+	}
 	share := 0.0
 	for a, v := range c.value {
 		if v == c.high {
@@ -179,13 +185,40 @@ func (c *curve) logits(t float64) []float64 {
 	excess := func(y float64) float64 {
 		sum := -1.0
 		for a, v := range c.value {
-			sum += math.Exp(c.reference[a]) / (y + t*(c.high-v))
+			if at := y + t*(c.high-v); at > 0 { // 0: a best arm whose share underflows
+				sum += math.Exp(c.reference[a]) / at
+			}
 		}
 		return sum
 	}
 	y := share
 	if at := excess(share); at > 0 {
 		y = root(excess, share, 1, at)
+	}
+	if y == 0 {
+		// The reference share of the best arms underflows. Their logits follow
+		// from what the others leave: y = share/rest.
+		rest, top := -excess(0), math.Inf(-1)
+		for a, v := range c.value {
+			if v == c.high {
+				top = max(top, c.reference[a])
+			}
+		}
+		sum := 0.0
+		for a, v := range c.value {
+			if v == c.high {
+				sum += math.Exp(c.reference[a] - top)
+			}
+		}
+		y := top + math.Log(sum) - math.Log(max(rest, math.SmallestNonzeroFloat64)) // its logarithm
+		for a, v := range c.value {
+			if v == c.high {
+				l[a] -= y
+			} else {
+				l[a] -= math.Log(t * (c.high - v))
+			}
+		}
+		return l
 	}
 	for a, v := range c.value {
 		l[a] -= math.Log(y + t*(c.high-v))
@@ -237,13 +270,16 @@ func (c *curve) zeros() []float64 {
 	// overcome and the rest is below rounding.
 	linear := (60 + slices.Max(c.reference) - slices.Min(c.reference)) / spread
 	step := max(scanStep/spread, linear/4000)
-	step = min(step, end/64)
+	step = max(min(step, end/64), math.SmallestNonzeroFloat64)
 	gap := func(t float64) float64 { return c.Strength*t - c.factor(t) }
 
 	var zeros []float64
 	var ts, values [3]float64 // the last three points of the scan
 	n := 0
 	visit := func(t float64) (more bool) {
+		if math.IsInf(t, 1) {
+			return false
+		}
 		factor := c.factor(t)
 		if factor == 0 || math.IsInf(factor, 0) {
 			// At G = ∞ no reward varies any more to rounding, where φ → ∞.

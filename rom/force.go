@@ -122,6 +122,16 @@ func (m *model) prepare() float64 {
 	return mean
 }
 
+// variance returns that of a single reward of π_old.
+func (m *model) variance() float64 {
+	m.prepare()
+	sum := 0.0
+	for a, old := range m.past.probs {
+		sum += old * m.states[a].full(2)
+	}
+	return sum
+}
+
 // generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a
 // single reward (√V times the sample correction); 1, 0, 0 without scale; all 0
 // where no reward varies.

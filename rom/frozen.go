@@ -119,8 +119,8 @@ func BetaCritical(refGap float64) float64 {
 	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
 	low := max(refGap, 0)
 	high := low + 2
-	for f(high) < 0 {
-		high += 2
+	for step := 2.0; f(high) < 0; step *= 2 {
+		high += step
 	}
 	return math.Sinh(root(f, low, high, f(low)) / 2)
 }

@@ -40,11 +40,11 @@ func (m *model) phi(j, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return c * m.span
 	}
-	first, weights := binomial(m.GroupSize-2, j, rest, m.weights)
+	first, stride, weights := binomial(m.GroupSize-2, j, rest, m.weights)
 	m.weights = weights
 	sum := 0.0
 	for i, w := range weights {
-		sum += w * m.informative(first+i)
+		sum += w * m.informative(first+i*stride)
 	}
 	return c * sum
 }
@@ -66,13 +66,12 @@ func (m *model) phiSlope(j, rest float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	first, weights := binomial(n-1, j, rest, m.weights)
+	first, stride, weights := binomial(n-1, j, rest, m.weights)
 	m.weights = weights
-	sum, low := 0.0, m.informative(first)
+	sum := 0.0
 	for i, w := range weights {
-		high := m.informative(first + i + 1)
-		sum += w * (high - low)
-		low = high
+		t := first + i*stride
+		sum += w * (m.informative(t+1) - m.informative(t))
 	}
 	return m.baseline * (1 - 1/m.size) * float64(n) * sum
 }
@@ -99,18 +98,18 @@ func (m *model) moments(j, rest float64) groupMoments {
 		inverse = m.baseline * m.inverseScale(share, other)
 		return share * other * inverse, inverse, share, other
 	}
-	first, weights := binomial(m.GroupSize, j, rest, m.weights)
+	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
 	m.weights = weights
 	var g groupMoments
 	for i, w := range weights {
-		value, inverse, share, other := q(first + i)
+		value, inverse, share, other := q(first + i*stride)
 		g.mean += w * value
 		g.up += w * value * inverse * other
 		g.down += w * value * inverse * share
 	}
 	// Centred in a second pass: at p = ½ the variance is 1/G² of the square.
 	for i, w := range weights {
-		value, _, share, _ := q(first + i)
+		value, _, share, _ := q(first + i*stride)
 		g.variance += w * (value - g.mean) * (value - g.mean)
 		g.covariance += w * (value - g.mean) * (share - j)
 	}

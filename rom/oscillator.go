@@ -59,7 +59,7 @@ func oscillator(s *scalar, factors Factors) Oscillator {
 	}
 	o.Mass *= factors.Mass
 	if o.Spring > 0 && o.Mass > 0 {
-		o.DampingRatio = o.Damping / (2 * math.Sqrt(o.Mass*o.Spring))
+		o.DampingRatio = o.Damping / (2 * math.Sqrt(o.Mass) * math.Sqrt(o.Spring))
 	}
 	switch {
 	case o.Spring <= 0 || o.Damping <= 0:

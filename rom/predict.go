@@ -10,6 +10,9 @@ import (
 // predictions are out of scope: second-order terms are of that relative size.
 const maxGapVariance = 0.01
 
+// beyondRange says that a cell is too extreme for its numbers.
+const beyondRange = "the state at rest leaves the range of floating point"
+
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
 // z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred informs, the
@@ -24,27 +27,75 @@ const maxDegenerate = 0.99
 // order only, or the optimizer is Adam (near a fixed point a heavy ball with
 // μ = β1 and the rate (1−β1)η/√Var g_a of each logit, docs/theory.md §6), Exact
 // is out of scope and LeadingOrder holds that force's linear dynamics.
+//
+// Where a number is not finite nothing is said: a pointer is nil, and where the
+// state at rest itself is not finite every scope is out.
 func Predict(p Params) Prediction {
+	prediction := predict(p)
+	prediction.dropInfinite()
+	return prediction
+}
+
+// dropInfinite takes back what is not a finite number.
+func (prediction *Prediction) dropInfinite() {
+	pointers := []**float64{
+		&prediction.PaperVariance,
+		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
+		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance,
+	}
+	for _, r := range []*Rule{&prediction.PaperRule, &prediction.SufficientRule} {
+		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval)
+	}
+	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
+		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,
+			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward)
+	}
+	for _, x := range pointers {
+		if *x != nil && !isFinite([]float64{**x}) {
+			*x = nil
+		}
+	}
+}
+
+func predict(p Params) Prediction {
 	newModel(&p)
 	f := fold(p)
 	prediction := Prediction{ForceKind: newModel(&f.Params).kind()}
 	nothing := func(because string) Prediction {
 		out := Scope{Because: because}
 		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
+		if because == beyondRange {
+			prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, Oscillator{}
+		}
 		return prediction
+	}
+	if !f.representable() {
+		return nothing(beyondRange)
 	}
 	logits := f.reached()
 	if logits == nil {
 		return nothing("no fixed point is reached from the reference")
 	}
-	prediction.FixedPoint = &f.points([][]float64{logits})[0]
+	point := &f.points([][]float64{logits})[0]
+	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
+		return nothing(beyondRange)
+	}
+	prediction.FixedPoint = point
 	r := newRest(f, logits)
+	if !r.finite() {
+		return nothing(beyondRange)
+	}
 	directions := r.modes()
 	top := directions[0]
 	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, directions[len(directions)-1].total}
 	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
+	}
+
+	s := prediction.Stiffness
+	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
+		return nothing(beyondRange)
 	}
 
 	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
@@ -66,7 +117,13 @@ func Predict(p Params) Prediction {
 		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
 	m := r.newMotion(method, rate, momentum, gain)
+	if m == nil {
+		return nothing(beyondRange)
+	}
 	prediction.Oscillator = oscillator(m.stiffest(r, directions, gain), p.Factors)
+	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
+		return nothing(beyondRange)
+	}
 	reason := m.tooLarge()
 	switch {
 	case reason != "":
@@ -103,6 +160,19 @@ func Predict(p Params) Prediction {
 		prediction.leadingVariances(r, m)
 	}
 	return prediction
+}
+
+// representable reports whether log π_ref and the scale of the mean force there
+// are numbers.
+func (f *folded) representable() bool {
+	m := newModel(&f.Params)
+	if !isFinite(m.reference) {
+		return false
+	}
+	m.set(f.Reference, f.Reference)
+	force := make([]float64, len(f.Arms))
+	m.meanForce(force)
+	return isFinite(force) && (m.success != nil || isFinite([]float64{m.variance()}))
 }
 
 // degenerate reports whether more than maxDegenerate of the groups at a fixed
@@ -196,6 +266,9 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 	case d.SpectralRadius == nil || *d.SpectralRadius >= 1:
 		scope.Because = "the linear map is unstable"
 		return
+	case p.Lag.Kind == Block && p.Lag.Age > maxPeriod:
+		scope.Because = "the refresh interval is longer than 10,000 steps"
+		return
 	}
 	law, ok := m.whole.stationary()
 	if !ok {
@@ -220,6 +293,9 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 		d.StationaryVariance.LogitGap = &gap
 	}
 	switch gap := r.gapVariance(sigma, variances); {
+	case !isFinite([]float64{reward, gap}):
+		scope.Because = "the stationary law leaves the range of floating point"
+		return
 	case p.Optimizer.Method == Adam:
 		scope.Because = "Adam is a heavy ball to leading order only"
 		return

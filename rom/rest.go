@@ -52,6 +52,16 @@ func newRest(f folded, logits []float64) *rest {
 	return r
 }
 
+// finite reports whether the stiffness and the noise are numbers.
+func (r *rest) finite() bool {
+	for _, x := range r.relatives {
+		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
+			return false
+		}
+	}
+	return finite(r.fresh) && finite(r.stale) && finite(r.noise)
+}
+
 // isometric writes D_n^{−1/2} M D_n^{−1/2}: the merged force per arm, and √n_c
 // for the length of a class's common motion.
 func (r *rest) isometric(m *mat.Dense) {

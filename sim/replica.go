@@ -94,10 +94,10 @@ func (r *replica) run(ctx context.Context, index int, values [][quantityCount]fl
 			r.force.Sampled(r.g, &r.tally, r.policy, behaviour)
 		}
 		if t == r.recorded[next] {
-			if !finite(r.policy.Logits) {
+			r.observe(&values[next], reward, behaviour)
+			if !finite(r.policy.Logits) || !finite(values[next][:]) {
 				return averages{}, t
 			}
-			r.observe(&values[next], reward, behaviour)
 			next++
 		}
 		if t == c.Run.Steps {
@@ -126,6 +126,9 @@ func (r *replica) run(ctx context.Context, index int, values [][quantityCount]fl
 	avg.gap /= n
 	avg.gapSquare /= n
 	avg.zeroVariance = float64(zero) / (n * float64(c.Estimator.GroupsPerStep))
+	if !finite([]float64{avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare}) {
+		return averages{}, c.Run.Steps
+	}
 	return avg, -1
 }
 
@@ -156,9 +159,9 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64, behaviour *
 // gap returns z = θ_1 − θ_0, index 1 being the arm listed first.
 func gap(p *grpo.Policy) float64 { return p.Logits[0] - p.Logits[1] }
 
-func finite(logits []float64) bool {
-	for _, l := range logits {
-		if math.IsInf(l, 0) || math.IsNaN(l) {
+func finite(values []float64) bool {
+	for _, x := range values {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
 			return false
 		}
 	}

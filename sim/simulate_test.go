@@ -175,9 +175,18 @@ func TestDivergence(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
 	c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 overflows
-	r := simulate(t, []Cell{c}, 2)[0]
-	if r.Status != Diverged || r.Diverged == 0 || r.Trajectory != nil || r.Estimates != nil {
-		t.Errorf("status %s, %d of 100 diverged at %d, %d estimates", r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
+	// far out, but finite: squares overflow
+	square := referenceCell()
+	square.Estimator.KL = grpo.KL{Coefficient: 2, Gradient: grpo.K3, At: grpo.AtCurrent}
+	square.Optimizer.LearningRate = 1e300
+	large := referenceCell()
+	large.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 1e200}, {Reward: grpo.Constant}}
+	large.Bandit.TrueMeans = []float64{1e200, 0}
+	for _, cell := range []Cell{c, square, large} {
+		r := simulate(t, []Cell{cell}, 2)[0]
+		if r.Status != Diverged || r.Diverged == 0 || r.Trajectory != nil || r.Estimates != nil {
+			t.Errorf("status %s, %d of 100 diverged at %d, %d estimates", r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
 // the measured interval, of failure probability 1e-6 each, widened by the
 // second order of the displacement.
 func TestStiffnessOfTheReferenceBandit(t *testing.T) {
-	const d, pairs = 0.1, 2_000_000
+	const d, pairs = 0.1, 4_000_000
 	c := referenceCell()
 	c.Estimator.KL.At = grpo.AtCurrent
 	c.Run = Run{Steps: 1, Replicas: 1}
@@ -33,10 +33,9 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	total := p * (1 - p)   // 2βpq, β = ½
 	stale := -2 * delta * p * (1 - p) * (1 - 2*p)
 	want := map[string]float64{"total": total, "stale": stale, "fresh": total - stale}
-	// The relative error of a central difference at ±2d in z is (2d)²/6 times
-	// the ratio of third to first derivative, of order 1 for the total; the
-	// parts are sums of terms of the size of the total.
-	bias := 4 * d * d / 6 * total * 2
+	// What the extrapolation leaves is (2d)⁴/30 times a fifth derivative in z,
+	// itself a sum of terms of the size of the total.
+	bias := 16 * d * d * d * d / 30 * total * 4
 	for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
 		lo, hi := e.Interval(1 - 1e-6)
 		if x := want[e.Name]; !(lo-bias <= x && x <= hi+bias) {

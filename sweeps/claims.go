@@ -37,6 +37,13 @@ type finding struct {
 	failed           string // why nature has decided against every stationary state
 }
 
+// unmeasured begins a finding that has no number yet: what nobody fills in
+// decides nothing.
+func unmeasured(kind rom.Kind) finding {
+	nan := math.NaN()
+	return finding{measured: nan, lo: nan, hi: nan, kind: kind}
+}
+
 // claimLogic is what a claim does: how it groups cells, which quantities it
 // decides, and how it finds them.
 type claimLogic struct {
@@ -64,7 +71,7 @@ var claimLogics = map[string]claimLogic{
 
 	claimStationary: {each, only("expected reward, variance"),
 		perCell(func(j *judgement, c *Cell, o *Outcome) finding {
-			f := j.measured(o, sim.ExpectedRewardVariance)
+			f := j.measured(c, o, sim.ExpectedRewardVariance)
 			f.predicted, f.kind, f.outOfScope = j.rewardVariance(c)
 			return f
 		})},
@@ -87,12 +94,6 @@ var claimLogics = map[string]claimLogic{
 				return f
 			}
 			f.predicted = *p.Moments.ZeroVariance
-			e, ok := o.estimate(sim.ZeroVarianceShare)
-			if ok {
-				run := c.Settings.Run
-				trials := float64(run.Replicas) * float64(run.Steps-run.BurnIn) * float64(c.Settings.Estimator.GroupsPerStep)
-				f.lo, f.hi = e.Share(trials, j.confidence)
-			}
 			return f
 		})},
 }
@@ -101,7 +102,7 @@ var claimLogics = map[string]claimLogic{
 func each(_ *Check, cells []*Cell) []CellSet {
 	sets := make([]CellSet, len(cells))
 	for i, c := range cells {
-		sets[i] = CellSet{Name: c.ID, Label: c.Label(), Cells: []*Cell{c}}
+		sets[i] = CellSet{Label: c.Label(), Cells: []*Cell{c}}
 	}
 	return sets
 }
@@ -173,9 +174,9 @@ func perCell(find func(j *judgement, c *Cell, o *Outcome) finding) func(*judgeme
 // stationary begins a finding about a stationary estimate, with the theory's
 // scope, and returns the prediction to complete it from.
 func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.Prediction) {
-	f := j.measured(o, name)
+	f := j.measured(c, o, name)
 	p := j.prediction(c)
-	f.kind = p.ForceKind
+	f.kind = knownTo(c, p)
 	f.outOfScope = stationaryScope(c, p)
 	return f, p
 }
@@ -190,10 +191,21 @@ func stationaryScope(c *Cell, p *rom.Prediction) string {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
 		}
 		return ""
+	case c.Settings.Optimizer.Kind == grpo.Adam: // known to leading order only, which has its own scope
+		return p.LeadingOrder.Scope.Because
 	case !p.Noise.In:
 		return p.Noise.Because
 	}
 	return ""
+}
+
+// knownTo says how the theory knows a stationary state: exactly, or to leading
+// order where the force is or the optimizer is Adam.
+func knownTo(c *Cell, p *rom.Prediction) rom.Kind {
+	if c.Settings.Optimizer.Kind == grpo.Adam {
+		return rom.LeadingOrder
+	}
+	return p.ForceKind
 }
 
 // rewardVariance returns the predicted Var J of a cell.
@@ -201,7 +213,7 @@ func (j *judgement) rewardVariance(c *Cell) (value float64, kind rom.Kind, outOf
 	p := j.prediction(c)
 	kind = j.kind
 	if kind == "" {
-		kind = p.ForceKind
+		kind = knownTo(c, p)
 	}
 	if c.Settings.Estimator.GroupSize == grpo.Infinite {
 		return 0, kind, "the expected gradient has no noise"
@@ -230,7 +242,7 @@ const leadingOrderFrom = 32
 // the same way to their predictions: the exact slope is that of the exact
 // predictions on the same G. The leading order is the slope as G → ∞.
 func findScaling(j *judgement, set CellSet) []finding {
-	f := finding{kind: j.kind}
+	f := unmeasured(j.kind)
 	var sized []*Cell // at least three: the loader sees to it
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
@@ -246,9 +258,9 @@ func findScaling(j *judgement, set CellSet) []finding {
 			f.failed = failure
 			return []finding{f}
 		}
-		e, ok := o.estimate(sim.ExpectedRewardVariance)
+		e, _ := o.estimate(sim.ExpectedRewardVariance)
 		p, kind, outOfScope := j.rewardVariance(c)
-		if outOfScope != "" || !ok {
+		if outOfScope != "" {
 			f.outOfScope = c.Label() + ": " + outOfScope
 			return []finding{f}
 		}
@@ -299,9 +311,9 @@ func slopeWeights(x []float64) []float64 {
 	return w
 }
 
-// asymptoticSlope is the exponent of Var J in G as G → ∞, which is an integer:
-// −1, or −2 where the leading noise vanishes. It is read off the exact theory
-// at two very large groups.
+// asymptoticSlope is the exponent of Var J in G as G → ∞, a multiple of ½: −1,
+// −2 where the leading noise vanishes, −½ for Adam. It is read off the theory at
+// two very large groups.
 func (j *judgement) asymptoticSlope(c *Cell) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
 	variance := func(size int) (float64, string) {
@@ -309,7 +321,7 @@ func (j *judgement) asymptoticSlope(c *Cell) (slope float64, outOfScope string) 
 		s.Estimator.GroupSize = size
 		p := j.predictSettings(&s)
 		v := p.Exact.StationaryVariance.ExpectedReward
-		if p.ForceKind == rom.LeadingOrder {
+		if knownTo(c, p) == rom.LeadingOrder {
 			v = p.LeadingOrder.StationaryVariance.ExpectedReward
 		}
 		if why := stationaryScope(c, p); why != "" || v == nil || *v <= 0 {
@@ -325,7 +337,7 @@ func (j *judgement) asymptoticSlope(c *Cell) (slope float64, outOfScope string) 
 	if why != "" {
 		return 0, why
 	}
-	return math.Round(math.Log2(b / a)), ""
+	return math.Round(2*math.Log2(b/a)) / 2, ""
 }
 
 func stiffnessQuantities(cells []*Cell) []string {
@@ -344,7 +356,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	p := j.prediction(c)
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(set.Cells) {
-		f := j.estimated(o, quantity)
+		f := j.estimated(c, o, quantity)
 		f.quantity = quantity
 		f.kind = p.ForceKind
 		if p.FixedPoint == nil {
@@ -371,10 +383,10 @@ func findStiffness(j *judgement, set CellSet) []finding {
 // one where the band lies farthest outside, if anywhere it does wholly, else
 // the one where it reaches farthest.
 func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
-	f := finding{replicas: c.Settings.Run.Replicas}
+	f := unmeasured(rom.Exact)
+	f.replicas = c.Settings.Run.Replicas
 	if o.Trajectory == nil || len(o.Trajectory.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
 		f.failed = o.failure()
-		f.kind = rom.Exact
 		return f
 	}
 	curve, kind, why := j.curve(c)
@@ -396,6 +408,9 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 		lo, hi = min(lo, hi), max(lo, hi)
 		if t == 0 { // every replica starts there
 			lo, hi = deviation, deviation
+		}
+		if math.IsNaN(lo) || math.IsNaN(hi) {
+			return unmeasured(kind) // what is not known cannot agree
 		}
 		// A band wholly outside decides before one that only reaches far.
 		reach := max(-lo, hi)
@@ -457,7 +472,7 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 	}
 	cv.reward = make([]float64, c.Settings.Run.Steps+1)
 	policy := grpo.NewPolicy(c.Sim.Init)
-	force := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
+	force, scope := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
 		copy(policy.Logits, theta)
 		policy.Update()
 		cv.reward[t] = policy.Mean(means)
@@ -465,5 +480,5 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 	if kind == "" {
 		kind = force
 	}
-	return cv, kind, ""
+	return cv, kind, scope.Because
 }

@@ -79,6 +79,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "degenerate-groups", Per: PerCell,
 		Quantity:    "share of groups whose rewards are all equal",
+		Needs:       []Need{NeedsBurnIn},
 		Predictions: []rom.Kind{rom.Exact},
 		Doc:         "Groups without variance come as often as E[J^G + (1−J)^G] says.",
 	},

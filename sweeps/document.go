@@ -16,8 +16,12 @@ func (s *Spec) Document() []byte {
 	}
 	base := s.baseDraft()
 	for i, k := range Keys {
-		if base[i] != nil {
-			nest(document, k.Path, documentValue(base[i]))
+		v := base[i]
+		if v == nil {
+			v = k.Default // written out: a later version may have another
+		}
+		if v != nil { // else its default follows other keys
+			nest(document, k.Path, documentValue(v))
 		}
 	}
 	if len(s.Sweep) > 0 {

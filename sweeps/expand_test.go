@@ -187,7 +187,7 @@ func TestSelectsToTwelveDigits(t *testing.T) {
 	spec, err := Load("f", []byte(loadMinimal+`
 sweep: [{param: optimizer.learning_rate, log: {from: 0.01, to: 1, points: 5}}]
 checks:
-  - {claim: degenerate-groups, margin: 0.1, where: {optimizer.learning_rate: [0.0316227766017, 0.31622776601683794]}}
+  - {claim: stiffness, displacement: 0.1, draws: 10, margin: 0.1, where: {optimizer.learning_rate: [0.0316227766017, 0.31622776601683794]}}
 `))
 	if err != nil {
 		t.Fatal(err)

@@ -65,13 +65,14 @@ type Experiment struct {
 	Verdicts []Verdict
 	Figures  []Figure
 	Command  string // how to run it again
+
+	predictions predictionCache
 }
 
-// Figures returns the pictures of an experiment: one a check, or one a variant
+// figures returns the pictures of an experiment: one a check, or one a variant
 // where a check spans several.
-func Figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict) []Figure {
+func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {
 	var figures []Figure
-	cache := make(predictionCache)
 	for _, planned := range plan.Checks {
 		j := &judgement{
 			check: planned.Check, kind: planned.Check.Prediction, factors: rom.Unit,

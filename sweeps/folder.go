@@ -1,12 +1,14 @@
 package sweeps
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
@@ -49,6 +51,8 @@ func openFolder(dir, name string) (release func() error, err error) {
 	switch {
 	case err == nil && manifest.Name != name:
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, &FolderError{fmt.Sprintf("%s is not a folder: choose another --out", dir)}
 	case errors.Is(err, fs.ErrNotExist):
 		_, journal := os.Stat(filepath.Join(dir, journalName))
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && journal != nil {
@@ -77,7 +81,11 @@ func readManifest(dir string) (*Manifest, error) {
 	}
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, &FolderError{fmt.Sprintf("%s: %v: remove the file and run the sweep again; finished cells are kept", filepath.Join(dir, manifestName), err)}
+		return nil, &DamagedError{fmt.Sprintf("%s: %v: remove the file and run the sweep again; finished cells are kept", filepath.Join(dir, manifestName), err)}
+	}
+	var config bytes.Buffer
+	if err := json.Compact(&config, m.Config); err != nil || checksum(config.Bytes()) != m.Hash {
+		return nil, &DamagedError{fmt.Sprintf("%s: the configuration is not the one it was: remove the file and run the sweep again; finished cells are kept", filepath.Join(dir, manifestName))}
 	}
 	return &m, nil
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -55,7 +54,7 @@ func readJournal(data []byte) (outcomes map[string]*Outcome, damaged [][]byte) {
 		var o Outcome
 		torn := !bytes.HasSuffix(line, []byte("\n"))
 		if torn || json.Unmarshal(line, &entry) != nil || entry.Checksum != checksum(entry.Cell) ||
-			json.Unmarshal(entry.Cell, &o) != nil || o.ID == "" {
+			json.Unmarshal(entry.Cell, &o) != nil || !o.intact() {
 			damaged = append(damaged, line)
 			continue
 		}
@@ -121,7 +120,8 @@ func writeJournal(dir string, plan *Plan, outcomes map[string]*Outcome) error {
 }
 
 // appender appends outcomes to a journal while a sweep runs. It syncs at most
-// once a second: what a crash can lose is a second's work, never an intact line.
+// once a second, when a cell is finished: a crash of the machine can lose the
+// cells since, a crash of the program none.
 type appender struct {
 	file   *os.File
 	synced time.Time
@@ -156,10 +156,6 @@ func (a *appender) close() error {
 
 // damageReport says in one line what was set aside.
 func damageReport(dir string, damaged [][]byte) string {
-	words := "line was"
-	if len(damaged) > 1 {
-		words = "lines were"
-	}
-	return fmt.Sprintf("%s: %d damaged %s set aside in %s; %s", filepath.Join(dir, journalName), len(damaged), words,
-		damagedName, strings.TrimSpace("their cells are computed again"))
+	return fmt.Sprintf("%s: damaged lines set aside in %s: %d; what they held is computed again",
+		filepath.Join(dir, journalName), damagedName, len(damaged))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sim"
 )
 
 // judgement is one check being applied to one theory: the right one, or one
@@ -26,7 +27,10 @@ type predictionCache map[string]*rom.Prediction
 // Judge compares what was measured with what the theory says. outcomes holds
 // the stored outcome of every cell, by id.
 func Judge(plan *Plan, outcomes map[string]*Outcome) []Verdict {
-	cache := make(predictionCache)
+	return judge(plan, outcomes, make(predictionCache))
+}
+
+func judge(plan *Plan, outcomes map[string]*Outcome, cache predictionCache) []Verdict {
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
@@ -99,7 +103,8 @@ func (j *judgement) find(set CellSet) []finding {
 		}
 		findings := make([]finding, len(logic.quantities(set.Cells)))
 		for i := range findings {
-			findings[i] = finding{kind: rom.Exact, outOfScope: "no fixed point to start from"}
+			findings[i] = unmeasured(rom.Exact)
+			findings[i].outOfScope = "no fixed point to start from"
 		}
 		return findings
 	}
@@ -140,8 +145,13 @@ func (j *judgement) margin(predicted float64) float64 {
 func because(ruling Ruling, f finding, margin float64, expect Expectation) string {
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
-		if math.IsNaN(half) || math.IsInf(half, 0) {
+		switch {
+		case math.IsNaN(half) || math.IsNaN(f.predicted):
+			return "there is no number to compare"
+		case math.IsInf(half, 0) && f.replicas == 1:
 			return "the error of a single replica is not known: run at least two"
+		case math.IsInf(half, 0):
+			return "at this confidence the interval has no end"
 		}
 		distance := math.Abs(math.Abs(f.measured-f.predicted) - margin)
 		if f.replicas > 0 && distance > 0 {
@@ -181,33 +191,37 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 }
 
 func (j *judgement) predictSettings(s *Settings) *rom.Prediction {
+	return j.cache.predict(s, j.factors)
+}
+
+// predict returns what the theory says of settings at rest.
+func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Prediction {
 	rest := *s
-	rest.Run, rest.Policy.Init = s.Run, Init{Logits: s.Policy.Reference} // the state at rest does not depend on the start
-	key := fmt.Sprintf("%s %v", Canonical(rest), j.factors)
-	p, known := j.cache[key]
+	rest.Policy.Init = Init{Logits: s.Policy.Reference} // the state at rest does not depend on the start
+	rest.Run = sim.Run{}
+	key := fmt.Sprintf("%s %v", Canonical(rest), factors)
+	p, known := cache[key]
 	if !known {
-		made := rom.Predict(Params(s, j.factors))
+		made := rom.Predict(Params(s, factors))
 		p = &made
-		j.cache[key] = p
+		cache[key] = p
 	}
 	return p
 }
 
 // measured begins a finding with a stationary estimate and its interval.
-func (j *judgement) measured(o *Outcome, name string) finding {
-	f := j.estimated(o, name)
+func (j *judgement) measured(c *Cell, o *Outcome, name string) finding {
+	f := j.estimated(c, o, name)
 	f.failed = o.failure()
 	return f
 }
 
 // estimated begins a finding with an estimate and its interval.
-func (j *judgement) estimated(o *Outcome, name string) finding {
-	e, ok := o.estimate(name)
-	if !ok {
-		nan := math.NaN()
-		return finding{measured: nan, lo: nan, hi: nan}
+func (j *judgement) estimated(c *Cell, o *Outcome, name string) finding {
+	f := unmeasured(rom.Exact)
+	if e, ok := o.estimate(name); ok {
+		f.measured, f.replicas = e.Mean, e.DF+1
+		f.lo, f.hi = c.interval(name, e, j.confidence)
 	}
-	f := finding{measured: e.Mean, replicas: e.DF + 1}
-	f.lo, f.hi = e.Interval(j.confidence)
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/rom"
 	"grposim/sim"
 )
 
@@ -128,7 +129,12 @@ func TestClaimTableIsComplete(t *testing.T) {
 // their slope.
 func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
-	text := strings.Replace(resting, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
+	return scalingOf(t, resting, sizes, check, exponent)
+}
+
+func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verdict {
+	t.Helper()
+	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
 	plan := planText(t, text)
 	outcomes := make(map[string]*Outcome)
 	for i := range plan.Cells {
@@ -162,5 +168,70 @@ func TestJudgeScaling(t *testing.T) {
 		if v.Verdict == Agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
 			t.Errorf("measured %g, predicted %g, cell %q", float64(v.Measured), float64(v.Predicted), v.Cell)
 		}
+	}
+}
+
+// An adaptive optimizer is known to leading order only: its exponent is −½.
+func TestJudgeAdamScaling(t *testing.T) {
+	const check = "{claim: fluctuation-scaling, over: grpo.group_size, prediction: leading-order, margin: 0.03}"
+	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
+	for _, c := range []struct {
+		exponent float64
+		want     Ruling
+	}{{-0.5, Agree}, {-1, Disagree}} {
+		v := scalingOf(t, text, "[32, 128, 512]", check, c.exponent)[0]
+		if v.Verdict != c.want || v.Predicted != -0.5 || v.PredictionKind != rom.LeadingOrder {
+			t.Errorf("exponent %g: %v because %s, predicted %g (%s)", c.exponent, v.Verdict, v.Because, float64(v.Predicted), v.PredictionKind)
+		}
+	}
+}
+
+// A verdict names its cell by its id.
+func TestVerdictsNameCells(t *testing.T) {
+	e, _ := runSweep(t, small, t.TempDir(), 2)
+	ids := make(map[string]bool)
+	for i := range e.Plan.Cells {
+		ids[e.Plan.Cells[i].ID] = true
+	}
+	for _, v := range e.Verdicts {
+		across := strings.HasPrefix(v.Cell, "grpo.group_size|")
+		if !ids[v.Cell] && !across || across != (v.Claim == claimScaling) {
+			t.Errorf("%s: the cell is %q", v.Claim, v.Cell)
+		}
+	}
+	if len(e.Verdicts) != e.Plan.Verdicts {
+		t.Errorf("%d verdicts, %d planned", len(e.Verdicts), e.Plan.Verdicts)
+	}
+}
+
+// A trajectory of which a number is missing decides nothing, whatever the rest.
+func TestMissingNumbersDoNotAgree(t *testing.T) {
+	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1) + "  - {claim: trajectory, absolute_margin: 1e6}\n"
+	plan := planText(t, text)
+	dir := t.TempDir()
+	e, err := Run(t.Context(), plan, dir, 1, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdicts[0].Verdict; v != Agree {
+		t.Fatalf("%v, want a margin of 1e6 to agree", v)
+	}
+	id := plan.Cells[0].ID
+	series := e.Outcomes[id].Trajectory.Series(sim.ExpectedReward)
+	series.Mean[len(series.Mean)/2] = Number(math.NaN())
+	if v := Judge(plan, e.Outcomes)[0]; v.Verdict != Inconclusive {
+		t.Errorf("%v because %s", v.Verdict, v.Because)
+	}
+}
+
+// What is out of scope carries no number that nobody measured.
+func TestOutOfScopeHasNoNumbers(t *testing.T) {
+	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: stationary-fluctuation, margin: 0.1}\n"
+	e, err := Run(t.Context(), planText(t, text), t.TempDir(), 1, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !math.IsNaN(float64(v.Measured)) || !math.IsNaN(float64(v.Predicted)) {
+		t.Errorf("%v, measured %g, predicted %g", v.Verdict, float64(v.Measured), float64(v.Predicted))
 	}
 }

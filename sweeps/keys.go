@@ -36,6 +36,8 @@ const (
 	maxCells    = 1_000_000
 	maxGroup    = 1 << 31 // the largest group the samplers draw; `inf` is beyond
 	maxReplicas = 10_000_000
+	maxDelay    = 1_000_000
+	maxSamples  = 1_000_000
 )
 
 // Range is an interval of numbers; an open end is itself outside.

@@ -58,6 +58,15 @@ func reason(err error) string {
 // overrides `key=value` applied to its base. The error is Problems: everything
 // that is wrong, at once.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
+	if len(data) > maxFileBytes {
+		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want a configuration", maxFileBytes)}}
+	}
+	return load(file, data, set)
+}
+
+// load is Load for a text of any size: a folder's own manifest writes out what
+// a file may say in a few words.
+func load(file string, data []byte, set []string) (*Spec, error) {
 	root, problems := parseYAML(file, "", data)
 	l := newLoader(problems)
 	l.load(root, set)
@@ -154,10 +163,6 @@ func (r *yamlReader) place(line, column int) place {
 }
 
 func (r *yamlReader) read(data []byte) {
-	if len(data) > maxFileBytes {
-		r.report(0, 0, r.path, "got more than %d bytes, want a configuration", maxFileBytes)
-		return
-	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if r.refuseCharacters(data); len(r.problems) > 0 {
 		return

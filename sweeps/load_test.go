@@ -335,7 +335,9 @@ func TestLoadChecks(t *testing.T) {
 func TestControlApplies(t *testing.T) {
 	spec, err := Load("f", []byte(loadMinimal+`
 checks:
-  - claim: degenerate-groups
+  - claim: stiffness
+    displacement: 0.1
+    draws: 10
     margin: 0.1
     control:
       set:

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"slices"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -76,6 +77,35 @@ func (o *Outcome) estimate(name string) (measure.Estimate, bool) {
 		}
 	}
 	return measure.Estimate{}, false
+}
+
+// interval returns the interval of a cell's estimate: Wilson's for the share of
+// zero-variance groups, Student's for everything else.
+func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
+	if name != sim.ZeroVarianceShare {
+		return e.Interval(confidence)
+	}
+	run := c.Settings.Run
+	trials := float64(run.Replicas) * float64(run.Steps-run.BurnIn) * float64(c.Settings.Estimator.GroupsPerStep)
+	return e.Share(trials, confidence)
+}
+
+// intact reports whether an outcome read from a journal is one that a sweep can
+// have written: a known status, and series as long as their steps.
+func (o *Outcome) intact() bool {
+	if o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, NoFixedPoint}, o.Status) {
+		return false
+	}
+	if o.Trajectory == nil {
+		return true
+	}
+	n := len(o.Trajectory.Steps)
+	for _, s := range o.Trajectory.Quantities {
+		if len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n {
+			return false
+		}
+	}
+	return slices.IsSorted(o.Trajectory.Steps) && o.Trajectory.Series(sim.ExpectedReward) != nil
 }
 
 func (o *Outcome) degrees(name string) int {

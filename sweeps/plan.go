@@ -53,7 +53,7 @@ type PlannedCheck struct {
 // CellSet is the cells that one judgement takes together: a single one, or
 // those that differ only in the check's `over`.
 type CellSet struct {
-	Name  string // the verdict's `cell`
+	Name  string // the verdict's `cell`; of a single cell its id
 	Label string // the same for people
 	Cells []*Cell
 }
@@ -95,6 +95,13 @@ func NewPlan(spec *Spec) (*Plan, error) {
 	}
 	for i := range plan.Cells {
 		plan.Cells[i].resolve(spec.Seed, probes[&plan.Cells[i]])
+	}
+	for _, planned := range plan.Checks {
+		for i := range planned.Sets {
+			if set := &planned.Sets[i]; set.Name == "" { // its id was not known before its probes were
+				set.Name = set.Cells[0].ID
+			}
+		}
 	}
 	return plan, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -119,12 +120,12 @@ func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, o
 func Open(dir string) (*Plan, map[string]*Outcome, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil, nil, &FolderError{fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
 		}
 		return nil, nil, err
 	}
-	spec, err := Load(filepath.Join(dir, manifestName), manifest.Config)
+	spec, err := load(filepath.Join(dir, manifestName), manifest.Config, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,9 +173,9 @@ func JudgeFolder(dir string) (*Experiment, error) {
 
 // derive judges, and writes every table of a results folder.
 func derive(plan *Plan, dir string, outcomes map[string]*Outcome) (*Experiment, error) {
-	e := &Experiment{Plan: plan, Outcomes: outcomes}
-	e.Verdicts = Judge(plan, outcomes)
-	e.Figures = Figures(plan, outcomes, e.Verdicts)
+	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: make(predictionCache)}
+	e.Verdicts = judge(plan, outcomes, e.predictions)
+	e.Figures = figures(plan, outcomes, e.Verdicts, e.predictions)
 	for _, table := range []struct {
 		name  string
 		write func() ([]byte, error)

@@ -231,6 +231,52 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	}
 }
 
+// A manifest that has been edited is damage, and says so.
+func TestDamagedManifest(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, minimal, dir, 1)
+	path := filepath.Join(dir, manifestName)
+	whole := readFile(t, path)
+	for _, c := range []struct{ old, new string }{
+		{`"steps": 20`, `"steps": 21`}, {`"hash": "`, `"hash": "0`}, {`"config": {`, `"config": {{`},
+	} {
+		changed := bytes.Replace(whole, []byte(c.old), []byte(c.new), 1)
+		if bytes.Equal(changed, whole) {
+			t.Fatalf("the manifest has no %s", c.old)
+		}
+		if err := os.WriteFile(path, changed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var damaged *DamagedError
+		if _, err := JudgeFolder(dir); !errors.As(err, &damaged) {
+			t.Errorf("%s: %v", c.new, err)
+		}
+	}
+	if err := os.Remove(path); err != nil { // the remedy that the message names
+		t.Fatal(err)
+	}
+	if _, quiet := runSweep(t, minimal, dir, 1); quiet.cells != 0 {
+		t.Errorf("%d cells were simulated again", quiet.cells)
+	}
+}
+
+// Outcomes that no sweep can have written are damage, checksum or not.
+func TestImpossibleOutcomes(t *testing.T) {
+	for _, o := range []Outcome{
+		{ID: "a", Status: "bogus"},
+		{ID: "a", Status: CellOK, Trajectory: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
+		{ID: "a", Status: CellOK, Trajectory: &Trajectory{Steps: []int{0}}},
+	} {
+		line, err := encodeLine(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outcomes, damaged := readJournal(line); len(outcomes) != 0 || len(damaged) != 1 {
+			t.Errorf("%s is accepted", line)
+		}
+	}
+}
+
 func TestFolderBelongsToOneName(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)

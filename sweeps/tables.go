@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -30,8 +31,7 @@ func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
 // VerdictsMarkdown returns the verdict table as Markdown.
 func VerdictsMarkdown(verdicts []Verdict) []byte {
 	var b bytes.Buffer
-	s := Summarize(verdicts)
-	fmt.Fprintf(&b, "%d agree, %d disagree, %d inconclusive, %d out of scope\n\n", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	fmt.Fprintf(&b, "%s\n\n", Summarize(verdicts))
 	b.WriteString("| experiment | claim | cell | quantity | measured | predicted | margin | verdict | control |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
 	for _, v := range verdicts {
@@ -151,7 +151,7 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 				row = append(row, "", "", "")
 				continue
 			}
-			lo, hi := estimate.Interval(e.Plan.Spec.Confidence)
+			lo, hi := c.interval(n, estimate, e.Plan.Spec.Confidence)
 			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
 		}
 		return row
@@ -180,7 +180,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope")
 	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
 		c := &e.Plan.Cells[i]
-		p := rom.Predict(Params(&c.Settings, rom.Unit))
+		p := e.predictions.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
 		if p.ForceKind == rom.LeadingOrder {
 			full = &p.LeadingOrder
@@ -190,7 +190,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			reward = &p.FixedPoint.Reward
 		}
 		scope := "in"
-		if why := stationaryScope(c, &p); why != "" {
+		if why := stationaryScope(c, p); why != "" {
 			scope = why
 		}
 		return append(e.identify(c, keys),
@@ -268,19 +268,30 @@ func (e *Experiment) trajectoriesParquet() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// PredictionLine is one line of `grposim predict --json`.
+// PredictionLine is one line of `grposim predict --json`. What a cell without a
+// fixed point does not have is null.
 type PredictionLine struct {
-	Cell       string          `json:"cell"`
-	Parameters json.RawMessage `json:"parameters"`
+	Cell       string             `json:"cell"`
+	Parameters json.RawMessage    `json:"parameters"`
+	FixedPoint *rom.FixedPoint    `json:"fixed_point"`
+	Stiffness  *rom.ModeStiffness `json:"stiffness"`
+	Gradient   *float64           `json:"gradient_variance"`
+	Oscillator *rom.Oscillator    `json:"rom"`
 	rom.Prediction
 }
 
-// Predictions returns what the theory says of each cell of a plan.
-func Predictions(plan *Plan) []PredictionLine {
-	lines := make([]PredictionLine, len(plan.Cells))
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
-		lines[i] = PredictionLine{Cell: c.ID, Parameters: Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+// Predictions yields what the theory says of each cell of a plan.
+func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
+	return func(yield func(*Cell, *PredictionLine) bool) {
+		for i := range plan.Cells {
+			c := &plan.Cells[i]
+			line := &PredictionLine{Cell: c.ID, Parameters: Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+			if p := &line.Prediction; p.FixedPoint != nil {
+				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
+			}
+			if !yield(c, line) {
+				return
+			}
+		}
 	}
-	return lines
 }

@@ -29,6 +29,19 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{lagKey, []string{lagKey, "lag.kind"}, func(s *Settings, _ int) (got, want string) {
+		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > maxDelay {
+			return Format(s.Lag.Interval), fmt.Sprintf("at most %d for a delay, which remembers every step of it", maxDelay)
+		}
+		return "", ""
+	}},
+	{groupSizeKey, []string{groupSizeKey, "grpo.importance.mode", armsKey}, func(s *Settings, _ int) (got, want string) {
+		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
+		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.Mode == grpo.Clip && size != grpo.Infinite && size > maxSamples {
+			return Format(size), fmt.Sprintf("at most %d where normal rewards are clipped one by one", maxSamples)
+		}
+		return "", ""
+	}},
 	{burnInKey, []string{burnInKey, stepsKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Run.BurnIn >= s.Run.Steps {
 			return Format(s.Run.BurnIn), fmt.Sprintf("fewer than run.steps, %d", s.Run.Steps)

@@ -91,6 +91,18 @@ type Summary struct {
 	Disagree     int `json:"disagree"`
 	Inconclusive int `json:"inconclusive"`
 	OutOfScope   int `json:"out_of_scope"`
+
+	Planted int `json:"-"` // faults planted in verdicts that are in scope
+	Caught  int `json:"-"` // those whose control came out disagree
+}
+
+// String gives the counts in one line.
+func (s Summary) String() string {
+	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	if s.Planted > 0 {
+		line += fmt.Sprintf("; %d of %d planted faults caught", s.Caught, s.Planted)
+	}
+	return line
 }
 
 // Summarize counts the verdicts of each kind.
@@ -106,6 +118,12 @@ func Summarize(verdicts []Verdict) Summary {
 			s.Inconclusive++
 		case OutOfScope:
 			s.OutOfScope++
+		}
+		if v.Control != nil && v.Verdict != OutOfScope {
+			s.Planted++
+			if v.Control.Verdict == Disagree {
+				s.Caught++
+			}
 		}
 	}
 	return s

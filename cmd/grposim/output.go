@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +35,7 @@ func printVerdicts(w io.Writer, name string, verdicts []sweeps.Verdict, asJSON b
 			return err
 		}
 	}
-	s := sweeps.Summarize(verdicts)
-	_, err := fmt.Fprintf(w, "\n%d agree, %d disagree, %d inconclusive, %d out of scope\n", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	_, err := fmt.Fprintf(w, "\n%s\n", sweeps.Summarize(verdicts))
 	return err
 }
 
@@ -66,16 +64,11 @@ func printTable(w io.Writer, rows [][]string) error {
 
 // verdictExit turns verdicts into the exit code.
 func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
-	blind := 0
-	for _, v := range verdicts {
-		if v.Control != nil && v.Verdict != sweeps.OutOfScope && v.Control.Verdict != sweeps.Disagree {
-			blind++
-		}
+	s := sweeps.Summarize(verdicts)
+	if blind := s.Planted - s.Caught; blind > 0 {
+		fmt.Fprintf(stderr, "grposim: %d of %d planted faults were not caught: those checks could not have failed\n", blind, s.Planted)
 	}
-	if blind > 0 {
-		fmt.Fprintf(stderr, "grposim: %d controls were not caught: those checks cannot see the fault they plant\n", blind)
-	}
-	switch s := sweeps.Summarize(verdicts); {
+	switch {
 	case s.Disagree > 0:
 		return exitError(exitDisagree)
 	case s.Inconclusive > 0, len(verdicts) > 0 && s.Agree == 0:
@@ -120,17 +113,17 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
-// experiments, whose own folders are in dir.
-func writeSummary(dir string, experiments []*sweeps.Experiment) error {
+// experiments into dir; each has its own folder.
+func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
 	verdicts := allVerdicts(experiments)
-	data, err := sweeps.VerdictsJSON(filepath.Base(dir), verdicts)
+	data, err := sweeps.VerdictsJSON(suite, verdicts)
 	if err != nil {
 		return err
 	}
 	svgs := make(map[string][]byte)
-	for _, e := range experiments {
+	for i, e := range experiments {
 		for _, f := range e.Figures {
-			svg, err := os.ReadFile(filepath.Join(dir, e.Plan.Spec.Name, "figures", f.Name+".svg"))
+			svg, err := os.ReadFile(filepath.Join(folders[i], "figures", f.Name+".svg"))
 			if err != nil {
 				return err
 			}
@@ -140,7 +133,7 @@ func writeSummary(dir string, experiments []*sweeps.Experiment) error {
 	return errors.Join(
 		renameio.WriteFile(filepath.Join(dir, "verdicts.json"), data, 0o644),
 		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts), 0o644),
-		writePage(dir, filepath.Base(dir), experiments, svgs),
+		writePage(dir, suite, experiments, svgs),
 	)
 }
 
@@ -152,43 +145,41 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 	return all
 }
 
-// checkFolder judges a results folder, or each of those in it.
-func checkFolder(dir string) ([]*sweeps.Experiment, error) {
-	dirs := []string{dir}
+// checkFolder judges a results folder, or each of those in it, and returns
+// them with their experiments.
+func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment, err error) {
 	if !holdsManifest(dir) {
-		inside, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
-		if err != nil {
-			return nil, err
-		}
-		if len(inside) > 0 {
-			dirs = nil
-			for _, m := range inside {
-				dirs = append(dirs, filepath.Dir(m))
+		entries, _ := os.ReadDir(dir) // JudgeFolder says what is wrong with dir
+		for _, entry := range entries {
+			if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
+				folders = append(folders, inside)
 			}
 		}
 	}
-	var experiments []*sweeps.Experiment
-	for _, d := range dirs {
+	if folders == nil {
+		folders = []string{dir}
+	}
+	for _, d := range folders {
 		e, err := sweeps.JudgeFolder(d)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		e.Command = commandFor(e.Plan)
 		experiments = append(experiments, e)
 	}
-	return experiments, nil
+	return folders, experiments, nil
 }
 
 func holdsManifest(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "manifest.json"))
-	return !errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }
 
-func experimentName(dir string, experiments []*sweeps.Experiment) string {
+func experimentName(experiments []*sweeps.Experiment) string {
 	if len(experiments) == 1 {
 		return experiments[0].Plan.Spec.Name
 	}
-	return filepath.Base(dir)
+	return suite
 }
 
 // commandFor returns the command that makes an experiment, as far as its

@@ -32,17 +32,16 @@ object a line.`,
 			if err != nil {
 				return err
 			}
-			lines := sweeps.Predictions(plan)
-			if asJSON {
-				encoder := json.NewEncoder(stdout)
-				for i := range lines {
-					if err := encoder.Encode(&lines[i]); err != nil {
-						return err
-					}
-				}
-				return nil
+			if !asJSON {
+				return printPredictions(stdout, plan)
 			}
-			return printPredictions(stdout, plan, lines)
+			encoder := json.NewEncoder(stdout)
+			for _, line := range sweeps.Predictions(plan) {
+				if err := encoder.Encode(line); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a cell and line")
@@ -50,22 +49,22 @@ object a line.`,
 	return c
 }
 
-func printPredictions(w io.Writer, plan *sweeps.Plan, lines []sweeps.PredictionLine) error {
+func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J"}}
-	for i, p := range lines {
+	for c, p := range sweeps.Predictions(plan) {
 		dynamics := &p.Exact
 		if !dynamics.Scope.In {
 			dynamics = &p.LeadingOrder
 		}
-		reward := "none"
-		if p.FixedPoint != nil {
-			reward = digits(p.FixedPoint.Reward)
-		}
-		name := plan.Cells[i].Label()
+		name := c.Label()
 		if name == "" {
 			name = plan.Spec.Name
 		}
-		rows = append(rows, []string{name, reward,
+		if p.FixedPoint == nil {
+			rows = append(rows, []string{name, "no fixed point"})
+			continue
+		}
+		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
 			digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale),
 			digits(p.Oscillator.DampingRatio), p.Oscillator.Regime, optional(dynamics.SpectralRadius),
 			optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),

@@ -41,7 +41,8 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				names = experimentNames()
 			}
 			var plans []*sweeps.Plan
-			for _, name := range names {
+			slices.Sort(names)
+			for _, name := range slices.Compact(names) {
 				plan, err := embeddedPlan(name)
 				if err != nil {
 					return err
@@ -49,6 +50,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				plans = append(plans, plan)
 			}
 			display := newProgress(stderr)
+			var folders []string
 			var experiments []*sweeps.Experiment
 			for _, plan := range plans {
 				dir := filepath.Join(out, plan.Spec.Name)
@@ -60,9 +62,9 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if err := writeReport(dir, plan.Spec.Name, e); err != nil {
 					return err
 				}
-				experiments = append(experiments, e)
+				folders, experiments = append(folders, dir), append(experiments, e)
 			}
-			if err := writeSummary(out, experiments); err != nil {
+			if err := writeSummary(out, folders, experiments); err != nil {
 				return err
 			}
 			verdicts := allVerdicts(experiments)

@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	code = exitDamaged
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "grposim: interrupted: finished cells are kept, the same command goes on from here")
+		tellInterrupted(stderr)
 		return exitInterrupted
 	case errors.As(err, &problems), errors.As(err, &folder), errors.As(err, &usage):
 		code = exitUsage
@@ -69,6 +69,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintf(stderr, "grposim: %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	return code
+}
+
+func tellInterrupted(stderr io.Writer) {
+	fmt.Fprintln(stderr, "grposim: interrupted: finished cells are kept, the same command goes on from here")
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {

@@ -41,7 +41,7 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			if dryRun {
 				return printForecast(c.Context(), stdout, plan, workers, asJSON)
 			}
-			if out == "" {
+			if !c.Flags().Changed("out") {
 				out = filepath.Join("results", "local", name)
 			}
 			display := newProgress(stderr)
@@ -84,12 +84,12 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Judge stored results again; no simulation",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			experiments, err := checkFolder(args[0])
+			_, experiments, err := checkFolder(args[0])
 			if err != nil {
 				return err
 			}
 			verdicts := allVerdicts(experiments)
-			if err := printVerdicts(stdout, experimentName(args[0], experiments), verdicts, asJSON); err != nil {
+			if err := printVerdicts(stdout, experimentName(experiments), verdicts, asJSON); err != nil {
 				return err
 			}
 			return verdictExit(stderr, verdicts)
@@ -105,21 +105,17 @@ func newReport(stdout, _ io.Writer) *cobra.Command {
 		Short: "Make figures and pages again; no simulation",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			experiments, err := checkFolder(args[0])
+			folders, experiments, err := checkFolder(args[0])
 			if err != nil {
 				return err
 			}
-			for _, e := range experiments {
-				dir := args[0]
-				if len(experiments) > 1 || !holdsManifest(dir) {
-					dir = filepath.Join(dir, e.Plan.Spec.Name)
-				}
-				if err := writeReport(dir, e.Plan.Spec.Name, e); err != nil {
+			for i, e := range experiments {
+				if err := writeReport(folders[i], e.Plan.Spec.Name, e); err != nil {
 					return err
 				}
 			}
 			if !holdsManifest(args[0]) {
-				if err := writeSummary(args[0], experiments); err != nil {
+				if err := writeSummary(args[0], folders, experiments); err != nil {
 					return err
 				}
 			}

@@ -79,14 +79,20 @@ func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	case e.DF == 0:
 		return math.Inf(-1), math.Inf(1)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.DF)}.Quantile(0.5 + confidence/2)
+	t := studentQuantile(e.DF, confidence)
 	return e.Mean - t*e.StdErr, e.Mean + t*e.StdErr
+}
+
+// studentQuantile returns the two-sided quantile of Student's t.
+func studentQuantile(df int, confidence float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
 }
 
 // Share returns Wilson's score interval for a share of events that has been
 // estimated as e over trials trials. Where the replicas scatter more than
 // independent trials would, the number of trials is reduced to what their
-// scatter allows, p(1−p)/se².
+// scatter allows, p(1−p)/se², and the quantile is Student's: the scatter is
+// known as well as its degrees of freedom allow.
 func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
@@ -95,10 +101,11 @@ func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 		return 0, 1
 	}
 	p := min(max(e.Mean, 0), 1)
-	if e.StdErr > 0 {
-		trials = min(trials, p*(1-p)/(e.StdErr*e.StdErr))
-	}
 	z := distuv.UnitNormal.Quantile(0.5 + confidence/2)
+	if scattered := p * (1 - p) / (e.StdErr * e.StdErr); scattered < trials {
+		trials = scattered
+		z = studentQuantile(e.DF, confidence)
+	}
 	z2 := z * z / trials
 	centre := (p + z2/2) / (1 + z2)
 	half := z / (1 + z2) * math.Sqrt(p*(1-p)/trials+z2/(4*trials))

@@ -1,0 +1,160 @@
+package rom
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// numbers calls visit with every floating-point number that v holds, behind
+// pointers too, and its name.
+func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
+	switch v.Kind() {
+	case reflect.Float64:
+		visit(name, v.Float())
+	case reflect.Pointer:
+		if !v.IsNil() {
+			numbers(v.Elem(), name, visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			numbers(v.Field(i), name+"."+v.Type().Field(i).Name, visit)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			numbers(v.Index(i), fmt.Sprintf("%s[%d]", name, i), visit)
+		}
+	}
+}
+
+// faults says what is wrong with a prediction: numbers that are none, and a
+// scope that neither holds nor says why.
+func faults(p Prediction) (all []string) {
+	numbers(reflect.ValueOf(p), "", func(name string, x float64) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			all = append(all, fmt.Sprintf("%s is %v", name, x))
+		}
+	})
+	if _, err := json.Marshal(p); err != nil {
+		all = append(all, err.Error())
+	}
+	for _, s := range []Scope{p.Exact.Scope, p.LeadingOrder.Scope, p.Noise} {
+		if s.In == (s.Because != "") {
+			all = append(all, fmt.Sprintf("scope %+v", s))
+		}
+	}
+	return all
+}
+
+// An extreme pushes one setting to the edge of what a cell may ask for.
+type extreme struct {
+	name string
+	push func(p *Params)
+}
+
+var extremes = []extreme{
+	{"rate 1e300", func(p *Params) { p.Optimizer.Rate = 1e300 }},
+	{"rate 1e-300", func(p *Params) { p.Optimizer.Rate = 1e-300 }},
+	{"strength 1e300", func(p *Params) { p.Strength = 1e300 }},
+	{"strength 1e-300", func(p *Params) { p.Strength = 1e-300 }},
+	{"means 1e200", func(p *Params) { p.Arms = []Arm{{Law: Constant, Mean: 1e200}, {Law: Constant, Mean: -1e200}} }},
+	{"normal means 1e200", func(p *Params) {
+		p.Arms = []Arm{{Law: Normal, Mean: 1e200, Std: 1}, {Law: Normal, Mean: -1e200, Std: 1e100}}
+	}},
+	{"normal means 1e100", func(p *Params) {
+		p.Arms = []Arm{{Law: Normal, Mean: 1e100, Std: 1e-100}, {Law: Normal, Mean: -1e100, Std: 1}}
+	}},
+	{"rewards over the range", func(p *Params) {
+		p.Arms = []Arm{{Law: Constant, Mean: math.MaxFloat64}, {Law: Constant, Mean: -math.MaxFloat64}}
+	}},
+	{"rewards 5e-324 apart", func(p *Params) { p.Arms = []Arm{{Law: Constant, Mean: 5e-324}, {Law: Constant}} }},
+	{"a constant among densities", func(p *Params) {
+		p.Arms = []Arm{{Law: Constant, Mean: 1e200}, {Law: Normal, Std: 1e-200}, {Law: Bernoulli, Mean: 0.5}}
+		p.Reference = append(p.Reference[:2:2], 0)
+	}},
+	{"references ±1e6", func(p *Params) { p.Reference[0], p.Reference[1] = 1e6, -1e6 }},
+	{"references ∓1e6", func(p *Params) { p.Reference[0], p.Reference[1] = -1e6, 1e6 }},
+	{"references ±1e308", func(p *Params) { p.Reference[0], p.Reference[1] = -1e308, 1e308 }},
+	{"momentum 1-1e-16", func(p *Params) { p.Optimizer.Momentum, p.Optimizer.Beta1 = 1-1e-16, 1-1e-16 }},
+	{"momentum 0", func(p *Params) { p.Optimizer.Momentum, p.Optimizer.Beta1 = 0, 0 }},
+	{"epsilon 1e300", func(p *Params) { p.Epsilon, p.Optimizer.Epsilon = 1e300, 1e300 }},
+	{"epsilon 0", func(p *Params) { p.Epsilon, p.Optimizer.Epsilon = 0, 0 }},
+	{"G = 2^31", func(p *Params) { p.GroupSize = 1 << 31 }},
+	{"G = ∞", func(p *Params) { p.GroupSize = Infinite }},
+	{"G = 2", func(p *Params) { p.GroupSize = 2 }},
+	{"B = 2^53", func(p *Params) { p.Groups = 1 << 53 }},
+	{"delay 2^53", func(p *Params) { p.Lag = Lag{Delay, 1 << 53} }},
+	{"delay 300", func(p *Params) { p.Lag = Lag{Delay, 300} }},
+	{"block 2^53", func(p *Params) { p.Lag = Lag{Block, 1 << 53} }},
+	{"block 10000", func(p *Params) { p.Lag = Lag{Block, 10_000} }},
+	{"current penalty", func(p *Params) { p.Anchor = AtCurrent }},
+	{"ratio", func(p *Params) { p.Weighting = Ratio }},
+	{"a clip of 1e-300", func(p *Params) { p.Weighting, p.ClipLow, p.ClipHigh = Clipped, 1e-300, 1e-300 }},
+	{"k2", func(p *Params) { p.Estimate = K2 }},
+	{"k3", func(p *Params) { p.Estimate = K3 }},
+	{"unscaled", func(p *Params) { p.Scale = Unscaled }},
+	{"nesterov", func(p *Params) { p.Optimizer.Method = Nesterov }},
+	{"adam", func(p *Params) { p.Optimizer.Method = Adam }},
+}
+
+// moderate is the cell that extremes push.
+func moderate() Params {
+	p := reference(GroupStd, 1.2, 16)
+	p.Optimizer = Optimizer{Rate: 0.1, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	return p
+}
+
+// predictInTime is Predict, which for two arms is to answer within a second;
+// of three attempts where the machine is loaded.
+func predictInTime(p Params) (Prediction, error) {
+	var took time.Duration
+	for range 3 {
+		start := time.Now()
+		got := Predict(p)
+		if took = time.Since(start); took < time.Second {
+			return got, nil
+		}
+	}
+	return Prediction{}, fmt.Errorf("took %v", took)
+}
+
+// Every extreme, and every two of them together, leave a prediction of numbers.
+func TestExtremesPredictNumbers(t *testing.T) {
+	for i, first := range extremes {
+		for _, second := range extremes[i:] {
+			p := moderate()
+			first.push(&p)
+			second.push(&p)
+			got, err := predictInTime(p)
+			if err != nil {
+				t.Errorf("%s, %s: %v", first.name, second.name, err)
+			}
+			for _, fault := range faults(got) {
+				t.Errorf("%s, %s: %s", first.name, second.name, fault)
+			}
+		}
+	}
+}
+
+// Any heap of extremes too.
+func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := moderate()
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(extremes)-1), 1, 8).Draw(t, "extremes") {
+			extremes[i].push(&p)
+			p.Reference = append(p.Reference[:2:2], make([]float64, len(p.Arms)-2)...)
+		}
+		got, err := predictInTime(p)
+		if err != nil {
+			t.Fatalf("%+v: %v", p, err)
+		}
+		if all := faults(got); len(all) > 0 {
+			t.Fatalf("%+v: %v", p, all)
+		}
+	})
+}
