@@ -327,9 +327,10 @@ func firstMaximum(rate func(z float64) float64, mu float64) float64 {
 const maxCompanion = 320
 
 // overtaking returns the first learning rate, up to the critical one, at which
-// the dominant multiplier of the companion is not a positive number.
+// the dominant multiplier of the companion is not a positive number. It takes
+// about a hundred spectra, so +Inf beyond a third of maxCompanion.
 func (s *scalar) overtaking() float64 {
-	if s.lag.Age+2 > maxCompanion {
+	if s.lag.Age > maxCompanion/3-2 {
 		return math.Inf(1)
 	}
 	high := s.criticalRate()
