@@ -333,8 +333,8 @@ var checkDocs = map[string]string{
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to one variant.",
 	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given.",
-	"displacement":    "Size of the displacement about the fixed point, in logits.",
-	"draws":           "Pairs of groups at ±displacement.",
+	"displacement":    "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴).",
+	"draws":           "Pairs of groups drawn at either sign of the displacement.",
 }
 
 // ReferenceDoc gives the reference document of the configuration, in Markdown.
