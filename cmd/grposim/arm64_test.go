@@ -5,10 +5,12 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"testing"
@@ -52,6 +54,7 @@ func TestARM64GivesTheSameResults(t *testing.T) {
 		for _, name := range []string{"cells.csv", "predictions.csv"} {
 			sameNumbers(t, other+": "+name, read(t, dir, other, name), read(t, dir, "here", name))
 		}
+		sameVerdicts(t, other, read(t, dir, other, "verdicts.json"), read(t, dir, "here", "verdicts.json"))
 	}
 }
 
@@ -62,6 +65,36 @@ func read(t *testing.T, parts ...string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// sameVerdicts compares two verdicts.json: numbers to a relative difference of
+// 1e-9, below 1 absolute (the deviation of a trajectory is a difference of two
+// rewards), the rest to the letter.
+func sameVerdicts(t *testing.T, what string, got, want []byte) {
+	t.Helper()
+	parse := func(data []byte) []map[string]any {
+		var file struct{ Verdicts []map[string]any }
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatal(err)
+		}
+		return file.Verdicts
+	}
+	a, b := parse(got), parse(want)
+	if len(a) != len(b) || len(b) == 0 {
+		t.Fatalf("%s: %d verdicts, want %d", what, len(a), len(b))
+	}
+	for i := range b {
+		for key, y := range b[i] {
+			number, isNumber := y.(float64)
+			if other, ok := a[i][key].(float64); isNumber && ok {
+				if math.Abs(other-number) > 1e-9*math.Max(1, math.Abs(number)) {
+					t.Errorf("%s: verdict %d, %s: %v, want %v", what, i, key, other, number)
+				}
+			} else if !reflect.DeepEqual(a[i][key], y) {
+				t.Errorf("%s: verdict %d, %s: %v, want %v", what, i, key, a[i][key], y)
+			}
+		}
+	}
 }
 
 // sameNumbers compares two CSV files field by field, numbers to a relative

@@ -15,10 +15,7 @@ import (
 func TestKill(t *testing.T) {
 	root := moduleRoot(t)
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "grposim")
-	if out, err := exec.Command("go", "build", "-o", binary, root+"/cmd/grposim").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := buildBinary(t, dir)
 	sweep := func(out string) *exec.Cmd {
 		return exec.Command(binary, "sweep", filepath.Join(root, "configs", "smoke.yaml"), "--out", filepath.Join(dir, out),
 			"--set", "run.replicas=1000", "--set", "run.steps=3000", "--workers", "1", "--json")
@@ -67,4 +64,49 @@ func TestKill(t *testing.T) {
 	if err != nil || len(leftovers) > 0 {
 		t.Errorf("left behind: %s, %v", strings.Join(leftovers, " "), err)
 	}
+}
+
+// An interrupt ends any command soon, whatever it is at: here a single step of
+// more work than anyone waits for.
+func TestInterruptEndsALongStep(t *testing.T) {
+	dir := t.TempDir()
+	var stderr bytes.Buffer
+	sweep := exec.Command(buildBinary(t, dir), "sweep", filepath.Join(moduleRoot(t), "configs", "smoke.yaml"),
+		"--out", filepath.Join(dir, "out"), "--set", "grpo.groups_per_step=1000000000")
+	sweep.Stderr = &stderr
+	if err := sweep.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The journal is opened just before the first step.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "out", "cells.jsonl")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the sweep has not begun within a minute")
+		}
+	}
+	if err := sweep.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- sweep.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second): // a second is promised; the machine may be busy
+		_ = sweep.Process.Kill()
+		t.Fatal("still running long after an interrupt")
+	}
+	if code := sweep.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "grposim: interrupted: ") {
+		t.Errorf("exit code %d, %s", code, stderr.String())
+	}
+}
+
+func buildBinary(t *testing.T, dir string) string {
+	t.Helper()
+	binary := filepath.Join(dir, "grposim")
+	if out, err := exec.Command("go", "build", "-o", binary, moduleRoot(t)+"/cmd/grposim").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
 }
