@@ -377,6 +377,10 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	return findings
 }
 
+// sameDeviation is the difference of deviations below which the earlier step is
+// named: where only rounding differs, every architecture names the same.
+const sameDeviation = 1e-9
+
 // findTrajectory compares the mean reward at every recorded step with the
 // predicted curve, as a share of the rise J* − J_0. The band is simultaneous
 // over the recorded steps (Bonferroni). The finding is the step that decides:
@@ -396,7 +400,7 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(o.Trajectory.Steps))
-	worst := math.Inf(-1)
+	worst, outside := math.Inf(-1), false
 	for i, t := range o.Trajectory.Steps {
 		e := o.Trajectory.at(i, sim.ExpectedReward)
 		e.DF = c.Settings.Run.Replicas - 1
@@ -412,13 +416,14 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 		if math.IsNaN(lo) || math.IsNaN(hi) {
 			return unmeasured(kind) // what is not known cannot agree
 		}
-		// A band wholly outside decides before one that only reaches far.
 		reach := max(-lo, hi)
-		if clear := max(lo, -hi); clear > j.margin(0) {
-			reach = math.MaxFloat64 * (1 - 1/(1+clear))
+		miss := max(lo, -hi) // by how much the band misses 0
+		isOutside := miss > j.margin(0)
+		if isOutside {
+			reach = miss
 		}
-		if reach > worst {
-			worst = reach
+		if isOutside && !outside || isOutside == outside && reach > worst+sameDeviation {
+			worst, outside = reach, isOutside
 			f.measured, f.lo, f.hi = deviation, lo, hi
 			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
 		}
