@@ -3,8 +3,6 @@ package sweeps
 import (
 	"encoding/json"
 	"strings"
-
-	"grposim/grpo"
 )
 
 // Canonical gives settings as JSON: nested as in a file, keys sorted, numbers
@@ -51,32 +49,15 @@ func atDefault(k Key, v any, s *Settings) bool {
 	return standard != nil && Format(v) == Format(standard)
 }
 
+// canonicalValue is a value as a document has it, but for equal arms, which are
+// written out: how a file counts them names no other cell.
 func canonicalValue(v any, s *Settings) any {
-	switch v := v.(type) {
-	case int:
-		if v == grpo.Infinite {
-			return "inf"
-		}
-		return v
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return v.Logits
-		case v.Offset == 0:
-			return fixedPointWord
-		}
-		return map[string]any{offsetField: v.Offset}
-	case []ArmGroup: // equal arms are written out: how a file counts them names no other cell
-		arms := []any{}
-		for _, arm := range s.Bandit.Arms {
-			fields := map[string]any{"reward": arm.Reward, "mean": arm.Mean}
-			if arm.Reward == grpo.Normal {
-				fields["std"] = arm.Std
-			}
-			arms = append(arms, fields)
-		}
-		return arms
-	default:
-		return v
+	if _, isArms := v.([]ArmGroup); !isArms {
+		return documentValue(v)
 	}
+	var groups []ArmGroup
+	for _, arm := range s.Bandit.Arms {
+		groups = append(groups, ArmGroup{Arm: arm, Count: 1})
+	}
+	return documentValue(groups)
 }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -177,8 +178,17 @@ func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.
 	f := j.measured(c, o, name)
 	p := j.prediction(c)
 	f.kind = knownTo(c, p)
-	f.outOfScope = stationaryScope(c, p)
+	f.outOfScope = cmp.Or(stationaryScope(c, p), j.inexact(f.kind))
 	return f, p
+}
+
+// inexact says why a check that asks for the exact prediction gets none where
+// the theory is known in another way, or "".
+func (j *judgement) inexact(known rom.Kind) string {
+	if j.kind == rom.Exact && known != rom.Exact {
+		return "the theory is known to leading order only here"
+	}
+	return ""
 }
 
 // stationaryScope says why the theory has no stationary state for the cell, or "".
@@ -359,6 +369,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 		f := j.estimated(c, o, quantity)
 		f.quantity = quantity
 		f.kind = p.ForceKind
+		f.outOfScope = j.inexact(f.kind)
 		if p.FixedPoint == nil {
 			f.outOfScope = "no fixed point"
 		}
@@ -485,5 +496,5 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 	if kind == "" {
 		kind = force
 	}
-	return cv, kind, scope.Because
+	return cv, kind, cmp.Or(scope.Because, j.inexact(force))
 }

@@ -235,3 +235,27 @@ func TestOutOfScopeHasNoNumbers(t *testing.T) {
 		t.Errorf("%v, measured %g, predicted %g", v.Verdict, float64(v.Measured), float64(v.Predicted))
 	}
 }
+
+// A check that asks for the exact prediction gets none where the theory is
+// known to leading order only; one that leaves it open gets that.
+func TestExactMeansExact(t *testing.T) {
+	text := strings.Replace(resting, "[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]",
+		"[{reward: normal, mean: 0.9, std: 0.3}, {reward: normal, mean: 0.2, std: 0.3}]", 1)
+	text = strings.Replace(text, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
+	text = strings.Replace(text, "group_size: 16", "group_size: 256", 1)
+	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.1, draws: 1000, absolute_margin: 1"} {
+		for _, c := range []struct {
+			prediction string
+			want       Ruling
+		}{{"", Agree}, {", prediction: exact", OutOfScope}} {
+			e, err := Run(t.Context(), planText(t, text+"  - {claim: "+claim+c.prediction+"}\n"), t.TempDir(), 2, &silent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := e.Verdicts[0]
+			if v.Verdict != c.want || v.Verdict == Agree && v.PredictionKind != rom.LeadingOrder {
+				t.Errorf("%s%s: %v because %s (%s)", claim, c.prediction, v.Verdict, v.Because, v.PredictionKind)
+			}
+		}
+	}
+}
