@@ -29,7 +29,7 @@ func newReplica(cell *Cell, recorded []int) *replica {
 	arms := len(cell.Bandit.Arms)
 	lag := cell.Lag
 	if lag.Kind == grpo.Delay {
-		lag.Interval = min(lag.Interval, cell.Run.Steps) // all of them: π_old stays the initial policy
+		lag.Interval = min(lag.Interval, cell.Run.Steps) // a longer one never gets beyond the initial policy
 	}
 	return &replica{
 		cell:      cell,

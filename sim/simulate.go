@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"grposim/grpo"
 	"grposim/sim/measure"
 )
 
@@ -17,8 +18,7 @@ const (
 )
 
 // Result is what a cell measured. Of a diverged cell nothing is averaged over
-// survivors: it has the recorded steps before the first divergence, and no
-// estimates.
+// survivors: it has no trajectory and no stationary estimates.
 type Result struct {
 	Status     Status
 	Diverged   int // replicas that diverged
@@ -278,10 +278,10 @@ func (w *cellWork) stationary() []measure.Named {
 		}
 		return values
 	}
-	initial := newReplica(w.cell, w.recorded)
+	start := grpo.NewPolicy(w.cell.Init)
 	reward := column(func(a *averages) float64 { return a.reward })
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: w.estimate(reward).Shift(initial.start.Mean(initial.means))},
+		{Name: ExpectedRewardMean, Estimate: w.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
 		{Name: ExpectedRewardVariance, Estimate: w.estimate(measure.SquaresAboutMean(
 			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
 		{Name: ZeroVarianceShare, Estimate: w.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
@@ -289,7 +289,7 @@ func (w *cellWork) stationary() []measure.Named {
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: w.estimate(z).Shift(gap(initial.start))},
+			measure.Named{Name: LogitGapMean, Estimate: w.estimate(z).Shift(gap(start))},
 			measure.Named{Name: LogitGapVariance, Estimate: w.estimate(measure.SquaresAboutMean(
 				column(func(a *averages) float64 { return a.gapSquare }), z))},
 		)

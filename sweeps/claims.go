@@ -261,7 +261,8 @@ func findScaling(j *judgement, set CellSet) []finding {
 		}
 		sized = append(sized, c)
 	}
-	var logG, logV, logP, relative []float64
+	var logG, logV, logP []float64
+	var terms []measure.Estimate // the errors of log Var J
 	for _, c := range sized {
 		o := j.outcome(c)
 		if failure := o.failure(); failure != "" {
@@ -281,19 +282,13 @@ func findScaling(j *judgement, set CellSet) []finding {
 		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
 		logV = append(logV, math.Log(e.Mean))
 		logP = append(logP, math.Log(p))
-		relative = append(relative, e.StdErr/e.Mean)
-		if e.DF < 1 {
-			relative[len(relative)-1] = math.Inf(1)
-		}
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
 	}
-	weights := slopeWeights(logG)
 	var estimate measure.Estimate
-	var terms []measure.Estimate
-	for i, w := range weights {
+	for i, w := range slopeWeights(logG) {
 		estimate.Mean += w * logV[i]
 		f.predicted += w * logP[i]
-		df := j.outcome(sized[i]).degrees(sim.ExpectedRewardVariance)
-		terms = append(terms, measure.Estimate{StdErr: w * relative[i], DF: df})
+		terms[i].StdErr *= w
 	}
 	estimate.StdErr, estimate.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder {
@@ -413,11 +408,7 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 	confidence := 1 - (1-j.confidence)/float64(len(o.Trajectory.Steps))
 	worst, outside := math.Inf(-1), false
 	for i, t := range o.Trajectory.Steps {
-		e := o.Trajectory.at(i, sim.ExpectedReward)
-		e.DF = c.Settings.Run.Replicas - 1
-		if c.Sim.Deterministic() {
-			e.DF = measure.Exactly
-		}
+		e := c.meanReward(o.Trajectory, i)
 		lo, hi := e.Interval(confidence)
 		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
 		lo, hi = min(lo, hi), max(lo, hi)

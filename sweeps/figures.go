@@ -74,10 +74,7 @@ type Experiment struct {
 func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {
 	var figures []Figure
 	for _, planned := range plan.Checks {
-		j := &judgement{
-			check: planned.Check, kind: planned.Check.Prediction, factors: rom.Unit,
-			confidence: plan.Spec.Confidence, outcomes: outcomes, cache: cache,
-		}
+		j := newJudgement(planned.Check, plan.Spec.Confidence, outcomes, cache)
 		variants := variantsOf(planned.Sets)
 		for _, variant := range variants {
 			var sets []CellSet
@@ -173,8 +170,7 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 			}
 			x, q := float64(t), reward.Quantiles[i]
 			if i%8 == 0 {
-				e := o.Trajectory.at(i, sim.ExpectedReward)
-				e.DF = max(c.Settings.Run.Replicas-1, 1)
+				e := c.meanReward(o.Trajectory, i)
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}

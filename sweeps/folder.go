@@ -44,6 +44,11 @@ type FolderError struct{ Message string }
 
 func (e *FolderError) Error() string { return e.Message }
 
+// DamagedError says that a results folder is incomplete or damaged.
+type DamagedError struct{ Message string }
+
+func (e *DamagedError) Error() string { return e.Message }
+
 // openFolder makes dir ready for the results of name and holds a lock on it
 // until release is called. A folder belongs to one name.
 func openFolder(dir, name string) (release func() error, err error) {

@@ -21,6 +21,14 @@ type judgement struct {
 	cache      predictionCache
 }
 
+// newJudgement returns the judgement of a check by the theory as derived.
+func newJudgement(check *Check, confidence float64, outcomes map[string]*Outcome, cache predictionCache) *judgement {
+	return &judgement{
+		check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit,
+		outcomes: outcomes, cache: cache,
+	}
+}
+
 // predictionCache keeps predictions, by what they are made from.
 type predictionCache map[string]*rom.Prediction
 
@@ -34,11 +42,7 @@ func judge(plan *Plan, outcomes map[string]*Outcome, cache predictionCache) []Ve
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
-		right := &judgement{
-			check: check, kind: check.Prediction, factors: rom.Unit,
-			confidence: 1 - (1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)),
-			outcomes:   outcomes, cache: cache,
-		}
+		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), outcomes, cache)
 		wrong, fault := right.planted()
 		logic := claimLogics[check.Claim]
 		for _, set := range planned.Sets {

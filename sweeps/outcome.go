@@ -108,11 +108,6 @@ func (o *Outcome) intact() bool {
 	return slices.IsSorted(o.Trajectory.Steps) && o.Trajectory.Series(sim.ExpectedReward) != nil
 }
 
-func (o *Outcome) degrees(name string) int {
-	e, _ := o.estimate(name)
-	return e.DF
-}
-
 // failure says why the cell has no stationary state, or "".
 func (o *Outcome) failure() string {
 	if o.Status != CellDiverged {
@@ -131,8 +126,12 @@ func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
 	return nil
 }
 
-// at returns the mean of a quantity at the i-th recorded step.
-func (t *Trajectory) at(i int, quantity sim.Quantity) measure.Estimate {
-	s := t.Series(quantity)
-	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i])}
+// meanReward returns the mean of J at the i-th recorded step of the cell's
+// trajectory, as well as its replicas know it.
+func (c *Cell) meanReward(t *Trajectory, i int) measure.Estimate {
+	s := t.Series(sim.ExpectedReward)
+	if c.Sim.Deterministic() {
+		return measure.Certain(float64(s.Mean[i]))
+	}
+	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i]), DF: c.Settings.Run.Replicas - 1}
 }

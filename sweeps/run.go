@@ -152,11 +152,6 @@ func Open(dir string) (*Plan, map[string]*Outcome, error) {
 	return plan, outcomes, nil
 }
 
-// DamagedError says that a results folder is incomplete or damaged.
-type DamagedError struct{ Message string }
-
-func (e *DamagedError) Error() string { return e.Message }
-
 // JudgeFolder judges a finished folder again and rewrites what derives from it.
 func JudgeFolder(dir string) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)

@@ -79,7 +79,8 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 
 // writeReport writes figures/*.svg, figures/*.png and report.html of one
 // experiment.
-func writeReport(dir, title string, e *sweeps.Experiment) error {
+func writeReport(dir string, e *sweeps.Experiment) error {
+	e.Command = commandFor(e.Plan.Spec)
 	figures := filepath.Join(dir, "figures")
 	if err := os.RemoveAll(figures); err != nil { // a check that is gone leaves no picture
 		return err
@@ -101,7 +102,7 @@ func writeReport(dir, title string, e *sweeps.Experiment) error {
 			return err
 		}
 	}
-	return writePage(dir, title, []*sweeps.Experiment{e}, svgs)
+	return writePage(dir, e.Plan.Spec.Name, []*sweeps.Experiment{e}, svgs)
 }
 
 func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[string][]byte) error {
@@ -164,7 +165,6 @@ func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment
 		if err != nil {
 			return nil, nil, err
 		}
-		e.Command = commandFor(e.Plan)
 		experiments = append(experiments, e)
 	}
 	return folders, experiments, nil
@@ -184,10 +184,9 @@ func experimentName(experiments []*sweeps.Experiment) string {
 
 // commandFor returns the command that makes an experiment, as far as its
 // configuration tells: `reproduce` for those built in.
-func commandFor(plan *sweeps.Plan) string {
-	name := plan.Spec.Name
-	if built, err := embeddedPlan(name); err == nil && bytes.Equal(built.Spec.Document(), plan.Spec.Document()) {
-		return "grposim reproduce " + name
+func commandFor(spec *sweeps.Spec) string {
+	if built, err := embeddedSpec(spec.Name); err == nil && bytes.Equal(built.Document(), spec.Document()) {
+		return "grposim reproduce " + spec.Name
 	}
-	return "grposim sweep " + name + ".yaml"
+	return "grposim sweep " + spec.Name + ".yaml"
 }

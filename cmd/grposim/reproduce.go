@@ -58,8 +58,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if err != nil {
 					return err
 				}
-				e.Command = commandFor(plan)
-				if err := writeReport(dir, plan.Spec.Name, e); err != nil {
+				if err := writeReport(dir, e); err != nil {
 					return err
 				}
 				folders, experiments = append(folders, dir), append(experiments, e)
@@ -92,7 +91,16 @@ func experimentNames() []string {
 	return files
 }
 
+// embeddedPlan plans an embedded experiment.
 func embeddedPlan(name string) (*sweeps.Plan, error) {
+	spec, err := embeddedSpec(name)
+	if err != nil {
+		return nil, err
+	}
+	return sweeps.NewPlan(spec)
+}
+
+func embeddedSpec(name string) (*sweeps.Spec, error) {
 	if !slices.Contains(experimentNames(), name) {
 		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
 	}
@@ -101,9 +109,5 @@ func embeddedPlan(name string) (*sweeps.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := sweeps.Load("configs/"+file, data)
-	if err != nil {
-		return nil, err
-	}
-	return sweeps.NewPlan(spec)
+	return sweeps.Load("configs/"+file, data)
 }

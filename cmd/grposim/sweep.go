@@ -49,8 +49,7 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			if err != nil {
 				return err
 			}
-			experiment.Command = commandFor(plan)
-			if err := writeReport(out, name, experiment); err != nil {
+			if err := writeReport(out, experiment); err != nil {
 				return err
 			}
 			if err := printVerdicts(stdout, name, experiment.Verdicts, asJSON); err != nil {
@@ -110,7 +109,7 @@ func newReport(stdout, _ io.Writer) *cobra.Command {
 				return err
 			}
 			for i, e := range experiments {
-				if err := writeReport(folders[i], e.Plan.Spec.Name, e); err != nil {
+				if err := writeReport(folders[i], e); err != nil {
 					return err
 				}
 			}
