@@ -11,6 +11,8 @@
 // 1 is the arm listed first, z = θ_1 − θ_0, p = σ(z).
 package rom
 
+import "gonum.org/v1/gonum/mat"
+
 // Law is the distribution of an arm's reward.
 type Law int
 
@@ -161,6 +163,15 @@ type Params struct {
 	Lag       Lag
 	Optimizer Optimizer
 	Factors   Factors
+
+	Measured *Measured // replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil: closed forms
+}
+
+// Measured is the stiffness as an experiment found it, A×A in the arms' own
+// logits: Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old. Factors.Stiffness multiplies
+// them as it does the closed forms.
+type Measured struct {
+	Fresh, Stale *mat.Dense
 }
 
 // Kind says where a prediction comes from.
@@ -238,6 +249,9 @@ type Dynamics struct {
 	CriticalRefreshInterval *float64     `json:"critical_refresh_interval"`
 	OscillationLearningRate *float64     `json:"oscillation_learning_rate"`
 	StationaryVariance      Variance     `json:"stationary_variance"`
+
+	RelaxationRate *float64 `json:"-"` // −ln|dominant multiplier| per optimizer step; negative: growth
+	DampingRatio   *float64 `json:"-"` // ζ of the two dominant multipliers
 }
 
 // Rule is a threshold by a formula instead of the exact map; intervals as the
@@ -246,6 +260,9 @@ type Dynamics struct {
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`
+
+	OscillationLearningRate *float64 `json:"-"` // where the rule's ζ is 1
+	DampingRatio            *float64 `json:"-"` // the rule's ζ
 }
 
 // Moments are the stationary moments beyond the linear ones, second order in
