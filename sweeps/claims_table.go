@@ -24,6 +24,13 @@ const (
 	NeedsDisplacement Need = "`displacement` > 0 and `draws` ≥ 1 (pairs of groups at ±displacement)"
 	NeedsAbsolute     Need = "`absolute_margin` (what it predicts is 0)"
 	NeedsDistance     Need = "a start away from the fixed point"
+	NeedsOffset       Need = "`offset` > 0 (pairs of runs that start at ±offset about the fixed point)"
+	NeedsLocation     Need = "`locate` (the cell simulates nothing else)"
+	NeedsTwoArms      Need = "two arms"
+	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
+	NeedsHundredSteps Need = "`run.steps` > 100"
+	NeedsRecurrence   Need = "`grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
+	NeedsMode         Need = "`mode`"
 )
 
 // ClaimRow is one row of the claim table.
@@ -82,6 +89,76 @@ var ClaimTable = []ClaimRow{
 		Needs:       []Need{NeedsBurnIn},
 		Predictions: []rom.Kind{rom.Exact},
 		Doc:         "Groups without variance come as often as E[J^G + (1−J)^G] says.",
+	},
+	{
+		Name: "relaxation", Per: PerCell,
+		Quantity:    "−ln of the dominant multiplier per step; negative: growth",
+		Needs:       []Need{NeedsOffset},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
+		Doc:         "A small deviation from the fixed point dies out, or grows, at the rate of the linear dynamics.",
+	},
+	{
+		Name: "relaxation-scaling", Per: AcrossCells,
+		Quantity:    "slope of log relaxation rate on log G",
+		Needs:       []Need{NeedsOffset, NeedsThreeSizes},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
+		Doc:         "The relaxation rate changes with the group size as the predictions on the same G do; Adam, where noise dominates, as √G.",
+	},
+	{
+		Name: "damping-ratio", Per: PerCell,
+		Quantity:    "damping ratio ζ of the fitted second-order recurrence",
+		Needs:       []Need{NeedsOffset},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Doc:         "A small deviation rings, or does not, with the damping ratio of the two dominant multipliers; the paper's rule is its own ζ.",
+	},
+	{
+		Name: "oscillation-onset", Per: PerCell,
+		Quantity:    "learning rate or refresh interval where ringing sets in",
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsTwoArms},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Doc:         "Ringing sets in where two multipliers meet, at the measured stiffness; to leading order, and by the paper's rule, where ζ = 1.",
+	},
+	{
+		Name: "stability-threshold", Per: PerCell,
+		Quantity:    "learning rate or refresh interval where the fixed point loses stability",
+		Needs:       []Need{NeedsLocation, NeedsDisplacement},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Doc:         "Stability is lost where a multiplier leaves the unit circle, at the measured stiffness; by the paper's rule at ηλK = 1 − μ.",
+	},
+	{
+		Name: "rule-is-safe", Per: PerCell,
+		Quantity:    "located threshold against the paper's rule, one-sided; located/rule",
+		Needs:       []Need{NeedsLocation, NeedsDisplacement},
+		Predictions: []rom.Kind{rom.PaperRule},
+		Doc:         "Nothing below the paper's rule is unstable; how far beyond it the threshold lies is the exact prediction's to say.",
+	},
+	{
+		Name: "saturation-fit", Per: PerCell,
+		Quantity:    "rate and R² of a free exponential on the mean of J",
+		Needs:       []Need{NeedsDistance},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
+		Doc:         "A single exponential fits the mean reward as it fits the mean-field curve; to leading order its rate is k/γ.",
+	},
+	{
+		Name: "early-slope", Per: PerCell,
+		Quantity:    "the paper's stiffness, read off −log(J* − J) over the first 100 steps",
+		Needs:       []Need{NeedsDistance, NeedsOnPolicy, NeedsHundredSteps},
+		Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
+		Doc:         "The early slope is that of the mean-field curve; by the paper's rule it is the stiffness of the stiffest mode.",
+	},
+	{
+		Name: "recurrence", Per: PerCell,
+		Quantity:    "worst deviation of a logit of the policy from the published map, over the refreshes",
+		Needs:       []Need{NeedsRecurrence, NeedsTwoArms, NeedsAbsolute},
+		Predictions: []rom.Kind{rom.Exact},
+		Doc:         "Where a block is long enough to converge, refreshes follow the published recurrence.",
+	},
+	{
+		Name: "failure-mode", Per: PerCell,
+		Quantity:    "share of replicas that the diagnostics name `mode`",
+		Needs:       []Need{NeedsMode},
+		Predictions: []rom.Kind{rom.Exact},
+		Doc:         "The diagnostics name the failure mode, or its absence, in every replica.",
 	},
 }
 

@@ -90,25 +90,37 @@ type Condition struct {
 }
 
 // Control is the planted fault that a check must catch, applied to what the
-// theory is given: settings replaced, then constants scaled.
+// theory is given: settings replaced, then constants scaled. The fault of a
+// failure mode is another mode.
 type Control struct {
 	Set   []Assignment
 	Scale rom.Factors // rom.Unit where nothing is scaled
+	Mode  string      // "" everywhere but in failure-mode
 }
 
 // Check is one claim about the cells of a file and the margin by which it is
-// judged. Exactly one of Margin (relative to |predicted|) and AbsoluteMargin
-// is positive.
+// judged.
 type Check struct {
-	Claim          string // a row of the claim table (claims_table.go)
-	Margin         float64
-	AbsoluteMargin float64
+	Claim          string   // a row of the claim table (claims_table.go)
+	Margin         float64  // relative to |predicted|; 0 where the margin is absolute
+	AbsoluteMargin float64  // where Margin is 0; 0 itself where whole numbers are compared
 	Prediction     rom.Kind // "" where the file leaves it to the claim
 	Expect         Expectation
 	Over           string // the parameter an across-cell claim runs over
 	Where          []Condition
 	Variant        string   // "" all
 	Control        *Control // nil where the file plants none
-	Displacement   float64  // stiffness: size of the displacement
-	Draws          int      // stiffness: pairs of groups at ±Displacement
+	Displacement   float64  // of the logits, where stiffness is measured
+	Draws          int      // pairs of groups at ±Displacement
+	Offset         float64  // relaxation and damping: where the pairs of runs start
+	Locate         *Locate  // nil: nothing is located
+	Mode           string   // failure-mode: the mode that every replica must be named
+}
+
+// Locate is the search for the first event along a parameter, in multiples of
+// the paper's rule at the measured stiffness.
+type Locate struct {
+	Param     string  // optimizer.learning_rate or lag.interval
+	From, To  float64 // 0 < From < To
+	Tolerance float64 // relative, in (0, 1)
 }
