@@ -14,6 +14,11 @@ type Cell struct {
 	Reference []float64 // logits of π_ref
 	Run       Run
 	Stiffness []StiffnessProbe // measured besides the run
+
+	Relaxation *RelaxationProbe // measured besides the run; nil: not
+	Location   *LocationProbe   // nil: none; such a cell simulates nothing else
+	Fits       []CurveFit       // numbers read off the mean curve of J
+	Traces     int              // how many replicas' recorded series the Result returns, at most 1,024
 }
 
 // Deterministic reports whether the cell follows the expected gradient: all

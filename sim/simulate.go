@@ -27,6 +27,7 @@ type Result struct {
 	Quantities []Quantity
 	Trajectory [][]Summary // [recorded step][quantity]
 	Estimates  []measure.Named
+	Traces     [][][]float64 // [replica][recorded step][quantity], of the first Cell.Traces replicas
 }
 
 // Names of the estimates of the stationary state, over the steps after burn-in.

@@ -16,6 +16,10 @@ const (
 	Behind  Displaced = "stale" // θ_old alone: λ_s
 )
 
+// StiffnessTotal is the name of the probe of the stiffest mode's λ, which a
+// location probe takes its scale from.
+const StiffnessTotal = "stiffness_total"
+
 // StiffnessProbe is a measurement of one stiffness on-policy about a point θ*,
 // from the central differences
 //

@@ -16,6 +16,7 @@ type Purpose string
 const (
 	ForReplica   Purpose = "replica"
 	ForStiffness Purpose = "stiffness"
+	ForLocation  Purpose = "locate"
 )
 
 // Stream returns the source of random words for one purpose of one cell: a
