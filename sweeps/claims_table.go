@@ -24,12 +24,12 @@ const (
 	NeedsDisplacement Need = "`displacement` > 0 and `draws` ≥ 1 (pairs of groups at ±displacement)"
 	NeedsAbsolute     Need = "`absolute_margin` (what it predicts is 0)"
 	NeedsDistance     Need = "a start away from the fixed point"
-	NeedsOffset       Need = "`offset` > 0 (pairs of runs that start at ±offset about the fixed point)"
+	NeedsOffset       Need = "`offset` > 0 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
 	NeedsLocation     Need = "`locate` (the cell simulates nothing else)"
 	NeedsTwoArms      Need = "two arms"
 	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
 	NeedsHundredSteps Need = "`run.steps` > 100"
-	NeedsRecurrence   Need = "`grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
+	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
 	NeedsMode         Need = "`mode`"
 )
 
@@ -82,13 +82,6 @@ var ClaimTable = []ClaimRow{
 		Needs:       []Need{NeedsDisplacement},
 		Predictions: []rom.Kind{rom.Exact},
 		Doc:         "The mean gradient falls off about the fixed point with the stiffness that theory gives.",
-	},
-	{
-		Name: "degenerate-groups", Per: PerCell,
-		Quantity:    "share of groups whose rewards are all equal",
-		Needs:       []Need{NeedsBurnIn},
-		Predictions: []rom.Kind{rom.Exact},
-		Doc:         "Groups without variance come as often as E[J^G + (1−J)^G] says.",
 	},
 	{
 		Name: "relaxation", Per: PerCell,
@@ -152,6 +145,13 @@ var ClaimTable = []ClaimRow{
 		Needs:       []Need{NeedsRecurrence, NeedsTwoArms, NeedsAbsolute},
 		Predictions: []rom.Kind{rom.Exact},
 		Doc:         "Where a block is long enough to converge, refreshes follow the published recurrence.",
+	},
+	{
+		Name: "degenerate-groups", Per: PerCell,
+		Quantity:    "share of groups whose rewards are all equal",
+		Needs:       []Need{NeedsBurnIn},
+		Predictions: []rom.Kind{rom.Exact},
+		Doc:         "Groups without variance come as often as E[J^G + (1−J)^G] says.",
 	},
 	{
 		Name: "failure-mode", Per: PerCell,

@@ -17,6 +17,7 @@ type judgement struct {
 	kind       rom.Kind // the prediction judged; "" the claim's default
 	set        []Assignment
 	factors    rom.Factors
+	mode       string // a failure mode in the place of the check's; "" the check's
 	outcomes   map[string]*Outcome
 	cache      predictionCache
 }
@@ -50,7 +51,7 @@ func judge(plan *Plan, outcomes map[string]*Outcome, cache predictionCache) []Ve
 				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
 			}
-			quantities := logic.quantities(set.Cells)
+			quantities := logic.quantities(check, set.Cells)
 			findings := right.find(set)
 			var faulty []finding
 			if wrong != nil {
@@ -84,8 +85,11 @@ func (j *judgement) planted() (*judgement, string) {
 		wrong.kind = ""
 		return &wrong, "the exact prediction"
 	}
-	wrong.set, wrong.factors = control.Set, control.Scale
+	wrong.set, wrong.factors, wrong.mode = control.Set, control.Scale, control.Mode
 	var words []string
+	if control.Mode != "" {
+		words = append(words, "mode = "+control.Mode)
+	}
 	for _, a := range control.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
 	}
@@ -105,7 +109,7 @@ func (j *judgement) find(set CellSet) []finding {
 		if c.Status != NoFixedPoint {
 			continue
 		}
-		findings := make([]finding, len(logic.quantities(set.Cells)))
+		findings := make([]finding, len(logic.quantities(j.check, set.Cells)))
 		for i := range findings {
 			findings[i] = unmeasured(rom.Exact)
 			findings[i].outOfScope = "no fixed point to start from"
@@ -121,6 +125,9 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 	v.Quantity = f.quantity
 	v.Measured, v.Lo, v.Hi = Number(f.measured), Number(f.lo), Number(f.hi)
 	v.Predicted, v.PredictionKind = Number(f.predicted), f.kind
+	if f.expect != "" {
+		v.Expect = f.expect
+	}
 	margin := j.margin(f.predicted)
 	v.Margin = Number(margin)
 	switch {
@@ -131,14 +138,18 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 		v.Verdict, v.Because = Disagree, f.failed
 		v.Measured, v.Lo, v.Hi = Number(math.NaN()), Number(math.NaN()), Number(math.NaN())
 	default:
-		v.Verdict = Compare(f.lo, f.hi, f.predicted, margin, row.Expect)
-		v.Because = because(v.Verdict, f, margin, row.Expect)
+		v.Verdict = Compare(f.lo, f.hi, f.predicted, margin, f.side, v.Expect)
+		v.Because = because(v.Verdict, f, margin, v.Expect)
 	}
 	return v
 }
 
-// margin returns the absolute margin about a prediction.
+// margin returns the absolute margin about a prediction; none about one that
+// lies beyond every number.
 func (j *judgement) margin(predicted float64) float64 {
+	if math.IsInf(predicted, 0) {
+		return 0
+	}
 	if j.check.AbsoluteMargin > 0 {
 		return j.check.AbsoluteMargin
 	}
@@ -163,11 +174,21 @@ func because(ruling Ruling, f finding, margin float64, expect Expectation) strin
 		}
 		return "the interval straddles the margin"
 	}
-	where := "inside"
-	if (ruling == Disagree) == (expect == Holds) {
-		where = "wholly outside"
+	inside := (ruling == Agree) == (expect == Holds)
+	switch {
+	case f.side == FromBelow && inside:
+		return "the interval does not lie below the prediction by more than the margin"
+	case f.side == FromBelow:
+		return "the interval lies below the prediction by more than the margin"
+	case math.IsInf(f.hi, 1) && inside:
+		return "no event up to the end of the search, and none predicted before it"
+	case math.IsInf(f.hi, 1):
+		return "no event up to the end of the search, where one is predicted"
+	case inside:
+		return "the interval lies inside predicted ± margin"
+	default:
+		return "the interval lies wholly outside predicted ± margin"
 	}
-	return "the interval lies " + where + " predicted ± margin"
 }
 
 func (j *judgement) outcome(c *Cell) *Outcome { return j.outcomes[c.ID] }
@@ -207,6 +228,20 @@ func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pred
 	p, known := cache[key]
 	if !known {
 		made := rom.Predict(Params(s, factors))
+		p = &made
+		cache[key] = p
+	}
+	return p
+}
+
+// predictMeasured is predict at a stiffness measured in the cell that key names.
+func (cache predictionCache) predictMeasured(key string, s *Settings, factors rom.Factors, measured *rom.Measured) *rom.Prediction {
+	key = fmt.Sprintf("%s %s %v", key, Canonical(*s), factors)
+	p, known := cache[key]
+	if !known {
+		params := Params(s, factors)
+		params.Measured = measured
+		made := rom.Predict(params)
 		p = &made
 		cache[key] = p
 	}

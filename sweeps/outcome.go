@@ -51,6 +51,7 @@ func newOutcome(id string, r sim.Result) *Outcome {
 	if len(r.Steps) == 0 {
 		return o
 	}
+	o.Estimates = append(o.Estimates, nameModes(&r)...)
 	o.Trajectory = &Trajectory{Steps: r.Steps}
 	for q, quantity := range r.Quantities {
 		series := RecordedSeries{Quantity: quantity}

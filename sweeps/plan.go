@@ -73,28 +73,25 @@ func NewPlan(spec *Spec) (*Plan, error) {
 			}
 		}
 	}
-	probes := make(map[*Cell]*Check)
+	measured := make(map[*Cell]*measures)
+	for i := range plan.Cells {
+		measured[&plan.Cells[i]] = new(measures)
+	}
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
 		planned := PlannedCheck{Index: n, Check: check, Sets: claimLogics[check.Claim].group(check, selected[n])}
 		plan.Checks = append(plan.Checks, planned)
 		for _, set := range planned.Sets {
-			plan.Verdicts += len(claimLogics[check.Claim].quantities(set.Cells))
-		}
-		if check.Claim != claimStiffness {
-			continue
-		}
-		for _, set := range planned.Sets {
+			plan.Verdicts += len(claimLogics[check.Claim].quantities(check, set.Cells))
 			for _, cell := range set.Cells {
-				if other := probes[cell]; other != nil && (other.Displacement != check.Displacement || other.Draws != check.Draws) {
-					return nil, Problems{{Source: spec.Name, Key: "checks", Text: "got two stiffness checks that measure the same cell with different displacement or draws, want the same, or cells apart (where, variant)"}}
+				if conflict := measured[cell].add(check); conflict != "" {
+					return nil, Problems{{Source: spec.Name, Key: "checks", Text: conflict}}
 				}
-				probes[cell] = check
 			}
 		}
 	}
 	for i := range plan.Cells {
-		plan.Cells[i].resolve(spec.Seed, probes[&plan.Cells[i]])
+		plan.Cells[i].resolve(spec.Seed, measured[&plan.Cells[i]])
 	}
 	for _, planned := range plan.Checks {
 		for i := range planned.Sets {
@@ -106,40 +103,42 @@ func NewPlan(spec *Spec) (*Plan, error) {
 	return plan, nil
 }
 
-// resolve names the cell and turns its start into numbers; probe is the
-// stiffness check that measures it, or nil.
-func (c *Cell) resolve(seed uint64, probe *Check) {
-	c.ID = cellID(seed, &c.Settings, probe)
+// resolve names the cell and turns its start, and what its checks measure, into
+// numbers.
+func (c *Cell) resolve(seed uint64, m *measures) {
+	c.ID = cellID(seed, &c.Settings, m)
 	s := &c.Settings
 	c.Sim = sim.Cell{
 		ID: c.ID, Seed: seed,
 		Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, Run: s.Run,
+		Fits: m.fits,
 	}
-	if s.Policy.Init.Kind == AtLogits && probe == nil {
+	if m.modes {
+		c.Sim.Traces = s.Run.Replicas
+	}
+	if s.Policy.Init.Kind == AtLogits && !m.atRest() {
 		return
 	}
 	params := Params(s, rom.Unit)
 	point, ok := rom.Reached(params)
+	if !ok && (s.Policy.Init.Kind == AtFixedPoint || m.location != nil) {
+		c.Status, c.Sim = NoFixedPoint, sim.Cell{}
+		return
+	}
 	if s.Policy.Init.Kind == AtFixedPoint {
-		if !ok {
-			c.Status, c.Sim = NoFixedPoint, sim.Cell{}
-			return
-		}
 		c.Sim.Init = roundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
 	}
-	if probe != nil && ok {
-		c.Sim.Stiffness = stiffnessProbes(params, roundAll(point.Logits), probe)
+	if ok {
+		m.place(&c.Sim, params, roundAll(point.Logits))
 	}
 }
 
 // cellID returns the sha256 of the canonical JSON of everything that decides
 // what a cell measures; margins and prose do not.
-func cellID(seed uint64, s *Settings, probe *Check) string {
+func cellID(seed uint64, s *Settings, m *measures) string {
 	content := map[string]any{"seed": seed, "settings": json.RawMessage(Canonical(*s))}
-	if probe != nil {
-		content["stiffness"] = map[string]any{"displacement": probe.Displacement, "draws": probe.Draws}
-	}
+	m.identify(content)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {
 		panic(err) // settings are finite numbers and plain strings
@@ -148,19 +147,26 @@ func cellID(seed uint64, s *Settings, probe *Check) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// displace moves a fixed point by x: two arms to z* + x, more to θ* + x e, e a
-// generic direction drawn from the seed, centred, its largest |entry| 1.
+// displace moves a fixed point by x in its direction.
 func displace(logits []float64, x float64, seed uint64) []float64 {
 	moved := append([]float64(nil), logits...)
 	if x == 0 {
 		return moved
 	}
-	if len(logits) == 2 {
-		moved[0] += x / 2
-		moved[1] -= x / 2
-		return moved
+	for a, e := range direction(len(logits), seed) {
+		moved[a] += x * e
 	}
-	e := make([]float64, len(logits))
+	return moved
+}
+
+// direction returns the direction of an offset x: of two arms the one along
+// which z moves by x; of more a generic one drawn from the seed, centred, its
+// largest |entry| 1.
+func direction(arms int, seed uint64) []float64 {
+	if arms == 2 {
+		return []float64{0.5, -0.5}
+	}
+	e := make([]float64, arms)
 	mean := 0.0
 	for a := range e {
 		digest := sha256.Sum256(fmt.Appendf(nil, "grposim direction 1\n%d\n%d\n", seed, a))
@@ -173,32 +179,9 @@ func displace(logits []float64, x float64, seed uint64) []float64 {
 		largest = max(largest, math.Abs(e[a]))
 	}
 	for a := range e {
-		moved[a] += x * e[a] / largest
+		e[a] /= largest
 	}
-	return moved
-}
-
-// stiffnessProbes plans the measurement of the stiffest mode, whole and in its
-// fresh and stale parts, and with more than two arms of the slowest.
-func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.StiffnessProbe {
-	modes := rom.Modes(rom.StiffnessAt(params, point))
-	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
-		return sim.StiffnessProbe{
-			Name: name, Displaced: displaced, Point: point,
-			Direction: roundAll(mode.Direction), Covector: roundAll(mode.Covector),
-			Displacement: check.Displacement, Pairs: check.Draws,
-		}
-	}
-	stiffest := modes[0]
-	probes := []sim.StiffnessProbe{
-		probe(stiffnessTotal, sim.Both, stiffest),
-		probe(stiffnessFresh, sim.Current, stiffest),
-		probe(stiffnessStale, sim.Behind, stiffest),
-	}
-	if len(modes) > 1 {
-		probes = append(probes, probe(stiffnessSlowest, sim.Both, modes[len(modes)-1]))
-	}
-	return probes
+	return e
 }
 
 // roundAll rounds to 12 significant digits, so that numbers that went through
@@ -256,7 +239,16 @@ func (c *Cell) Work() float64 {
 	if c.Settings.Estimator.GroupSize == grpo.Infinite {
 		replicas = 1
 	}
-	work := replicas * float64(c.Settings.Run.Steps)
+	run := replicas * float64(c.Settings.Run.Steps)
+	work := 0.0
+	if c.Sim.Location == nil {
+		work += run
+	} else {
+		work += 2 * run * searchRuns(&c.Sim)
+	}
+	if c.Sim.Relaxation != nil {
+		work += 2 * run
+	}
 	for _, p := range c.Sim.Stiffness {
 		work += 2 * float64(p.Pairs)
 	}

@@ -126,7 +126,7 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
-			if !seen[estimate.Name] {
+			if !seen[estimate.Name] && !strings.Contains(estimate.Name, "[") { // entries of a matrix are in cells.jsonl
 				seen[estimate.Name] = true
 				names = append(names, estimate.Name)
 			}
@@ -190,7 +190,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			reward = &p.FixedPoint.Reward
 		}
 		scope := "in"
-		if why := stationaryScope(c, p); why != "" {
+		if why := stationaryScope(&c.Settings, p); why != "" {
 			scope = why
 		}
 		return append(e.identify(c, keys),

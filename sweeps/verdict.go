@@ -129,14 +129,32 @@ func Summarize(verdicts []Verdict) Summary {
 	return s
 }
 
+// Side says from where a prediction may be missed.
+type Side int
+
+const (
+	FromBothSides Side = iota
+	FromBelow          // a measurement above the prediction is as good as any
+)
+
 // Compare rules on a measurement [lo, hi] of something predicted, give or take
 // margin. A prediction that is expected to hold agrees when the interval lies
 // inside predicted ± margin and disagrees when it lies wholly outside; one
 // expected to fail the other way round. An interval that straddles the margin,
 // or is not known, decides nothing.
-func Compare(lo, hi, predicted, margin float64, expect Expectation) Ruling {
+//
+// hi = +Inf says that what was looked for was not found up to lo: that is
+// inside when the prediction lies beyond lo.
+func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) Ruling {
 	inside := lo >= predicted-margin && hi <= predicted+margin
 	outside := lo > predicted+margin || hi < predicted-margin
+	switch {
+	case side == FromBelow:
+		inside = lo >= predicted-margin
+		outside = hi < predicted-margin
+	case math.IsInf(hi, 1):
+		inside = predicted >= lo
+	}
 	if expect == Fails {
 		inside, outside = outside, inside
 	}

@@ -1,0 +1,267 @@
+package sweeps
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+)
+
+// sameDeviation is the difference of deviations below which the earlier step is
+// named: where only rounding differs, every architecture names the same.
+const sameDeviation = 1e-9
+
+// findTrajectory compares the mean reward at every recorded step with the
+// predicted curve, as a share of the rise J* − J_0. The band is simultaneous
+// over the recorded steps (Bonferroni). The finding is the step that decides:
+// one where the band lies farthest outside, if anywhere it does wholly, else
+// the one where it reaches farthest.
+func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
+	f := unmeasured(rom.Exact)
+	f.replicas = c.Settings.Run.Replicas
+	if o.Trajectory == nil || len(o.Trajectory.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
+		f.failed = o.failure()
+		return f
+	}
+	curve, kind, why := j.curve(c)
+	f.kind = kind
+	if why != "" {
+		f.outOfScope = why
+		return f
+	}
+	confidence := 1 - (1-j.confidence)/float64(len(o.Trajectory.Steps))
+	worst, outside := math.Inf(-1), false
+	for i, t := range o.Trajectory.Steps {
+		e := c.meanReward(o.Trajectory, i)
+		lo, hi := e.Interval(confidence)
+		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
+		lo, hi = min(lo, hi), max(lo, hi)
+		if t == 0 { // every replica starts there
+			lo, hi = deviation, deviation
+		}
+		if math.IsNaN(lo) || math.IsNaN(hi) {
+			return unmeasured(kind) // what is not known cannot agree
+		}
+		reach := max(-lo, hi)
+		miss := max(lo, -hi) // by how much the band misses 0
+		isOutside := miss > j.margin(0)
+		if isOutside {
+			reach = miss
+		}
+		if isOutside && !outside || isOutside == outside && reach > worst+sameDeviation {
+			worst, outside = reach, isOutside
+			f.measured, f.lo, f.hi = deviation, lo, hi
+			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
+		}
+	}
+	return f
+}
+
+// saturationQuantities are those of the fit; the reduced-order model, a sum of
+// two exponentials, has a rate of its own but no R².
+func saturationQuantities(check *Check, _ []*Cell) []string {
+	quantities := []string{"rate of the free exponential, per step", "R² of the free exponential"}
+	if check.Prediction == rom.LeadingOrder {
+		return quantities[:1]
+	}
+	return quantities
+}
+
+// findSaturation compares the free exponential fitted to the mean reward with
+// the same fit of the mean-field curve; to leading order its rate with k/γ.
+func findSaturation(j *judgement, set CellSet) []finding {
+	c := set.Cells[0]
+	o := j.outcome(c)
+	rate := j.measured(c, o, sim.SaturationRate)
+	if j.kind == rom.LeadingOrder {
+		s := j.settings(c)
+		rate.predicted, rate.kind, rate.outOfScope = j.relaxationRate(&s)
+		return []finding{rate}
+	}
+	r2 := j.measured(c, o, sim.SaturationR2)
+	curve, kind, why := j.curve(c)
+	rate.kind, r2.kind, rate.outOfScope, r2.outOfScope = kind, kind, why, why
+	if why == "" {
+		rate.predicted, r2.predicted = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
+	}
+	if j.refuted() {
+		return []finding{rate}
+	}
+	return []finding{rate, r2}
+}
+
+// findEarlySlope compares the stiffness that the paper reads off the first
+// steps with the same reading of the mean-field curve; by its rule it is the
+// stiffness of the stiffest mode.
+func findEarlySlope(j *judgement, c *Cell, o *Outcome) finding {
+	f := j.measured(c, o, sim.EarlySlope)
+	if j.kind == rom.PaperRule {
+		p := j.prediction(c)
+		f.predicted, f.kind = p.Stiffness.Total, rom.PaperRule
+		if p.FixedPoint == nil {
+			f.outOfScope = "no fixed point"
+		}
+		return f
+	}
+	curve, kind, why := j.curve(c)
+	f.kind, f.outOfScope = kind, why
+	if why == "" {
+		s := j.settings(c)
+		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
+		f.predicted = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
+	}
+	return f
+}
+
+// paperBaselineRate is the small learning rate of the run from which the paper
+// reads its stiffness; the paper does not state it.
+const paperBaselineRate = 0.01
+
+// paperStiffness is the stiffness that the paper's own formulas go with: the
+// early slope of the baseline without momentum and lag, from where the cell
+// starts; at the fixed point, where there is no slope, λ of the stiffest mode.
+func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope string) {
+	s := j.settings(c)
+	s.Estimator.GroupSize = grpo.Infinite
+	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
+	s.Optimizer = grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: paperBaselineRate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}}
+	params := Params(&s, j.factors)
+	if c.Settings.Policy.Init.Kind == AtFixedPoint {
+		p := rom.Predict(params)
+		if p.FixedPoint == nil {
+			return 0, "no fixed point"
+		}
+		return p.Stiffness.Total, ""
+	}
+	point, ok := rom.Reached(params)
+	if !ok {
+		return 0, "no fixed point"
+	}
+	steps := sim.FitSteps(sim.EarlySlopeFit, 101)
+	reward := make([]float64, 0, len(steps))
+	mean := expectedReward(c)
+	_, scope := rom.MeanField(params, c.Sim.Init, 100, func(_ int, theta []float64) { reward = append(reward, mean(theta)) })
+	if !scope.In {
+		return 0, scope.Because
+	}
+	return measure.EarlySlope(steps, append(reward, point.Reward), paperBaselineRate), ""
+}
+
+// findRecurrence compares the logit gap from refresh to refresh with the map
+// that a block of infinitely many steps is. Where the recorded steps skip
+// refreshes only neighbours are compared.
+func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
+	f := unmeasured(rom.Exact)
+	if o.Trajectory == nil {
+		f.failed = o.failure()
+		return f
+	}
+	if !c.Sim.Deterministic() {
+		f.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
+		return f
+	}
+	gaps := o.Trajectory.Series(sim.LogitGap)
+	params := j.params(c)
+	f.measured = 0
+	for i := 1; i < len(o.Trajectory.Steps); i++ {
+		if o.Trajectory.Steps[i]-o.Trajectory.Steps[i-1] != c.Settings.Lag.Interval {
+			continue
+		}
+		half := float64(gaps.Mean[i-1]) / 2
+		next, scope := rom.Refreshed(params, []float64{half, -half})
+		if !scope.In {
+			f.outOfScope = scope.Because
+			return f
+		}
+		if d := float64(gaps.Mean[i]) - (next[0] - next[1]); math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
+			f.measured = d
+		}
+	}
+	f.lo, f.hi = f.measured, f.measured
+	return f
+}
+
+// curve is a predicted mean reward over steps.
+type curve struct {
+	reward []float64 // by step; nil where form is
+	form   func(t float64) float64
+	rise   float64 // J* − J_0
+}
+
+func (c *curve) at(t int) float64 {
+	if c.reward == nil {
+		return c.form(float64(t))
+	}
+	return c.reward[t]
+}
+
+// sample returns the curve at the given steps, with them.
+func (c *curve) sample(steps []int) ([]int, []float64) {
+	reward := make([]float64, len(steps))
+	for i, t := range steps {
+		reward[i] = c.at(t)
+	}
+	return steps, reward
+}
+
+// expectedReward returns J as a function of logits.
+func expectedReward(c *Cell) func(logits []float64) float64 {
+	means := make([]float64, len(c.Settings.Bandit.Arms))
+	for a, arm := range c.Settings.Bandit.Arms {
+		means[a] = arm.Mean
+	}
+	policy := grpo.NewPolicy(means)
+	return func(logits []float64) float64 {
+		copy(policy.Logits, logits)
+		policy.Update()
+		return policy.Mean(means)
+	}
+}
+
+// curve returns the predicted trajectory of a cell: the nonlinear mean-field
+// map with the exact drift; the paper's (paper-rule): the G = ∞ curve for every
+// G, and at G = ∞ its oscillator at its early-slope stiffness; or the closed
+// form of the reduced-order model (leading-order).
+func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) {
+	params := j.params(c)
+	if j.kind == rom.PaperRule {
+		params.GroupSize = rom.Infinite
+	}
+	kind = j.kind
+	mean := expectedReward(c)
+	start := mean(c.Sim.Init)
+	point, ok := rom.Reached(params)
+	if !ok {
+		return curve{}, kind, "no fixed point"
+	}
+	cv.rise = point.Reward - start
+	if math.Abs(cv.rise) < 1e-9 {
+		return curve{}, kind, "the run starts at the fixed point: there is no rise to compare"
+	}
+	if j.kind == rom.LeadingOrder {
+		form, scope := rom.ClosedForm(params, c.Sim.Init)
+		if !scope.In {
+			return curve{}, kind, scope.Because
+		}
+		cv.form = form
+		return cv, kind, ""
+	}
+	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
+		s := j.settings(c)
+		stiffness, why := j.paperStiffness(c)
+		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		return cv, kind, why
+	}
+	cv.reward = make([]float64, c.Settings.Run.Steps+1)
+	force, scope := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
+		cv.reward[t] = mean(theta)
+	})
+	if kind == "" {
+		kind = force
+	}
+	return cv, kind, cmp.Or(scope.Because, j.inexact(force))
+}

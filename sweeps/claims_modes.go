@@ -1,0 +1,82 @@
+package sweeps
+
+import (
+	"grposim/rom"
+	"grposim/rom/diagnose"
+	"grposim/sim"
+	"grposim/sim/measure"
+)
+
+// namedShare and paperNamedShare are the estimates of the share of replicas
+// whose failure mode is named so, by the project's diagnostics and by the
+// paper's.
+func namedShare(mode diagnose.Mode) string      { return "named_" + string(mode) }
+func paperNamedShare(mode diagnose.Mode) string { return "paper_named_" + string(mode) }
+
+func modeQuantity(check *Check, _ []*Cell) []string {
+	return []string{"share of replicas named " + check.Mode}
+}
+
+// findMode compares the share of replicas that are named as the check says
+// with 1.
+func findMode(j *judgement, c *Cell, o *Outcome) finding {
+	f := unmeasured(rom.Exact)
+	mode := j.check.Mode
+	if j.mode != "" {
+		mode = j.mode
+	}
+	e, found := o.estimate(namedShare(diagnose.Mode(mode)))
+	if !found {
+		f.failed = o.failure()
+		return f
+	}
+	f.predicted, f.measured, f.replicas = 1, e.Mean, e.DF+1
+	f.lo, f.hi = e.Share(float64(e.DF+1), j.confidence)
+	return f
+}
+
+// nameModes names the failure mode of every replica that was traced and
+// returns the shares of each name.
+func nameModes(r *sim.Result) []Estimate {
+	named := make(map[string][]float64)
+	for _, replica := range r.Traces {
+		trace := diagnose.Trace{Steps: r.Steps}
+		series := map[sim.Quantity]*[]float64{
+			sim.ExpectedReward: &trace.Reward, sim.TrueReward: &trace.TrueReward,
+			sim.Entropy: &trace.Entropy, sim.Collision: &trace.Collision,
+			sim.ZeroVarianceFraction: &trace.ZeroVariance, sim.KLReference: &trace.KL,
+			sim.GradientNorm: &trace.GradientNorm, sim.ImportanceRatioMax: &trace.RatioMax,
+		}
+		for q, quantity := range r.Quantities {
+			values, wanted := series[quantity]
+			if !wanted {
+				continue
+			}
+			for step := range r.Steps {
+				*values = append(*values, replica[step][q])
+			}
+		}
+		ours, paper := diagnose.Name(trace).Mode, diagnose.PaperName(trace).Mode
+		for _, mode := range diagnose.Modes {
+			named[namedShare(mode)] = append(named[namedShare(mode)], indicator(ours == mode))
+			named[paperNamedShare(mode)] = append(named[paperNamedShare(mode)], indicator(paper == mode))
+		}
+	}
+	var shares []Estimate
+	for _, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
+		for _, mode := range diagnose.Modes {
+			if values := named[share(mode)]; len(values) > 0 {
+				e := measure.Mean(values)
+				shares = append(shares, Estimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+			}
+		}
+	}
+	return shares
+}
+
+func indicator(event bool) float64 {
+	if event {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,73 @@
+package sweeps
+
+import (
+	"cmp"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// findRelaxation compares −ln of the dominant multiplier per step.
+func findRelaxation(j *judgement, c *Cell, o *Outcome) finding {
+	f := j.estimated(c, o, sim.RelaxationRate)
+	s := j.settings(c)
+	f.predicted, f.kind, f.outOfScope = j.relaxationRate(&s)
+	return f
+}
+
+// relaxationRate returns the predicted relaxation rate per step, negative for
+// growth.
+func (j *judgement) relaxationRate(s *Settings) (value float64, kind rom.Kind, outOfScope string) {
+	return j.ofMotion(s, func(d *rom.Dynamics) *float64 { return d.RelaxationRate })
+}
+
+// findDamping compares ζ of the two dominant multipliers.
+func findDamping(j *judgement, c *Cell, o *Outcome) finding {
+	f := j.estimated(c, o, sim.DampingRatio)
+	if j.kind == rom.PaperRule {
+		f.kind = rom.PaperRule
+		stiffness, why := j.paperStiffness(c)
+		s := j.settings(c)
+		f.predicted = rom.PaperDampingRatio(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s))
+		f.outOfScope = why
+		return f
+	}
+	s := j.settings(c)
+	f.predicted, f.kind, f.outOfScope = j.ofMotion(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
+	return f
+}
+
+// ofMotion returns a number of the linear dynamics at the fixed point, stable
+// or not: of the full map, or to leading order.
+func (j *judgement) ofMotion(s *Settings, of func(*rom.Dynamics) *float64) (value float64, kind rom.Kind, outOfScope string) {
+	p := j.predictSettings(s)
+	known := knownTo(s, p)
+	kind = cmp.Or(j.kind, known)
+	dynamics := &p.Exact
+	if kind == rom.LeadingOrder {
+		dynamics = &p.LeadingOrder
+	}
+	x := of(dynamics)
+	switch {
+	case p.FixedPoint == nil:
+		outOfScope = "no fixed point"
+	case j.inexact(known) != "":
+		outOfScope = j.inexact(known)
+	case !dynamics.Scope.In:
+		outOfScope = dynamics.Scope.Because
+	case x == nil:
+		outOfScope = "the theory has no " + string(kind) + " number here"
+	default:
+		value = *x
+	}
+	return value, kind, outOfScope
+}
+
+// paperAge is the lag of the paper's formulas: K_ref steps, none on-policy.
+func paperAge(s *Settings) int {
+	if s.Lag.Kind == grpo.Block && s.Lag.Interval == 1 {
+		return 0
+	}
+	return s.Lag.Interval
+}

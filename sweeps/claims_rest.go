@@ -1,0 +1,121 @@
+package sweeps
+
+import (
+	"cmp"
+	"fmt"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// stationary begins a finding about a stationary estimate, with the theory's
+// scope, and returns the prediction to complete it from.
+func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.Prediction) {
+	f := j.measured(c, o, name)
+	p := j.prediction(c)
+	s := j.settings(c)
+	f.kind = knownTo(&s, p)
+	f.outOfScope = cmp.Or(stationaryScope(&s, p), j.inexact(f.kind))
+	return f, p
+}
+
+// findFixedPoint compares the stationary mean of J with J(θ*_G), shifted to
+// second order by the noise.
+func findFixedPoint(j *judgement, c *Cell, o *Outcome) finding {
+	f, p := j.stationary(c, o, sim.ExpectedRewardMean)
+	if f.outOfScope != "" {
+		return f
+	}
+	f.predicted = p.FixedPoint.Reward
+	if j.kind == rom.LeadingOrder {
+		f.kind = rom.LeadingOrder
+	} else if p.Moments.RewardShift != nil {
+		f.predicted += *p.Moments.RewardShift
+	}
+	return f
+}
+
+// findFluctuation compares the time average of Var J.
+func findFluctuation(j *judgement, c *Cell, o *Outcome) finding {
+	f := j.measured(c, o, sim.ExpectedRewardVariance)
+	s := j.settings(c)
+	f.predicted, f.kind, f.outOfScope = j.rewardVariance(&s)
+	return f
+}
+
+// findDegenerate compares the share of zero-variance groups.
+func findDegenerate(j *judgement, c *Cell, o *Outcome) finding {
+	f, p := j.stationary(c, o, sim.ZeroVarianceShare)
+	if f.outOfScope != "" {
+		return f
+	}
+	if p.Moments.ZeroVariance == nil {
+		f.outOfScope = "the theory has no share of zero-variance groups for these rewards"
+		return f
+	}
+	f.predicted = *p.Moments.ZeroVariance
+	return f
+}
+
+// inexact says why a check that asks for the exact prediction gets none where
+// the theory is known in another way, or "".
+func (j *judgement) inexact(known rom.Kind) string {
+	if j.kind == rom.Exact && known != rom.Exact {
+		return "the theory is known to leading order only here"
+	}
+	return ""
+}
+
+// stationaryScope says why the theory has no stationary state for the settings, or "".
+func stationaryScope(s *Settings, p *rom.Prediction) string {
+	switch {
+	case p.FixedPoint == nil:
+		return "no fixed point"
+	case s.Estimator.GroupSize == grpo.Infinite:
+		if r := p.Exact.SpectralRadius; r != nil && *r >= 1 {
+			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
+		}
+		return ""
+	case s.Optimizer.Kind == grpo.Adam: // known to leading order only, which has its own scope
+		return p.LeadingOrder.Scope.Because
+	case !p.Noise.In:
+		return p.Noise.Because
+	}
+	return ""
+}
+
+// knownTo says how the theory knows a stationary state: exactly, or to leading
+// order where the force is or the optimizer is Adam.
+func knownTo(s *Settings, p *rom.Prediction) rom.Kind {
+	if s.Optimizer.Kind == grpo.Adam {
+		return rom.LeadingOrder
+	}
+	return p.ForceKind
+}
+
+// rewardVariance returns the predicted Var J.
+func (j *judgement) rewardVariance(s *Settings) (value float64, kind rom.Kind, outOfScope string) {
+	p := j.predictSettings(s)
+	kind = j.kind
+	if kind == "" {
+		kind = knownTo(s, p)
+	}
+	if s.Estimator.GroupSize == grpo.Infinite {
+		return 0, kind, "the expected gradient has no noise"
+	}
+	if outOfScope = stationaryScope(s, p); outOfScope != "" {
+		return 0, kind, outOfScope
+	}
+	v := p.Exact.StationaryVariance.ExpectedReward
+	switch kind {
+	case rom.LeadingOrder:
+		v = p.LeadingOrder.StationaryVariance.ExpectedReward
+	case rom.PaperRule:
+		v = p.PaperVariance
+	}
+	if v == nil {
+		return 0, kind, "the theory has no " + string(kind) + " variance here"
+	}
+	return *v, kind, ""
+}

@@ -1,0 +1,110 @@
+package sweeps
+
+import (
+	"math"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim/measure"
+)
+
+// leadingOrderFrom is the group size from which the leading-order exponent is
+// judged: below it the next order in 1/G is more than 3 %.
+const leadingOrderFrom = 32
+
+// findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
+// same way to its predictions: the exact slope is that of the exact predictions
+// on the same G. The leading order is the slope as G → ∞.
+func findSlope(estimate string, predict predictor) func(j *judgement, set CellSet) []finding {
+	return func(j *judgement, set CellSet) []finding { return []finding{j.slope(set, estimate, predict)} }
+}
+
+// predictor is a prediction of one number for settings, with what it is and why
+// it does not hold there.
+type predictor func(j *judgement, s *Settings) (value float64, kind rom.Kind, outOfScope string)
+
+func (j *judgement) slope(set CellSet, estimate string, predict predictor) finding {
+	f := unmeasured(j.kind)
+	var sized []*Cell // at least three: the loader sees to it
+	for _, c := range set.Cells {
+		size := c.Settings.Estimator.GroupSize
+		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < leadingOrderFrom {
+			continue
+		}
+		sized = append(sized, c)
+	}
+	var logG, logY, logP []float64
+	var terms []measure.Estimate // the errors of log y
+	for _, c := range sized {
+		o := j.outcome(c)
+		if failure := o.failure(); failure != "" {
+			f.failed = failure
+			return f
+		}
+		e, _ := o.estimate(estimate)
+		s := j.settings(c)
+		p, kind, outOfScope := predict(j, &s)
+		if outOfScope != "" {
+			f.outOfScope = c.Label() + ": " + outOfScope
+			return f
+		}
+		if j.kind == "" {
+			f.kind = kind
+		}
+		f.replicas = c.Settings.Run.Replicas
+		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
+		logY = append(logY, math.Log(e.Mean))
+		logP = append(logP, math.Log(p))
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
+	}
+	var slope measure.Estimate
+	for i, w := range slopeWeights(logG) {
+		slope.Mean += w * logY[i]
+		f.predicted += w * logP[i]
+		terms[i].StdErr *= w
+	}
+	slope.StdErr, slope.DF = measure.Combine(terms)
+	if j.kind == rom.LeadingOrder {
+		f.predicted, f.outOfScope = j.asymptoticSlope(sized[len(sized)-1], predict)
+	}
+	f.measured = slope.Mean
+	f.lo, f.hi = slope.Interval(j.confidence)
+	return f
+}
+
+// slopeWeights returns w with Σ w_i y_i the least-squares slope of y on x.
+func slopeWeights(x []float64) []float64 {
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	square := 0.0
+	for _, v := range x {
+		square += (v - mean) * (v - mean)
+	}
+	w := make([]float64, len(x))
+	for i, v := range x {
+		w[i] = (v - mean) / square
+	}
+	return w
+}
+
+// asymptoticSlope is the exponent of a prediction in G as G → ∞, a multiple of
+// ½. (Var J: −1, −2 where the leading noise vanishes, −½ for Adam; Adam's
+// relaxation: ½.) It is read off the full theory at two very large groups.
+func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, outOfScope string) {
+	const small, large = 1 << 14, 1 << 15
+	full := *j
+	full.kind = ""
+	var log [2]float64
+	for i, size := range []int{small, large} {
+		s := j.settings(c)
+		s.Estimator.GroupSize = size
+		y, _, why := predict(&full, &s)
+		if why != "" || y <= 0 {
+			return 0, "no slope at large G: " + why
+		}
+		log[i] = math.Log2(y)
+	}
+	return math.Round(2*(log[1]-log[0])) / 2, ""
+}

@@ -1,0 +1,175 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// measures is what the checks of a cell measure besides its run. It is part of
+// the cell's id: what is measured decides what is stored.
+type measures struct {
+	stiffness *Check // whose displacement and draws
+	offset    float64
+	location  *Check // whose displacement and locate
+	fits      []sim.CurveFit
+	modes     bool // the failure mode of every replica
+}
+
+// add adds what a check measures, or says why the cell cannot measure both.
+func (m *measures) add(check *Check) (conflict string) {
+	apart := func(what, keys string) string {
+		return fmt.Sprintf("got two checks that measure the %s of the same cell with different %s, want the same, or cells apart (where, variant)", what, keys)
+	}
+	if check.Displacement > 0 {
+		if other := m.stiffness; other != nil && (other.Displacement != check.Displacement || other.Draws != check.Draws) {
+			return apart("stiffness", "displacement or draws")
+		}
+		m.stiffness = check
+	}
+	if check.Offset > 0 {
+		if m.offset > 0 && m.offset != check.Offset {
+			return apart("relaxation", "offset")
+		}
+		m.offset = check.Offset
+	}
+	if check.Locate != nil {
+		if other := m.location; other != nil && (eventOf(other) != eventOf(check) || *other.Locate != *check.Locate) {
+			return apart("threshold", "events or locate")
+		}
+		m.location = check
+	}
+	switch check.Claim {
+	case claimSaturation:
+		m.fit(sim.SaturationFit)
+	case claimEarlySlope:
+		m.fit(sim.EarlySlopeFit)
+	case claimFailureMode:
+		m.modes = true
+	}
+	return ""
+}
+
+func (m *measures) fit(fit sim.CurveFit) {
+	if !slices.Contains(m.fits, fit) {
+		m.fits = append(m.fits, fit)
+		slices.Sort(m.fits)
+	}
+}
+
+// eventOf is what a locating check looks for.
+func eventOf(check *Check) sim.Event {
+	if check.Claim == claimOnset {
+		return sim.Ringing
+	}
+	return sim.Instability
+}
+
+// atRest reports whether something is measured about the fixed point.
+func (m *measures) atRest() bool { return m.stiffness != nil || m.offset > 0 || m.location != nil }
+
+// identify adds to what a cell's id is made of.
+func (m *measures) identify(content map[string]any) {
+	if s := m.stiffness; s != nil {
+		content["stiffness"] = map[string]any{"displacement": s.Displacement, "draws": s.Draws}
+	}
+	if m.offset > 0 {
+		content["offset"] = m.offset
+	}
+	if m.location != nil {
+		l := m.location.Locate
+		content["locate"] = map[string]any{"event": eventOf(m.location), "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+	}
+	if len(m.fits) > 0 {
+		content["fits"] = m.fits
+	}
+	if m.modes {
+		content["failure_mode"] = true
+	}
+}
+
+// place puts what is measured about the fixed point into a cell.
+func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
+	e := roundAll(direction(len(point), c.Seed))
+	if m.stiffness != nil {
+		c.Stiffness = stiffnessProbes(params, point, m.stiffness)
+	}
+	if m.offset > 0 {
+		c.Relaxation = &sim.RelaxationProbe{Point: point, Direction: e, Offset: m.offset}
+	}
+	if m.location == nil {
+		return
+	}
+	if len(point) > 2 {
+		c.Stiffness = append(c.Stiffness, matrixProbes(point, m.location)...)
+	}
+	l := m.location.Locate
+	c.Location = &sim.LocationProbe{
+		Event: eventOf(m.location), Param: sim.LocationParam(l.Param),
+		From: l.From, To: l.To, Tolerance: l.Tolerance,
+		Point: point, Direction: e, Offset: m.location.Displacement,
+	}
+}
+
+// searchRuns is about how many runs the search of a located cell takes.
+func searchRuns(c *sim.Cell) float64 {
+	step := 1.05
+	if c.Estimator.GroupSize != grpo.Infinite {
+		step = 1.2
+	}
+	l := c.Location
+	return math.Log(l.To/l.From)/math.Log(step) + math.Log2(step/l.Tolerance)
+}
+
+// stiffnessProbes plans the measurement of the stiffest mode, whole and in its
+// fresh and stale parts, and with more than two arms of the slowest.
+func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.StiffnessProbe {
+	modes := rom.Modes(rom.StiffnessAt(params, point))
+	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
+		return sim.StiffnessProbe{
+			Name: name, Displaced: displaced, Point: point,
+			Direction: roundAll(mode.Direction), Covector: roundAll(mode.Covector),
+			Displacement: check.Displacement, Pairs: check.Draws,
+		}
+	}
+	stiffest := modes[0]
+	probes := []sim.StiffnessProbe{
+		probe(stiffnessTotal, sim.Both, stiffest),
+		probe(stiffnessFresh, sim.Current, stiffest),
+		probe(stiffnessStale, sim.Behind, stiffest),
+	}
+	if len(modes) > 1 {
+		probes = append(probes, probe(stiffnessSlowest, sim.Both, modes[len(modes)-1]))
+	}
+	return probes
+}
+
+// matrixProbes plans the measurement of every entry −∂g_a/∂θ_b of both
+// stiffness matrices.
+func matrixProbes(point []float64, check *Check) []sim.StiffnessProbe {
+	unit := func(a int) []float64 {
+		e := make([]float64, len(point))
+		e[a] = 1
+		return e
+	}
+	var probes []sim.StiffnessProbe
+	for _, part := range []struct {
+		name      string
+		displaced sim.Displaced
+	}{{stiffnessFresh, sim.Current}, {stiffnessStale, sim.Behind}} {
+		for a := range point {
+			for b := range point {
+				probes = append(probes, sim.StiffnessProbe{
+					Name: matrixEntry(part.name, a, b), Displaced: part.displaced, Point: point,
+					Direction: unit(b), Covector: unit(a),
+					Displacement: check.Displacement, Pairs: check.Draws,
+				})
+			}
+		}
+	}
+	return probes
+}
