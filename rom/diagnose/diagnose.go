@@ -1,8 +1,9 @@
-// Package diagnose names the failure mode of a training run from what was
-// recorded along it (docs/theory.md §7).
+// Package diagnose names the failure mode of one training run from what was
+// recorded along it (docs/theory.md §7): by this project's diagnostics (Name)
+// and by the paper's (PaperName).
 package diagnose
 
-// Mode is what went wrong with a run.
+// Mode is a way in which a run fails, or None.
 type Mode string
 
 const (
@@ -13,21 +14,52 @@ const (
 	DynamicalInstability Mode = "dynamical-instability"
 )
 
-// Modes lists them.
+// Modes lists every mode, None first.
 var Modes = []Mode{None, RewardHacking, AdvantageDegeneracy, PolicyConcentration, DynamicalInstability}
 
-// Trace is what was recorded along one run; index i of every series belongs to
-// Steps[i]. A series that is nil was not observed.
+// Trace is what was recorded along one run. Every series has a value for each
+// of Steps (increasing), NaN where one is missing; a series of another length,
+// nil among them, was not recorded.
 type Trace struct {
-	Steps                                                                            []int
-	Reward, TrueReward, Entropy, Collision, ZeroVariance, KL, GradientNorm, RatioMax []float64
+	Steps        []int
+	Reward       []float64 // what the run is trained on
+	TrueReward   []float64 // what it should have been
+	Entropy      []float64 // −Σ π log π, nats
+	Collision    []float64 // Σ π²
+	ZeroVariance []float64 // share of groups whose rewards are all equal
+	KL           []float64 // KL(π‖π_ref), nats
+	GradientNorm []float64 // ‖g‖
+	RatioMax     []float64 // max_a π_a/π_old,a over the policy's arms
 }
 
-// Diagnosis is the mode that a run is in.
-type Diagnosis struct{ Mode Mode }
+// Diagnosis is a run's mode and what it was named from.
+type Diagnosis struct {
+	Mode     Mode
+	Evidence []Evidence // in a fixed order, whether observable or not
+}
 
-// Name names the failure mode of a run by the project's own diagnostics.
-func Name(Trace) Diagnosis { return Diagnosis{None} }
+// Evidence is what one diagnostic found.
+type Evidence struct {
+	Diagnostic string
+	Of         Mode    // the mode it is a sign of
+	Value      float64 // NaN where it is not observable
+	Threshold  float64
+	Says       Mode // Of where Value is past Threshold, else None
+	Observable Observability
+}
 
-// PaperName names it by the paper's diagnostics.
-func PaperName(Trace) Diagnosis { return Diagnosis{None} }
+// Observability says whether a diagnostic can be read off a trace, and why not.
+type Observability string
+
+const (
+	Observed    Observability = "observed"
+	NotRecorded Observability = "not-recorded" // the run does not log what it needs
+	TooShort    Observability = "too-short"    // too few values
+	Undefined   Observability = "undefined"    // its formula has no value on this run
+)
+
+// Name names the mode by this project's diagnostics.
+func Name(t Trace) Diagnosis { return Diagnosis{Mode: None} }
+
+// PaperName names the mode by the paper's diagnostics, in its own formulas.
+func PaperName(t Trace) Diagnosis { return Diagnosis{Mode: None} }
