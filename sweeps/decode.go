@@ -40,6 +40,7 @@ type checkPlaces struct {
 	path    string
 	fields  map[string]place // and "" the check itself
 	control map[string]place // of control.set
+	locate  place            // of locate.param
 	broken  bool             // a field is already a problem
 }
 

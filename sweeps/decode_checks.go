@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 )
@@ -21,7 +22,10 @@ func (l *loader) decodeChecks(n *node) {
 }
 
 // checkFields are the names that a check may have.
-var checkFields = []string{"claim", "margin", "absolute_margin", "prediction", "expect", "over", "where", "variant", "control", "displacement", "draws"}
+var checkFields = []string{
+	"claim", "margin", "absolute_margin", "prediction", "expect", "over", "where", "variant", "control",
+	"displacement", "draws", "offset", "locate", "mode",
+}
 
 var expectations = []string{string(Holds), string(Fails)}
 
@@ -47,20 +51,6 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		c.Claim, known = l.word(f, path+".claim", claimNames())
 		row, _ = LookupClaim(c.Claim)
 	}
-	if f := fields["margin"]; f != nil {
-		c.Margin, _ = l.number(f, path+".margin", positive, "a number > 0")
-	}
-	if f := fields["absolute_margin"]; f != nil {
-		c.AbsoluteMargin, _ = l.number(f, path+".absolute_margin", positive, "a number > 0")
-	}
-	switch relative, absolute := fields["margin"] != nil, fields["absolute_margin"] != nil; {
-	case relative && absolute:
-		l.problem(at.fields["absolute_margin"], path+".absolute_margin", "got margin and absolute_margin, want one of them")
-	case relative && row.Has(NeedsAbsolute):
-		l.problem(at.fields["margin"], path+".margin", "got a margin relative to a prediction of 0, want absolute_margin")
-	case !relative && !absolute:
-		missing("margin", "margin or absolute_margin")
-	}
 	if f := fields["expect"]; f != nil {
 		if word, ok := l.word(f, path+".expect", expectations); ok {
 			c.Expect = Expectation(word)
@@ -77,12 +67,13 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		word, _ := l.word(f, path+".prediction", kinds)
 		c.Prediction = rom.Kind(word)
 	}
-	if c.Expect == Fails && (fields["prediction"] == nil || c.Prediction == rom.Exact) {
+	if c.Expect == Fails && judgesExact(&c, row) {
 		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order or paper-rule")
 	}
 	if known {
-		l.measuringKeys(&c, row, n, fields, path)
+		l.measuringKeys(&c, row, n, fields, &at)
 	}
+	l.margins(&c, row, n, fields, path)
 	if f := fields["where"]; f != nil {
 		c.Where = l.conditions(f, path+".where")
 	}
@@ -98,15 +89,55 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		}
 	}
 	if f := fields["control"]; f != nil {
-		c.Control, at.control = l.control(f, path+".control", c.Prediction)
+		c.Control, at.control = l.control(f, path+".control", &c, row)
 	}
 	at.broken = len(l.problems) > before
 	return c, at
 }
 
+// judgesExact says whether a check judges the exact prediction; a prediction
+// that is a problem already does not.
+func judgesExact(c *Check, row ClaimRow) bool {
+	switch {
+	case c.Prediction != "":
+		return c.Prediction == rom.Exact
+	case len(row.Predictions) == 0: // the claim is a problem already
+		return true
+	}
+	return row.Predictions[0] == rom.Exact
+}
+
+// margins reads the margin, relative or absolute.
+func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*node, path string) {
+	relative, absolute := fields["margin"], fields["absolute_margin"]
+	if relative != nil {
+		c.Margin, _ = l.number(relative, path+".margin", positive, "a number > 0")
+	}
+	if absolute != nil {
+		key, want := path+".absolute_margin", "a number > 0"
+		if fields["locate"] != nil {
+			want += ", or 0 where " + lagKey + " is located"
+		}
+		x, ok := l.number(absolute, key, nonNegative, want)
+		if wholeNumbers := c.Locate != nil && c.Locate.Param == lagKey; ok && x == 0 && !wholeNumbers {
+			l.want(absolute, key, want)
+		}
+		c.AbsoluteMargin = x
+	}
+	switch {
+	case relative != nil && absolute != nil:
+		l.problem(absolute.at, path+".absolute_margin", "got margin and absolute_margin, want one of them")
+	case relative != nil && row.Has(NeedsAbsolute):
+		l.problem(relative.at, path+".margin", "got a margin relative to a prediction of 0, want absolute_margin")
+	case relative == nil && absolute == nil:
+		l.problem(n.at, path+".margin", "got nothing, want margin or absolute_margin")
+	}
+}
+
 // measuringKeys reads the keys that say how a claim measures, and refuses
 // those that the claim has no use for.
-func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[string]*node, path string) {
+func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[string]*node, at *checkPlaces) {
+	path := at.path
 	uses := func(name string, need Need, want string) *node {
 		f := fields[name]
 		switch {
@@ -127,6 +158,57 @@ func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[strin
 	if f := uses("draws", NeedsDisplacement, "an integer ≥ 1"); f != nil {
 		c.Draws, _ = l.integer(f, path+".draws", atLeast(1), "an integer ≥ 1")
 	}
+	if f := uses("offset", NeedsOffset, "a number > 0"); f != nil {
+		c.Offset, _ = l.number(f, path+".offset", positive, "a number > 0")
+	}
+	if f := uses("locate", NeedsLocation, "{"+strings.Join(locateFields, ", ")+"}"); f != nil {
+		c.Locate, at.locate = l.locate(f, path+".locate")
+	}
+	if f := uses("mode", NeedsMode, listWords(failureModes)); f != nil {
+		c.Mode, _ = l.word(f, path+".mode", failureModes)
+	}
+}
+
+// locateFields are the names in `locate`, all of them required.
+var locateFields = []string{"param", "from", "to", "tolerance"}
+
+// locatedParams are the parameters along which an event can be located: those
+// that the paper's rule speaks of.
+var locatedParams = []string{rateKey, lagKey}
+
+// locate reads a search, and where its parameter stands.
+func (l *loader) locate(n *node, path string) (*Locate, place) {
+	fields := l.fields(n, path, locateFields)
+	if fields == nil {
+		return nil, n.at
+	}
+	given := func(name, want string) *node {
+		if fields[name] == nil {
+			l.problem(n.at, path+"."+name, "got nothing, want %s", want)
+		}
+		return fields[name]
+	}
+	locate, param := &Locate{}, n.at
+	if f := given("param", listWords(locatedParams)); f != nil {
+		param = f.at
+		locate.Param, _ = l.word(f, path+".param", locatedParams)
+	}
+	const multiple = "a number > 0, a multiple of the paper's rule"
+	ordered := true
+	if f := given("from", multiple); f != nil {
+		locate.From, ordered = l.number(f, path+".from", positive, multiple)
+	}
+	if f := given("to", multiple); f != nil {
+		x, ok := l.number(f, path+".to", positive, multiple)
+		if ok && ordered && x <= locate.From {
+			l.want(f, path+".to", "a number > from, "+Format(locate.From))
+		}
+		locate.To = x
+	}
+	if f := given("tolerance", "a number in (0, 1)"); f != nil {
+		locate.Tolerance, _ = l.number(f, path+".tolerance", openUnit, "a number in (0, 1)")
+	}
+	return locate, param
 }
 
 func (l *loader) conditions(n *node, path string) []Condition {
@@ -178,16 +260,31 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
+// failureModes are the names that the diagnostics give a run.
+var failureModes = []string{"none", "reward-hacking", "advantage-degeneracy", "policy-concentration", "dynamical-instability"}
+
 // faultNames are the constants of the theory that a control may scale.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
 
-func (l *loader) control(n *node, path string, prediction rom.Kind) (*Control, map[string]place) {
-	fields := l.fields(n, path, []string{"set", "scale"})
+// control reads the fault that a check plants: of a failure mode another mode,
+// of everything else a wrong theory.
+func (l *loader) control(n *node, path string, check *Check, row ClaimRow) (*Control, map[string]place) {
+	fields := l.fields(n, path, []string{"set", "scale", "mode"})
 	if fields == nil {
 		return nil, nil
 	}
+	useful, useless := []string{"set", "scale"}, []string{"mode"}
+	if row.Has(NeedsMode) {
+		useful, useless = useless, useful
+	}
+	for _, name := range useless {
+		if f := fields[name]; f != nil {
+			l.problem(f.at, path+"."+name, "got a fault that %s has no use for, want %s", row.Name, listWords(useful))
+			delete(fields, name)
+		}
+	}
 	if len(n.fields) == 0 {
-		l.want(n, path, "set or scale")
+		l.want(n, path, listWords(useful))
 	}
 	c := &Control{Scale: rom.Unit}
 	var places map[string]place
@@ -200,8 +297,12 @@ func (l *loader) control(n *node, path string, prediction rom.Kind) (*Control, m
 			l.want(f, path+".set", "at least 1 key")
 		}
 		for _, a := range c.Set {
-			if k, _ := LookupKey(a.Param); !usedByTheory(k) {
+			k, _ := LookupKey(a.Param)
+			switch {
+			case !usedByTheory(k):
 				l.problem(places[a.Param], path+".set."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
+			case check.Locate != nil && check.Locate.Param == a.Param:
+				l.problem(places[a.Param], path+".set."+a.Param, "got the key that is located, want one that changes the prediction")
 			}
 		}
 	}
@@ -221,12 +322,19 @@ func (l *loader) control(n *node, path string, prediction rom.Kind) (*Control, m
 			switch {
 			case ok && x == 1:
 				l.want(factor, key, "a number > 0 other than 1")
-			case ok && i >= 2 && (prediction == "" || prediction == rom.Exact):
+			case ok && i >= 2 && (check.Prediction == "" || check.Prediction == rom.Exact):
 				l.want(factor, key, "no factor: "+name+" is a constant of the leading-order prediction only")
 			case ok:
 				*targets[i] = x
 			}
 		}
+	}
+	if f := fields["mode"]; f != nil {
+		mode, ok := l.word(f, path+".mode", failureModes)
+		if ok && mode == check.Mode {
+			l.want(f, path+".mode", "another mode than the check's")
+		}
+		c.Mode = mode
 	}
 	return c, places
 }

@@ -56,13 +56,18 @@ func documentCheck(c *Check) map[string]any {
 		}
 	}
 	put("margin", c.Margin, c.Margin > 0)
-	put("absolute_margin", c.AbsoluteMargin, c.AbsoluteMargin > 0)
+	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // which may be 0
 	put("prediction", c.Prediction, c.Prediction != "")
 	put("expect", c.Expect, c.Expect == Fails)
 	put("over", c.Over, c.Over != "")
 	put("variant", c.Variant, c.Variant != "")
 	put("displacement", c.Displacement, c.Displacement > 0)
 	put("draws", c.Draws, c.Draws > 0)
+	put("offset", c.Offset, c.Offset > 0)
+	put("mode", c.Mode, c.Mode != "")
+	if c.Locate != nil {
+		check["locate"] = map[string]any{"param": c.Locate.Param, "from": c.Locate.From, "to": c.Locate.To, "tolerance": c.Locate.Tolerance}
+	}
 	where := map[string]any{}
 	for _, condition := range c.Where {
 		var values []any
@@ -86,6 +91,9 @@ func documentCheck(c *Check) map[string]any {
 	}
 	if len(c.Control.Set) > 0 {
 		control["set"] = documentSet(c.Control.Set)
+	}
+	if c.Control.Mode != "" {
+		control["mode"] = c.Control.Mode
 	}
 	check["control"] = control
 	return check

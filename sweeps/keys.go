@@ -166,7 +166,14 @@ const (
 	initKey      = "policy.init"
 	referenceKey = "policy.reference"
 	groupSizeKey = "grpo.group_size"
+	epsilonKey   = "grpo.advantage.epsilon"
+	modeKey      = "grpo.importance.mode"
+	gradientKey  = "grpo.kl.gradient"
+	anchorKey    = "grpo.kl.at"
 	lagKey       = "lag.interval"
+	lagKindKey   = "lag.kind"
+	rateKey      = "optimizer.learning_rate"
+	momentumKey  = "optimizer.momentum"
 	warmupKey    = "optimizer.schedule.warmup"
 	totalKey     = "optimizer.schedule.total"
 	stepsKey     = "run.steps"
@@ -214,9 +221,9 @@ var Keys = []Key{
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
 	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Which standard deviation: divided by G, or by G − 1.",
 		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }),
-	numberKey("grpo.advantage.epsilon", nonNegative, 0.0, "Added to the standard deviation.",
+	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }),
-	wordKey("grpo.importance.mode", grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1, π/π_old, or π/π_old where the clipped objective has slope.",
+	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1, π/π_old, or π/π_old where the clipped objective has slope.",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey("grpo.importance.clip_low", openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }),
@@ -224,21 +231,21 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }),
 	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }),
-	wordKey("grpo.kl.gradient", grpo.KLGradients, grpo.ExactKL, "How its gradient is taken: in closed form, or by a sampled estimator as trainers use it.",
+	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How its gradient is taken: in closed form, or by a sampled estimator as trainers use it.",
 		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }),
-	wordKey("grpo.kl.at", grpo.KLPoints, grpo.AtCurrent, "The policy at which the penalty is evaluated.",
+	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the penalty is evaluated.",
 		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }),
 
-	wordKey("lag.kind", grpo.LagKinds, grpo.Block, "`block`: refresh the snapshot every `interval` ≥ 1 steps; `delay`: the policy of `interval` ≥ 0 steps ago.",
+	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: refresh the snapshot every `interval` ≥ 1 steps; `delay`: the policy of `interval` ≥ 0 steps ago.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
 	integerKey(lagKey, atLeast(0), 1, "Refresh interval K in optimizer steps, at least 1 for `block`.",
 		func(s *Settings) *int { return &s.Lag.Interval }),
 
 	wordKey("optimizer.kind", grpo.Methods, grpo.HeavyBall, "The update rule.",
 		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
-	numberKey("optimizer.learning_rate", positive, nil, "Learning rate η.",
+	numberKey(rateKey, positive, nil, "Learning rate η.",
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }),
-	numberKey("optimizer.momentum", belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
+	numberKey(momentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
 		func(s *Settings) *float64 { return &s.Optimizer.Momentum }),
 	numberKey("optimizer.beta1", belowOne, 0.9, "Adam: decay of the first moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }),

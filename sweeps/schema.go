@@ -275,27 +275,15 @@ func schemaCheck() object {
 	}
 	rules := []any{
 		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
-		object{
-			"if":   object{"required": []string{"expect"}, "properties": object{"expect": object{"const": Fails}}},
-			"then": object{"required": []string{"prediction"}, "properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}},
+		object{ // where whole numbers are located
+			"if":   object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
+			"then": object{"required": []string{"locate"}, "properties": object{"locate": object{"properties": object{"param": object{"const": lagKey}}}}},
 		},
 	}
 	for _, row := range ClaimTable {
-		must, properties := []string{}, object{"prediction": object{"enum": row.Predictions}}
-		uses := func(need Need, names ...string) {
-			if row.Has(need) {
-				must = append(must, names...)
-				return
-			}
-			for _, name := range names {
-				properties[name] = false
-			}
-		}
-		uses(NeedsThreeSizes, "over")
-		uses(NeedsDisplacement, "displacement", "draws")
 		rules = append(rules, object{
 			"if":   object{"required": []string{"claim"}, "properties": object{"claim": object{"const": row.Name}}},
-			"then": object{"required": must, "properties": properties},
+			"then": schemaClaim(row),
 		})
 	}
 	return object{
@@ -303,7 +291,7 @@ func schemaCheck() object {
 		"properties": object{
 			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
-			"absolute_margin": schemaWith(number, object{"description": checkDocs["absolute_margin"]}),
+			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
 			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
 			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
 			"over":            object{"const": groupSizeKey, "description": checkDocs["over"]},
@@ -311,14 +299,61 @@ func schemaCheck() object {
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
 			"displacement":    schemaWith(number, object{"description": checkDocs["displacement"]}),
 			"draws":           schemaWith(schemaInteger(atLeast(1)), object{"description": checkDocs["draws"]}),
+			"offset":          schemaWith(number, object{"description": checkDocs["offset"]}),
+			"mode":            object{"enum": failureModes, "description": checkDocs["mode"]},
+			"locate": object{
+				"type": "object", "additionalProperties": false, "required": locateFields, "description": checkDocs["locate"],
+				"properties": object{
+					"param": object{"enum": locatedParams}, "from": number, "to": number,
+					"tolerance": schemaRange("number", openUnit),
+				},
+			},
 			"control": object{
 				"type": "object", "additionalProperties": false, "minProperties": 1, "description": checkDocs["control"],
 				"properties": object{
 					"set":   schemaRef("fault"),
 					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
+					"mode":  object{"enum": failureModes},
 				},
 			},
 		},
+	}
+}
+
+// schemaClaim is what a claim asks of its check: which keys it needs, which it
+// has no use for, and what they may say.
+func schemaClaim(row ClaimRow) object {
+	must, properties := []string{}, object{"prediction": object{"enum": row.Predictions}}
+	uses := func(need Need, names ...string) {
+		if row.Has(need) {
+			must = append(must, names...)
+			return
+		}
+		for _, name := range names {
+			properties[name] = false
+		}
+	}
+	uses(NeedsThreeSizes, "over")
+	uses(NeedsDisplacement, "displacement", "draws")
+	uses(NeedsOffset, "offset")
+	uses(NeedsLocation, "locate")
+	uses(NeedsMode, "mode")
+	if row.Has(NeedsAbsolute) {
+		properties["margin"] = false
+	}
+	faults := object{"mode": false}
+	if row.Has(NeedsMode) {
+		faults = object{"set": false, "scale": false}
+	}
+	properties["control"] = object{"properties": faults}
+	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}}
+	if row.Predictions[0] == rom.Exact {
+		fails["required"] = []string{"prediction"}
+	}
+	return object{
+		"required": must, "properties": properties,
+		"if":   object{"required": []string{"expect"}, "properties": object{"expect": object{"const": Fails}}},
+		"then": fails,
 	}
 }
 
@@ -326,16 +361,28 @@ func schemaCheck() object {
 var checkDocs = map[string]string{
 	"claim":           "A row of the claim table below; required.",
 	"margin":          "How far a measurement may lie from the prediction, relative to |predicted|.",
-	"absolute_margin": "The same where the prediction may be 0; exactly one of the two.",
-	"prediction":      "Which prediction is judged; default exact.",
+	"absolute_margin": "The same in the quantity's own units, for a prediction that may be 0; exactly one of the two. 0 only where `lag.interval` is located.",
+	"prediction":      "Which prediction is judged; by default the first of the claim's, and where that is exact and the theory has none, leading-order.",
 	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin; not with the exact prediction.",
 	"over":            "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to one variant.",
-	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given.",
+	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given. Of `failure-mode` it is another mode, `{mode: none}`.",
 	"displacement":    "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴).",
 	"draws":           "Pairs of groups drawn at either sign of the displacement.",
+	"offset":          "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`.",
+	"locate":          "`{param, from, to, tolerance}`: the search for the first event along `param`, `optimizer.learning_rate` or `lag.interval`, from `from` to `to` (multiples of the paper's rule at the measured stiffness) down to the relative `tolerance`.",
+	"mode":            "The failure mode that the replicas must be named: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
 }
+
+// locatingDocs is the prose of `locate`.
+var locatingDocs = []string{
+	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. The stiffness is measured first (`displacement`, `draws`; of more than two arms all of Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ), never of the prediction that is judged. From `from` upwards the parameter grows by at most 5 % a step (20 % at finite G) to the first event; the last bracket is then halved to the relative `tolerance`. What is measured is that bracket, widened by the interval of the measured stiffness; without an event up to `to` its upper end is open, and it agrees with a prediction beyond. The prediction is made at the measured stiffness.",
+	"A located cell simulates nothing else: another claim, but for `stiffness` with the same `displacement` and `draws`, must select other cells (`where`, `variant`), and so must a check that locates another event or searches otherwise, because a cell carries one location. `stability-threshold` and `rule-is-safe` locate the same event and can share one. The cell's own value of `param` is not used, so no axis may vary it.",
+}
+
+// controlDoc is the prose of `control`.
+const controlDoc = "A control is a planted fault that the check must catch: the check is judged a second time, on the same stored estimates, by a theory with the fault, and that verdict, stored as `control`, must be *disagree*. With `expect: fails` and no `control` the fault is the exact prediction in the place of the refuted one. A location is judged at the measured stiffness, so a fault there must change more than the closed form of the stiffness: `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode."
 
 // ReferenceDoc gives the reference document of the configuration, in Markdown.
 func ReferenceDoc() []byte {
@@ -416,6 +463,23 @@ func ReferenceDoc() []byte {
 		}
 		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, per, row.Quantity, strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
 	}
+	line("")
+	line("How they are measured and judged:")
+	line("")
+	for _, row := range ClaimTable {
+		if row.How != "" {
+			line("- **`%s`**: %s", row.Name, row.How)
+		}
+	}
+	line("")
+	line("## Locating")
+	line("")
+	for _, paragraph := range locatingDocs {
+		line("%s\n", paragraph)
+	}
+	line("## Controls")
+	line("")
+	line("%s", controlDoc)
 	return b.Bytes()
 }
 

@@ -23,19 +23,19 @@ type cellRule struct {
 
 // cellRules are the rules between keys that every cell must keep.
 var cellRules = []cellRule{
-	{lagKey, []string{lagKey, "lag.kind"}, func(s *Settings, _ int) (got, want string) {
+	{lagKey, []string{lagKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
 			return Format(s.Lag.Interval), "an integer ≥ 1 for a block"
 		}
 		return "", ""
 	}},
-	{lagKey, []string{lagKey, "lag.kind"}, func(s *Settings, _ int) (got, want string) {
+	{lagKey, []string{lagKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > maxDelay {
 			return Format(s.Lag.Interval), fmt.Sprintf("at most %d for a delay, which remembers every step of it", maxDelay)
 		}
 		return "", ""
 	}},
-	{groupSizeKey, []string{groupSizeKey, "grpo.importance.mode", armsKey}, func(s *Settings, _ int) (got, want string) {
+	{groupSizeKey, []string{groupSizeKey, modeKey, armsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
 		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.Mode == grpo.Clip && size != grpo.Infinite && size > maxSamples {
 			return Format(size), fmt.Sprintf("at most %d where normal rewards are clipped one by one", maxSamples)
@@ -94,6 +94,7 @@ func (l *loader) validate() {
 		return
 	}
 	states := make([]checkState, len(l.spec.Checks))
+	shared := newSharing()
 	for _, g := range grids {
 		arms := keyIndex(armsKey)
 		for choice, p := range g.points {
@@ -109,11 +110,14 @@ func (l *loader) validate() {
 			if l.bad[armsKey] {
 				continue
 			}
+			var selected []int
 			for i := range states {
 				if !l.checks[i].broken && l.spec.Checks[i].Selects(&p) {
 					states[i].add(l, &l.spec.Checks[i], &l.checks[i], &p)
+					selected = append(selected, i)
 				}
 			}
+			shared.cell(l, &p, selected)
 		}
 	}
 	for i := range states {
@@ -201,12 +205,16 @@ type checkState struct {
 func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	c.selected++
 	row, _ := LookupClaim(check.Claim)
-	s := &p.Settings
-	if row.Has(NeedsBurnIn) && s.Run.BurnIn == 0 && !l.bad[burnInKey] {
-		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell with run.burn_in 0", "run.burn_in > 0 for "+check.Claim)
+	for _, rule := range needRules {
+		if !row.Has(rule.need) || slices.ContainsFunc(rule.keys, func(key string) bool { return l.bad[key] }) {
+			continue
+		}
+		if got, want := rule.broken(&p.Settings); got != "" {
+			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell "+got, want+" for "+check.Claim)
+		}
 	}
-	if row.Has(NeedsDistance) && s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 {
-		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell that starts at its fixed point", "a start away from it for "+check.Claim)
+	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
+		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key with one value: where it is located its own is not used")
 	}
 	if row.Has(NeedsThreeSizes) {
 		c.addSize(check, p)
@@ -214,6 +222,97 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if check.Control != nil && len(check.Control.Set) > 0 {
 		c.addControl(l, check, at, p)
 	}
+}
+
+// needRule is what a claim's need asks of every cell that a check selects.
+// Broken returns what a cell has and should have, "" where the rule holds.
+type needRule struct {
+	need   Need
+	keys   []string // all that the rule reads: it is off where one of them is a problem already
+	broken func(s *Settings) (got, want string)
+}
+
+// fewestInstants is how many values of a deviation determine the two
+// coefficients of its recurrence.
+const fewestInstants = 4
+
+var needRules = []needRule{
+	{NeedsBurnIn, []string{burnInKey}, func(s *Settings) (got, want string) {
+		if s.Run.BurnIn == 0 {
+			return "with run.burn_in 0", "run.burn_in > 0"
+		}
+		return "", ""
+	}},
+	{NeedsDistance, []string{initKey}, func(s *Settings) (got, want string) {
+		if s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 {
+			return "that starts at its fixed point", "a start away from it"
+		}
+		return "", ""
+	}},
+	{NeedsTwoArms, []string{armsKey}, func(s *Settings) (got, want string) {
+		if n := len(s.Bandit.Arms); n != 2 {
+			return "with " + countWords(n, "arm"), "2"
+		}
+		return "", ""
+	}},
+	{NeedsOnPolicy, []string{lagKey, lagKindKey}, func(s *Settings) (got, want string) {
+		if lag := s.Lag; lag.Kind == grpo.Block && lag.Interval != 1 || lag.Kind == grpo.Delay && lag.Interval != 0 {
+			return "with a " + string(lag.Kind) + " of " + Format(lag.Interval), "a block of 1 or a delay of 0"
+		}
+		return "", ""
+	}},
+	{NeedsOnPolicy, []string{momentumKey}, func(s *Settings) (got, want string) {
+		if mu := s.Optimizer.Momentum; mu != 0 {
+			return "with " + momentumKey + " " + Format(mu), "0"
+		}
+		return "", ""
+	}},
+	{NeedsHundredSteps, []string{stepsKey}, func(s *Settings) (got, want string) {
+		if n := s.Run.Steps; n <= 100 {
+			return "with " + stepsKey + " " + Format(n), "more than 100"
+		}
+		return "", ""
+	}},
+	{NeedsOffset, []string{stepsKey, burnInKey, lagKey, lagKindKey}, func(s *Settings) (got, want string) {
+		apart, noun := 1, "step"
+		if s.Lag.Kind == grpo.Block {
+			apart, noun = max(s.Lag.Interval, 1), "refresh instant"
+		}
+		first := (s.Run.BurnIn + apart - 1) / apart
+		if n := s.Run.Steps/apart - first + 1; n < fewestInstants {
+			return "with " + countWords(max(n, 0), noun) + " from run.burn_in on", "at least " + Format(fewestInstants)
+		}
+		return "", ""
+	}},
+	{NeedsRecurrence, []string{modeKey}, func(s *Settings) (got, want string) {
+		return unless(modeKey, s.Estimator.Importance.Mode, grpo.Ratio)
+	}},
+	{NeedsRecurrence, []string{gradientKey}, func(s *Settings) (got, want string) {
+		return unless(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
+	}},
+	{NeedsRecurrence, []string{anchorKey}, func(s *Settings) (got, want string) {
+		return unless(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)
+	}},
+	{NeedsRecurrence, []string{epsilonKey}, func(s *Settings) (got, want string) {
+		return unless(epsilonKey, s.Estimator.Advantage.Epsilon, 0)
+	}},
+	{NeedsRecurrence, []string{lagKindKey}, func(s *Settings) (got, want string) {
+		return unless(lagKindKey, s.Lag.Kind, grpo.Block)
+	}},
+	{NeedsRecurrence, []string{lagKey, stepsKey}, func(s *Settings) (got, want string) {
+		if s.Lag.Interval > s.Run.Steps {
+			return "with no whole block: run.steps " + Format(s.Run.Steps), "at least lag.interval, " + Format(s.Lag.Interval) + ","
+		}
+		return "", ""
+	}},
+}
+
+// unless is the rule that a key has one value.
+func unless[Value comparable](key string, has, must Value) (got, want string) {
+	if has == must {
+		return "", ""
+	}
+	return "with " + key + " " + Format(has), Format(must)
 }
 
 // addSize sorts the cell's group size under everything else that it sets;
@@ -234,10 +333,17 @@ func (c *checkState) addSize(check *Check, p *Point) {
 		c.sizes[key] = map[int]bool{}
 		c.order = append(c.order, key)
 	}
-	judged := size != grpo.Infinite && (check.Prediction != rom.LeadingOrder || size >= leadingOrderFrom)
-	if judged {
+	if size != grpo.Infinite && size >= smallestJudged(check) {
 		c.sizes[key][size] = true
 	}
+}
+
+// smallestJudged is the group size from which a slope over it is fitted.
+func smallestJudged(check *Check) int {
+	if check.Claim == claimScaling && check.Prediction == rom.LeadingOrder {
+		return leadingOrderFrom
+	}
+	return 0
 }
 
 // addControl holds the cell with its planted fault against the rules between
@@ -280,8 +386,8 @@ func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 	for _, key := range c.order {
 		if n := len(c.sizes[key]); n < 3 {
 			least := "3"
-			if check.Prediction == rom.LeadingOrder {
-				least += " from " + strconv.Itoa(leadingOrderFrom) + " on"
+			if from := smallestJudged(check); from > 0 {
+				least += " from " + strconv.Itoa(from) + " on"
 			}
 			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, "finite value")+" of "+check.Over, "at least "+least+" for a slope")
 		}
