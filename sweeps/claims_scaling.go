@@ -8,8 +8,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// leadingOrderFrom is the group size from which the leading-order exponent is
-// judged: below it the next order in 1/G is more than 3 %.
+// leadingOrderFrom is the group size from which the leading-order exponent of
+// the variance is judged: below it the next order in 1/G is more than 3 %.
 const leadingOrderFrom = 32
 
 // findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
@@ -28,7 +28,7 @@ func (j *judgement) slope(set CellSet, estimate string, predict predictor) findi
 	var sized []*Cell // at least three: the loader sees to it
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < leadingOrderFrom {
+		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < smallestJudged(j.check) {
 			continue
 		}
 		sized = append(sized, c)

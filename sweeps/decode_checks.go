@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/rom/diagnose"
 )
 
 func (l *loader) decodeChecks(n *node) {
@@ -261,7 +262,13 @@ func isOneValue(k Key, n *node) bool {
 }
 
 // failureModes are the names that the diagnostics give a run.
-var failureModes = []string{"none", "reward-hacking", "advantage-degeneracy", "policy-concentration", "dynamical-instability"}
+var failureModes = func() []string {
+	var names []string
+	for _, mode := range diagnose.Modes {
+		names = append(names, string(mode))
+	}
+	return names
+}()
 
 // faultNames are the constants of the theory that a control may scale.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
