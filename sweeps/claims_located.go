@@ -79,10 +79,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 		f.outOfScope = "the measured stiffness gives the search no scale"
 		return f
 	}
-	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
+	f.lo, f.hi, f.measured, f.side = low.Mean, math.Inf(1), low.Mean, Beyond
 	if high, found := o.estimate(sim.LocatedHigh); found {
-		f.hi = high.Mean
-		f.measured = (low.Mean + high.Mean) / 2
+		f.hi, f.measured, f.side = high.Mean, (low.Mean+high.Mean)/2, FromBothSides
 	}
 	if stiffness, ok := o.estimate(stiffnessTotal); ok && stiffness.StdErr > 0 {
 		lo, hi := stiffness.Interval(j.confidence)

@@ -15,7 +15,7 @@ type judgement struct {
 	check      *Check
 	confidence float64  // of a single verdict
 	kind       rom.Kind // the prediction judged; "" the claim's default
-	set        []Assignment
+	set        func(*Settings) // changes what the theory is told of a cell; nil: nothing
 	factors    rom.Factors
 	mode       string // a failure mode in the place of the check's; "" the check's
 	outcomes   map[string]*Outcome
@@ -85,7 +85,7 @@ func (j *judgement) planted() (*judgement, string) {
 		wrong.kind = ""
 		return &wrong, "the exact prediction"
 	}
-	wrong.set, wrong.factors, wrong.mode = control.Set, control.Scale, control.Mode
+	wrong.plant(control.fault())
 	var words []string
 	if control.Mode != "" {
 		words = append(words, "mode = "+control.Mode)
@@ -180,9 +180,9 @@ func because(ruling Ruling, f finding, margin float64, expect Expectation) strin
 		return "the interval does not lie below the prediction by more than the margin"
 	case f.side == FromBelow:
 		return "the interval lies below the prediction by more than the margin"
-	case math.IsInf(f.hi, 1) && inside:
+	case f.side == Beyond && inside:
 		return "no event up to the end of the search, and none predicted before it"
-	case math.IsInf(f.hi, 1):
+	case f.side == Beyond:
 		return "no event up to the end of the search, where one is predicted"
 	case inside:
 		return "the interval lies inside predicted ± margin"
@@ -196,11 +196,8 @@ func (j *judgement) outcome(c *Cell) *Outcome { return j.outcomes[c.ID] }
 // settings returns the cell's settings as the theory is told them.
 func (j *judgement) settings(c *Cell) Settings {
 	s := c.Settings
-	for _, a := range j.set {
-		key, _ := LookupKey(a.Param)
-		if err := key.Set(&s, a.Value); err != nil {
-			panic(err) // checked when the file was loaded
-		}
+	if j.set != nil {
+		j.set(&s)
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grposim/grpo"
 	"grposim/rom"
 )
@@ -101,6 +103,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 		}
 	}
 	p := Params(&s, rom.Unit)
+	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // not of the settings: Outcome.measuredStiffness
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }

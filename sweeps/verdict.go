@@ -135,6 +135,7 @@ type Side int
 const (
 	FromBothSides Side = iota
 	FromBelow          // a measurement above the prediction is as good as any
+	Beyond             // what was looked for was not found up to lo, and may be anywhere beyond
 )
 
 // Compare rules on a measurement [lo, hi] of something predicted, give or take
@@ -142,9 +143,6 @@ const (
 // inside predicted ± margin and disagrees when it lies wholly outside; one
 // expected to fail the other way round. An interval that straddles the margin,
 // or is not known, decides nothing.
-//
-// hi = +Inf says that what was looked for was not found up to lo: that is
-// inside when the prediction lies beyond lo.
 func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) Ruling {
 	inside := lo >= predicted-margin && hi <= predicted+margin
 	outside := lo > predicted+margin || hi < predicted-margin
@@ -152,7 +150,7 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) R
 	case side == FromBelow:
 		inside = lo >= predicted-margin
 		outside = hi < predicted-margin
-	case math.IsInf(hi, 1):
+	case side == Beyond:
 		inside = predicted >= lo
 	}
 	if expect == Fails {

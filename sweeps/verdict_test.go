@@ -26,11 +26,42 @@ func TestCompare(t *testing.T) {
 		{1, 1, nan, nan, Inconclusive, Inconclusive},
 		{0, 0, 0, 0, Agree, Disagree},
 	} {
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, Holds); got != c.holds {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, Holds); got != c.holds {
 			t.Errorf("[%g, %g] against %g ± %g: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.holds)
 		}
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, Fails); got != c.fails {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, Fails); got != c.fails {
 			t.Errorf("[%g, %g] against %g ± %g, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.fails)
+		}
+	}
+}
+
+// From below only a measurement under the prediction counts against it; one
+// that was not found up to lo is inside where the prediction lies beyond.
+func TestCompareSides(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		lo, hi, predicted, margin float64
+		side                      Side
+		holds, fails              Ruling
+	}{
+		{2, 2.1, 1, 0.02, FromBelow, Agree, Disagree},
+		{0.99, 1.01, 1, 0.02, FromBelow, Agree, Disagree},
+		{0.9, 1.1, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
+		{0.8, 0.9, 1, 0.02, FromBelow, Disagree, Agree},
+		{2, inf, 1, 0.02, FromBelow, Agree, Disagree},
+		{nan, nan, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
+		{20, inf, inf, 0, Beyond, Agree, Disagree},
+		{20, inf, 25, 0, Beyond, Agree, Disagree},
+		{20, inf, 5, 0.5, Beyond, Disagree, Agree},
+		{20, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
+		{nan, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
+		{4, 4, inf, 0, FromBothSides, Disagree, Agree}, // found, and none predicted
+	} {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, Holds); got != c.holds {
+			t.Errorf("[%g, %g] against %g ± %g from side %d: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.holds)
+		}
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, Fails); got != c.fails {
+			t.Errorf("[%g, %g] against %g ± %g from side %d, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.fails)
 		}
 	}
 }
