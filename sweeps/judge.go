@@ -13,8 +13,8 @@ import (
 // with a planted fault.
 type judgement struct {
 	check      *Check
-	confidence float64  // of a single verdict
-	kind       rom.Kind // the prediction judged; "" the claim's default
+	confidence float64         // of a single verdict
+	kind       rom.Kind        // the prediction judged; "" the claim's default
 	set        func(*Settings) // changes what the theory is told of a cell; nil: nothing
 	factors    rom.Factors
 	mode       string // a failure mode in the place of the check's; "" the check's

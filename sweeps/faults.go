@@ -1,0 +1,212 @@
+package sweeps
+
+import (
+	"cmp"
+	"math"
+
+	"grposim/rom"
+	"grposim/rom/diagnose"
+	"grposim/sim"
+	"grposim/sim/measure"
+)
+
+// Fault is a mistake planted in the theory: what it is told of a cell, the
+// constants it computes with, or the name it expects of a run.
+type Fault struct {
+	Set   func(*Settings) // nil: nothing
+	Scale rom.Factors     // rom.Unit: nothing
+	Mode  string          // "": nothing
+}
+
+// NoFault is the theory as derived.
+var NoFault = Fault{Scale: rom.Unit}
+
+// fault returns the control as a fault.
+func (c *Control) fault() Fault {
+	set := func(s *Settings) {
+		for _, a := range c.Set {
+			key, _ := LookupKey(a.Param)
+			if err := key.Set(s, a.Value); err != nil {
+				panic(err) // checked when the file was loaded
+			}
+		}
+	}
+	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
+}
+
+// plant gives a judgement's theory the fault.
+func (j *judgement) plant(f Fault) { j.set, j.factors, j.mode = f.Set, f.Scale, f.Mode }
+
+// Shift is by how much a fault moves one comparison that a check makes.
+type Shift struct {
+	Check    *Check
+	Label    string  // the cells, for people
+	Quantity string  // what is compared
+	Relative float64 // the move, in units of the right prediction; NaN where that is 0
+	Margins  float64 // the move, in margins of the check
+	Lost     string  // why the faulty theory predicts nothing here; "" where it does
+}
+
+// Shifts returns by how much each fault moves what the checks of a plan compare:
+// the prediction, or its distance from what a noiseless measurement of a right
+// theory would give. The theory alone decides; nothing is simulated. Of every
+// check the first and the last set of cells stand for all. Refutations, one-sided
+// comparisons, and those whose right prediction is out of scope or no number are
+// left out. A fault is made for each check and the settings of its first cell.
+func Shifts(plan *Plan, faults []func(*Check, *Settings) Fault) [][]Shift {
+	shifts := make([][]Shift, len(faults))
+	cache := make(predictionCache)
+	for _, planned := range plan.Checks {
+		check := planned.Check
+		for _, set := range ends(planned.Sets) {
+			ideal := make(map[string]*Outcome)
+			right := newJudgement(check, plan.Spec.Confidence, ideal, cache)
+			for _, c := range set.Cells {
+				ideal[c.ID] = right.noiseless(c)
+			}
+			quantities := claimLogics[check.Claim].quantities(check, set.Cells)
+			findings := right.find(set)
+			for n, fault := range faults {
+				wrong := *right
+				wrong.plant(fault(check, &set.Cells[0].Settings))
+				for i, f := range wrong.find(set) {
+					if was := findings[i]; was.movable(check) {
+						s := right.shift(was, f)
+						s.Label, s.Quantity = set.Label, quantities[i]
+						shifts[n] = append(shifts[n], s)
+					}
+				}
+			}
+		}
+	}
+	return shifts
+}
+
+// ends returns the first and the last of the sets.
+func ends(sets []CellSet) []CellSet {
+	if len(sets) < 2 {
+		return sets
+	}
+	return []CellSet{sets[0], sets[len(sets)-1]}
+}
+
+// movable reports whether a right finding compares a number from both sides
+// with a prediction that is claimed to hold.
+func (f *finding) movable(check *Check) bool {
+	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == Holds && f.outOfScope == "" && !math.IsInf(f.predicted, 0)
+}
+
+// shift compares what the right and the faulty theory find in the same outcome.
+func (j *judgement) shift(right, wrong finding) Shift {
+	s := Shift{Check: j.check, Lost: wrong.outOfScope}
+	if s.Lost != "" {
+		s.Relative, s.Margins = math.NaN(), math.NaN()
+		return s
+	}
+	moved := wrong.predicted - right.predicted
+	if d := wrong.measured - right.measured; !math.IsNaN(d) {
+		moved -= d // measured against the prediction itself: trajectories, recurrences, names
+	}
+	s.Relative = moved / right.predicted
+	if right.predicted == 0 {
+		s.Relative = math.NaN()
+	}
+	s.Margins = moved / j.margin(right.predicted)
+	return s
+}
+
+// noiseless returns what the check's claim would measure in a cell without
+// noise, if its theory were right: only what a finding cannot be made without.
+func (j *judgement) noiseless(c *Cell) *Outcome {
+	o := &Outcome{ID: c.ID, Status: c.Status}
+	if c.Status == NoFixedPoint {
+		return o
+	}
+	certain := func(name string, x float64) {
+		o.Estimates = append(o.Estimates, Estimate{Name: name, Mean: x, DF: measure.Exactly})
+	}
+	switch j.check.Claim {
+	case claimTrajectory:
+		if curve, _, why := j.curve(c); why == "" {
+			o.Trajectory = noiselessSeries(c, sim.ExpectedReward, curve.at)
+		}
+	case claimRecurrence:
+		o.Trajectory = noiselessSeries(c, sim.LogitGap, j.refreshes(c))
+	case claimFailureMode:
+		for _, mode := range diagnose.Modes {
+			certain(namedShare(mode), indicator(string(mode) == j.check.Mode))
+		}
+	}
+	if j.check.Displacement > 0 {
+		j.noiselessStiffness(c, certain)
+	}
+	if j.check.Locate != nil {
+		o.Estimates = append(o.Estimates, j.noiselessLocation(c, o)...)
+	}
+	return o
+}
+
+// noiselessSeries is the trajectory of one quantity at the recorded steps.
+func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *Trajectory {
+	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
+	series := RecordedSeries{Quantity: quantity, StdErr: make([]Number, len(steps))}
+	for _, t := range steps {
+		series.Mean = append(series.Mean, Number(at(t)))
+	}
+	return &Trajectory{Steps: steps, Quantities: []RecordedSeries{series}}
+}
+
+// refreshes returns the logit gap of two arms at the refresh instants of blocks
+// that converge.
+func (j *judgement) refreshes(c *Cell) func(t int) float64 {
+	params := j.params(c)
+	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
+	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
+		half := gaps[len(gaps)-1] / 2
+		next, _ := rom.Refreshed(params, []float64{half, -half})
+		gaps = append(gaps, next[0]-next[1])
+	}
+	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
+}
+
+// noiselessStiffness names the stiffness as the probes of a check would find it.
+func (j *judgement) noiselessStiffness(c *Cell, certain func(string, float64)) {
+	params := j.params(c)
+	point, ok := rom.Reached(params)
+	if !ok {
+		return
+	}
+	fresh, stale := rom.StiffnessAt(params, point.Logits)
+	stiffest := rom.Modes(fresh, stale)[0]
+	certain(stiffnessTotal, stiffest.Total)
+	certain(stiffnessFresh, stiffest.Fresh)
+	certain(stiffnessStale, stiffest.Stale)
+	arms := len(c.Settings.Bandit.Arms)
+	if arms == 2 || j.check.Locate == nil {
+		return
+	}
+	for a := range arms {
+		for b := range arms {
+			certain(matrixEntry(stiffnessFresh, a, b), fresh.At(a, b))
+			certain(matrixEntry(stiffnessStale, a, b), stale.At(a, b))
+		}
+	}
+}
+
+// noiselessLocation is the event found where it is predicted.
+func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
+	exact := newJudgement(j.check, j.confidence, j.outcomes, j.cache)
+	exact.kind = ""
+	predict := (*judgement).threshold
+	if eventOf(j.check) == sim.Ringing {
+		predict = (*judgement).onset
+	}
+	value, why := predict(exact, c, o)
+	if why != "" || math.IsInf(value, 0) {
+		return nil
+	}
+	return []Estimate{
+		{Name: sim.LocatedLow, Mean: value, DF: measure.Exactly},
+		{Name: sim.LocatedHigh, Mean: value, DF: measure.Exactly},
+	}
+}
