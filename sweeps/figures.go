@@ -42,6 +42,9 @@ const (
 	Predicted             // a line, or a tick at each category; Lo, Hi the margin
 	Reference             // another theory's line, for comparison, without margin
 	Spread                // a band between the 5 and 95 % quantiles of the replicas
+	Marker                // points without intervals: cells of a map, one series a class
+	Boundary              // lines of a map, a point that is not finite between two
+	Region                // closed areas of a map, a point that is not finite between two
 )
 
 // FigureSeries is one set of marks. Measured and predicted series with the
@@ -69,10 +72,15 @@ type Experiment struct {
 	predictions predictionCache
 }
 
-// figures returns the pictures of an experiment: one a check, or one a variant
-// where a check spans several.
+// figures returns the pictures of an experiment: the regime map of each sweep
+// that is one, then one a check, or one a variant where a check spans several.
 func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {
 	var figures []Figure
+	for _, p := range automaticMaps(plan) {
+		if m := newRegimeMap(p, outcomes, cache); m.moves() {
+			figures = append(figures, m.Figure())
+		}
+	}
 	for _, planned := range plan.Checks {
 		j := newJudgement(planned.Check, plan.Spec.Confidence, outcomes, cache)
 		variants := variantsOf(planned.Sets)
@@ -211,14 +219,14 @@ func (j *judgement) drawScaling(sets []CellSet) Figure {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if v, _, why := exact.rewardVariance(c); why == "" {
+			if v, _, why := exact.rewardVariance(&c.Settings); why == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
 		if n := len(predicted.Points); n > 0 && j.kind == rom.LeadingOrder {
 			last := predicted.Points[n-1]
-			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1])
+			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], (*judgement).rewardVariance)
 			if why == "" {
 				line := FigureSeries{Name: "slope " + strings.Replace(Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
