@@ -11,7 +11,8 @@ import "math"
 // arms, or a start displaced along one mode (the rest of the displacement below
 // 1e-6 of it). Where the scope is out j is nil.
 func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
-	newModel(&p)
+	model := newModel(&p)
+	p.Measured.check(len(p.Arms))
 	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
 	if len(init) != len(p.Arms) {
 		panic("rom: as many initial logits as arms")
@@ -26,8 +27,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	if !ok {
 		return out("no fixed point")
 	}
-	fresh, stale := StiffnessAt(p, point.Logits)
-	all := Modes(fresh, stale)
+	all := Modes(model.linearised(point.Logits))
 	shares := make([]float64, len(all))
 	chosen := 0
 	for k, m := range all {

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -10,12 +11,15 @@ import (
 // decouple returns the modes of l as motions of their own, where Λ_f and Λ_s
 // are diagonal in the same real basis (one of them 0, or commuting); ok is
 // false where they are not.
-func (l *linear) decouple() (parts []scalar, ok bool) {
+//
+// mixing is the largest off-diagonal entry, relative to the matrices, that is
+// taken for rounding or noise.
+func (l *linear) decouple(mixing float64) (parts []scalar, ok bool) {
 	n := l.dim()
 	total := mat.NewDense(n, n, nil)
 	total.Add(l.fresh, l.stale)
 	_, right, left := eigenvectors(total)
-	small := 1e-9 * (norm(l.fresh.RawMatrix().Data) + norm(l.stale.RawMatrix().Data))
+	small := mixing * (norm(l.fresh.RawMatrix().Data) + norm(l.stale.RawMatrix().Data))
 	for k := range n {
 		scale := mat.Dot(left.ColView(k), right.ColView(k))
 		for i := range n {
@@ -70,21 +74,123 @@ func (l *linear) at(rate float64, age int) *linear {
 	return &moved
 }
 
-// scanPoints is the number of learning rates a scan of matrices looks at.
-func (l *linear) scanPoints() int {
-	if l.lag.Kind == Delay {
-		return 64
-	}
-	return 200 + 16*min(l.lag.Age, 100)
-}
+// scanPoints is the number of learning rates a scan of block matrices looks at.
+func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Age, 100) }
 
 // criticalRate returns the smallest learning rate at which the coupled motion
 // is not stable, +Inf where none is found.
 func (l *linear) criticalRate() float64 {
+	if l.lag.Kind == Delay {
+		return l.delayCrossing()
+	}
 	low, high := l.bounds()
 	return firstCrossing(func(rate float64) float64 {
 		return radius(l.at(rate, l.lag.Age).period())
 	}, low, high, l.scanPoints())
+}
+
+// delayCrossing is scalar.delayCrossing for a coupled motion: e^{iw} is a
+// multiplier at the rate η where C(w)/η is an eigenvalue ν of
+// Λ_f + Λ_s e^{−iτw}. Every ν is followed through w from 0 to π, where a conjugate
+// pair counts once; C(w)/ν is then real somewhere between two of its values on
+// either side of the real line, and its smallest positive value is the answer,
+// windows of instability or not. 0 where Λ has an eigenvalue that does not
+// restore.
+func (l *linear) delayCrossing() float64 {
+	n, tau := l.dim(), float64(l.lag.Age)
+	mode := l.scalar(0, 0)
+	spectrum := func(w float64) []complex128 {
+		x, y := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+		x.Scale(math.Cos(tau*w), l.stale)
+		x.Add(x, l.fresh)
+		y.Scale(-math.Sin(tau*w), l.stale)
+		return complexEigenvalues(x, y)
+	}
+	last := spectrum(0)
+	for _, v := range last {
+		if real(v) <= 0 {
+			return 0
+		}
+	}
+	best := math.Inf(1)
+	steps := 64 + 32*l.lag.Age
+	step := math.Pi / float64(steps)
+	for i := range steps {
+		from, to := max(float64(i), 1e-6)*step, float64(i+1)*step // C(0) = 0 for every ν
+		now := nearest(last, spectrum(to))
+		if now == nil {
+			break // beyond the range of floating point
+		}
+		for j := range now {
+			a, b := mode.drive(from)/last[j], mode.drive(to)/now[j]
+			if i == steps-1 && real(b) > 0 && math.Abs(imag(b)) <= 1e-9*real(b) {
+				best = min(best, real(b)) // a real ν at w = π
+			}
+			if (imag(a) < 0) == (imag(b) < 0) || max(real(a), real(b)) <= 0 || min(real(a), real(b)) > 2*best {
+				continue
+			}
+			at := func(w float64) complex128 {
+				share := complex((w-from)/(to-from), 0)
+				return mode.drive(w) / nearest([]complex128{(1-share)*last[j] + share*now[j]}, spectrum(w))[0]
+			}
+			crossing := root(func(w float64) float64 { return imag(at(w)) }, from, to, imag(a))
+			// Where two ν were taken for each other the imaginary part jumps over 0.
+			if rate := at(crossing); real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
+				best = min(best, real(rate))
+			}
+		}
+		last = now
+	}
+	return best
+}
+
+// complexEigenvalues returns the eigenvalues of X + iY; nil where they are not
+// finite. They are those of the real [[X, −Y], [Y, X]] together with their
+// conjugates; a shift by is, s larger than any of them, tells the two apart.
+func complexEigenvalues(x, y *mat.Dense) []complex128 {
+	n, _ := x.Dims()
+	shift := 2 * (mat.Norm(x, 2) + mat.Norm(y, 2))
+	both := mat.NewDense(2*n, 2*n, nil)
+	for i := range n {
+		for j := range n {
+			re, im := x.At(i, j), y.At(i, j)
+			if i == j {
+				im += shift
+			}
+			both.Set(i, j, re)
+			both.Set(n+i, n+j, re)
+			both.Set(i, n+j, -im)
+			both.Set(n+i, j, im)
+		}
+	}
+	var values []complex128
+	for _, v := range multipliers(both) {
+		if imag(v) > 0 {
+			values = append(values, v-complex(0, shift))
+		}
+	}
+	return values
+}
+
+// nearest returns the values in the order of those they are nearest to, each
+// once; nil where there are too few.
+func nearest(to, values []complex128) []complex128 {
+	if len(values) < len(to) {
+		return nil
+	}
+	left := slices.Clone(values)
+	ordered := make([]complex128, len(to))
+	for j, v := range to {
+		closest := 0
+		for k, x := range left {
+			if cmplx.Abs(x-v) < cmplx.Abs(left[closest]-v) {
+				closest = k
+			}
+		}
+		ordered[j] = left[closest]
+		left = slices.Delete(left, closest, closest+1)
+	}
+	return ordered
 }
 
 // onsetRate returns the smallest learning rate at which the first mode rings.
@@ -99,7 +205,7 @@ func (l *linear) onsetRate() float64 {
 			moved := l.at(rate, l.lag.Age)
 			a, _ := moved.step()
 			inside := mat.DenseCopyOf(a.Slice(0, 2*l.dim(), 0, 2*l.dim()))
-			if rings(multipliers(moved.period())) || rings(multipliers(inside)) {
+			if rings(multipliers(moved.period()), l.dim()) || rings(multipliers(inside), l.dim()) {
 				return 2
 			}
 			return 0
@@ -126,10 +232,12 @@ func (l *linear) onsetRate() float64 {
 	return firstMaximum(rate, l.momentum)
 }
 
-// rings reports whether a multiplier is complex or negative; the thresholds
-// keep apart what rounding does to a double or a zero eigenvalue.
-func rings(values []complex128) bool {
-	for _, z := range values {
+// rings reports whether one of the slow multipliers, the n largest of n modes, is
+// complex or negative. The others come from momentum, and a negative one of them
+// does not make its mode ring. The thresholds keep apart what rounding does to a
+// double or a zero eigenvalue.
+func rings(values []complex128, n int) bool {
+	for _, z := range values[:min(n, len(values))] {
 		if size := cmplx.Abs(z); size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0) {
 			return true
 		}
@@ -138,12 +246,12 @@ func rings(values []complex128) bool {
 }
 
 // criticalInterval is scalar.criticalInterval for a coupled motion, up to 512
-// steps of a block and as far as the companion of a delay stays below a third
-// of maxCompanion.
+// steps of a block and as far as the companion of a delay stays below half of
+// maxCompanion: as many spectra as that take 0.2 s.
 func (l *linear) criticalInterval() (int, bool) {
 	n := l.dim()
 	if l.lag.Kind == Delay {
-		for tau := 0; n*(tau+2) <= maxCompanion/3; tau++ {
+		for tau := 0; n*(tau+2) <= maxCompanion/2; tau++ {
 			if radius(l.at(l.rate, tau).period()) >= 1 {
 				return tau, true
 			}

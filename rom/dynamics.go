@@ -29,6 +29,10 @@ type motion struct {
 	relatives int // how many of parts are relative motions
 }
 
+// roundedMixing is the part of Λ_f and Λ_s outside their common basis, relative
+// to them, that is rounding of closed forms.
+const roundedMixing = 1e-9
+
 // newMotion returns the motion of r under an optimizer with the given method,
 // rate and momentum; per arm the force is first multiplied by gain (Adam's
 // preconditioner; nil: 1). nil where it is not finite.
@@ -50,10 +54,17 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 	if !m.finite() {
 		return nil
 	}
-	if parts, ok := m.whole.decouple(); ok {
-		m.parts = parts
-	} else {
-		m.coupled = true
+	mixing := roundedMixing
+	if r.Measured != nil {
+		mixing = measuredMixing
+		m.whole.dropUnmeasurable()
+	}
+	parts, ok := m.whole.decouple(mixing)
+	m.parts, m.coupled = parts, !ok
+	if r.Measured != nil {
+		for i := range m.parts {
+			m.parts[i].dropUnmeasurable()
+		}
 	}
 	for range m.parts {
 		m.copies = append(m.copies, 1)
@@ -120,6 +131,14 @@ func (m *motion) dynamics() Dynamics {
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
 		d.SpectralRadius = &largest
+		relaxation := -math.Log(largest)
+		if m.whole.lag.Kind == Block {
+			relaxation /= float64(m.whole.lag.Age)
+		}
+		d.RelaxationRate = &relaxation
+		if ratio, ok := dampingRatio(values); ok {
+			d.DampingRatio = &ratio
+		}
 	}
 	for _, z := range values[:min(len(values), maxListed)] {
 		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
@@ -173,6 +192,30 @@ func (s *scalar) multipliers() []complex128 {
 		small = det / large
 	}
 	return []complex128{complex(large, 0), complex(small, 0)}
+}
+
+// dampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
+// multipliers of a period, sorted; it does not depend on the period's length
+// unless a rotation by more than half a turn aliases. Of a complex pair
+// −Re s/|s|. ok is false where either is negative, where there is only one (a
+// second below 1e-12 of it is rounding), and where one decays and the other does
+// not.
+func dampingRatio(values []complex128) (ratio float64, ok bool) {
+	if len(values) < 2 || values[0] == 0 {
+		return 0, false
+	}
+	if s := cmplx.Log(values[0]); imag(values[0]) != 0 {
+		return -real(s) / cmplx.Abs(s), true
+	}
+	first, second := real(values[0]), real(values[1])
+	if imag(values[1]) != 0 || first <= 0 || second <= negligible*first {
+		return 0, false
+	}
+	a, b := math.Log(first), math.Log(second)
+	if a*b <= 0 {
+		return 0, false
+	}
+	return -(a + b) / (2 * math.Sqrt(a*b)), true
 }
 
 // sortMultipliers puts the largest modulus first, of a conjugate pair the one

@@ -6,7 +6,8 @@ import "math"
 // are merged: Params has one arm a class, with the class's whole probability
 // (logit θ_c + ln n_c). The class's arms move together by 1/n_c of the merged
 // force, so that everything symmetric under exchange of equal arms follows
-// from the merged bandit in the mobility 1/n.
+// from the merged bandit in the mobility 1/n. A measured stiffness, which is per
+// arm, is left out.
 type folded struct {
 	Params
 	count []float64 // n_c
@@ -15,7 +16,7 @@ type folded struct {
 
 func fold(p Params) folded {
 	f := folded{Params: p, class: make([]int, len(p.Arms))}
-	f.Arms, f.Reference = nil, nil
+	f.Arms, f.Reference, f.Measured = nil, nil, nil
 	seen := make(map[classKey]int) // looked up only; classes are in order of appearance
 	for a, arm := range p.Arms {
 		key := classKey{arm, p.Reference[a]}

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"math/cmplx"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -127,10 +128,20 @@ func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	right, left = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 	for k, value := range e.Values(nil) {
 		values = append(values, real(value))
+		// With lᴴr real the real and the imaginary parts of a pair's left vector are
+		// dual to those of the right one.
+		dot := 0i
+		for i := range n {
+			dot += cmplx.Conj(l.At(i, k)) * r.At(i, k)
+		}
+		turn := complex(1, 0)
+		if size := cmplx.Abs(dot); size > 0 {
+			turn = dot / complex(size, 0)
+		}
 		for i := range n {
 			// Of a pair (the one of positive imaginary part first) one mode takes
 			// the real part, the other the imaginary part.
-			x, y := r.At(i, k), l.At(i, k)
+			x, y := r.At(i, k), turn*l.At(i, k)
 			if imag(value) < 0 {
 				right.Set(i, k, imag(x))
 				left.Set(i, k, imag(y))

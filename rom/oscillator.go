@@ -72,6 +72,20 @@ func oscillator(s *scalar, factors Factors) Oscillator {
 	return o
 }
 
+// decay returns the rate at which the motion dies out, to leading order: k/γ of
+// an overdamped one, γ/2m, its envelope's, of one that oscillates; negative for
+// growth. ok is false where it is neither: no positive mass, or a growth without
+// oscillation from negative damping.
+func (o Oscillator) decay() (rate float64, ok bool) {
+	switch {
+	case o.Mass <= 0:
+		return 0, false
+	case o.Damping*o.Damping < 4*o.Mass*o.Spring:
+		return o.Damping / (2 * o.Mass), true
+	}
+	return o.Spring / o.Damping, o.Damping > 0
+}
+
 // response returns x(t)/x(0) of m x″ + γ x′ + k x = 0 from rest:
 // e^{−at}(cosh bt + (a/b) sinh bt), a = γ/2m, b² = a² − k/m; with
 // t_{1,2} = 1/(a ∓ b) it is (t_1e^{−t/t_1} − t_2e^{−t/t_2})/(t_1 − t_2), and b

@@ -28,6 +28,10 @@ const maxDegenerate = 0.99
 // μ = β1 and the rate (1−β1)η/√Var g_a of each logit, docs/theory.md §6), Exact
 // is out of scope and LeadingOrder holds that force's linear dynamics.
 //
+// Where the stiffness is Measured the linear dynamics and the rules are at those
+// matrices, arm by arm; fixed point, noise and the curvature of the force are
+// the theory's.
+//
 // Where a number is not finite nothing is said: a pointer is nil, and where the
 // state at rest itself is not finite every scope is out.
 func Predict(p Params) Prediction {
@@ -44,11 +48,13 @@ func (prediction *Prediction) dropInfinite() {
 		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance,
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.SufficientRule} {
-		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval)
+		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
+			&r.OscillationLearningRate, &r.DampingRatio)
 	}
 	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
 		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,
-			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward)
+			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward,
+			&d.RelaxationRate, &d.DampingRatio)
 	}
 	for _, x := range pointers {
 		if *x != nil && !isFinite([]float64{**x}) {
@@ -59,6 +65,7 @@ func (prediction *Prediction) dropInfinite() {
 
 func predict(p Params) Prediction {
 	newModel(&p)
+	p.Measured.check(len(p.Arms))
 	f := fold(p)
 	prediction := Prediction{ForceKind: newModel(&f.Params).kind()}
 	nothing := func(because string) Prediction {
@@ -82,6 +89,12 @@ func predict(p Params) Prediction {
 	}
 	prediction.FixedPoint = point
 	r := newRest(f, logits)
+	if p.Measured != nil {
+		if len(p.Arms) > maxClasses {
+			return nothing("the measured stiffness of more than 64 arms")
+		}
+		r = newRest(unmerged(p), f.arms(logits))
+	}
 	if !r.finite() {
 		return nothing(beyondRange)
 	}
@@ -128,7 +141,7 @@ func predict(p Params) Prediction {
 	switch {
 	case reason != "":
 		prediction.Exact.Scope.Because = reason
-		prediction.LeadingOrder = reduced(p, m.stiffest(r, directions, gain), prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
@@ -138,7 +151,7 @@ func predict(p Params) Prediction {
 		prediction.LeadingOrder = m.dynamics()
 	default:
 		prediction.Exact = m.dynamics()
-		prediction.LeadingOrder = reduced(p, m.stiffest(r, directions, gain), prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method != Adam {
 		prediction.PaperRule = paperRule(m.stiffest(r, directions, gain))
@@ -220,10 +233,23 @@ func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
 	return &s
 }
 
-// reduced returns what the reduced-order model says: γ > 0 as the condition of
-// stability, ζ = 1 as the onset.
-func reduced(p Params, s *scalar, o Oscillator) Dynamics {
+// reduced returns what the reduced-order model says of its stiffest mode s: γ > 0
+// as the condition of stability, ζ = 1 as the onset; and the slowest decay of all
+// modes.
+func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
+	slowest, said := math.Inf(1), true
+	for _, x := range directions {
+		s := m.whole.scalar(x.fresh, x.stale)
+		rate, ok := oscillator(&s, p.Factors).decay()
+		slowest, said = min(slowest, rate), said && ok
+	}
+	if said {
+		d.RelaxationRate = &slowest
+	}
+	if o.Spring > 0 && o.Mass > 0 {
+		d.DampingRatio = &o.DampingRatio
+	}
 	if s.total() <= 0 {
 		zero := 0.0
 		d.CriticalLearningRate = &zero

@@ -35,11 +35,12 @@ type relative struct {
 	a, b   int
 }
 
-// newRest evaluates stiffness and noise at the merged logits.
+// newRest evaluates stiffness and noise at the merged logits. A measured
+// stiffness is per arm: nothing may then be merged.
 func newRest(f folded, logits []float64) *rest {
 	r := &rest{folded: f, logits: logits, q: basis(f.count)}
 	r.model = newModel(&r.folded.Params)
-	r.fresh, r.stale = r.model.stiffness(logits)
+	r.fresh, r.stale = r.model.linearised(logits)
 	r.isometric(r.fresh)
 	r.isometric(r.stale)
 	r.noise = mat.DenseCopyOf(r.model.covariance())

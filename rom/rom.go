@@ -11,8 +11,6 @@
 // 1 is the arm listed first, z = θ_1 − θ_0, p = σ(z).
 package rom
 
-import "gonum.org/v1/gonum/mat"
-
 // Law is the distribution of an arm's reward.
 type Law int
 
@@ -164,14 +162,7 @@ type Params struct {
 	Optimizer Optimizer
 	Factors   Factors
 
-	Measured *Measured // replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil: closed forms
-}
-
-// Measured is the stiffness as an experiment found it, A×A in the arms' own
-// logits: Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old. Factors.Stiffness multiplies
-// them as it does the closed forms.
-type Measured struct {
-	Fresh, Stale *mat.Dense
+	Measured *Measured // replaces the closed forms of Λ_f, Λ_s in the linear dynamics; nil: closed forms
 }
 
 // Kind says where a prediction comes from.
@@ -235,7 +226,7 @@ type Variance struct {
 // "none" or "not said". A critical refresh interval is looked for up to
 // 1,000,000 steps of a block, and up to 512 steps of delay where only part of
 // the force is delayed; with several arms whose fresh and stale stiffness do
-// not commute, up to 512 steps of a block and about 100/(A−1) of delay. Block
+// not commute, up to 512 steps of a block and about 160/(A−1) of delay. Block
 // dynamics with only part of the force frozen, and stationary laws, go up to a
 // period of 10,000 steps. An onset that is no meeting of two real multipliers is
 // looked for up to 104 steps of delay. At most the 64 largest multipliers are
@@ -250,8 +241,17 @@ type Dynamics struct {
 	OscillationLearningRate *float64     `json:"oscillation_learning_rate"`
 	StationaryVariance      Variance     `json:"stationary_variance"`
 
-	RelaxationRate *float64 `json:"-"` // −ln|dominant multiplier| per optimizer step; negative: growth
-	DampingRatio   *float64 `json:"-"` // ζ of the two dominant multipliers
+	// RelaxationRate is what a small displacement decays by in the long run,
+	// −ln(spectral radius) per optimizer step; negative is growth. Of the
+	// reduced-order model, the smallest k/γ of its modes, or γ/2m of one that
+	// oscillates (see Oscillator).
+	RelaxationRate *float64 `json:"-"`
+	// DampingRatio is ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
+	// multipliers, which with several arms may belong to two modes: below 1 a
+	// pair, negative growth. nil where the dominant multiplier is negative, where
+	// there is one only, where one decays and the other grows. Of the
+	// reduced-order model, its own of the stiffest mode.
+	DampingRatio *float64 `json:"-"`
 }
 
 // Rule is a threshold by a formula instead of the exact map; intervals as the
@@ -261,8 +261,10 @@ type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`
 
-	OscillationLearningRate *float64 `json:"-"` // where the rule's ζ is 1
-	DampingRatio            *float64 `json:"-"` // the rule's ζ
+	// The paper rule's alone, at the age K_ref of the lag as it is (0 without
+	// delay, 1 in a block of one step).
+	OscillationLearningRate *float64 `json:"-"` // ζ = 1
+	DampingRatio            *float64 `json:"-"` // see PaperDampingRatio
 }
 
 // Moments are the stationary moments beyond the linear ones, second order in

@@ -1,8 +1,8 @@
 package rom
 
 // paperRule is the threshold of arXiv:2606.30789, ηλK = 1 − μ at the stiffest
-// mode, with K_ref at least 1; as printed, not rounded to a whole interval.
-// Adam has no learning rate in its sense: nothing is said.
+// mode, with K_ref at least 1; as printed, not rounded to a whole interval; and
+// its damping ratio. Adam has no learning rate in its sense: nothing is said.
 func paperRule(s *scalar) Rule {
 	if s.total() <= 0 {
 		return Rule{}
@@ -10,7 +10,12 @@ func paperRule(s *scalar) Rule {
 	age := float64(max(s.lag.Age, 1))
 	rate := (1 - s.momentum) / (s.total() * age)
 	interval := (1 - s.momentum) / (s.rate * s.total())
-	return Rule{CriticalLearningRate: &rate, CriticalRefreshInterval: &interval}
+	onset := PaperOnset(s.momentum, s.lag.Age) / s.total()
+	ratio := PaperDampingRatio(s.total(), s.rate, s.momentum, s.lag.Age)
+	return Rule{
+		CriticalLearningRate: &rate, CriticalRefreshInterval: &interval,
+		OscillationLearningRate: &onset, DampingRatio: &ratio,
+	}
 }
 
 // sufficientRule is the bound of docs/theory.md §5 below which every mode is

@@ -1,7 +1,13 @@
 // Package diagnose names the failure mode of one training run from what was
 // recorded along it (docs/theory.md §7): by this project's diagnostics (Name)
 // and by the paper's (PaperName).
+//
+// No threshold is fitted to runs. Each is the middle between the two states
+// that a diagnostic tells apart, or a bound, or comes from a declared
+// probability of a false alarm; the diagnostic's comment says which.
 package diagnose
+
+import "math"
 
 // Mode is a way in which a run fails, or None.
 type Mode string
@@ -43,8 +49,8 @@ type Evidence struct {
 	Diagnostic string
 	Of         Mode    // the mode it is a sign of
 	Value      float64 // NaN where it is not observable
-	Threshold  float64
-	Says       Mode // Of where Value is past Threshold, else None
+	Threshold  float64 // NaN where it is not observable
+	Says       Mode    // Of where Value is past Threshold, else None
 	Observable Observability
 }
 
@@ -58,8 +64,30 @@ const (
 	Undefined   Observability = "undefined"    // its formula has no value on this run
 )
 
-// Name names the mode by this project's diagnostics.
-func Name(t Trace) Diagnosis { return Diagnosis{Mode: None} }
+// side says where, seen from its threshold, a value is a sign of failure.
+type side int
 
-// PaperName names the mode by the paper's diagnostics, in its own formulas.
-func PaperName(t Trace) Diagnosis { return Diagnosis{Mode: None} }
+const (
+	above  side = iota
+	atMost      // below, or equal
+)
+
+// observed is the evidence of a value; one that is no number is undefined.
+func observed(diagnostic string, of Mode, value float64, s side, threshold float64) Evidence {
+	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(threshold) || math.IsInf(threshold, 0) {
+		return unobserved(diagnostic, of, Undefined)
+	}
+	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Threshold: threshold, Says: None, Observable: Observed}
+	if s == above && value > threshold || s == atMost && value <= threshold {
+		e.Says = of
+	}
+	return e
+}
+
+// unobserved is the evidence of a diagnostic that cannot be read.
+func unobserved(diagnostic string, of Mode, why Observability) Evidence {
+	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(), Says: None, Observable: why}
+}
+
+// speaks says whether the evidence is a sign of its mode.
+func (e Evidence) speaks() bool { return e.Says != None }
