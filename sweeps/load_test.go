@@ -331,6 +331,97 @@ func TestLoadChecks(t *testing.T) {
 	}
 }
 
+// The file that gives everything gives every key of the base and of a check,
+// and makes every claim with every prediction it may name.
+func TestEverythingIsGiven(t *testing.T) {
+	data, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := Load("everything.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range Keys {
+		if spec.given[i] == nil {
+			t.Errorf("%s is not given", k.Path)
+		}
+	}
+	for _, name := range slices.Concat(checkFields, faultNames, []string{"set", "scale"}) {
+		if !strings.Contains(string(data), name+":") {
+			t.Errorf("no check has %s", name)
+		}
+	}
+	for _, row := range ClaimTable {
+		for _, kind := range row.Predictions {
+			if !slices.ContainsFunc(spec.Checks, func(c Check) bool {
+				return c.Claim == row.Name && (c.Prediction == kind || c.Prediction == "" && row.Predictions[0] == kind)
+			}) {
+				t.Errorf("no check of %s by the %s prediction", row.Name, kind)
+			}
+		}
+	}
+	for _, param := range locatedParams {
+		if !slices.ContainsFunc(spec.Checks, func(c Check) bool { return c.Locate != nil && c.Locate.Param == param }) {
+			t.Errorf("nothing is located along %s", param)
+		}
+	}
+}
+
+// What a check measures with reaches the Spec.
+func TestLoadMeasuringKeys(t *testing.T) {
+	blunt := rom.Unit
+	blunt.Stiffness = 0.5
+	for _, tt := range []struct {
+		text string
+		want Check
+	}{
+		{
+			"{claim: relaxation, absolute_margin: 1e-4, offset: 0.01}",
+			Check{Claim: "relaxation", Expect: Holds, AbsoluteMargin: 1e-4, Offset: 0.01},
+		},
+		{
+			"{claim: damping-ratio, margin: 0.1, offset: 0.01, prediction: paper-rule, expect: fails}",
+			Check{Claim: "damping-ratio", Expect: Fails, Margin: 0.1, Offset: 0.01, Prediction: rom.PaperRule},
+		},
+		{
+			"{claim: stability-threshold, absolute_margin: 0, displacement: 1e-3, draws: 1, locate: {param: lag.interval, from: 0.5, to: 8, tolerance: 0.001}}",
+			Check{
+				Claim: "stability-threshold", Expect: Holds, Displacement: 1e-3, Draws: 1,
+				Locate: &Locate{Param: "lag.interval", From: 0.5, To: 8, Tolerance: 0.001},
+			},
+		},
+		{
+			"{claim: rule-is-safe, margin: 0.1, expect: fails, displacement: 0.1, draws: 10, locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.1}, control: {scale: {stiffness: 0.5}}}",
+			Check{
+				Claim: "rule-is-safe", Expect: Fails, Margin: 0.1, Displacement: 0.1, Draws: 10,
+				Locate:  &Locate{Param: "optimizer.learning_rate", From: 0.5, To: 8, Tolerance: 0.1},
+				Control: &Control{Scale: blunt},
+			},
+		},
+		{
+			"{claim: failure-mode, margin: 0.1, mode: none, control: {mode: reward-hacking}}",
+			Check{Claim: "failure-mode", Expect: Holds, Margin: 0.1, Mode: "none", Control: &Control{Scale: rom.Unit, Mode: "reward-hacking"}},
+		},
+	} {
+		spec, err := Load("f", []byte(loadMinimal+"checks:\n  - "+tt.text+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if diff := cmp.Diff([]Check{tt.want}, spec.Checks); diff != "" {
+			t.Errorf("%s:\n%s", tt.text, diff)
+		}
+		again, err := Load("document", spec.Document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]Check{tt.want}, again.Checks); diff != "" {
+			t.Errorf("%s, written and read again:\n%s", tt.text, diff)
+		}
+	}
+}
+
 // A planted fault can be set key after key, whatever the order of the file.
 func TestControlApplies(t *testing.T) {
 	spec, err := Load("f", []byte(loadMinimal+`

@@ -101,6 +101,23 @@ func TestDefaultsAreLegal(t *testing.T) {
 	}
 }
 
+// The schema of a check, and its reference, have every key that the loader
+// reads.
+func TestCheckKeysAreDocumented(t *testing.T) {
+	properties := schemaCheck()["properties"].(object)
+	for _, name := range checkFields {
+		if checkDocs[name] == "" {
+			t.Errorf("%s has no prose", name)
+		}
+		if properties[name] == nil {
+			t.Errorf("the schema has no %s", name)
+		}
+	}
+	if len(properties) != len(checkFields) || len(checkDocs) != len(checkFields) {
+		t.Errorf("the schema has %d keys, the reference %d, the loader %d", len(properties), len(checkDocs), len(checkFields))
+	}
+}
+
 // toJSON is the tree as JSON readers see it.
 func toJSON(n *node) any {
 	switch n.kind {

@@ -4,9 +4,13 @@ package sweeps
 // them measures there must be what the others measure.
 type sharing struct {
 	forces map[int]map[string]bool // by check: the forces whose stiffness it measures in an earlier cell
+	idle   map[string]bool         // overrides that some cell locates along, so that it does not use them
+	used   map[string]bool         // overrides that some cell uses
 }
 
-func newSharing() *sharing { return &sharing{forces: map[int]map[string]bool{}} }
+func newSharing() *sharing {
+	return &sharing{forces: map[int]map[string]bool{}, idle: map[string]bool{}, used: map[string]bool{}}
+}
 
 // instruments are the checks of a cell that decide what is measured in it; −1
 // where there is none.
@@ -18,12 +22,21 @@ type instruments struct {
 
 // cell notes the problems among the checks that select a cell, given by their
 // index in the file.
-func (s *sharing) cell(l *loader, p *Point, selected []int) {
+func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int) {
 	first := instruments{location: -1, stiffness: -1, offset: -1}
 	for _, i := range selected {
 		if l.spec.Checks[i].Locate != nil {
 			first.location = i
 			break
+		}
+	}
+	for _, param := range locatedParams {
+		switch {
+		case l.placeIn(g, choice, param).source != override:
+		case first.location >= 0 && l.spec.Checks[first.location].Locate.Param == param:
+			s.idle[param] = true
+		default:
+			s.used[param] = true
 		}
 	}
 	for _, i := range selected {
@@ -49,6 +62,16 @@ func (s *sharing) cell(l *loader, p *Point, selected []int) {
 			first.offset = i
 		case check.Offset > 0:
 			l.sameNumber(first.offset, i, "offset", l.spec.Checks[first.offset].Offset, check.Offset)
+		}
+	}
+}
+
+// finish refuses an override whose value no cell uses because every one of them
+// locates along it: it would change nothing, silently.
+func (s *sharing) finish(l *loader) {
+	for _, param := range locatedParams {
+		if s.idle[param] && !s.used[param] {
+			l.problem(l.at[param], param, "got a value that no cell of the file uses, want a key that is not located")
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (l *loader) validate() {
 					selected = append(selected, i)
 				}
 			}
-			shared.cell(l, &p, selected)
+			shared.cell(l, g, choice, &p, selected)
 		}
 	}
 	for i := range states {
@@ -125,6 +125,7 @@ func (l *loader) validate() {
 			states[i].finish(l, &l.spec.Checks[i], &l.checks[i])
 		}
 	}
+	shared.finish(l)
 }
 
 // cellProblem notes a problem of a cell, which other cells may have too.
