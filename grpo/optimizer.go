@@ -25,6 +25,9 @@ func (m *Motion) Rest() {
 	m.decay1, m.decay2 = 1, 1
 }
 
+// Velocity returns v, for Adam the first moment; it is valid until the next Step.
+func (m *Motion) Velocity() []float64 { return m.velocity }
+
 // Step moves logits uphill by the force g (docs/theory.md §1), with the
 // learning rate given, which is LearningRate·Schedule.Factor(t):
 //

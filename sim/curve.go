@@ -1,5 +1,11 @@
 package sim
 
+import (
+	"slices"
+
+	"grposim/sim/measure"
+)
+
 // CurveFit is what is read off the mean curve of J.
 type CurveFit string
 
@@ -37,4 +43,62 @@ func FitSteps(fit CurveFit, steps int) []int {
 		at = append(at, steps)
 	}
 	return at
+}
+
+// curveBatches is the number of batches of replicas whose scatter gives the
+// intervals.
+const curveBatches = 64
+
+// curveSteps returns the steps at which J is read for any of the fits, in order.
+func curveSteps(fits []CurveFit, steps int) []int {
+	var at []int
+	for _, fit := range fits {
+		at = append(at, FitSteps(fit, steps)...)
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// curveEstimates fits the mean curve of J, whose sums over the replicas of each
+// batch are given at curveSteps. What a fit does not determine is left out.
+func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
+	var estimates []measure.Named
+	replicas := c.replicas()
+	for _, fit := range c.Fits {
+		steps := FitSteps(fit, c.Run.Steps)
+		mean := func(without int) []float64 {
+			total, count := make([]float64, len(steps)), 0
+			for b, sum := range sums {
+				if b == without {
+					continue
+				}
+				count += batchStart(b+1, len(sums), replicas) - batchStart(b, len(sums), replicas)
+				for i, t := range steps {
+					column, _ := slices.BinarySearch(at, t)
+					total[i] += sum[column]
+				}
+			}
+			for i := range total {
+				total[i] /= float64(count)
+			}
+			return total
+		}
+		switch fit {
+		case SaturationFit:
+			estimates = append(estimates,
+				c.jackknife(SaturationRate, len(sums), func(without int) float64 {
+					rate, _ := measure.Saturation(steps, mean(without))
+					return rate
+				}),
+				c.jackknife(SaturationR2, len(sums), func(without int) float64 {
+					_, r2 := measure.Saturation(steps, mean(without))
+					return r2
+				}))
+		case EarlySlopeFit:
+			estimates = append(estimates, c.jackknife(EarlySlope, len(sums), func(without int) float64 {
+				return measure.EarlySlope(steps, mean(without), c.Optimizer.LearningRate)
+			}))
+		}
+	}
+	return determined(estimates...)
 }

@@ -1,5 +1,12 @@
 package sim
 
+import (
+	"context"
+	"slices"
+
+	"grposim/sim/measure"
+)
+
 // RelaxationProbe is a measurement of how a small deviation from Point dies
 // out: pairs of replicas start at Point ± Offset·Direction and see the same
 // random numbers, and half their difference along the direction,
@@ -8,7 +15,14 @@ package sim
 //
 // is what moves linearly about Point (even orders of the deviation cancel).
 // A pair is a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps
-// steps, of which those from Run.BurnIn on count.
+// steps, and a Recurrence is fitted to what they do from Run.BurnIn on at the
+// refresh instants (of a delay, at every step). A pair that has left the linear
+// range is followed no further, so that growth is measured as growth.
+//
+// The recurrence has one multiplier or two. Two arms under block lag have no
+// more; other modes must have died out by BurnIn. At finite G they never do, and
+// the fit is consistent only where there are none: up to a delay of 1. What is
+// left is of the order of the cube of the offset, relative to it the square.
 type RelaxationProbe struct {
 	Point     []float64
 	Direction []float64
@@ -20,3 +34,91 @@ const (
 	RelaxationRate = "relaxation_rate" // −ln|dominant multiplier| per optimizer step; negative: growth
 	DampingRatio   = "damping_ratio"   // ζ of the two dominant multipliers
 )
+
+// relaxationBatches is the number of batches of pairs whose scatter gives the
+// intervals.
+const relaxationBatches = 64
+
+// batch fits the pairs of one of the probe's batches.
+func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int) measure.Recurrence {
+	fit := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+	pair := newPair(c, p.Point, p.Direction, p.Offset)
+	replicas := c.replicas()
+	for i := batchStart(batch, batches, replicas); i < batchStart(batch+1, batches, replicas); i++ {
+		pair.begin(ForReplica, i)
+		pair.relax(ctx, &fit)
+		if ctx.Err() != nil {
+			break // the cell will not be finished
+		}
+	}
+	return fit
+}
+
+// batchStart returns the first of n items that belongs to a batch; the batches
+// are contiguous and of equal size but for one item.
+func batchStart(batch, batches, n int) int { return batch * n / batches }
+
+// relax runs the pair and adds its motion along the direction to fit.
+func (p *pair) relax(ctx context.Context, fit *measure.Recurrence) {
+	run, period, look := p.cell.Run, refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
+	now := newDeviation(len(p.direction))
+	now.add(p)
+	reach := linearRange(now.norm())
+	x, v := p.along(now)
+	for t := range run.Steps {
+		if t%look == 0 && ctx.Err() != nil {
+			return
+		}
+		if !p.step(t) {
+			return
+		}
+		if (t+1)%period != 0 {
+			continue
+		}
+		now.clear()
+		now.add(p)
+		nextX, nextV := p.along(now)
+		if t+1-period >= run.BurnIn {
+			fit.Add(x, v, nextX, nextV)
+		}
+		if now.norm() > reach {
+			return
+		}
+		x, v = nextX, nextV
+	}
+}
+
+// relaxationEstimates are what the fits of all batches say together. What they
+// do not determine is left out.
+func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
+	pooled := func(without int) measure.Multipliers {
+		all := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+		for i := range fits {
+			if i != without {
+				all.Merge(&fits[i])
+			}
+		}
+		return all.Multipliers()
+	}
+	period := float64(refreshPeriod(c.Lag))
+	return determined(
+		c.jackknife(RelaxationRate, len(fits), func(without int) float64 { return -pooled(without).LogModulus() / period }),
+		c.jackknife(DampingRatio, len(fits), func(without int) float64 { return pooled(without).DampingRatio() }),
+	)
+}
+
+// jackknife estimates a statistic of batches; at G = ∞ nothing is random.
+func (c *Cell) jackknife(name string, batches int, statistic func(without int) float64) measure.Named {
+	if c.Deterministic() {
+		return measure.Named{Name: name, Estimate: measure.Certain(statistic(measure.All))}
+	}
+	return measure.Named{Name: name, Estimate: measure.Jackknife(batches, statistic)}
+}
+
+// determined leaves out the estimates that are not finite numbers: what the
+// data do not determine.
+func determined(estimates ...measure.Named) []measure.Named {
+	return slices.DeleteFunc(estimates, func(e measure.Named) bool {
+		return !finite([]float64{e.Mean, e.StdErr})
+	})
+}

@@ -12,6 +12,8 @@ import (
 type replica struct {
 	cell      *Cell
 	recorded  []int
+	read      []int     // steps at which J is read into curve, then −1
+	curve     []float64 // of the replica run last
 	means     []float64
 	sampler   *sampler
 	force     *grpo.Force
@@ -31,9 +33,12 @@ func newReplica(cell *Cell, recorded []int) *replica {
 	if lag.Kind == grpo.Delay {
 		lag.Interval = min(lag.Interval, cell.Run.Steps) // a longer one never gets beyond the initial policy
 	}
+	read := curveSteps(cell.Fits, cell.Run.Steps)
 	return &replica{
 		cell:      cell,
 		recorded:  recorded,
+		read:      append(read, -1),
+		curve:     make([]float64, len(read)),
 		means:     means(&cell.Bandit),
 		sampler:   newSampler(&cell.Bandit, &cell.Estimator),
 		force:     grpo.NewForce(cell.Estimator, cell.Reference),
@@ -76,6 +81,7 @@ func (r *replica) run(ctx context.Context, index int, values [][quantityCount]fl
 		reward0  = r.start.Mean(r.means)
 		gap0     = gap(r.start)
 		next     = 0 // index of the next recorded step
+		read     = 0 // index of the next step at which J is read
 		zero     = 0 // zero-variance groups after burn-in
 	)
 	for t := 0; ; t++ {
@@ -86,10 +92,15 @@ func (r *replica) run(ctx context.Context, index int, values [][quantityCount]fl
 		if math.IsNaN(reward) { // before anything is drawn from such a policy
 			return averages{}, t
 		}
+		if t == r.read[read] {
+			r.curve[read] = reward
+			read++
+		}
 		behaviour := r.history.Behaviour(t, r.policy)
 		if infinite {
 			r.force.Expected(r.g, &c.Bandit, r.policy, behaviour)
 		} else {
+			r.tally.Reset()
 			r.sampler.tally(&r.tally, r.words, behaviour)
 			r.force.Sampled(r.g, &r.tally, r.policy, behaviour)
 		}

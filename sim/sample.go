@@ -33,9 +33,8 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator) *sampler {
 	return s
 }
 
-// tally draws the groups of one optimizer step from behaviour.
+// tally draws the groups of one optimizer step from behaviour and adds them to t.
 func (s *sampler) tally(t *grpo.Tally, w *draw.Words, behaviour *grpo.Policy) {
-	t.Reset()
 	for range s.estimator.GroupsPerStep {
 		draw.Multinomial(s.counts, w, s.estimator.GroupSize, behaviour.Probs)
 		if s.bernoulli {

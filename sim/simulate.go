@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"grposim/grpo"
@@ -105,7 +106,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 }
 
 // unit is the smallest piece of work: one chunk of replicas, or one batch of a
-// stiffness probe.
+// stiffness probe or of the relaxation probe.
 type unit struct {
 	work   *cellWork
 	number int
@@ -133,47 +134,94 @@ type workerMemory struct {
 type cellWork struct {
 	cell     *Cell
 	index    int
-	units    int // chunks first, then the batches of each probe
+	units    int // chunks first, then the batches of each probe, then of the relaxation
 	chunks   int
 	recorded []int
+	read     []int // steps at which J is read for Cell.Fits
 
-	averages []averages                 // by replica
-	early    [][][quantityCount]float64 // [replica < 1024][recorded step]
-	probes   [][]float64                // [probe][batch]
+	averages   []averages                 // by replica
+	early      [][][quantityCount]float64 // [replica < 1024][recorded step]
+	probes     [][]float64                // [probe][batch]
+	relaxation []measure.Recurrence       // [batch]
+	located    []measure.Named
 
 	mutex      sync.Mutex
-	left       int            // units not yet finished
-	pending    map[int]record // chunks finished before their turn
-	merged     int            // chunks merged
+	left       int               // units not yet finished
+	pending    map[int]chunkSums // chunks finished before their turn
+	merged     int               // chunks merged
 	total      record
+	curves     [][]float64 // [batch of replicas][index of read]: sum of J
 	diverged   int
 	divergedAt int
 }
 
+// chunkSums is what the replicas of a chunk add to their cell.
+type chunkSums struct {
+	record record
+	curves [][]float64 // of the batches from that of its first replica on
+}
+
 func newCellWork(cell *Cell, index int) *cellWork {
 	replicas := cell.replicas()
+	if cell.Location != nil {
+		return newLocationWork(cell, index)
+	}
 	w := &cellWork{
 		cell:       cell,
 		index:      index,
 		chunks:     (replicas + chunkSize - 1) / chunkSize,
 		recorded:   RecordedSteps(cell.Run.Steps, cell.Lag),
+		read:       curveSteps(cell.Fits, cell.Run.Steps),
 		averages:   make([]averages, replicas),
 		early:      make([][][quantityCount]float64, min(replicas, quantileReplicas)),
-		pending:    make(map[int]record),
+		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
 	}
 	w.total = make(record, len(w.recorded))
+	if len(w.read) > 0 {
+		w.curves = newCurves(min(replicas, curveBatches), len(w.read))
+	}
 	w.units = w.chunks
-	for i := range cell.Stiffness {
-		batches := cell.Stiffness[i].batches(cell)
-		w.probes = append(w.probes, make([]float64, batches))
-		w.units += batches
+	w.addProbes()
+	if cell.Relaxation != nil {
+		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBatches))
+		w.units += len(w.relaxation)
 	}
 	w.left = w.units
 	return w
 }
 
-// run does one unit and reports whether it was the cell's last.
+// newLocationWork is the work of a located cell: its stiffness, and what run
+// does after it.
+func newLocationWork(cell *Cell, index int) *cellWork {
+	if !slices.ContainsFunc(cell.Stiffness, func(p StiffnessProbe) bool { return p.Name == StiffnessTotal }) {
+		panic("sim: a located cell needs a probe of " + StiffnessTotal)
+	}
+	w := &cellWork{cell: cell, index: index}
+	w.addProbes()
+	w.left = w.units
+	return w
+}
+
+// addProbes adds the batches of the cell's stiffness probes to the work.
+func (w *cellWork) addProbes() {
+	for i := range w.cell.Stiffness {
+		batches := w.cell.Stiffness[i].batches(w.cell)
+		w.probes = append(w.probes, make([]float64, batches))
+		w.units += batches
+	}
+}
+
+func newCurves(batches, columns int) [][]float64 {
+	curves := make([][]float64, batches)
+	for b := range curves {
+		curves[b] = make([]float64, columns)
+	}
+	return curves
+}
+
+// run does one unit and reports whether it was the cell's last. A location
+// starts from the measured stiffness, so it follows the last batch.
 func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
@@ -181,9 +229,17 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 		w.runBatch(ctx, number-w.chunks)
 	}
 	w.mutex.Lock()
-	defer w.mutex.Unlock()
 	w.left--
-	return w.left == 0 && ctx.Err() == nil
+	last := w.left == 0
+	w.mutex.Unlock()
+	if last && w.cell.Location != nil {
+		for i, batches := range w.probes {
+			if w.cell.Stiffness[i].Name == StiffnessTotal {
+				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(batches).Mean)
+			}
+		}
+	}
+	return last && ctx.Err() == nil
 }
 
 func (w *cellWork) runBatch(ctx context.Context, number int) {
@@ -194,6 +250,7 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 		}
 		number -= len(batches)
 	}
+	w.relaxation[number] = w.cell.Relaxation.batch(ctx, w.cell, number, len(w.relaxation))
 }
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
@@ -202,8 +259,13 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		memory.values = make([][quantityCount]float64, len(w.recorded))
 	}
 	sums := make(record, len(w.recorded))
+	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
+	var curves [][]float64
+	if len(w.curves) > 0 {
+		curves = newCurves(w.batchOf(last)-w.batchOf(first)+1, len(w.read))
+	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	for i := chunk * chunkSize; i < min((chunk+1)*chunkSize, len(w.averages)); i++ {
+	for i := first; i <= last; i++ {
 		if ctx.Err() != nil {
 			return
 		}
@@ -219,6 +281,12 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				sums[step][q].add(memory.values[step][q])
 			}
 		}
+		if len(curves) > 0 {
+			curve := curves[w.batchOf(i)-w.batchOf(first)]
+			for n, reward := range memory.replica.curve {
+				curve[n] += reward
+			}
+		}
 		if i < len(w.early) {
 			w.early[i] = append([][quantityCount]float64(nil), memory.values...)
 		}
@@ -227,16 +295,27 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	defer w.mutex.Unlock()
 	w.diverged += diverged
 	w.divergedAt = min(w.divergedAt, divergedAt)
-	w.pending[chunk] = sums
+	w.pending[chunk] = chunkSums{record: sums, curves: curves}
 	for {
 		next, ready := w.pending[w.merged]
 		if !ready {
 			return
 		}
-		w.total.merge(next)
+		w.total.merge(next.record)
+		for b, curve := range next.curves {
+			sum := w.curves[w.batchOf(w.merged*chunkSize)+b]
+			for n, reward := range curve {
+				sum[n] += reward
+			}
+		}
 		delete(w.pending, w.merged)
 		w.merged++
 	}
+}
+
+// batchOf returns the batch of w.curves that a replica belongs to.
+func (w *cellWork) batchOf(replica int) int {
+	return ((replica+1)*len(w.curves) - 1) / len(w.averages)
 }
 
 // result summarizes a cell whose units are all done.
@@ -258,8 +337,12 @@ func (w *cellWork) result() Result {
 		}
 		r.Trajectory = append(r.Trajectory, row)
 	}
-	if r.Status == OK && w.cell.Run.BurnIn > 0 {
-		r.Estimates = append(r.Estimates, w.stationary()...)
+	if r.Status == OK && w.chunks > 0 {
+		if w.cell.Run.BurnIn > 0 {
+			r.Estimates = append(r.Estimates, w.stationary()...)
+		}
+		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
+		r.Traces = w.traces(len(quantities))
 	}
 	for i, batches := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{
@@ -267,7 +350,24 @@ func (w *cellWork) result() Result {
 			Estimate: w.estimate(batches),
 		})
 	}
+	if len(w.relaxation) > 0 {
+		r.Estimates = append(r.Estimates, relaxationEstimates(w.cell, w.relaxation)...)
+	}
+	r.Estimates = append(r.Estimates, w.located...)
 	return r
+}
+
+// traces returns what the first replicas have recorded.
+func (w *cellWork) traces(quantities int) [][][]float64 {
+	var traces [][][]float64
+	for _, values := range w.early[:min(w.cell.Traces, len(w.early))] {
+		trace := make([][]float64, len(values))
+		for i := range values {
+			trace[i] = values[i][:quantities]
+		}
+		traces = append(traces, trace)
+	}
+	return traces
 }
 
 // stationary turns the replicas' time averages into estimates.

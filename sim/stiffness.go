@@ -107,6 +107,7 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words *draw.Words, 
 				// both, and its noise cancels in the difference.
 				force.Sampled(g, &tally, current, behaviour)
 			default:
+				tally.Reset()
 				sampler.tally(&tally, words, behaviour)
 				force.Sampled(g, &tally, current, behaviour)
 			}

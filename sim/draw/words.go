@@ -12,9 +12,10 @@ type Source interface{ Uint64() uint64 }
 // Words reads a Source through a buffer, so that taking a word is a load and
 // an increment that the compiler inlines. It is not for concurrent use.
 type Words struct {
-	source Source
-	next   uint8 // index of the next word; 0: the buffer is used up
-	buffer [256]uint64
+	source  Source
+	refills uint64
+	next    uint8 // index of the next word; 0: the buffer is used up
+	buffer  [256]uint64
 }
 
 // NewWords returns the words of source, which may be nil if Reset is called
@@ -28,7 +29,25 @@ func NewWords(source Source) *Words {
 // Reset drops what is buffered and goes on with the words of source.
 func (w *Words) Reset(source Source) {
 	w.source = source
+	w.refills = 0
 	w.next = 0
+}
+
+// Align moves forward the words of the two that have been taken less far, so
+// that both, which read equal sources, go on with the same word.
+func Align(a, b *Words) {
+	if a.taken() < b.taken() {
+		a, b = b, a
+	}
+	for b.refills < a.refills {
+		b.refill()
+	}
+	b.next = a.next
+}
+
+// taken returns how many words have been taken.
+func (w *Words) taken() uint64 {
+	return w.refills*uint64(len(w.buffer)) - uint64(-w.next) // −next: what is left in the buffer
 }
 
 // Next takes a word.
@@ -46,6 +65,7 @@ func (w *Words) Next() uint64 {
 //go:noinline
 func (w *Words) refill() {
 	source := w.source
+	w.refills++
 	for i := range w.buffer {
 		w.buffer[i] = source.Uint64()
 	}

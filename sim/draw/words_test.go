@@ -23,6 +23,31 @@ func TestWordsAreTheSources(t *testing.T) {
 	}
 }
 
+// However far two readers of equal sources are apart, they go on with the same
+// word after Align: the next of the one that was ahead.
+func TestAlign(t *testing.T) {
+	for _, ahead := range []int{0, 1, 255, 256, 257, 600} {
+		for _, behind := range []int{0, 1, 100, 256, 300} {
+			a, b, want := NewWords(rand.NewPCG(1, 2)), NewWords(rand.NewPCG(1, 2)), rand.NewPCG(1, 2)
+			for range ahead {
+				a.Next()
+			}
+			for range behind {
+				b.Next()
+			}
+			Align(a, b)
+			for range max(ahead, behind) {
+				want.Uint64()
+			}
+			for range 300 {
+				if x, y, want := a.Next(), b.Next(), want.Uint64(); x != want || y != want {
+					t.Fatalf("after %d and %d words: %#x and %#x, want %#x", ahead, behind, x, y, want)
+				}
+			}
+		}
+	}
+}
+
 func TestNothingIsAllocated(t *testing.T) {
 	w := words(1)
 	counts, weights := make([]int, 3), []float64{0.2, 0.3, 0.5}

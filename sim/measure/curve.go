@@ -1,16 +1,142 @@
 package measure
 
-import "math"
+import (
+	"math"
 
-// Saturation fits J(t) = a − b e^{−rate·t} by least squares and returns the
-// rate per step and R²; NaN where the fit does not converge.
+	"grposim/grpo/fp"
+)
+
+// A free exponential is looked for at rates from slowest/T to fastest/Δt, T the
+// length of the curve and Δt its first interval: slower it is a straight line,
+// faster it is over before the second point, and neither has a rate.
+const (
+	slowest  = 0.01
+	fastest  = 20
+	rateStep = 1.25 // between the rates first tried
+)
+
+// Saturation fits J(t) = a − b e^{−rate·t} to the rewards at steps, in order, by
+// least squares with a and b free, and returns the rate per step and
+// R² = 1 − Σ residual²/Σ (J − mean)². Both are NaN where no rate is best: for
+// fewer than four points, a constant, a straight line.
 func Saturation(steps []int, reward []float64) (rate, r2 float64) {
-	return math.NaN(), math.NaN()
+	none := math.NaN()
+	if len(steps) < 4 {
+		return none, none
+	}
+	c := newCurve(steps, reward)
+	if !(c.square > 0) {
+		return none, none
+	}
+	last := fastest / c.time[1]
+	best, most := 0.0, 0.0
+	lowest := slowest / c.time[len(c.time)-1]
+	for r := lowest; r < last; r *= rateStep {
+		if e := c.fit(r).explained; e > most {
+			best, most = r, e
+		}
+	}
+	if best == 0 {
+		return none, none
+	}
+	rate, found := root(best/rateStep, best*rateStep, func(r float64) float64 { return c.fit(r).slope })
+	if !found || rate <= lowest || rate >= last {
+		return none, none
+	}
+	return rate, c.fit(rate).explained / c.square
+}
+
+// curve is rewards about their mean, at times since the first.
+type curve struct {
+	time, reward []float64
+	square       float64 // Σ reward²
+}
+
+func newCurve(steps []int, reward []float64) *curve {
+	c := &curve{time: make([]float64, len(steps)), reward: make([]float64, len(steps))}
+	mean := Mean(reward).Mean
+	for i, t := range steps {
+		c.time[i] = float64(t - steps[0])
+		c.reward[i] = reward[i] - mean
+		c.square += float64(c.reward[i] * c.reward[i])
+	}
+	return c
+}
+
+// exponential is the best fit of a given rate: how much of Σ reward² it
+// explains, and half the derivative of that by the rate, up to a factor of one
+// sign.
+type exponential struct{ explained, slope float64 }
+
+func (c *curve) fit(rate float64) exponential {
+	decay := make([]float64, len(c.time))
+	for i, t := range c.time {
+		decay[i] = fp.Exp(-float64(rate * t))
+	}
+	mean := Mean(decay).Mean
+	square, product := 0.0, 0.0
+	for i, e := range decay {
+		d := e - mean
+		square += float64(d * d)
+		product += float64(d * c.reward[i])
+	}
+	if square == 0 {
+		return exponential{}
+	}
+	b := product / square
+	residual, slope := 0.0, 0.0
+	for i, e := range decay {
+		d := c.reward[i] - float64(b*(e-mean))
+		residual += float64(d * d)
+		slope -= float64(d * float64(c.time[i]*e))
+	}
+	return exponential{explained: c.square - residual, slope: float64(b * slope)}
+}
+
+// root returns where f changes sign between low and high, to the last bits, and
+// whether it does.
+func root(low, high float64, f func(float64) float64) (x float64, found bool) {
+	below := f(low)
+	if !(float64(below*f(high)) <= 0) {
+		return 0, false
+	}
+	for {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high {
+			return middle, true
+		}
+		if value := f(middle); float64(value*below) > 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
 }
 
 // EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), with λ the
 // least-squares slope of −log(J_end − J(t)) on t over all steps but the last,
-// and J_end the last value; NaN where J passes J_end.
+// and J_end the last value (docs/theory.md §9); NaN where J passes J_end, and
+// with fewer than three points.
 func EarlySlope(steps []int, reward []float64, learningRate float64) float64 {
-	return math.NaN()
+	last := len(steps) - 1
+	if last < 2 {
+		return math.NaN()
+	}
+	time, distance := make([]float64, last), make([]float64, last)
+	for i := range last {
+		gap := reward[last] - reward[i]
+		if !(gap > 0) {
+			return math.NaN()
+		}
+		time[i] = float64(steps[i])
+		distance[i] = -fp.Log(gap)
+	}
+	meanTime, meanDistance := Mean(time).Mean, Mean(distance).Mean
+	square, product := 0.0, 0.0
+	for i, t := range time {
+		square += float64((t - meanTime) * (t - meanTime))
+		product += float64((t - meanTime) * (distance[i] - meanDistance))
+	}
+	rate := product / square
+	return rate / float64(learningRate*(1+rate))
 }

@@ -1,0 +1,222 @@
+package measure
+
+import (
+	"math"
+
+	"grposim/grpo/fp"
+)
+
+// Order is the number of multipliers of a Recurrence.
+type Order int
+
+const (
+	First  Order = 1 // x_{n+1} = a x_n
+	Second Order = 2 // x_{n+2} = a x_{n+1} − b x_n
+)
+
+// Recurrence is the linear recurrence that a deviation x obeys from one refresh
+// instant to the next,
+//
+//	x_{n+2} = a x_{n+1} − b x_n,    a = tr M,  b = det M,
+//
+// where M carries the state (x, v), v the velocity, over a period. It is fitted
+// by least squares to many series at once: each step of each series is a row
+//
+//	(x, v)_{n+1} − (x, v)_n = (M − 1)(x, v)_n + innovation.
+//
+// Taking the velocity as the second number, not x_{n+1}, keeps the fit
+// consistent under noise: what a period adds to x and v is independent of the
+// state, whereas the noise of successive x is correlated when a period has
+// several steps. Taking differences keeps the digits where the multipliers are
+// near 1. Of order First it is x alone, x_{n+1} − x_n = (a − 1) x_n.
+//
+// It holds the triangle of the QR factorization of its rows, which is the square
+// root of their normal equations: no digits are lost to nearly parallel
+// regressors, and two Recurrences are merged like sums.
+type Recurrence struct {
+	Order Order
+	// Floor is the size below which a state has fallen into round-off. Such
+	// rows are left out, and a second direction that no row shows beyond it is
+	// not resolved.
+	Floor float64
+
+	xx, xv, vv float64       // R, upper triangle, for (x, v)
+	move       [2][2]float64 // Qᵀ (moves): [row of R][moves of x, of v]
+}
+
+// Add adds one step of a series, from (x, v) to (nextX, nextV). Of order First
+// the velocities are ignored.
+func (r *Recurrence) Add(x, v, nextX, nextV float64) {
+	if r.Order == First {
+		v, nextV = 0, 0
+	}
+	if math.Abs(x) < r.Floor && math.Abs(v) < r.Floor {
+		return
+	}
+	r.rotate(x, v, nextX-x, nextV-v)
+}
+
+// Merge adds all that was added to o.
+func (r *Recurrence) Merge(o *Recurrence) {
+	r.rotate(o.xx, o.xv, o.move[0][0], o.move[0][1])
+	r.rotate(0, o.vv, o.move[1][0], o.move[1][1])
+}
+
+// rotate takes a row into the triangle, by a Givens rotation for each regressor.
+func (r *Recurrence) rotate(x, v, moveX, moveV float64) {
+	if x != 0 {
+		var c, s float64
+		r.xx, c, s = givens(r.xx, x)
+		r.xv, v = turn(c, s, r.xv, v)
+		r.move[0][0], moveX = turn(c, s, r.move[0][0], moveX)
+		r.move[0][1], moveV = turn(c, s, r.move[0][1], moveV)
+	}
+	if v != 0 {
+		var c, s float64
+		r.vv, c, s = givens(r.vv, v)
+		r.move[1][0], _ = turn(c, s, r.move[1][0], moveX)
+		r.move[1][1], _ = turn(c, s, r.move[1][1], moveV)
+	}
+}
+
+// givens returns √(a² + b²), b ≠ 0, and the rotation (c, s) that turns (a, b)
+// into (√(a² + b²), 0).
+func givens(a, b float64) (length, c, s float64) {
+	length = math.Sqrt(float64(a*a) + float64(b*b))
+	return length, a / length, b / length
+}
+
+func turn(c, s, a, b float64) (float64, float64) {
+	return float64(c*a) + float64(s*b), float64(c*b) - float64(s*a)
+}
+
+// Multipliers returns the multipliers that fit best. Where the rows do not
+// resolve two of them, it is the one of order First; where there are no rows,
+// its numbers are NaN.
+func (r *Recurrence) Multipliers() Multipliers {
+	if r.xx == 0 {
+		return Multipliers{Order: r.Order, sum: math.NaN(), product: math.NaN()}
+	}
+	if r.Order == First || math.Abs(r.vv) <= r.Floor {
+		return Multipliers{Order: First, sum: r.move[0][0] / r.xx}
+	}
+	// M − 1, row by row
+	xByV := r.move[1][0] / r.vv
+	vByV := r.move[1][1] / r.vv
+	xByX := (r.move[0][0] - float64(r.xv*xByV)) / r.xx
+	vByX := (r.move[0][1] - float64(r.xv*vByV)) / r.xx
+	return Multipliers{
+		Order:   Second,
+		sum:     xByX + vByV,
+		product: float64(xByX*vByV) - float64(xByV*vByX),
+	}
+}
+
+// Multipliers are the roots m of m² = a m − b, of which what is kept is the sum
+// a − 2 and the product 1 − a + b of the m − 1, which has all digits where they
+// are near 1; of order First the one m = a, with sum a − 1.
+type Multipliers struct {
+	Order        Order
+	sum, product float64
+}
+
+// Discriminant returns a² − 4b = (m₁ − m₂)²: negative where the multipliers are
+// a complex pair. Of order First it is 0.
+func (m Multipliers) Discriminant() float64 {
+	if m.Order == First {
+		return float64(0 * m.sum) // NaN stays NaN
+	}
+	return float64(m.sum*m.sum) - float64(4*m.product)
+}
+
+// real returns the two m − 1 of a discriminant ≥ 0, the larger in size first,
+// whose sum loses no digits.
+func (m Multipliers) real() (far, near float64) {
+	root := math.Sqrt(m.Discriminant())
+	far = (m.sum + math.Copysign(root, m.sum)) / 2
+	if far == 0 {
+		return 0, 0
+	}
+	return far, m.product / far
+}
+
+// LogModulus returns ln |m| of the dominant multiplier, −∞ where it is 0.
+func (m Multipliers) LogModulus() float64 {
+	switch {
+	case m.Order == First:
+		return logAbs(m.sum)
+	case m.Discriminant() < 0: // |m|² = b
+		return logAbs(m.sum+m.product) / 2
+	}
+	far, near := m.real()
+	return max(logAbs(far), logAbs(near))
+}
+
+// Oscillates reports whether the multipliers are a complex pair, or one of them
+// is negative, by more than tolerance: what they are certain to.
+func (m Multipliers) Oscillates(tolerance float64) bool {
+	switch d := m.Discriminant(); {
+	case m.Order == First:
+		return 1+m.sum < -tolerance
+	case d < 0:
+		return math.Sqrt(-d)/2 > tolerance
+	default:
+		far, near := m.real()
+		return 1+min(far, near) < -tolerance
+	}
+}
+
+// DampingRatio returns
+//
+//	ζ = −(s₁ + s₂)/(2√(s₁ s₂)),    s = ln m,
+//
+// of a complex pair, or of two positive multipliers on one side of 1. Else there
+// is no such oscillator and it is NaN; so it is of order First.
+func (m Multipliers) DampingRatio() float64 {
+	if m.Order == First {
+		return math.NaN()
+	}
+	d := m.Discriminant()
+	if d < 0 {
+		s, w := m.LogModulus(), angle(math.Sqrt(-d)/2, 1+m.sum/2)
+		return -s / math.Sqrt(float64(s*s)+float64(w*w))
+	}
+	far, near := m.real()
+	if !(1+min(far, near) > 0 && float64(far*near) > 0) {
+		return math.NaN()
+	}
+	s1, s2 := logAbs(far), logAbs(near)
+	return -(s1 + s2) / (2 * math.Sqrt(float64(s1*s2)))
+}
+
+// logAbs returns ln |1 + y| with all digits where y is small: the rounding of
+// 1 + y is undone to first order.
+func logAbs(y float64) float64 {
+	u := 1 + y
+	if math.Abs(y) > 0.5 {
+		return fp.Log(math.Abs(u))
+	}
+	if u == 1 {
+		return y
+	}
+	return fp.Log(u) * (y / (u - 1))
+}
+
+// angle returns the angle of the point (x, y), y ≥ 0, in [0, π] to a few ulps:
+// tan of half an angle is tan/(1 + √(1 + tan²)), and after three halvings the
+// series of the arctangent has terms below 1e-17 from the 12th on.
+func angle(y, x float64) float64 {
+	if x < 0 {
+		return math.Pi - angle(y, -x)
+	}
+	t := y / (x + math.Sqrt(float64(x*x)+float64(y*y)))
+	for range 2 {
+		t /= 1 + math.Sqrt(1+float64(t*t))
+	}
+	sum, power, square := t, t, float64(t*t)
+	for n := 3; n <= 25; n += 2 {
+		power = -float64(power * square)
+		sum += power / float64(n)
+	}
+	return 8 * sum
+}

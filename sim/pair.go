@@ -1,0 +1,171 @@
+package sim
+
+import (
+	"math"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+	"grposim/sim/measure"
+)
+
+// pair is two replicas that start on either side of a point, at
+// point ± offset·direction, and see the same random numbers: each group of the
+// one is drawn with the words of the same group of the other.
+type pair struct {
+	cell      *Cell
+	sides     [2]*replica // +, −
+	group     *sampler    // of a single group
+	direction []float64
+	square    float64 // direction·direction
+}
+
+func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
+	oneGroup := cell.Estimator
+	oneGroup.GroupsPerStep = 1
+	p := &pair{cell: cell, group: newSampler(&cell.Bandit, &oneGroup), direction: direction}
+	for _, d := range direction {
+		p.square += float64(d * d)
+	}
+	for side := range p.sides {
+		logits := make([]float64, len(point))
+		for a, x := range point {
+			logits[a] = x + float64(float64(1-2*side)*float64(offset*direction[a]))
+		}
+		p.sides[side] = newReplica(cell, nil)
+		p.sides[side].start = grpo.NewPolicy(logits)
+	}
+	return p
+}
+
+// begin puts both sides at rest at their start, each with its own words of a
+// stream.
+func (p *pair) begin(purpose Purpose, index int) {
+	for _, r := range p.sides {
+		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
+		r.policy.Set(r.start)
+		r.motion.Rest()
+	}
+}
+
+// step does optimizer step t on both sides, in order from t = 0, and reports
+// whether they are still in the range of floating point.
+func (p *pair) step(t int) (ok bool) {
+	c := p.cell
+	plus, minus := p.sides[0], p.sides[1]
+	fromPlus, fromMinus := plus.history.Behaviour(t, plus.policy), minus.history.Behaviour(t, minus.policy)
+	if c.Deterministic() {
+		plus.force.Expected(plus.g, &c.Bandit, plus.policy, fromPlus)
+		minus.force.Expected(minus.g, &c.Bandit, minus.policy, fromMinus)
+	} else {
+		plus.tally.Reset()
+		minus.tally.Reset()
+		for range c.Estimator.GroupsPerStep {
+			draw.Align(plus.words, minus.words)
+			p.group.tally(&plus.tally, plus.words, fromPlus)
+			p.group.tally(&minus.tally, minus.words, fromMinus)
+		}
+		plus.force.Sampled(plus.g, &plus.tally, plus.policy, fromPlus)
+		minus.force.Sampled(minus.g, &minus.tally, minus.policy, fromMinus)
+	}
+	rate := c.Optimizer.LearningRate * c.Optimizer.Schedule.Factor(t)
+	ok = true
+	for _, r := range p.sides {
+		c.Optimizer.Step(r.policy.Logits, r.g, r.motion, rate)
+		r.policy.Update()
+		ok = ok && finite(r.policy.Logits)
+	}
+	return ok
+}
+
+// stepsBetweenLooks is how many steps of a pair pass before it looks whether
+// it has been interrupted.
+func (p *pair) stepsBetweenLooks() int {
+	return max(1, stepsBetweenLooks/2/p.cell.Estimator.GroupsPerStep)
+}
+
+// deviation is half the difference of two sides, in logits and in velocity.
+// About a fixed point it moves linearly up to its third power: even orders are
+// the same on both sides.
+type deviation struct{ logits, velocity []float64 }
+
+func newDeviation(arms int) deviation {
+	return deviation{logits: make([]float64, arms), velocity: make([]float64, arms)}
+}
+
+// add adds the pair's deviation.
+func (d deviation) add(p *pair) {
+	plus, minus := p.sides[0], p.sides[1]
+	for a := range d.logits {
+		d.logits[a] += (plus.policy.Logits[a] - minus.policy.Logits[a]) / 2
+		d.velocity[a] += (plus.motion.Velocity()[a] - minus.motion.Velocity()[a]) / 2
+	}
+}
+
+// along returns the coordinates of d along the pair's direction.
+func (p *pair) along(d deviation) (x, v float64) {
+	for a, e := range p.direction {
+		x += float64(e * d.logits[a])
+		v += float64(e * d.velocity[a])
+	}
+	return x / p.square, v / p.square
+}
+
+// centredSquare returns Σ (x − mean)²: the mean of the logits is a free
+// direction.
+func centredSquare(x []float64) float64 {
+	mean, square := measure.Mean(x).Mean, 0.0
+	for _, v := range x {
+		square += float64((v - mean) * (v - mean))
+	}
+	return square
+}
+
+// roundOff is the half difference that counts as nothing: logits of the order
+// of 1 are rounded to 1e-16, so above it a deviation has at least five digits.
+const roundOff = 1e-11
+
+// How far a deviation may grow and still be taken to move linearly: to 100
+// times its start, enough to tell growth from the transient of a stable motion
+// (near a flip at μ = 0.9 it reaches 19 times its start), but no further than
+// half a unit of the logits, where the cubic terms of the force are some per
+// cent; and to four times its start wherever that is, so that one that has been
+// started far out, against noise, is not over before it began.
+const (
+	linearGrowth = 100
+	linearReach  = 0.5
+	linearLeast  = 4
+)
+
+// linearRange returns the norm up to which a deviation that started with the
+// given norm is taken to move linearly.
+func linearRange(start float64) float64 {
+	return min(linearGrowth*start, max(linearReach, linearLeast*start))
+}
+
+// motionOrder is the number of multipliers that carry a single mode from one
+// refresh instant to the next: only without momentum and delay it is one.
+func motionOrder(c *Cell) measure.Order {
+	delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0
+	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
+		return measure.First
+	}
+	return measure.Second
+}
+
+// refreshPeriod is the number of steps from one refresh instant to the next; a
+// delay has one in every step.
+func refreshPeriod(lag grpo.Lag) int {
+	if lag.Kind == grpo.Block {
+		return lag.Interval
+	}
+	return 1
+}
+
+// norm returns the norm of d's logits, their mean left out.
+func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }
+
+// clear makes d nothing.
+func (d deviation) clear() {
+	clear(d.logits)
+	clear(d.velocity)
+}
