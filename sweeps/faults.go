@@ -21,8 +21,8 @@ type Fault struct {
 // NoFault is the theory as derived.
 var NoFault = Fault{Scale: rom.Unit}
 
-// fault returns the control as a fault.
-func (c *Control) fault() Fault {
+// Fault returns what the control plants.
+func (c *Control) Fault() Fault {
 	set := func(s *Settings) {
 		for _, a := range c.Set {
 			key, _ := LookupKey(a.Param)

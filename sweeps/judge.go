@@ -85,7 +85,7 @@ func (j *judgement) planted() (*judgement, string) {
 		wrong.kind = ""
 		return &wrong, "the exact prediction"
 	}
-	wrong.plant(control.fault())
+	wrong.plant(control.Fault())
 	var words []string
 	if control.Mode != "" {
 		words = append(words, "mode = "+control.Mode)
