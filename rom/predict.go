@@ -153,6 +153,14 @@ func predict(p Params) Prediction {
 		prediction.Exact = m.dynamics()
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 	}
+	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η
+		d := &prediction.LeadingOrder
+		for _, rate := range []*float64{d.CriticalLearningRate, d.OscillationLearningRate} {
+			if rate != nil {
+				*rate /= 1 - p.Optimizer.Beta1
+			}
+		}
+	}
 	if p.Optimizer.Method != Adam {
 		prediction.PaperRule = paperRule(m.stiffest(r, directions, gain))
 		if !m.coupled {

@@ -179,3 +179,25 @@ func TestDegenerateFixedPoint(t *testing.T) {
 		t.Errorf("equal arms: %+v", got.Exact.Scope)
 	}
 }
+
+// Adam's thresholds are learning rates of Adam, not of the heavy ball that it
+// is: the radius crosses 1 at the one, complex multipliers begin at the other.
+func TestAdamThresholds(t *testing.T) {
+	p := reference(Unscaled, 0.5, 64)
+	p.Lag = Lag{Block, 4}
+	p.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.999}
+	d := Predict(p).LeadingOrder
+	at := func(rate float64) Dynamics {
+		q := p
+		q.Optimizer.Rate = rate
+		return Predict(q).LeadingOrder
+	}
+	const step = 1e-6
+	critical, onset := *d.CriticalLearningRate, *d.OscillationLearningRate
+	if below, above := *at(critical * (1 - step)).SpectralRadius, *at(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
+		t.Errorf("at the critical rate %g the radius goes from %g to %g", critical, below, above)
+	}
+	if below, above := at(onset * (1 - step)).Multipliers[0][1], at(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
+		t.Errorf("at the onset %g the imaginary part goes from %g to %g", onset, below, above)
+	}
+}
