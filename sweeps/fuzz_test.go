@@ -8,7 +8,8 @@ import (
 
 // FuzzLoad feeds the loader anything: it must end, with a Spec or with
 // Problems of one line each, and what it accepts must expand to the same cells
-// again, each of which is a legal base of its own.
+// again, each of which is a legal base of its own, and read back from the
+// document that a results folder keeps.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"good/*.yaml", "bad/*.yaml"} {
 		for _, file := range testFiles(f, pattern) {
@@ -50,6 +51,14 @@ func FuzzLoad(f *testing.F) {
 		}
 		if cells > 1000 {
 			return // legal, and the rest takes too long
+		}
+		document := spec.Document()
+		kept, err := load("document", document, nil)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, document)
+		}
+		if text := kept.Document(); !bytes.Equal(text, document) {
+			t.Fatalf("the document of the document differs:\n%s\n%s", document, text)
 		}
 		first, second := spec.Points(), again.Points()
 		if len(first) != cells || len(second) != cells {
