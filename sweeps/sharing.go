@@ -32,7 +32,7 @@ func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int
 	}
 	for _, param := range locatedParams {
 		switch {
-		case l.placeIn(g, choice, param).source != override:
+		case l.at[param].source != override || l.placeIn(g, choice, param).source != override:
 		case first.location >= 0 && l.spec.Checks[first.location].Locate.Param == param:
 			s.idle[param] = true
 		default:

@@ -215,7 +215,7 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 		}
 	}
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
-		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key with one value: where it is located its own is not used")
+		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies: a located cell does not use its own value")
 	}
 	if row.Has(NeedsThreeSizes) {
 		c.addSize(check, p)
