@@ -197,15 +197,22 @@ func (s *scalar) multipliers() []complex128 {
 // dampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
 // multipliers of a period, sorted; it does not depend on the period's length
 // unless a rotation by more than half a turn aliases. Of a complex pair
-// −Re s/|s|. ok is false where either is negative, where there is only one (a
+// −Re s/|s|; on-policy all pairs of a heavy ball have the modulus √μ, and the one
+// that turns fastest, the stiffest mode's, is taken. ok is false where either is negative, where there is only one (a
 // second below 1e-12 of it is rounding), and where one decays and the other does
 // not.
 func dampingRatio(values []complex128) (ratio float64, ok bool) {
 	if len(values) < 2 || values[0] == 0 {
 		return 0, false
 	}
-	if s := cmplx.Log(values[0]); imag(values[0]) != 0 {
-		return -real(s) / cmplx.Abs(s), true
+	fastest := 0i
+	for _, z := range values {
+		if cmplx.Abs(z) >= (1-roundedMixing)*cmplx.Abs(values[0]) && imag(z) != 0 && cmplx.Phase(z) > imag(fastest) {
+			fastest = cmplx.Log(z)
+		}
+	}
+	if fastest != 0 {
+		return -real(fastest) / cmplx.Abs(fastest), true
 	}
 	first, second := real(values[0]), real(values[1])
 	if imag(values[1]) != 0 || first <= 0 || second <= negligible*first {

@@ -1,7 +1,6 @@
 package rom
 
 import (
-	"encoding/json"
 	"math"
 	"reflect"
 	"testing"
@@ -86,22 +85,40 @@ func params(t *rapid.T) Params {
 		})
 		p.Reference = append(p.Reference, rapid.Float64Range(-4, 4).Draw(t, "reference"))
 	}
+	if rapid.Bool().Draw(t, "measured") {
+		p.Measured = &Measured{Fresh: measurement(t, "fresh", arms), Stale: measurement(t, "stale", arms)}
+	}
 	return p
 }
 
-// A prediction of a valid cell is made of numbers, and made twice is the same.
-// JSON refuses NaN and Inf, which finds them anywhere.
+// measurement draws a measured matrix: nothing, rounding, something plausible, or
+// anything at all.
+func measurement(t *rapid.T, name string, arms int) *mat.Dense {
+	size := rapid.SampledFrom([]float64{0, 1e-12, 0.1, 1, 1e200, math.MaxFloat64, math.Inf(1)}).Draw(t, name+" size")
+	m := mat.NewDense(arms, arms, nil)
+	m.Apply(func(i, j int, _ float64) float64 {
+		v := size * rapid.Float64Range(-1, 1).Draw(t, name)
+		if size == 1 && i == j {
+			v++
+		}
+		return v
+	}, m)
+	return m
+}
+
+// A prediction of a valid cell is made of numbers, and made twice is the same; so
+// is the recurrence.
 func checkPrediction(t *rapid.T) {
 	p := params(t)
 	got := Predict(p)
-	if _, err := json.Marshal(got); err != nil {
-		t.Fatalf("%+v: %v", p, err)
+	if all := faults(got); len(all) > 0 {
+		t.Fatalf("%+v: %v", p, all)
 	}
-	if _, err := json.Marshal(got.Moments); err != nil {
-		t.Fatalf("%+v: moments: %v", p, err)
+	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because != "") || !isFinite(logits) {
+		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
-	if v := got.PaperVariance; v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
-		t.Fatalf("%+v: paper's variance %v", p, *v)
+	if skew := SkewMultiplier(p, p.Reference); p.Strength > 0 && !isFinite([]float64{skew}) {
+		t.Fatalf("%+v: skew multiplier %v", p, skew)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
 		t.Fatalf("%+v: another prediction the second time", p)

@@ -41,6 +41,7 @@ func newRest(f folded, logits []float64) *rest {
 	r := &rest{folded: f, logits: logits, q: basis(f.count)}
 	r.model = newModel(&r.folded.Params)
 	r.fresh, r.stale = r.model.linearised(logits)
+	r.model.set(logits, logits)
 	r.isometric(r.fresh)
 	r.isometric(r.stale)
 	r.noise = mat.DenseCopyOf(r.model.covariance())
@@ -53,14 +54,17 @@ func newRest(f folded, logits []float64) *rest {
 	return r
 }
 
-// finite reports whether the stiffness and the noise are numbers.
+// finite reports whether the stiffness and the noise are numbers, and the total
+// stiffness in reduced coordinates too.
 func (r *rest) finite() bool {
 	for _, x := range r.relatives {
 		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
 			return false
 		}
 	}
-	return finite(r.fresh) && finite(r.stale) && finite(r.noise)
+	var total mat.Dense
+	total.Add(within(r.q, r.fresh), within(r.q, r.stale))
+	return finite(r.fresh) && finite(r.stale) && finite(r.noise) && finite(&total)
 }
 
 // isometric writes D_n^{−1/2} M D_n^{−1/2}: the merged force per arm, and √n_c

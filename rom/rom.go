@@ -248,7 +248,8 @@ type Dynamics struct {
 	RelaxationRate *float64 `json:"-"`
 	// DampingRatio is ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
 	// multipliers, which with several arms may belong to two modes: below 1 a
-	// pair, negative growth. nil where the dominant multiplier is negative, where
+	// pair (of pairs of equal modulus the one that turns fastest), negative
+	// growth. nil where the dominant multiplier is negative, where
 	// there is one only, where one decays and the other grows. Of the
 	// reduced-order model, its own of the stiffest mode.
 	DampingRatio *float64 `json:"-"`

@@ -53,32 +53,36 @@ func dense(rows [][]float64, factor float64) *mat.Dense {
 	return d
 }
 
-// rewardStiffness adds the reward part of an exactly known force.
-func (m *model) rewardStiffness(fresh, stale [][]float64) {
+// phiGradient returns φ and ∇φ of an exactly known force φu on-policy, and u.
+func (m *model) phiGradient() (phi float64, slope, u []float64) {
 	probs := m.now.probs
-	u, slope := make([]float64, len(probs)), make([]float64, len(probs)) // u and ∇φ
-	var phi float64
+	u, slope = make([]float64, len(probs)), make([]float64, len(probs))
 	if m.success != nil {
 		j, rest := chances(probs, m.success)
-		phi = m.phi(j, rest)
 		derivative := m.phiSlope(j, rest)
 		for a, p := range probs {
 			u[a] = p * (m.success[a] - j)
 			slope[a] = derivative * u[a]
 		}
-	} else {
-		mean := m.prepare()
-		variance := 0.0
-		for a, p := range probs {
-			variance += p * m.states[a].full(2)
-		}
-		var derivative float64
-		phi, derivative, _ = m.generalScale(variance)
-		for a, p := range probs {
-			u[a] = p * (m.Arms[a].Mean - mean)
-			slope[a] = derivative * p * (m.states[a].full(2) - variance)
-		}
+		return m.phi(j, rest), slope, u
 	}
+	mean := m.prepare()
+	variance := 0.0
+	for a, p := range probs {
+		variance += p * m.states[a].full(2)
+	}
+	phi, derivative, _ := m.generalScale(variance)
+	for a, p := range probs {
+		u[a] = p * (m.Arms[a].Mean - mean)
+		slope[a] = derivative * p * (m.states[a].full(2) - variance)
+	}
+	return phi, slope, u
+}
+
+// rewardStiffness adds the reward part of an exactly known force.
+func (m *model) rewardStiffness(fresh, stale [][]float64) {
+	probs := m.now.probs
+	phi, slope, u := m.phiGradient()
 	h := stale
 	if m.Weighting != Unweighted {
 		h = fresh

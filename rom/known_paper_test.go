@@ -1,0 +1,86 @@
+package rom_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/rom"
+)
+
+// The paper's ζ at its Figure 6, η = 0.30, μ = 0.80, K = 0.12: below 1 for every
+// lag (docs/theory.md §9); and it is what the rule and the reduced-order model of
+// a frozen force under delay say.
+func TestPaperDampingRatio(t *testing.T) {
+	for _, c := range []struct {
+		tau  int
+		want float64
+	}{{0, 0.556}, {1, 0.451}, {2, 0.342}, {4, 0.135}} {
+		got := rom.PaperDampingRatio(0.12, 0.3, 0.8, c.tau)
+		printed(t, "ζ", got, c.want, 1e-3)
+		p := rom.Predict(free(0.12, 0.3, 0.8, delay(c.tau)))
+		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.PaperRule.DampingRatio), got, 1e-12)
+		closeTo(t, "ζ of the model", said(t, "ζ of the model", p.LeadingOrder.DampingRatio), got, 1e-12)
+	}
+	// A block of the paper has the age K_ref throughout.
+	inBlock := rom.Predict(free(0.12, 0.3, 0.8, block(4)))
+	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.PaperRule.DampingRatio), rom.PaperDampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
+	if beyond := rom.PaperDampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {
+		t.Errorf("ζ = %v beyond the threshold 5.56", beyond)
+	}
+}
+
+// ζ = 1, as the paper truncates it, against the exact onset of oscillation
+// (docs/theory.md §4, §9): κ at μ = 0.5, and η at K = 0.12, μ = 0.8.
+func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
+	for _, c := range []struct {
+		stiffness, mu    float64
+		tau              int
+		truncated, exact float64
+		unit             float64
+	}{
+		{1, .5, 0, .08333, .08579, 1e-5}, {1, .5, 1, .06155, .0625, 1e-5}, {1, .5, 2, .04815, .0481, 5e-5}, {1, .5, 4, .0332, .0323, 1e-4}, {1, .5, 16, .0114, .0105, 1e-4},
+		{.12, .8, 1, .0831, .0833, 1e-4}, {.12, .8, 4, .0627, .0624, 1e-4}, {.12, .8, 16, .0305, .0291, 1e-4}, {.12, .8, 64, .0098, .0089, 1e-4},
+	} {
+		p := free(c.stiffness, 0.01, c.mu, delay(c.tau))
+		got := rom.Predict(p)
+		onset := rom.PaperOnset(c.mu, c.tau) / c.stiffness
+		printed(t, "ζ = 1", onset, c.truncated, c.unit)
+		closeTo(t, "ζ at it", rom.PaperDampingRatio(c.stiffness, onset, c.mu, c.tau), 1, 1e-12)
+		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.PaperRule.OscillationLearningRate), onset, 1e-12*onset)
+		closeTo(t, "ζ = 1 of the model", said(t, describe(p), got.LeadingOrder.OscillationLearningRate), onset, 1e-9*onset)
+		printed(t, "exact onset", said(t, describe(p), got.Exact.OscillationLearningRate), c.exact, c.unit)
+	}
+}
+
+// The paper's curve solves M e″ + C e′ + K e = 0 from rest, overdamped, critical,
+// ringing and growing. Fourth-order differences with h = 0.1 at time scales of
+// at least 1.5 steps: (h/1.5)⁴/90·6 of a curve of size 1 to 3, and 1e-16/h².
+func TestPaperCurve(t *testing.T) {
+	const start, end, h = 0.6, 1.4, 0.1
+	for _, c := range []struct {
+		stiffness, rate, mu float64
+		age                 int
+	}{
+		{0.12, 0.05, 0.8, 1}, {0.12, rom.PaperOnset(0.8, 1) / 0.12, 0.8, 1}, {0.12, 0.3, 0.8, 4},
+		{0.12, 0.3, 0.8, 6}, {0.12, 0.3, 0.8, 0}, {0, 0.3, 0.8, 2}, {1, 0.3, 0, 12},
+	} {
+		e := rom.PaperCurve(c.stiffness, c.rate, c.mu, c.age, start, end)
+		tau, pull := float64(c.age), c.stiffness*c.rate
+		m, damping := (1+c.mu+pull*tau*tau)/(2*c.rate), (1-c.mu-pull*tau)/c.rate
+		closeTo(t, "e(0)", e(0), start, 1e-15)
+		closeTo(t, "rest", (e(1e-4)-start)/1e-4, 0, 1e-4)
+		for _, at := range []float64{0.5, 3, 10} {
+			first := (e(at-2*h) - 8*e(at-h) + 8*e(at+h) - e(at+2*h)) / (12 * h)
+			second := (-e(at-2*h) + 16*e(at-h) - 30*e(at) + 16*e(at+h) - e(at+2*h)) / (12 * h * h)
+			size := math.Abs(m*second) + math.Abs(damping*first) + math.Abs(c.stiffness*(e(at)-end)) + m*1e-8
+			closeTo(t, "M e″ + C e′ + K e", m*second+damping*first+c.stiffness*(e(at)-end), 0, 2e-6*size)
+		}
+	}
+	// Critical damping from rest: 1 − (1 + ωt)e^{−ωt}, its inflection at 1/ω.
+	eta := rom.PaperOnset(0.8, 0) / 0.12
+	omega := math.Sqrt(2 * 0.12 * eta / 1.8)
+	e := rom.PaperCurve(0.12, eta, 0.8, 0, 0, 1)
+	for _, at := range []float64{1, 1 / omega, 3 / omega} {
+		closeTo(t, "critically damped", e(at), 1-(1+omega*at)*math.Exp(-omega*at), 1e-9)
+	}
+}

@@ -1,0 +1,156 @@
+package rom_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grposim/rom"
+)
+
+// recurrent is the cell of the recurrence (docs/theory.md §6): ratio, exact KL at
+// the current policy, two 0/1 arms, std scale, G = ∞.
+func recurrent(beta, reference float64) rom.Params {
+	p := bandit(rom.GroupStd, beta, rom.Infinite)
+	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p.Reference = gapAt(reference)
+	p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
+	return p
+}
+
+func refreshed(t *testing.T, p rom.Params, old []float64) []float64 {
+	t.Helper()
+	logits, scope := rom.Refreshed(p, old)
+	if !scope.In {
+		t.Fatalf("%s: %s", describe(p), scope.Because)
+	}
+	return logits
+}
+
+// logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1}))), with the simulator's ε
+// added to the root; without scale logit p_ref + Δ/β after one refresh.
+func TestRefreshedIsThePublishedRecurrence(t *testing.T) {
+	for _, z := range []float64{-4, -0.3, 0, 2} {
+		for _, epsilon := range []float64{0, 0.1} {
+			p := recurrent(2, -0.5)
+			p.Epsilon = epsilon
+			s := math.Sqrt(sigmoid(z) * sigmoid(-z))
+			got := refreshed(t, p, gapAt(z))
+			closeTo(t, "logit p", gapOf(got), -0.5+1/(2*(s+epsilon)), 1e-12*(1+1/s))
+			closeTo(t, "centred", got[0]+got[1], 0, 1e-14)
+		}
+		p := recurrent(2, -0.5)
+		p.Scale = rom.Unscaled
+		closeTo(t, "without scale", gapOf(refreshed(t, p, gapAt(z))), -0.5+0.5, 1e-14)
+	}
+}
+
+// For any arms and any exactly known force: the mean force with that snapshot
+// vanishes there, and its fixed points are the theory's.
+func TestRefreshedSolvesTheBlock(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for i := range 60 {
+		law, size := rom.Bernoulli, []int{2, 8, rom.Infinite}[i%3]
+		if size == rom.Infinite && i%2 == 0 {
+			law = rom.Constant
+		}
+		p, _, old := randomCell(r, law, 2+i%5, size)
+		p.Weighting, p.Scale, p.Baseline = rom.Ratio, rom.Scale(i%2), rom.Baseline(i/2%2)
+		p.Strength += 0.3
+		got := refreshed(t, p, old)
+		for a, g := range mean(p, got, old) {
+			closeTo(t, describe(p)+" force", g, 0, 1e-13*(1+math.Abs(got[a])))
+		}
+		for _, f := range rom.FixedPoints(p) {
+			for a, l := range refreshed(t, p, f.Logits) {
+				closeTo(t, describe(p)+" fixed point", l, f.Logits[a], 1e-9*(1+math.Abs(l)))
+			}
+		}
+	}
+}
+
+// A long block ends there: e^{−ηλK} with the slowest rate ηβ min π ≥ 0.004 a
+// step is 1e-14 after 8000.
+func TestLongBlockEndsRefreshed(t *testing.T) {
+	p := with(recurrent(1.2, 0), 0.2, 0, block(8000))
+	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0.4}, {Law: rom.Constant, Mean: 0}}
+	p.Reference = []float64{0, 0.3, -0.2}
+	want := refreshed(t, p, p.Reference)
+	rom.MeanField(p, p.Reference, 8000, func(i int, theta []float64) {
+		if i == 8000 {
+			for a := range theta {
+				closeTo(t, "logit", theta[a]-theta[0], want[a]-want[0], 1e-11)
+			}
+		}
+	})
+}
+
+// Where the iteration is another, or none, it says so.
+func TestScopeOfTheRecurrence(t *testing.T) {
+	for name, change := range map[string]func(p *rom.Params){
+		"clip":             func(p *rom.Params) { p.Weighting, p.ClipLow, p.ClipHigh = rom.Clipped, 0.2, 0.2 },
+		"no ratio":         func(p *rom.Params) { p.Weighting = rom.Unweighted },
+		"k3":               func(p *rom.Params) { p.Estimate = rom.K3 },
+		"k2":               func(p *rom.Params) { p.Estimate = rom.K2 },
+		"KL at snapshot":   func(p *rom.Params) { p.Anchor = rom.AtSnapshot },
+		"no penalty":       func(p *rom.Params) { p.Strength = 0 },
+		"an expansion":     func(p *rom.Params) { p.GroupSize, p.Arms[0] = 8, rom.Arm{Law: rom.Normal, Std: 1} },
+		"beyond the range": func(p *rom.Params) { p.Strength, p.Reference = 1e-310, gapAt(0) },
+	} {
+		p := recurrent(1.57, -6)
+		change(&p)
+		if logits, scope := rom.Refreshed(p, p.Reference); scope.In || scope.Because == "" || logits != nil {
+			t.Errorf("%s: %v, %+v", name, logits, scope)
+		}
+	}
+	// Rewards that do not vary push nowhere: the block ends at the reference.
+	p := recurrent(1, -1)
+	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 1}}
+	closeTo(t, "no variance", gapOf(refreshed(t, p, gapAt(3))), -1, 1e-14)
+}
+
+// The skew multiplier is the slope of the iteration, −skew/(2β) for fixed
+// rewards at ε = 0 and G = ∞ (docs/theory.md §6).
+func TestSkewMultiplier(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for i := range 40 {
+		law, size := rom.Constant, rom.Infinite
+		if i%2 == 1 {
+			law, size = rom.Bernoulli, []int{4, rom.Infinite}[i/2%2]
+		}
+		p, _, _ := randomCell(r, law, 2+i%4, size)
+		p.Weighting = rom.Ratio
+		onCurve := func(at float64) []float64 {
+			theta := make([]float64, len(p.Arms))
+			for a, arm := range p.Arms {
+				theta[a] = p.Reference[a] + at*arm.Mean
+			}
+			return theta
+		}
+		// t of a policy on the curve, from any two arms of different means.
+		place := func(theta []float64) float64 {
+			return (theta[1] - theta[0] - p.Reference[1] + p.Reference[0]) / (p.Arms[1].Mean - p.Arms[0].Mean)
+		}
+		at := 2 * r.Float64()
+		slope := -richardson(func(shift float64) []float64 {
+			return []float64{place(refreshed(t, p, onCurve(at+shift)))}
+		})[0]
+		got := rom.SkewMultiplier(p, onCurve(at))
+		// As checkStiffness, times t′ of up to 1/(βs) over the two arms' distance.
+		closeTo(t, describe(p)+" slope", got, slope, 1e-10*(1+math.Abs(slope)))
+		if law != rom.Constant {
+			continue
+		}
+		reward, s2, s3 := oracleReward(p, onCurve(at)), 0.0, 0.0
+		for a, w := range oracleSoftmax(onCurve(at)) {
+			d := p.Arms[a].Mean - reward
+			s2, s3 = s2+w*d*d, s3+w*d*d*d
+		}
+		closeTo(t, describe(p)+" skew", got, -s3/math.Pow(s2, 1.5)/(2*p.Strength), 1e-12*(1+math.Abs(got)))
+	}
+	// The lower fixed point of L_ref = −6, β = 1.57: beyond the flip.
+	f, _ := rom.Reached(recurrent(1.57, -6))
+	printed(t, "lower fixed point", gapOf(f.Logits), -3.0014, 1e-4)
+	h := math.Sinh(-3.0014/2) / 1.57
+	printed(t, "multiplier", rom.SkewMultiplier(recurrent(1.57, -6), f.Logits), h, 1e-3)
+}

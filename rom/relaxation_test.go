@@ -1,0 +1,171 @@
+package rom
+
+import (
+	"math"
+	"testing"
+)
+
+// approach returns half the difference in J of two mean fields of two arms, x off
+// their fixed point on either side, at the start of every period.
+func approach(p Params, x float64, periods int) []float64 {
+	point, _ := Reached(p)
+	steps := 1
+	if p.Lag.Kind == Block {
+		steps = p.Lag.Age
+	}
+	above := path(p, []float64{point.Logits[0] + x, point.Logits[1] - x}, periods*steps)
+	below := path(p, []float64{point.Logits[0] - x, point.Logits[1] + x}, periods*steps)
+	var half []float64
+	for i := 0; i < len(above); i += steps {
+		half = append(half, (above[i]-below[i])/2)
+	}
+	return half
+}
+
+// x_{n+2} = a x_{n+1} − b x_n with the two dominant multipliers: from three
+// equations late enough for the others to have died out, the relaxation rate and
+// ζ of the mean field a small way off its fixed point are the predicted ones. At
+// the offset 1e-5 the third derivative of the force leaves 1e-10 and rounding
+// 1e-11, over the decay until then and the second multiplier's share.
+func TestRelaxationOfTheMeanField(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		rate, mu float64
+		method   Method
+		lag      Lag
+		from     int // periods
+	}{
+		{"on-policy, overdamped", 0.005, 0.8, HeavyBall, Lag{Block, 1}, 0},
+		{"on-policy, ringing", 0.3, 0.8, HeavyBall, Lag{Block, 1}, 0},
+		{"block, ringing", 0.1, 0.8, HeavyBall, Lag{Block, 5}, 0},
+		{"block, growing", 0.8, 0.8, HeavyBall, Lag{Block, 6}, 0},
+		{"nesterov", 0.3, 0.8, Nesterov, Lag{Block, 3}, 0},
+		{"delay, ringing", 0.1, 0.8, HeavyBall, Lag{Delay, 3}, 25},
+		{"delay, overdamped", 0.01, 0.8, HeavyBall, Lag{Delay, 3}, 25},
+		{"delay, growing", 0.3, 0.8, HeavyBall, Lag{Delay, 5}, 25},
+	} {
+		p := reference(GroupStd, 1.2, 16)
+		p.Optimizer = Optimizer{Method: c.method, Rate: c.rate, Momentum: c.mu}
+		p.Lag = c.lag
+		got := Predict(p).Exact
+		x := approach(p, 1e-5, c.from+4)[c.from:]
+		// a x_1 − b x_0 = x_2, a x_2 − b x_1 = x_3.
+		det := x[0]*x[2] - x[1]*x[1]
+		a, b := (x[0]*x[3]-x[1]*x[2])/det, (x[1]*x[3]-x[2]*x[2])/det
+		disc := complex(a*a/4-b, 0)
+		modulus := math.Sqrt(b)
+		if real(disc) > 0 {
+			modulus = a/2 + math.Sqrt(real(disc))
+		}
+		steps := 1.0
+		if c.lag.Kind == Block {
+			steps = float64(c.lag.Age)
+		}
+		near(t, c.name+": relaxation", *got.RelaxationRate, -math.Log(modulus)/steps, 1e-5)
+		ratio, ok := dampingRatio(pair(a, b))
+		if !ok || got.DampingRatio == nil {
+			t.Errorf("%s: ζ %v, predicted %v", c.name, ratio, got.DampingRatio)
+			continue
+		}
+		near(t, c.name+": ζ", *got.DampingRatio, ratio, 1e-5)
+	}
+}
+
+// pair returns the zeros of z² − az + b.
+func pair(a, b float64) []complex128 {
+	disc := a*a/4 - b
+	if disc < 0 {
+		return []complex128{complex(a/2, math.Sqrt(-disc)), complex(a/2, -math.Sqrt(-disc))}
+	}
+	return []complex128{complex(a/2+math.Sqrt(disc), 0), complex(a/2-math.Sqrt(disc), 0)}
+}
+
+// ζ of given multipliers, and where there is none.
+func TestDampingRatioOfMultipliers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		values []complex128
+		want   float64 // NaN: none
+	}{
+		{"a quarter turn and a decay by e^{−π/2}", []complex128{complex(0, math.Exp(-math.Pi/2)), complex(0, -math.Exp(-math.Pi/2))}, math.Sqrt(0.5)},
+		{"a growing pair", []complex128{complex(0, math.Exp(math.Pi/2)), complex(0, -math.Exp(math.Pi/2))}, -math.Sqrt(0.5)},
+		{"a pair on the unit circle", []complex128{complex(0.6, 0.8), complex(0.6, -0.8)}, 0},
+		{"two decays", []complex128{complex(math.Exp(-1), 0), complex(math.Exp(-4), 0)}, 1.25},
+		{"one decay twice", []complex128{0.5, 0.5}, 1},
+		{"two growths", []complex128{complex(math.Exp(4), 0), complex(math.Exp(1), 0)}, -1.25},
+		{"two pairs of one modulus", []complex128{complex(0.8, 0.6), complex(0.6, 0.8), complex(0.6, -0.8), complex(0.8, -0.6)}, 0},
+		{"a growth and a decay", []complex128{1.5, 0.5}, math.NaN()},
+		{"a neutral one", []complex128{1, 0.5}, math.NaN()},
+		{"a negative one", []complex128{-0.9, 0.5}, math.NaN()},
+		{"a negative second", []complex128{0.9, -0.5}, math.NaN()},
+		{"a pair behind", []complex128{0.9, complex(0.5, 0.1), complex(0.5, -0.1)}, math.NaN()},
+		{"one only", []complex128{0.9, 0}, math.NaN()},
+		{"one and rounding", []complex128{0.9, 1e-17}, math.NaN()},
+		{"none that moves", []complex128{0, 0}, math.NaN()},
+		{"none", nil, math.NaN()},
+	} {
+		got, ok := dampingRatio(c.values)
+		if ok == math.IsNaN(c.want) {
+			t.Errorf("%s: %v, %v", c.name, got, ok)
+		} else if ok && !(math.Abs(got-c.want) <= 1e-15) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Without momentum or lag there is one multiplier, 1 − κ.
+func TestRelaxationWithoutMomentum(t *testing.T) {
+	p := reference(Unscaled, 0.5, Infinite)
+	got := Predict(p)
+	near(t, "rate", *got.Exact.RelaxationRate, -math.Log1p(-0.1*got.Stiffness.Total), 1e-12)
+	near(t, "leading order", *got.LeadingOrder.RelaxationRate, 0.1*got.Stiffness.Total, 1e-12)
+	if got.Exact.DampingRatio != nil {
+		t.Errorf("ζ = %v of one multiplier", *got.Exact.DampingRatio)
+	}
+}
+
+// Several arms relax by the slowest mode, and the reduced-order model's k/γ is
+// that rate up to terms in κ/(1−μ)², here at most 0.01, and κā.
+// Near a threshold the stiffest mode is the last to die out instead.
+func TestRelaxationIsTheSlowestModes(t *testing.T) {
+	p := reference(GroupStd, 1.2, 32)
+	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
+	p.Reference = []float64{0, 0.5, 0, -0.3}
+	for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
+		for _, mu := range []float64{0, 0.5, 0.9} {
+			p.Lag = lag
+			p.Optimizer.Momentum, p.Optimizer.Rate = mu, 1e-3
+			stiffness := Predict(p).Stiffness
+			p.Optimizer.Rate = 0.01 * (1 - mu) * (1 - mu) / stiffness.Total
+			got := Predict(p)
+			near(t, "k/γ of the slowest", *got.LeadingOrder.RelaxationRate, p.Optimizer.Rate*stiffness.Slowest/(1-mu), 0.01*lag.meanAge()+1e-12)
+			near(t, "exact", *got.Exact.RelaxationRate, *got.LeadingOrder.RelaxationRate, 0.02)
+			near(t, "the model's ζ", *got.LeadingOrder.DampingRatio, got.Oscillator.DampingRatio, 0)
+			if lag.Kind == Delay {
+				// γ of the stiffest mode alone is almost 0.
+				p.Optimizer.Rate = 0.999 * *got.LeadingOrder.CriticalLearningRate
+				late := Predict(p)
+				near(t, "γ/2m", *late.LeadingOrder.RelaxationRate, late.Oscillator.Damping/(2*late.Oscillator.Mass), 1e-12)
+			}
+		}
+	}
+}
+
+// Adam's linear dynamics relaxes at 4.737e-4 a step at G = 8 and 8.335e-4 at
+// G = 32 (docs/theory.md §6), and as √G·√(1 + O(1/G)) beyond.
+func TestRelaxationOfAdam(t *testing.T) {
+	p := reference(Unscaled, 0.5, 8)
+	p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
+	rate := func(size int) float64 {
+		p.GroupSize = size
+		got := Predict(p)
+		if got.Exact.RelaxationRate != nil || got.LeadingOrder.RelaxationRate == nil {
+			t.Fatalf("G = %d: %v exactly, %v to leading order", size, got.Exact.RelaxationRate, got.LeadingOrder.RelaxationRate)
+		}
+		return *got.LeadingOrder.RelaxationRate
+	}
+	near(t, "G = 8", rate(8), 4.737e-4, 0.0005/4.737)
+	near(t, "G = 32", rate(32), 8.335e-4, 0.0005/8.335)
+	// At larger rates the heavy ball's own −ln(1 − κ/(1−μ)) adds κ/2.
+	near(t, "√G", rate(4096)/rate(1024), 2, 2.0/1024+rate(4096)*10)
+}

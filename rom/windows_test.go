@@ -1,0 +1,162 @@
+package rom
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// firstUnstable checks a critical learning rate against a dense scan of the
+// spectral radius of the whole map: below 1 at every one of points rates under
+// it, evenly spaced, and at least 1 just above it.
+func firstUnstable(t *testing.T, name string, l *linear, critical float64, points int) {
+	t.Helper()
+	at := func(rate float64) float64 { return radius(l.at(rate, l.lag.Age).period()) }
+	for i := 1; i < points; i++ {
+		rate := critical * float64(i) / float64(points)
+		if r := at(rate); r > 1+1e-12 {
+			t.Errorf("%s: radius %v at %v, before the critical learning rate %v", name, r, rate, critical)
+			return
+		}
+	}
+	if r := at(critical * (1 + 1e-8)); r < 1-1e-9 {
+		t.Errorf("%s: radius %v just above the critical learning rate %v", name, r, critical)
+	}
+}
+
+// Instability in windows (docs/theory.md §5: ratio, KL at the snapshot,
+// μ = .9): the critical learning rate at a given K, and the critical K at a
+// given learning rate, are the smallest unstable ones, whatever comes after.
+func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
+	p := reference(Unscaled, 0.5, Infinite)
+	p.Weighting, p.Optimizer.Momentum = Ratio, 0.9
+	lambda := Predict(p).Stiffness.Total
+	motion := func(p Params) *linear {
+		f := fold(p)
+		return newRest(f, f.reached()).newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole
+	}
+	windows := 0
+	for k := 1; k <= 12; k++ {
+		p.Lag = Lag{Block, k}
+		l := motion(p)
+		critical := *Predict(p).Exact.CriticalLearningRate
+		firstUnstable(t, "block", l, critical, 2000)
+		for i := range 400 { // stable again somewhere beyond?
+			if rate := critical * (1.01 + 0.02*float64(i)); radius(l.at(rate, k).period()) < 1 {
+				windows++
+				break
+			}
+		}
+		p.Lag = Lag{Delay, k}
+		firstUnstable(t, "delay", motion(p), *Predict(p).Exact.CriticalLearningRate, 400)
+	}
+	if windows < 6 {
+		t.Errorf("only %d of 12 blocks have a window", windows)
+	}
+
+	for i := range 60 {
+		p.Optimizer.Rate, p.Lag = 0.02*float64(i+1)/lambda, Lag{Block, 1}
+		l := motion(p)
+		first := 0
+		for k := 1; k <= 40 && first == 0; k++ {
+			if radius(l.at(p.Optimizer.Rate, k).period()) >= 1 {
+				first = k
+			}
+		}
+		d := Predict(p).Exact
+		if got := d.CriticalRefreshInterval; first > 0 && (got == nil || *got != float64(first)) || first == 0 && got != nil && *got <= 40 {
+			t.Errorf("ηλ = %v: critical interval %v, the first unstable is %d", 0.02*float64(i+1), got, first)
+		}
+	}
+}
+
+// Coupled motions under delay: random matrices, as far as modes all restore, and
+// the stand-in for eight completions as the update is written, where the first
+// window at τ = 20 is 6 % below what comes next.
+func TestCriticalRateOfCoupledDelays(t *testing.T) {
+	r := rand.New(rand.NewPCG(81, 82))
+	for range 40 {
+		n := 2 + r.IntN(3)
+		l := &linear{
+			fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
+			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(8)},
+		}
+		for i := range n {
+			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
+		}
+		var total mat.Dense
+		total.Add(l.fresh, l.stale)
+		for _, v := range multipliers(&total) {
+			if real(v) <= 0 {
+				total.Zero()
+			}
+		}
+		critical := l.criticalRate()
+		if norm(total.RawMatrix().Data) == 0 {
+			if critical != 0 {
+				t.Errorf("a mode that does not restore is stable up to %v", critical)
+			}
+			continue
+		}
+		firstUnstable(t, "random", l, critical, 300)
+	}
+	p := Params{
+		GroupSize: Infinite, Groups: 1, Weighting: Ratio, Strength: 1, Reference: make([]float64, 8),
+		Lag: Lag{Delay, 20}, Optimizer: Optimizer{Rate: 0.3, Momentum: 0.8}, Factors: Unit,
+	}
+	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
+		p.Arms = append(p.Arms, Arm{Law: Constant, Mean: reward})
+	}
+	f := fold(p)
+	m := newRest(f, f.reached()).newMotion(HeavyBall, 0.3, 0.8, nil)
+	if !m.coupled {
+		t.Fatal("the stale share of the scale is meant to couple the modes")
+	}
+	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate(), 300)
+}
+
+// The eigenvalues of X + iY are those of a triangular matrix in another basis.
+func TestComplexEigenvalues(t *testing.T) {
+	r := rand.New(rand.NewPCG(83, 84))
+	for n := 1; n <= 7; n++ {
+		for _, conjugate := range []bool{false, true} { // every second the conjugate of the one before
+			x, y := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			want := make([]complex128, n)
+			for i := range n {
+				want[i] = complex(r.NormFloat64(), r.NormFloat64())
+				if conjugate && i%2 == 1 {
+					want[i] = cmplx.Conj(want[i-1])
+				}
+				for j := i + 1; j < n; j++ {
+					x.Set(i, j, 0.3*r.NormFloat64())
+					y.Set(i, j, 0.3*r.NormFloat64())
+				}
+				x.Set(i, i, real(want[i]))
+				y.Set(i, i, imag(want[i]))
+			}
+			q := mat.NewDense(n, n, normals(r, n*n, 1))
+			var inverse mat.Dense
+			if err := inverse.Inverse(q); err != nil {
+				t.Fatal(err)
+			}
+			x.Product(q, x, &inverse)
+			y.Product(q, y, &inverse)
+			got := complexEigenvalues(x, y)
+			if len(got) != n {
+				t.Fatalf("%d of %d eigenvalues", len(got), n)
+			}
+			for i, v := range nearest(want, got) {
+				// Conditions of a few thousand at worst, times rounding.
+				if miss := cmplx.Abs(v - want[i]); !(miss <= 1e-10) {
+					t.Errorf("n = %d: %v, want %v", n, v, want[i])
+				}
+			}
+		}
+	}
+	if got := complexEigenvalues(single(math.NaN()), single(0)); got != nil {
+		t.Errorf("eigenvalues %v of no number", got)
+	}
+}
