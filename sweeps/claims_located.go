@@ -8,6 +8,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/measure"
 )
 
 func locatedQuantity(event string) func(*Check, []*Cell) []string {
@@ -83,7 +84,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 	if high, found := o.estimate(sim.LocatedHigh); found {
 		f.hi, f.measured, f.side = high.Mean, (low.Mean+high.Mean)/2, FromBothSides
 	}
-	if stiffness, ok := o.estimate(stiffnessTotal); ok && stiffness.StdErr > 0 {
+	if stiffness, ok := o.estimate(stiffnessTotal); ok && stiffness.DF != measure.Exactly {
 		lo, hi := stiffness.Interval(j.confidence)
 		half := (hi - lo) / 2 / math.Abs(stiffness.Mean)
 		f.lo *= 1 - half
