@@ -68,8 +68,8 @@ const (
 type side int
 
 const (
-	above  side = iota
-	atMost      // below, or equal
+	atLeast side = iota
+	atMost
 )
 
 // observed is the evidence of a value; one that is no number is undefined.
@@ -78,7 +78,7 @@ func observed(diagnostic string, of Mode, value float64, s side, threshold float
 		return unobserved(diagnostic, of, Undefined)
 	}
 	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Threshold: threshold, Says: None, Observable: Observed}
-	if s == above && value > threshold || s == atMost && value <= threshold {
+	if s == atLeast && value >= threshold || s == atMost && value <= threshold {
 		e.Says = of
 	}
 	return e

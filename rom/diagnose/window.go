@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// leastLate is how many values the last half of a run must have: a share of one
+// in ten, seen in eight groups, is taken for a majority less often than once in
+// a thousand.
+const leastLate = 8
+
+// falseAlarm is the probability, one-sided, with which chance alone is allowed
+// to pass for a trend or an oscillation.
+const falseAlarm = 1e-3
+
+// standardErrors is the distance from its mean that a normal variable exceeds
+// with probability falseAlarm.
+var standardErrors = distuv.UnitNormal.Quantile(1 - falseAlarm)
+
+// run is a trace without gaps: the rows in which every column asked for has a
+// number.
+type run struct {
+	at      []float64   // step
+	columns [][]float64 // as asked for
+	late    int         // first row of the last half of the steps
+}
+
+// rows takes columns out of a trace.
+func (t *Trace) rows(columns ...[]float64) (run, Observability) {
+	for _, c := range columns {
+		if len(c) != len(t.Steps) || !slices.ContainsFunc(c, isNumber) {
+			return run{}, NotRecorded
+		}
+	}
+	r := run{columns: make([][]float64, len(columns))}
+	for i, step := range t.Steps {
+		at := float64(step)
+		missing := slices.ContainsFunc(columns, func(c []float64) bool { return !isNumber(c[i]) })
+		if missing || len(r.at) > 0 && at <= r.at[len(r.at)-1] {
+			continue
+		}
+		r.at = append(r.at, at)
+		for n, c := range columns {
+			r.columns[n] = append(r.columns[n], c[i])
+		}
+	}
+	if len(r.at) == 0 {
+		return run{}, TooShort
+	}
+	half := r.at[0] + (r.at[len(r.at)-1]-r.at[0])/2
+	r.late, _ = slices.BinarySearch(r.at, half)
+	if len(r.at)-r.late < leastLate {
+		return run{}, TooShort
+	}
+	return r, Observed
+}
+
+func isNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// start returns the mean of the first tenth of the rows, at least one.
+func (r *run) start() []float64 { return r.means(0, max(1, len(r.at)/10)) }
+
+// end returns the mean of the rows of the last half of the steps.
+func (r *run) end() []float64 { return r.means(r.late, len(r.at)) }
+
+func (r *run) means(from, to int) []float64 {
+	means := make([]float64, len(r.columns))
+	for n, c := range r.columns {
+		means[n] = mean(c[from:to])
+	}
+	return means
+}
+
+// mean is taken about the first value, so that equal values have exactly it.
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v - x[0]
+	}
+	return x[0] + sum/float64(len(x))
+}
+
+// deviation returns the standard deviation of at least two values.
+func deviation(x []float64) float64 {
+	m, sum := mean(x), 0.0
+	for _, v := range x {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / float64(len(x)-1))
+}
+
+// line fits y = a + slope·x by least squares to at least three points and
+// returns the slope with its standard error.
+func line(x, y []float64) (slope, stdErr float64) {
+	mx, my := mean(x), mean(y)
+	var xx, xy, yy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		xx += dx * dx
+		xy += dx * dy
+		yy += dy * dy
+	}
+	slope = xy / xx
+	return slope, math.Sqrt(max(yy-slope*xy, 0) / float64(len(x)-2) / xx)
+}
