@@ -72,6 +72,18 @@ type Experiment struct {
 	predictions predictionCache
 }
 
+// Show puts a figure before those of the checks, in the place of one of the
+// same name.
+func (e *Experiment) Show(f Figure) {
+	for i := range e.Figures {
+		if e.Figures[i].Name == f.Name {
+			e.Figures[i] = f
+			return
+		}
+	}
+	e.Figures = slices.Insert(e.Figures, 0, f)
+}
+
 // figures returns the pictures of an experiment: the regime map of each sweep
 // that is one, then one a check, or one a variant where a check spans several.
 func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {

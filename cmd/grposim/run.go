@@ -106,7 +106,7 @@ decided · 4 results damaged · 130 interrupted (the same command goes on).`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newPredict(stdout))
+		newReport(stdout, stderr), newPredict(stdout), newMap(stdout, stderr))
 	return root
 }
 

@@ -7,6 +7,7 @@ import (
 	"html"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -21,7 +22,8 @@ import (
 // Draw draws a figure on a white panel, the same bytes every time: measured
 // values as points with their intervals, predictions as lines (over categories
 // as ticks) with their margins as bands, other theories dashed, the spread of
-// the replicas as a pale band. A point that is not finite, or not positive on
+// the replicas as a pale band; in a map its cells as points, areas shaded and
+// boundaries as lines over both. A point that is not finite, or not positive on
 // a logarithmic axis, is left out and counted in the legend; an interval that
 // leaves the axis has no cap at that end.
 func Draw(f sweeps.Figure) (svg, png []byte, err error) {
@@ -225,8 +227,8 @@ func (p *picture) axes(c draw.Canvas) *plot.Plot {
 		axis.Tick.Length = 4
 		axis.Min, axis.Max, axis.Scale = axis.span.min, axis.span.max, axis.span.normalizer()
 	}
-	plt.Y.Tick.Marker = plot.ConstantTicks(p.y.padded().ticks(6))
-	plt.X.Tick.Marker = plot.ConstantTicks(p.numberTicks())
+	plt.X.Tick.Marker = plot.ConstantTicks(p.numberTicks(p.x, 8, func(pt sweeps.FigurePoint) float64 { return pt.X }))
+	plt.Y.Tick.Marker = plot.ConstantTicks(p.numberTicks(p.y, 6, func(pt sweeps.FigurePoint) float64 { return pt.Y }))
 	if n := len(p.labels); n > 0 {
 		plt.X.Min, plt.X.Max, plt.X.Scale = -0.5, float64(n)-0.5, plot.LinearScale{}
 		ticks := make([]plot.Tick, n)
@@ -246,29 +248,48 @@ func (p *picture) axes(c draw.Canvas) *plot.Plot {
 		plt.X.Tick.Marker, plt.Y.Tick.Marker = plot.ConstantTicks(nil), plot.ConstantTicks(nil)
 	}
 	plt.Add(layer(p.paintGrid))
-	for _, mark := range []sweeps.Mark{sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured} {
+	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
+		var layers []plot.Plotter
 		for _, s := range p.f.Series {
 			if s.Mark == mark {
-				plt.Add(p.series(s))
+				layers = append(layers, p.series(s))
 			}
 		}
+		if mark == sweeps.Boundary { // the first are the exact theory's: on top
+			slices.Reverse(layers)
+		}
+		plt.Add(layers...)
 	}
 	return plt
 }
 
-func (p *picture) numberTicks() []plot.Tick {
+// numberTicks returns the ticks of an axis: at powers of two where every value
+// is one, else about as many as wanted, at whole numbers where every value is
+// whole. The values of a map are those of its cells.
+func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) float64) []plot.Tick {
+	mark := sweeps.Measured
+	for _, series := range p.f.Series {
+		if series.Mark == sweeps.Marker {
+			mark = sweeps.Marker
+		}
+	}
 	var values []float64
-	for _, s := range p.f.Series {
-		for _, pt := range s.Points {
-			if p.drawable(s.Mark, pt) {
-				values = append(values, pt.X)
+	for _, series := range p.f.Series {
+		for _, pt := range series.Points {
+			if (mark == sweeps.Measured || series.Mark == mark) && p.drawable(series.Mark, pt) {
+				values = append(values, of(pt))
 			}
 		}
 	}
-	if ticks := p.x.padded().powersOfTwo(values, 12); ticks != nil {
+	s = s.padded()
+	if ticks := s.powersOfTwo(values, 12); ticks != nil {
 		return ticks
 	}
-	return p.x.padded().ticks(8)
+	whole := func(x float64) bool { return x == math.Trunc(x) }
+	if len(values) > 0 && !slices.ContainsFunc(values, func(x float64) bool { return !whole(x) }) {
+		wanted = max(1, min(wanted, int(math.Ceil(s.max-s.min)))) // steps of 1 at least
+	}
+	return s.ticks(wanted)
 }
 
 // paintGrid draws a thin line at each labelled y, and the note of an empty figure.
@@ -325,6 +346,12 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 		}
 		pen := p.penOf(s)
 		switch s.Mark {
+		case sweeps.Region:
+			pen.areas(c, runs)
+		case sweeps.Boundary:
+			pen.boundary(c, runs)
+		case sweeps.Marker:
+			pen.markers(c, runs, p.markerRadius())
 		case sweeps.Measured:
 			pen.points(c, runs, p.shift(s.Group, slot))
 		case sweeps.Spread:
@@ -367,11 +394,22 @@ func (p *picture) reach(s sweeps.FigureSeries, slot vg.Length) vg.Length {
 func (p *picture) penOf(s sweeps.FigureSeries) pen {
 	i, known := p.index[s.Group]
 	pn := pen{colour: colourOf(i), glyph: glyphOf(i), line: draw.LineStyle{Color: colourOf(i), Width: 1.3}}
+	switch s.Mark {
+	case sweeps.Marker:
+		pn.colour, pn.glyph = markerColours[p.order(s)%len(markerColours)], glyphOf(p.order(s))
+		return pn
+	case sweeps.Boundary:
+		pn.line = boundaryLines[p.order(s)%len(boundaryLines)]
+		return pn
+	case sweeps.Region:
+		pn.colour = regionInk
+		return pn
+	}
 	if s.Mark == sweeps.Reference {
 		if !known || !p.byGroup() {
 			pn.colour = grey
 		}
-		pn.line = draw.LineStyle{Color: pn.colour, Width: 0.9, Dashes: referenceDashes[p.referenceIndex(s.Name)%len(referenceDashes)]}
+		pn.line = draw.LineStyle{Color: pn.colour, Width: 0.9, Dashes: referenceDashes[p.order(s)%len(referenceDashes)]}
 		pn.glyph = nil
 		return pn
 	}
@@ -381,16 +419,29 @@ func (p *picture) penOf(s sweeps.FigureSeries) pen {
 	return pn
 }
 
-func (p *picture) referenceIndex(name string) int {
+// order is the place of a series' name among those of the same mark.
+func (p *picture) order(series sweeps.FigureSeries) int {
 	seen := make(map[string]bool)
 	for _, s := range p.f.Series {
-		if s.Mark != sweeps.Reference || seen[s.Name] {
+		if s.Mark != series.Mark || seen[s.Name] {
 			continue
 		}
-		if s.Name == name {
+		if s.Name == series.Name {
 			return len(seen)
 		}
 		seen[s.Name] = true
 	}
 	return 0
+}
+
+// markerRadius keeps the markers of a map apart, however many there are.
+func (p *picture) markerRadius() vg.Length {
+	n := 0
+	for _, s := range p.f.Series {
+		if s.Mark == sweeps.Marker {
+			n += len(s.Points)
+		}
+	}
+	const area = 400 * 220 // of the axes, about
+	return min(2.6, vg.Length(0.4*math.Sqrt(area/float64(max(n, 1)))))
 }

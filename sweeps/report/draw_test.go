@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write testdata anew")
 // TestDrawGolden pins the look of each kind of figure: look at the picture
 // before -update.
 func TestDrawGolden(t *testing.T) {
-	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18)} {
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes()} {
 		name := fmt.Sprintf("%s-%d.svg", f.Name, len(f.Series))
 		t.Run(name, func(t *testing.T) {
 			svg, raster, err := Draw(f)
@@ -103,7 +103,9 @@ func TestDrawAnything(t *testing.T) {
 		for range rapid.IntRange(0, 12).Draw(t, "series") {
 			f.Series = append(f.Series, sweeps.FigureSeries{
 				Name: words.Draw(t, "name"), Group: words.Draw(t, "group"),
-				Mark:   rapid.SampledFrom([]sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread}).Draw(t, "mark"),
+				Mark: rapid.SampledFrom([]sweeps.Mark{
+					sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Marker, sweeps.Boundary, sweeps.Region,
+				}).Draw(t, "mark"),
 				Points: rapid.SliceOfN(point, 0, 5).Draw(t, "points"),
 			})
 		}

@@ -15,7 +15,7 @@ func verdict(claim, quantity, label string, measured, half, predicted, margin fl
 		Claim: claim, Quantity: quantity, Label: label, Cell: strings.Repeat(fmt.Sprintf("%04x", len(label)*97), 16),
 		Measured: sweeps.Number(measured), Lo: sweeps.Number(measured - half), Hi: sweeps.Number(measured + half),
 		Predicted: sweeps.Number(predicted), Margin: sweeps.Number(margin), PredictionKind: kind, Expect: expect,
-		Verdict: sweeps.Compare(measured-half, measured+half, predicted, margin, expect),
+		Verdict: sweeps.Compare(measured-half, measured+half, predicted, margin, sweeps.FromBothSides, expect),
 		Control: &sweeps.ControlVerdict{Fault: "noise × 1.1", Verdict: sweeps.Disagree},
 	}
 	switch v.Verdict {

@@ -86,3 +86,45 @@ func deviations(n int) sweeps.Figure {
 	f.Series = []sweeps.FigureSeries{predicted, measured}
 	return f
 }
+
+// regimes is a map over a learning rate and a few refresh intervals: six
+// classes in bands, an area in steps with a window of its own, and four
+// boundaries.
+func regimes() sweeps.Figure {
+	f := sweeps.Figure{
+		Name: "map-optimizer.learning_rate-lag.interval", Title: "Regimes over learning rate η and refresh interval K",
+		XLabel: "learning rate η", YLabel: "refresh interval K, optimizer steps", XScale: sweeps.LogAxis,
+	}
+	gap := sweeps.FigurePoint{X: nan, Y: nan, Lo: nan, Hi: nan}
+	at := func(x, y float64) sweeps.FigurePoint { return sweeps.FigurePoint{X: x, Y: y, Lo: nan, Hi: nan} }
+	for c, class := range sweeps.Classes {
+		s := sweeps.FigureSeries{Name: string(class), Group: string(class), Mark: sweeps.Marker}
+		for k := 1.0; k <= 5; k++ {
+			for i := range 12 {
+				if x := 0.01 * math.Pow(1.6, float64(i)); min(int(x*k*12), 5) == c {
+					s.Points = append(s.Points, at(x, k))
+				}
+			}
+		}
+		f.Series = append(f.Series, s)
+	}
+	area := sweeps.FigureSeries{Name: "unstable (exact)", Mark: sweeps.Region}
+	const last = 0.01 * 175.9218604441599 // 1.6¹¹
+	for k := 1.0; k <= 5; k++ {
+		area.Points = append(area.Points, at(0.4/k, k-0.5), at(last, k-0.5), at(last, k+0.5), at(0.4/k, k+0.5), gap)
+	}
+	area.Points = append(area.Points, at(0.06, 2.5), at(0.08, 2.5), at(0.08, 3.5), at(0.06, 3.5), gap)
+	f.Series = append(f.Series, area)
+	for i, name := range []string{"stability boundary (exact)", "onset of oscillation (exact)", "paper’s rule ηλK = 1 − μ", "reduced-order model, ζ = 1"} {
+		s := sweeps.FigureSeries{Name: name, Mark: sweeps.Boundary}
+		for k := 1.0; k <= 5; k++ {
+			x := []float64{0.4, 0.04, 0.3, 0.045}[i] / k
+			s.Points = append(s.Points, at(x, k-0.5), at(x, k+0.5))
+		}
+		if i == 0 {
+			s.Points = append(s.Points, gap, at(0.06, 2.5), at(0.08, 2.5), at(0.08, 3.5), at(0.06, 3.5), at(0.06, 2.5))
+		}
+		f.Series = append(f.Series, s)
+	}
+	return f
+}

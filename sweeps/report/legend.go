@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -21,6 +22,7 @@ type entry struct {
 var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
+	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region",
 }
 
 // byGroup reports whether several groups share a mark, so that colour tells
@@ -28,7 +30,7 @@ var markNames = [...]string{
 func (p *picture) byGroup() bool {
 	first := make(map[sweeps.Mark]string)
 	for _, s := range p.f.Series {
-		if s.Mark == sweeps.Reference {
+		if s.Mark == sweeps.Reference || s.Mark == sweeps.Marker {
 			continue
 		}
 		if group, known := first[s.Mark]; known && group != s.Group {
@@ -46,6 +48,9 @@ func (p *picture) legend(width vg.Length) [][]entry {
 		entries = append(p.groupEntries(), p.markEntries()...)
 	} else {
 		for _, s := range p.f.Series {
+			if s.Mark >= sweeps.Marker && !slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) }) {
+				continue // a map has no such cells, or boundary
+			}
 			name := s.Name
 			if printable(name) == "" {
 				name = markNames[s.Mark]
@@ -165,6 +170,14 @@ func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 			pn.points(c, [][]bar{{b}}, 0)
 		case sweeps.Spread:
 			pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x22)
+		case sweeps.Marker:
+			pn.markers(c, [][]bar{{b}}, 2.6)
+		case sweeps.Boundary:
+			pn.boundary(c, [][]bar{{left, right}})
+		case sweeps.Region:
+			var box vg.Path
+			addBox(&box, left.at.X, at.Y-4, right.at.X, at.Y+4)
+			fill(c, pn.colour, box)
 		default:
 			if b.known && len(e.series) == 1 {
 				pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x38)

@@ -63,6 +63,50 @@ func (pn pen) points(c draw.Canvas, runs [][]bar, shift vg.Length) {
 	fill(c, pn.colour, glyphs)
 }
 
+// markers draws the cells of a map.
+func (pn pen) markers(c draw.Canvas, runs [][]bar, radius vg.Length) {
+	var glyphs vg.Path
+	for _, run := range runs {
+		for _, b := range run {
+			pn.glyph.add(&glyphs, b.at, radius)
+		}
+	}
+	stroke(c, draw.LineStyle{Color: color.White, Width: 0.8}, glyphs)
+	fill(c, pn.colour, glyphs)
+}
+
+// boundary draws each run as a line, parted by white from what it crosses.
+func (pn pen) boundary(c draw.Canvas, runs [][]bar) {
+	var line vg.Path
+	for _, run := range runs {
+		for i, b := range run {
+			if i == 0 {
+				line.Move(b.at)
+			} else {
+				line.Line(b.at)
+			}
+		}
+	}
+	stroke(c, draw.LineStyle{Color: color.White, Width: pn.line.Width + 1.4}, line)
+	stroke(c, pn.line, line)
+}
+
+// areas fills each run as a polygon.
+func (pn pen) areas(c draw.Canvas, runs [][]bar) {
+	var area vg.Path
+	for _, run := range runs {
+		for i, b := range run {
+			if i == 0 {
+				area.Move(b.at)
+			} else {
+				area.Line(b.at)
+			}
+		}
+		area.Close()
+	}
+	fill(c, pn.colour, area)
+}
+
 // draw joins the points of each run; a point alone is a short tick.
 func (pn pen) draw(c draw.Canvas, runs [][]bar) {
 	const glyphsAlong = 8

@@ -42,10 +42,29 @@ var (
 	ink     = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
 	grey    = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
 	gridInk = color.NRGBA{0xE6, 0xE6, 0xE6, 0xFF}
+
+	boundaryGreen = color.NRGBA{0x00, 0x7A, 0x59, 0xFF} // the bluish green, darker: lines are thin
+	regionInk     = color.NRGBA{0xF6, 0xE3, 0xD3, 0xFF}
 )
 
 // referenceDashes tells other theories' lines apart.
 var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
+
+// markerColours are those of a map's classes of cells, in their order: from calm
+// to alarming, and what has moved not at all.
+var markerColours = [...]color.NRGBA{
+	groupColours[0], groupColours[5], groupColours[4], groupColours[1], groupColours[3], groupColours[6], grey,
+}
+
+// boundaryLines are those of a map, in the order of its boundaries: the exact
+// theory's in black, those of the paper and its model in green, told apart by
+// their dashes.
+var boundaryLines = [...]draw.LineStyle{
+	{Color: groupColours[6], Width: 1.6},
+	{Color: groupColours[6], Width: 1.2, Dashes: []vg.Length{1.4, 2.2}},
+	{Color: boundaryGreen, Width: 1.5, Dashes: []vg.Length{6, 3}},
+	{Color: boundaryGreen, Width: 1.3, Dashes: []vg.Length{6, 2.2, 1.4, 2.2}},
+}
 
 // colourOf returns the colour of the i-th group; all groups past the palette
 // share a grey.

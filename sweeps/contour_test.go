@@ -1,0 +1,183 @@
+package sweeps
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// even returns n nodes evenly spaced from low to high.
+func even(low, high float64, n int) scale {
+	var s scale
+	for i := range n {
+		s.value = append(s.value, low+(high-low)*float64(i)/float64(n-1))
+	}
+	s.place = s.value
+	return s
+}
+
+func levelsOf(x, y scale, of func(x, y float64) float64) *levels {
+	f := &levels{lattice: lattice{x, y}, of: of}
+	for _, a := range x.value {
+		var column []float64
+		for _, b := range y.value {
+			column = append(column, of(a, b))
+		}
+		f.at = append(f.at, column)
+	}
+	return f
+}
+
+// areaOf is the sum of the polygons' areas by the shoelace formula, positive
+// where they run counterclockwise.
+func areaOf(polygons [][]spot) float64 {
+	sum := 0.0
+	for _, p := range polygons {
+		for i := range p {
+			a, b := p[i], p[(i+1)%len(p)]
+			sum += (a.x*b.y - b.x*a.y) / 2
+		}
+	}
+	return sum
+}
+
+// The zeros of a circle's field are one closed line on the circle, and the
+// disc has its area to the second order in the spacing.
+func TestContourCircle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		radius := rapid.Float64Range(0.3, 0.9).Draw(t, "radius")
+		cx, cy := rapid.Float64Range(-0.05, 0.05).Draw(t, "cx"), rapid.Float64Range(-0.05, 0.05).Draw(t, "cy")
+		f := levelsOf(even(-1, 1, 41), even(-1, 1, 31), func(x, y float64) float64 { return radius*radius - (x-cx)*(x-cx) - (y-cy)*(y-cy) })
+		lines := f.zeros()
+		if len(lines) != 1 || lines[0][0] != lines[0][len(lines[0])-1] {
+			t.Fatalf("%d lines", len(lines))
+		}
+		for _, p := range lines[0] {
+			if d := math.Hypot(p.x-cx, p.y-cy); math.Abs(d-radius) > 1e-4 {
+				t.Errorf("(%g, %g) is %g from the middle, want %g", p.x, p.y, d, radius)
+			}
+		}
+		// Chords of length c on a circle lose c²/(6r²) of its area.
+		const longest = 2.0 / 30 * math.Sqrt2
+		if area, want := areaOf(f.positive()), math.Pi*radius*radius; area > want*(1+1e-3) || area < want*(1-longest*longest/(6*radius*radius)-1e-3) {
+			t.Errorf("area %g, want %g", area, want)
+		}
+	})
+}
+
+// A line that is straight in log-log coordinates is found exactly, whatever the
+// spacing, and divides the whole.
+func TestContourIsExactOnPowers(t *testing.T) {
+	var x, y scale
+	for i := range 9 {
+		x.value = append(x.value, math.Pow(2, float64(i)))
+		y.value = append(y.value, math.Pow(3, float64(i)-4))
+	}
+	x.place, y.place = x.value, y.value
+	f := levelsOf(x, y, func(x, y float64) float64 { return math.Log(y * math.Pow(x, 0.7) / 2) })
+	lines := f.zeros()
+	if len(lines) != 1 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, p := range lines[0] {
+		if e := p.y * math.Pow(p.x, 0.7) / 2; math.Abs(e-1) > 1e-12 {
+			t.Errorf("off by %g at %v", e-1, p)
+		}
+	}
+	g := levelsOf(x, y, func(x, y float64) float64 { return -f.of(x, y) })
+	whole := (x.value[8] - x.value[0]) * (y.value[8] - y.value[0])
+	if sum := areaOf(f.positive()) + areaOf(g.positive()); math.Abs(sum/whole-1) > 1e-12 {
+		t.Errorf("the two sides make %g of the whole", sum/whole)
+	}
+}
+
+// Along whole numbers a line is steps halfway between them: a window at one
+// number is a box.
+func TestContourSteps(t *testing.T) {
+	var k scale
+	for v := 1.0; v <= 5; v++ {
+		k.value = append(k.value, v, v)
+		k.place = append(k.place, v-0.5, v+0.5)
+	}
+	f := levelsOf(k, even(0, 1, 11), func(x, y float64) float64 {
+		if x != 3 {
+			return -1
+		}
+		return (y - 0.25) * (0.75 - y)
+	})
+	lines := f.zeros()
+	if len(lines) != 1 {
+		t.Fatalf("%d lines: %v", len(lines), lines)
+	}
+	ends := 0
+	for _, p := range lines[0] {
+		onSide := (p.x == 2.5 || p.x == 3.5) && p.y > 0.249 && p.y < 0.751
+		onEnd := p.x >= 2.5 && p.x <= 3.5 && (math.Abs(p.y-0.25) < 1e-4 || math.Abs(p.y-0.75) < 1e-4)
+		if !onSide && !onEnd {
+			t.Errorf("%v is not on the box", p)
+		}
+		if onEnd {
+			ends++
+		}
+	}
+	if ends < 4 {
+		t.Errorf("%d points on the ends, want both corners of each", ends)
+	}
+	if area := areaOf(f.positive()); math.Abs(area-0.5) > 1e-3 {
+		t.Errorf("area %g, want 0.5", area)
+	}
+}
+
+// Where nothing is known there is neither line nor area, and lines are open.
+func TestContourUnknown(t *testing.T) {
+	f := levelsOf(even(-1, 1, 21), even(-1, 1, 21), func(x, y float64) float64 {
+		if x > 0.01 {
+			return math.NaN()
+		}
+		return 0.5 - math.Hypot(x, y)
+	})
+	lines := f.zeros()
+	if len(lines) != 1 || lines[0][0] == lines[0][len(lines[0])-1] {
+		t.Fatalf("%d lines, want one, open", len(lines))
+	}
+	if area := areaOf(f.positive()); math.Abs(area-math.Pi/8) > 0.01 {
+		t.Errorf("area %g, want a half disc, %g", area, math.Pi/8)
+	}
+}
+
+// Whatever the field: lines end on the rim or nowhere, every point of a line is a
+// zero on an edge of the lattice, and the area is a part of the whole.
+func TestContourAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const n = 6
+		value := rapid.SliceOfN(rapid.Float64Range(-1, 1), n*n, n*n).Draw(t, "values")
+		x := even(0, n-1, n)
+		at := func(x, y float64) float64 { // bilinear, linear along edges
+			i, j := min(int(x), n-2), min(int(y), n-2)
+			a, b := x-float64(i), y-float64(j)
+			v := func(i, j int) float64 { return value[i*n+j] }
+			return (1-a)*((1-b)*v(i, j)+b*v(i, j+1)) + a*((1-b)*v(i+1, j)+b*v(i+1, j+1))
+		}
+		f := levelsOf(x, x, at)
+		for _, line := range f.zeros() {
+			first, last := line[0], line[len(line)-1]
+			for _, p := range []spot{first, last} {
+				if rim := p.x == 0 || p.y == 0 || p.x == n-1 || p.y == n-1; first != last && !rim {
+					t.Fatalf("a line ends at %v", p)
+				}
+			}
+			for _, p := range line {
+				if p.x != math.Trunc(p.x) && p.y != math.Trunc(p.y) {
+					t.Fatalf("%v is on no edge", p)
+				}
+				if z := at(p.x, p.y); math.Abs(z) > 1e-3 {
+					t.Fatalf("%g at %v", z, p)
+				}
+			}
+		}
+		if area := areaOf(f.positive()); area < -1e-12 || area > (n-1)*(n-1)+1e-12 {
+			t.Fatalf("area %g", area)
+		}
+	})
+}

@@ -1,0 +1,549 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+)
+
+// MapView is a choice of cells of a plan that differ in two numeric parameters
+// only (and in keys of `run`): one panel a variant.
+type MapView struct{ panels []panel }
+
+type panel struct {
+	x, y    Key
+	variant string // "" where it needs no name
+	cells   []*Cell
+}
+
+// NewMapView chooses the cells of a plan that satisfy every `key=value` of
+// where, over the parameters x and y. Its errors are Problems.
+func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
+	var problems Problems
+	report := func(source, format string, args ...any) {
+		problems = append(problems, Problem{Source: source, Text: fmt.Sprintf(format, args...)})
+	}
+	axis := func(flag, path string) Key {
+		k, known := LookupKey(path)
+		switch {
+		case !known:
+			report(flag, "got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))
+		case !k.numeric():
+			report(flag, "got %s, want a key whose value is a number", path)
+		}
+		return k
+	}
+	p := panel{x: axis("--x", x), y: axis("--y", y)}
+	if len(problems) == 0 && x == y {
+		report("--y", "got %s again, want another key than that of --x", y)
+	}
+	var chosen Check
+	for _, text := range where {
+		condition, bad := parseCondition(text)
+		chosen.Where = append(chosen.Where, condition)
+		problems = append(problems, bad...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	var view MapView
+	var variants []string
+	cells := make(map[string][]*Cell)
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		if !chosen.Selects(&Point{Variant: c.Variant, Settings: c.Settings}) {
+			continue
+		}
+		if cells[c.Variant] == nil {
+			variants = append(variants, c.Variant)
+		}
+		cells[c.Variant] = append(cells[c.Variant], c)
+	}
+	if len(variants) == 0 {
+		report("--where", "got conditions that no cell satisfies, want values of the sweep")
+	}
+	for _, variant := range variants {
+		p.variant, p.cells = variant, cells[variant]
+		varied := p.varied()
+		others := slices.DeleteFunc(slices.Clone(varied), func(k Key) bool { return k.Path == x || k.Path == y })
+		switch {
+		case len(varied)-len(others) < 2: // another variant may have the map
+		case len(others) > 0:
+			k := others[0]
+			text := fmt.Sprintf("got a sweep that varies %s, want x and y alone: choose with --where %s=%s", listKeys(others), k.Path, Format(k.Get(&p.cells[0].Settings)))
+			if k.Kind > WordValue {
+				text = fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
+			}
+			report("--x, --y", "%s", text)
+		case slices.ContainsFunc(p.cells, func(c *Cell) bool { return math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0) }):
+			report("--x, --y", "got inf among the values, want numbers: it has no place on an axis")
+		default:
+			view.panels = append(view.panels, p)
+		}
+	}
+	if len(problems) == 0 && len(view.panels) == 0 {
+		p.cells = nil
+		for i := range plan.Cells {
+			p.cells = append(p.cells, &plan.Cells[i])
+		}
+		numeric := slices.DeleteFunc(p.varied(), func(k Key) bool { return !k.numeric() })
+		if len(numeric) < 2 {
+			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s", x, y)
+		} else {
+			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s", x, y, listKeys(numeric))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if len(variants) == 1 && len(plan.Spec.Variants) <= 1 {
+		view.panels[0].variant = ""
+	}
+	return &view, nil
+}
+
+// automaticMaps are the panels that an experiment's figures show by themselves:
+// of each variant whose sweep is a grid of exactly two numeric parameters with
+// at least four values each.
+func automaticMaps(plan *Plan) []panel {
+	const fewest = 4
+	var panels []panel
+	grids := plan.Spec.grids()
+	for _, g := range grids {
+		var keys []Key
+		fit := true
+		for _, a := range g.axes {
+			var k Key
+			params := slices.DeleteFunc(slices.Clone(a.Params), ofRun)
+			if len(params) == 1 {
+				k, _ = LookupKey(params[0])
+			}
+			fit = fit && len(params) == 1 && k.numeric() && len(a.Points) >= fewest
+			keys = append(keys, k)
+		}
+		if !fit || len(keys) != 2 {
+			continue
+		}
+		p := panel{x: keys[0], y: keys[1]}
+		if len(grids) > 1 {
+			p.variant = g.name
+		}
+		finite := true
+		for i := range plan.Cells {
+			if c := &plan.Cells[i]; c.Variant == g.name {
+				p.cells = append(p.cells, c)
+				finite = finite && !math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0)
+			}
+		}
+		if finite {
+			panels = append(panels, p)
+		}
+	}
+	return panels
+}
+
+// varied lists the keys of which the cells have several values, keys of `run`
+// left out and the length of a schedule where it follows that of the run.
+func (p *panel) varied() []Key {
+	var varied []Key
+	for _, k := range Keys {
+		if ofRun(k.Path) {
+			continue
+		}
+		seen := make(map[string]bool)
+		for _, c := range p.cells {
+			if s := &c.Settings; k.Path != totalKey || s.Optimizer.Schedule.Total != s.Run.Steps {
+				seen[Format(k.Get(s))] = true
+			}
+		}
+		if len(seen) > 1 {
+			varied = append(varied, k)
+		}
+	}
+	return varied
+}
+
+func ofRun(path string) bool { return strings.HasPrefix(path, "run.") }
+
+func listKeys(keys []Key) string {
+	var paths []string
+	for _, k := range keys {
+		paths = append(paths, k.Path)
+	}
+	if n := len(paths); n > 1 {
+		return strings.Join(paths[:n-1], ", ") + " and " + paths[n-1]
+	}
+	return strings.Join(paths, "")
+}
+
+// parseCondition reads a condition `key=value` of the command line.
+func parseCondition(text string) (Condition, Problems) {
+	const source = "--where"
+	path, value, assigned := strings.Cut(text, "=")
+	k, known := LookupKey(path)
+	switch {
+	case !assigned:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
+	case !known:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+	}
+	n, problems := parseYAML(source, path, []byte(value))
+	if n == nil {
+		return Condition{}, problems
+	}
+	l := newLoader(problems)
+	v, _ := l.value(k, n, path)
+	for i := range l.problems { // one value: its lines mean nothing
+		l.problems[i].Line, l.problems[i].Column = 0, 0
+	}
+	return Condition{Param: path, Values: []any{v}}, l.problems
+}
+
+func (k Key) numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
+
+// number reads a numeric key; inf for grpo.Infinite.
+func (k Key) number(s *Settings) float64 {
+	switch v := k.Get(s).(type) {
+	case float64:
+		return v
+	case int:
+		if v == grpo.Infinite {
+			return math.Inf(1)
+		}
+		return float64(v)
+	}
+	panic("sweeps: " + k.Path + " is no number")
+}
+
+// setNumber writes a numeric key, an integer to the nearest.
+func (k Key) setNumber(s *Settings, x float64) {
+	var v any = x
+	if k.Kind == IntegerValue {
+		v = int(math.Round(x))
+	}
+	if err := k.Set(s, v); err != nil {
+		panic(err) // it is no list
+	}
+}
+
+// RegimeMap is what was simulated and what theory says over two parameters.
+type RegimeMap struct {
+	panel
+	kind   rom.Kind // of the linear dynamics
+	points []mapPoint
+	curves []mapCurve
+	area   [][]spot // where the linear dynamics is unstable
+}
+
+// mapPoint is a simulated cell.
+type mapPoint struct {
+	x, y  float64
+	cell  *Cell
+	class Class
+	regime
+}
+
+// mapCurve is one of theory's boundaries, as it is drawn: steps between the
+// whole numbers of an integer parameter.
+type mapCurve struct {
+	name, label string
+	lines       [][]spot
+}
+
+// regime is what theory says of one point, NaN where it says nothing.
+type regime struct {
+	radius  float64 // spectral radius of the linear dynamics
+	rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
+	damping float64 // ζ of the reduced-order model
+	rate    float64 // η
+	onset   float64 // the η from which on the multipliers are complex
+}
+
+// boundaries are the curves of a map: each where a function of the regime is 0.
+var boundaries = []struct {
+	name, label string
+	level       func(r regime) float64
+}{
+	{"stability", "stability boundary (%s)", func(r regime) float64 { return min(r.radius, 2) - 1 }},
+	{"onset", "onset of oscillation (%s)", func(r regime) float64 { return math.Log(r.rate / r.onset) }},
+	{"rule", "paper’s rule ηλK = 1 − μ", func(r regime) float64 { return math.Log(r.rule) }},
+	{"damping-ratio", "reduced-order model, ζ = 1", func(r regime) float64 { return 1 - r.damping }},
+}
+
+// Regimes of the linear dynamics.
+const (
+	overdamped  = "overdamped"
+	oscillatory = "oscillatory"
+	unstable    = "unstable"
+)
+
+// name is the regime by the linear dynamics, "" where it is not known.
+func (r regime) name() string {
+	switch {
+	case r.radius >= 1:
+		return unstable
+	case r.rate >= r.onset:
+		return oscillatory
+	case r.radius < 1 && r.rate < r.onset:
+		return overdamped
+	}
+	return ""
+}
+
+func newRegime(s *Settings, p *rom.Prediction) regime {
+	value := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	}
+	nan := math.NaN()
+	r := regime{radius: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
+	if p.FixedPoint == nil {
+		return r
+	}
+	linear := linearDynamics(p)
+	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
+	r.rule = r.rate / value(p.PaperRule.CriticalLearningRate)
+	r.damping = p.Oscillator.DampingRatio
+	return r
+}
+
+// linearDynamics is the linear dynamics of the full map, which is to leading
+// order only where the force is, or the optimizer is Adam.
+func linearDynamics(p *rom.Prediction) *rom.Dynamics {
+	if p.Exact.Scope.In {
+		return &p.Exact
+	}
+	return &p.LeadingOrder
+}
+
+// Maps makes the maps of a view, from what the experiment simulated.
+func (e *Experiment) Maps(view *MapView) []RegimeMap {
+	var maps []RegimeMap
+	for _, p := range view.panels {
+		maps = append(maps, newRegimeMap(p, e.Outcomes, e.predictions))
+	}
+	return maps
+}
+
+func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) RegimeMap {
+	m := RegimeMap{panel: p}
+	for _, c := range p.cells {
+		prediction := cache.predict(&c.Settings, rom.Unit)
+		if m.kind == "" {
+			m.kind = prediction.ForceKind
+			if c.Settings.Optimizer.Kind == grpo.Adam {
+				m.kind = rom.LeadingOrder
+			}
+		}
+		m.points = append(m.points, mapPoint{
+			x: p.x.number(&c.Settings), y: p.y.number(&c.Settings),
+			cell: c, class: c.class(outcomes[c.ID]), regime: newRegime(&c.Settings, prediction),
+		})
+	}
+	grid := lattice{newScale(p.x, m.values(p.x)), newScale(p.y, m.values(p.y))}
+	known := make(map[spot]regime)
+	at := func(x, y float64) regime {
+		r, done := known[spot{x, y}]
+		if !done {
+			s := p.cells[0].Settings
+			p.x.setNumber(&s, x)
+			p.y.setNumber(&s, y)
+			r = newRegime(&s, cache.predict(&s, rom.Unit))
+			known[spot{x, y}] = r
+		}
+		return r
+	}
+	for _, b := range boundaries {
+		f := levels{lattice: grid, of: func(x, y float64) float64 { return b.level(at(x, y)) }}
+		for _, x := range grid.x.value {
+			column := make([]float64, len(grid.y.value))
+			for j, y := range grid.y.value {
+				column[j] = f.of(x, y)
+			}
+			f.at = append(f.at, column)
+		}
+		label := b.label
+		if strings.Contains(label, "%s") {
+			label = fmt.Sprintf(label, strings.Replace(string(m.kind), "-", " ", 1))
+		}
+		m.curves = append(m.curves, mapCurve{b.name, label, f.zeros()})
+		if b.name == "stability" {
+			m.area = f.positive()
+		}
+	}
+	return m
+}
+
+// values are those that a parameter takes among the cells, in order.
+func (m *RegimeMap) values(k Key) []float64 {
+	var values []float64
+	for _, c := range m.cells {
+		values = append(values, k.number(&c.Settings))
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// newScale is a parameter between the least and the greatest of some values: 61
+// nodes, evenly spaced as the values are, or where there are fewer than 64
+// whole numbers between, each of them.
+func newScale(k Key, values []float64) scale {
+	const nodes, most = 61, 64
+	low, high := values[0], values[len(values)-1]
+	var s scale
+	if k.Kind == IntegerValue && high-low < most {
+		for v := low; v <= high; v++ {
+			s.value = append(s.value, v, v)
+			s.place = append(s.place, v-0.5, v+0.5)
+		}
+		return s
+	}
+	for i := range nodes {
+		share := float64(i) / (nodes - 1)
+		v := low + share*(high-low)
+		if spacing(values) == LogAxis {
+			v = low * math.Pow(high/low, share)
+		}
+		s.value = append(s.value, min(max(v, low), high))
+	}
+	s.place = s.value
+	return s
+}
+
+// spacing tells whether sorted values are spaced more evenly on a logarithmic
+// axis than on a linear one.
+func spacing(values []float64) AxisScale {
+	if len(values) < 3 || values[0] <= 0 {
+		return LinearAxis
+	}
+	uneven := func(of func(float64) float64) float64 {
+		least, most := math.Inf(1), 0.0
+		for i, v := range values[1:] {
+			gap := of(v) - of(values[i])
+			least, most = min(least, gap), max(most, gap)
+		}
+		return most / least
+	}
+	if uneven(math.Log) < uneven(func(x float64) float64 { return x }) {
+		return LogAxis
+	}
+	return LinearAxis
+}
+
+// moves reports whether any cell of the map has a class that a start at rest
+// does not have.
+func (m *RegimeMap) moves() bool {
+	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest })
+}
+
+// Variant is the variant that the map shows, "" where it needs no name.
+func (m *RegimeMap) Variant() string { return m.variant }
+
+// ClassCount is how many cells of a class there are, and in which regime of the
+// linear dynamics they lie.
+type ClassCount struct {
+	Class                             Class
+	Cells                             int
+	Overdamped, Oscillatory, Unstable int
+}
+
+// Counts returns a count for each class that occurs.
+func (m *RegimeMap) Counts() []ClassCount {
+	var counts []ClassCount
+	for _, class := range Classes {
+		n := ClassCount{Class: class}
+		for _, p := range m.points {
+			if p.class != class {
+				continue
+			}
+			n.Cells++
+			switch p.name() {
+			case overdamped:
+				n.Overdamped++
+			case oscillatory:
+				n.Oscillatory++
+			case unstable:
+				n.Unstable++
+			}
+		}
+		if n.Cells > 0 {
+			counts = append(counts, n)
+		}
+	}
+	return counts
+}
+
+// MapName is the name of the map's files over x and y, without extension.
+func MapName(x, y string) string { return "map-" + x + "-" + y }
+
+// Figure returns the map as a picture.
+func (m *RegimeMap) Figure() Figure {
+	settings := &m.cells[0].Settings
+	f := Figure{
+		Name:   MapName(m.x.Path, m.y.Path),
+		Title:  fmt.Sprintf("Regimes over %s and %s", parameterName(m.x.Path, settings), parameterName(m.y.Path, settings)),
+		XLabel: axisLabel(m.x.Path, settings), YLabel: axisLabel(m.y.Path, settings),
+		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
+	}
+	if m.variant != "" {
+		f.Name += "-" + m.variant
+		f.Title = m.variant + ": " + f.Title
+	}
+	nan := math.NaN()
+	chain := func(s *FigureSeries, lines [][]spot) {
+		for _, line := range lines {
+			for _, p := range line {
+				s.Points = append(s.Points, FigurePoint{p.x, p.y, nan, nan})
+			}
+			s.Points = append(s.Points, FigurePoint{nan, nan, nan, nan})
+		}
+	}
+	for _, class := range Classes {
+		s := FigureSeries{Name: string(class), Group: string(class), Mark: Marker}
+		for _, p := range m.points {
+			if p.class == class {
+				s.Points = append(s.Points, FigurePoint{p.x, p.y, nan, nan})
+			}
+		}
+		f.Series = append(f.Series, s)
+	}
+	area := FigureSeries{Name: "unstable (" + strings.Replace(string(m.kind), "-", " ", 1) + ")", Mark: Region}
+	chain(&area, m.area)
+	f.Series = append(f.Series, area)
+	for _, c := range m.curves {
+		s := FigureSeries{Name: c.label, Mark: Boundary}
+		chain(&s, c.lines)
+		f.Series = append(f.Series, s)
+	}
+	return f
+}
+
+// MapCSV returns maps over the same parameters as one table. A row of kind cell
+// is a simulated cell with its class and what theory says there; rows of kind
+// boundary are the points of theory's curves, line by line.
+func MapCSV(maps []RegimeMap) ([]byte, error) {
+	header := []string{"kind", "variant", maps[0].x.Path, maps[0].y.Path, "cell", "class",
+		"regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "curve", "line"}
+	var rows [][]string
+	for _, m := range maps {
+		for _, p := range m.points {
+			rows = append(rows, []string{"cell", m.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
+				p.name(), number(&p.radius), number(&p.rule), number(&p.damping), number(&p.onset), "", ""})
+		}
+		for _, c := range m.curves {
+			for n, line := range c.lines {
+				for _, p := range line {
+					rows = append(rows, []string{"boundary", m.variant, number(&p.x), number(&p.y), "", "", "", "", "", "", "", c.name, strconv.Itoa(n + 1)})
+				}
+			}
+		}
+	}
+	return writeCSV(header, len(rows), func(i int) []string { return rows[i] })
+}

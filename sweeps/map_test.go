@@ -1,0 +1,293 @@
+package sweeps
+
+import (
+	"encoding/csv"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+)
+
+// regimes is a grid over learning rate and refresh interval, from far away, at
+// G = ∞.
+const regimes = `
+name: regimes
+seed: 3
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+optimizer: {learning_rate: 0.1, momentum: 0.5}
+run: {steps: 400}
+sweep:
+  - {param: optimizer.learning_rate, log: {from: 0.05, to: 20, points: 9}}
+  - {param: lag.interval, values: [1, 2, 4, 8]}
+`
+
+func mapOf(t *testing.T, e *Experiment, x, y string, where ...string) []RegimeMap {
+	t.Helper()
+	view, err := NewMapView(e.Plan, x, y, where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Maps(view)
+}
+
+func TestRegimeMap(t *testing.T) {
+	e, _ := runSweep(t, regimes, t.TempDir(), 2)
+	t.Run("curves", func(t *testing.T) { checkCurves(t, e) })
+	t.Run("classes", func(t *testing.T) { checkClasses(t, e) })
+	t.Run("CSV", func(t *testing.T) { checkMapCSV(t, e) })
+	t.Run("shown", func(t *testing.T) {
+		if len(e.Figures) != 1 || e.Figures[0].Name != "map-optimizer.learning_rate-lag.interval" {
+			t.Errorf("%d figures", len(e.Figures))
+		}
+	})
+}
+
+// The curves of a map over η and K are steps, and each stands where the closed
+// form of docs/theory.md §4 or §5 has it: between K ± ½ at its value for K.
+func checkCurves(t *testing.T, e *Experiment) {
+	const lambda, mu = 0.1586848975, 0.5 // the reference bandit without scale
+	closed := map[string]func(k int) float64{
+		"rule":      func(k int) float64 { return (1 - mu) / float64(k) },
+		"stability": func(k int) float64 { return rom.BlockThreshold(mu, k) },
+		"onset":     func(k int) float64 { return rom.BlockOnset(mu, k) },
+		"damping-ratio": func(k int) float64 { // the κ at which 4mκ = γ²
+			n := float64(k)
+			return root(func(kappa float64) float64 {
+				gamma := 1 - mu - kappa*(n-1)/2
+				mass := (1+mu)/2 + kappa*(n-1)*(2*n-1)/12
+				return 4*mass*kappa - gamma*gamma
+			}, 1e-3, 1, -1, 1)
+		},
+	}
+	curves := mapOf(t, e, rateKey, lagKey)[0].curves
+	if len(curves) != len(closed) {
+		t.Errorf("%d curves", len(curves))
+	}
+	for _, c := range curves {
+		if len(c.lines) != 1 {
+			t.Errorf("%s: %d lines", c.name, len(c.lines))
+		}
+		for k := 1; k <= 8; k++ {
+			want := closed[c.name](k) / lambda
+			for _, y := range []float64{float64(k) - 0.5, float64(k) + 0.5} {
+				nearest := math.Inf(1)
+				for _, p := range c.lines[0] {
+					if p.y == y {
+						nearest = min(nearest, math.Abs(p.x/want-1))
+					}
+				}
+				if nearest > 1e-4 {
+					t.Errorf("%s, K = %d: no corner within 1e-4 of η = %g: %g", c.name, k, want, nearest)
+				}
+			}
+		}
+	}
+}
+
+// A window of instability is shown as one: with the importance ratio and the KL
+// at the snapshot, μ = 0.9 and ηλ = 0.62, of K = 1 … 12 only 4 is unstable
+// (docs/theory.md §5).
+func TestMapWindow(t *testing.T) {
+	e, _ := runSweep(t, `
+name: window
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: {fixed_point_offset: 0.01}}
+grpo: {group_size: inf, advantage: {scale: none}, importance: {mode: ratio}, kl: {coefficient: 0.5, at: snapshot}}
+optimizer: {learning_rate: 1, momentum: 0.9}
+run: {steps: 1200}
+sweep:
+  - {param: lag.interval, range: {from: 1, to: 12, step: 1}}
+  - {param: optimizer.learning_rate, values: [3.7, 3.9071138, 4.1]}
+`, t.TempDir(), 1)
+	m := mapOf(t, e, lagKey, rateKey)[0]
+	for _, p := range m.points {
+		if p.y == 3.9071138 && (p.name() == unstable) != (p.x == 4) {
+			t.Errorf("K = %g is %s, radius %g", p.x, p.name(), p.radius)
+		}
+		if p.name() == unstable && p.class != Sustained {
+			t.Errorf("K = %g, η = %g is unstable and %s", p.x, p.y, p.class)
+		}
+	}
+	for _, polygon := range m.area {
+		for _, p := range polygon {
+			if p.x < 3.5 || p.x > 4.5 {
+				t.Errorf("unstable at K = %g, η = %g", p.x, p.y)
+			}
+		}
+	}
+	if len(m.area) == 0 {
+		t.Error("no area is unstable")
+	}
+}
+
+// What cells do and what the linear dynamics says of them belong together: far
+// enough from the boundaries there is no monotone cell that oscillates, and what
+// rings on is unstable.
+func checkClasses(t *testing.T, e *Experiment) {
+	m := mapOf(t, e, rateKey, lagKey)[0]
+	if len(m.points) != 36 {
+		t.Fatalf("%d cells", len(m.points))
+	}
+	for _, p := range m.points {
+		rest := p.class == Monotone || p.class == Overshooting || p.class == Oscillatory
+		if (p.radius > 1.05 && rest) || (p.radius < 0.95 && !rest) {
+			t.Errorf("η = %g, K = %g: %s at radius %g", p.x, p.y, p.class, p.radius)
+		}
+		if p.rate < 0.9*p.onset && p.class != Monotone {
+			t.Errorf("η = %g, K = %g: %s at %g of the onset", p.x, p.y, p.class, p.rate/p.onset)
+		}
+	}
+	total := 0
+	for _, n := range m.Counts() {
+		total += n.Cells
+		if n.Overdamped+n.Oscillatory+n.Unstable != n.Cells {
+			t.Errorf("%+v does not add up", n)
+		}
+	}
+	if total != len(m.points) {
+		t.Errorf("%d of %d cells are counted", total, len(m.points))
+	}
+}
+
+// A row of the table is a cell or a point of a curve, and has all of the one and
+// nothing of the other.
+func checkMapCSV(t *testing.T, e *Experiment) {
+	maps := mapOf(t, e, lagKey, rateKey)
+	data, err := MapCSV(maps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(data))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := make(map[string]int)
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	kinds := make(map[string]int)
+	for _, row := range rows[1:] {
+		kinds[row[column["kind"]]]++
+		for _, name := range []string{lagKey, rateKey} {
+			if _, err := strconv.ParseFloat(row[column[name]], 64); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		cell := row[column["kind"]] == "cell"
+		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate"} {
+			if (row[column[name]] != "") != cell {
+				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
+			}
+		}
+		for _, name := range []string{"curve", "line"} {
+			if (row[column[name]] == "") != cell {
+				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
+			}
+		}
+	}
+	if kinds["cell"] != 36 || kinds["boundary"] < 4*8 || len(kinds) != 2 {
+		t.Errorf("rows %v", kinds)
+	}
+}
+
+func TestMapScales(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   AxisScale
+	}{
+		{[]float64{1, 2, 3, 4, 5}, LinearAxis},
+		{[]float64{1, 2, 4, 8, 16}, LogAxis},
+		{[]float64{1, 2, 3, 4, 6, 8, 11, 16}, LogAxis}, // whole numbers, logarithmically spaced
+		{[]float64{0.01, 0.03, 0.1, 0.3, 1}, LogAxis},
+		{[]float64{0, 1, 10, 100}, LinearAxis}, // 0 has no place on a logarithmic axis
+		{[]float64{0, 0.5, 0.9, 0.99}, LinearAxis},
+		{[]float64{1, 100}, LinearAxis},
+	} {
+		if got := spacing(c.values); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
+		}
+	}
+	k, _ := LookupKey(lagKey)
+	if s := newScale(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
+		t.Errorf("whole numbers: %+v", s)
+	}
+	if s := newScale(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
+		t.Errorf("many whole numbers: %+v", s)
+	}
+}
+
+func TestMapView(t *testing.T) {
+	const more = `
+  - {param: grpo.group_size, values: [8, 16, inf]}
+  - {param: grpo.importance.mode, values: [none, ratio]}
+`
+	for _, c := range []struct {
+		name, sweep, x, y string
+		where             []string
+		want              string // of the error; "" none
+	}{
+		{"fine", "", rateKey, lagKey, nil, ""},
+		{"the other way round", "", lagKey, rateKey, nil, ""},
+		{"chosen", more, rateKey, lagKey, []string{"grpo.group_size=inf", "grpo.importance.mode=ratio"}, ""},
+		{"unknown", "", "optimizer.learning_rat", lagKey, nil, `--x: got the unknown key "optimizer.learning_rat", want a numeric key of the configuration, did you mean "optimizer.learning_rate"?`},
+		{"unknown, both", "", "rate", "interval", nil, `--y: got the unknown key "interval", want a numeric key of the configuration, did you mean "lag.interval"?`},
+		{"not a number", more, "grpo.importance.mode", lagKey, nil, `--x: got grpo.importance.mode, want a key whose value is a number`},
+		{"the same", "", lagKey, lagKey, nil, `--y: got lag.interval again, want another key than that of --x`},
+		{"not swept", "", rateKey, momentumKey, nil, `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
+		{"others vary", more, rateKey, lagKey, nil, `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
+		{"another varies", more, rateKey, lagKey, []string{"grpo.group_size=inf"}, `--x, --y: got a sweep that varies grpo.importance.mode, want x and y alone: choose with --where grpo.importance.mode=none`},
+		{"infinite", more, rateKey, groupSizeKey, []string{"lag.interval=2", "grpo.importance.mode=none"}, `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
+		{"no condition", "", rateKey, lagKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
+		{"a bad value", "", rateKey, lagKey, []string{"lag.interval=few"}, `--where: lag.interval: got "few", want an integer ≥ 0`},
+		{"an unknown condition", "", rateKey, lagKey, []string{"lag.intervall=1"}, `--where: got the unknown key "lag.intervall", want a key of the configuration, did you mean "lag.interval"?`},
+		{"chosen to nothing", more, rateKey, lagKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
+	} {
+		view, err := NewMapView(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.x, c.y, c.where)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.want == "":
+			if len(view.panels) != 1 || len(view.panels[0].cells) != 36 {
+				t.Errorf("%s: %d panels", c.name, len(view.panels))
+			}
+		case err == nil:
+			t.Errorf("%s: no error, want %s", c.name, c.want)
+		case !strings.Contains(err.Error()+"\n", c.want+"\n"):
+			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, c.want)
+		}
+	}
+}
+
+// A sweep of exactly two numbers shows its map by itself, one a variant, where
+// its cells move at all.
+func TestAutomaticMaps(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a grid", regimes, "·"},
+		{"three values", strings.Replace(regimes, "[1, 2, 4, 8]", "[1, 2, 4]", 1), ""},
+		{"three axes", regimes + "  - {param: optimizer.momentum, values: [0, 0.5]}\n", ""},
+		{"a word", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}", "{param: grpo.importance.mode, values: [none, ratio]}", 1), ""},
+		{"infinite groups", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}", "{param: grpo.group_size, values: [4, 8, 16, inf]}", 1), ""},
+		{"the length of the run goes along", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}",
+			"{zip: [{param: lag.interval, values: [1, 2, 4, 8]}, {param: run.steps, values: [400, 401, 402, 403]}]}", 1), "·"},
+		{"variants", regimes + "variants: [{name: slow, set: {optimizer.momentum: 0}}, {name: fast}, {name: single, sweep: []}]\n", "slow· fast·"},
+	} {
+		got := ""
+		for _, p := range automaticMaps(planText(t, c.text)) {
+			if len(p.cells) != 36 || p.x.Path != rateKey || p.y.Path != lagKey {
+				t.Errorf("%s: %d cells over %s and %s", c.name, len(p.cells), p.x.Path, p.y.Path)
+			}
+			got += " " + p.variant + "·"
+		}
+		if got = strings.TrimSpace(got); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	resting := strings.NewReplacer("to: 20", "to: 0.5", "optimizer:", "policy: {init: fixed-point}\noptimizer:", "steps: 400", "steps: 20").Replace(regimes)
+	if e, _ := runSweep(t, resting, t.TempDir(), 2); len(e.Figures) != 0 {
+		t.Errorf("at rest: %d figures", len(e.Figures))
+	}
+}
