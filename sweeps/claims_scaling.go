@@ -91,7 +91,8 @@ func slopeWeights(x []float64) []float64 {
 
 // asymptoticSlope is the exponent of a prediction in G as G → ∞, a multiple of
 // ½. (Var J: −1, −2 where the leading noise vanishes, −½ for Adam; Adam's
-// relaxation: ½.) It is read off the full theory at two very large groups.
+// relaxation: ½.) It is read off the full theory at two very large groups, and
+// at so small a learning rate that no motion there is fast.
 func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
 	full := *j
@@ -100,6 +101,7 @@ func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, 
 	for i, size := range []int{small, large} {
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
+		s.Optimizer.LearningRate *= 1e-3
 		y, _, why := predict(&full, &s)
 		if why != "" || y <= 0 {
 			return 0, "no slope at large G: " + why
