@@ -100,11 +100,14 @@ func (l *linear) delayCrossing() float64 {
 	n, tau := l.dim(), float64(l.lag.Age)
 	mode := l.scalar(0, 0)
 	spectrum := func(w float64) []complex128 {
-		x, y := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-		x.Scale(math.Cos(tau*w), l.stale)
-		x.Add(x, l.fresh)
-		y.Scale(-math.Sin(tau*w), l.stale)
-		return complexEigenvalues(x, y)
+		turn := cmplx.Rect(1, -tau*w)
+		m := newComplexMatrix(n)
+		for i, row := range m {
+			for j := range row {
+				row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
+			}
+		}
+		return m.eigenvalues()
 	}
 	last := spectrum(0)
 	for _, v := range last {
@@ -142,34 +145,6 @@ func (l *linear) delayCrossing() float64 {
 		last = now
 	}
 	return best
-}
-
-// complexEigenvalues returns the eigenvalues of X + iY; nil where they are not
-// finite. They are those of the real [[X, −Y], [Y, X]] together with their
-// conjugates; a shift by is, s larger than any of them, tells the two apart.
-func complexEigenvalues(x, y *mat.Dense) []complex128 {
-	n, _ := x.Dims()
-	shift := 2 * (mat.Norm(x, 2) + mat.Norm(y, 2))
-	both := mat.NewDense(2*n, 2*n, nil)
-	for i := range n {
-		for j := range n {
-			re, im := x.At(i, j), y.At(i, j)
-			if i == j {
-				im += shift
-			}
-			both.Set(i, j, re)
-			both.Set(n+i, n+j, re)
-			both.Set(i, n+j, -im)
-			both.Set(n+i, j, im)
-		}
-	}
-	var values []complex128
-	for _, v := range multipliers(both) {
-		if imag(v) > 0 {
-			values = append(values, v-complex(0, shift))
-		}
-	}
-	return values
 }
 
 // nearest returns the values in the order of those they are nearest to, each
@@ -245,13 +220,16 @@ func rings(values []complex128, n int) bool {
 	return false
 }
 
+// maxCoupledDelay, and a companion of half of maxCompanion, is as far as a
+// critical delay of a coupled motion is looked for: as many spectra take 0.2 s.
+const maxCoupledDelay = 50
+
 // criticalInterval is scalar.criticalInterval for a coupled motion, up to 512
-// steps of a block and as far as the companion of a delay stays below half of
-// maxCompanion: as many spectra as that take 0.2 s.
+// steps of a block or maxCoupledDelay.
 func (l *linear) criticalInterval() (int, bool) {
 	n := l.dim()
 	if l.lag.Kind == Delay {
-		for tau := 0; n*(tau+2) <= maxCompanion/2; tau++ {
+		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
 			if radius(l.at(l.rate, tau).period()) >= 1 {
 				return tau, true
 			}

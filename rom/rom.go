@@ -226,12 +226,12 @@ type Variance struct {
 // "none" or "not said". A critical refresh interval is looked for up to
 // 1,000,000 steps of a block, and up to 512 steps of delay where only part of
 // the force is delayed; with several arms whose fresh and stale stiffness do
-// not commute, up to 512 steps of a block and about 160/(A−1) of delay. Block
-// dynamics with only part of the force frozen, and stationary laws, go up to a
-// period of 10,000 steps. An onset that is no meeting of two real multipliers is
-// looked for up to 104 steps of delay. At most the 64 largest multipliers are
-// listed. Where Exact or LeadingOrder are linear dynamics the interval is whole;
-// the reduced-order model's is not.
+// not commute, up to 512 steps of a block and 50 of delay, less than 160/(A−1)
+// of them. Block dynamics with only part of the force frozen, and stationary
+// laws, go up to a period of 10,000 steps. An onset that is no meeting of two
+// real multipliers is looked for up to 104 steps of delay. At most the 64
+// largest multipliers are listed. Where Exact or LeadingOrder are linear
+// dynamics the interval is whole; the reduced-order model's is not.
 type Dynamics struct {
 	Scope                   Scope        `json:"scope"`
 	SpectralRadius          *float64     `json:"spectral_radius"`

@@ -118,45 +118,74 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate(), 300)
 }
 
-// The eigenvalues of X + iY are those of a triangular matrix in another basis.
+// The eigenvalues of a triangular matrix in another basis are its diagonal;
+// separate ones, of conjugates, real, and all alike in modulus.
 func TestComplexEigenvalues(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
-	for n := 1; n <= 7; n++ {
-		for _, conjugate := range []bool{false, true} { // every second the conjugate of the one before
-			x, y := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	for n := 1; n <= 12; n++ {
+		for kind := range 4 {
+			triangle, basis := newComplexMatrix(n), newComplexMatrix(n)
 			want := make([]complex128, n)
 			for i := range n {
-				want[i] = complex(r.NormFloat64(), r.NormFloat64())
-				if conjugate && i%2 == 1 {
-					want[i] = cmplx.Conj(want[i-1])
+				switch kind {
+				case 0:
+					want[i] = complex(r.NormFloat64(), r.NormFloat64())
+				case 1:
+					want[i] = complex(r.NormFloat64(), r.NormFloat64())
+					if i%2 == 1 {
+						want[i] = cmplx.Conj(want[i-1])
+					}
+				case 2:
+					want[i] = complex(r.NormFloat64(), 0)
+				case 3:
+					want[i] = cmplx.Rect(1, 2*math.Pi*float64(i)/float64(n))
 				}
+				triangle[i][i] = want[i]
 				for j := i + 1; j < n; j++ {
-					x.Set(i, j, 0.3*r.NormFloat64())
-					y.Set(i, j, 0.3*r.NormFloat64())
+					triangle[i][j] = complex(0.1*r.NormFloat64(), 0.1*r.NormFloat64())
 				}
-				x.Set(i, i, real(want[i]))
-				y.Set(i, i, imag(want[i]))
+				for j := range n {
+					basis[i][j] = complex(r.NormFloat64(), r.NormFloat64())
+				}
 			}
-			q := mat.NewDense(n, n, normals(r, n*n, 1))
-			var inverse mat.Dense
-			if err := inverse.Inverse(q); err != nil {
-				t.Fatal(err)
+			// The same change of basis from both sides, one rotation at a time.
+			for i := range n {
+				for j := range i {
+					g := givens(basis[j][i], basis[i][j])
+					g.rows(triangle[j], triangle[i])
+					g.columns(triangle, j, i)
+				}
 			}
-			x.Product(q, x, &inverse)
-			y.Product(q, y, &inverse)
-			got := complexEigenvalues(x, y)
+			got := triangle.eigenvalues()
 			if len(got) != n {
-				t.Fatalf("%d of %d eigenvalues", len(got), n)
+				t.Fatalf("kind %d: %d of %d eigenvalues", kind, len(got), n)
 			}
 			for i, v := range nearest(want, got) {
-				// Conditions of a few thousand at worst, times rounding.
-				if miss := cmplx.Abs(v - want[i]); !(miss <= 1e-10) {
-					t.Errorf("n = %d: %v, want %v", n, v, want[i])
+				// Conditions of a few hundred, times rounding and n.
+				if miss := cmplx.Abs(v - want[i]); !(miss <= 1e-11) {
+					t.Errorf("kind %d, n = %d: %v, want %v", kind, n, v, want[i])
 				}
 			}
 		}
 	}
-	if got := complexEigenvalues(single(math.NaN()), single(0)); got != nil {
+	for _, exact := range []complexMatrix{
+		{{0, 1}, {-1, 0}}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, 1}, {1, 0}}, // orthogonal: unshifted QR goes in circles
+		{{2, 0}, {0, 2}}, {{0, 0}, {0, 0}},
+	} {
+		trace, sum := 0i, 0i
+		for i := range exact {
+			trace += exact[i][i]
+		}
+		n := len(exact)
+		got := exact.eigenvalues()
+		for _, v := range got {
+			sum += v
+		}
+		if len(got) != n || cmplx.Abs(sum-trace) > 1e-15 {
+			t.Errorf("eigenvalues %v, trace %v", got, trace)
+		}
+	}
+	if got := (complexMatrix{{complex(math.NaN(), 0), 1}, {1, 0}}).eigenvalues(); got != nil {
 		t.Errorf("eigenvalues %v of no number", got)
 	}
 }

@@ -1,0 +1,113 @@
+package rom
+
+import (
+	"math/cmplx"
+	"slices"
+)
+
+// complexMatrix is a square matrix by rows.
+type complexMatrix [][]complex128
+
+func newComplexMatrix(n int) complexMatrix {
+	m := make(complexMatrix, n)
+	for i := range m {
+		m[i] = make([]complex128, n)
+	}
+	return m
+}
+
+// maxSweeps is the number of QR sweeps that one eigenvalue may take; three are
+// usual.
+const maxSweeps = 60
+
+// eigenvalues returns the eigenvalues, by the QR algorithm with Wilkinson's
+// shifts on the Hessenberg form (Golub and Van Loan, Matrix Computations, §7.4,
+// §7.5); nil where it does not converge, as with entries that are no numbers. m
+// is overwritten.
+func (m complexMatrix) eigenvalues() []complex128 {
+	for column := range len(m) {
+		for row := len(m) - 1; row > column+1; row-- {
+			g := givens(m[row-1][column], m[row][column])
+			g.rows(m[row-1], m[row])
+			g.columns(m, row-1, row)
+		}
+	}
+	values := make([]complex128, 0, len(m))
+	rotations := make([]rotation, len(m))
+	for sweeps := 0; len(m) > 0; {
+		n := len(m)
+		first := n - 1 // of the last block without a negligible subdiagonal
+		for first > 0 && !(cmplx.Abs(m[first][first-1]) <= 1e-16*(cmplx.Abs(m[first][first])+cmplx.Abs(m[first-1][first-1]))) {
+			first--
+		}
+		if first == n-1 {
+			values = append(values, m[first][first])
+			m, sweeps = m[:first], 0
+			continue
+		}
+		if sweeps++; sweeps > maxSweeps {
+			return nil
+		}
+		shift := m[n-1][n-1]
+		if sweeps%10 == 0 {
+			shift += m[n-1][n-2] // leaves what has got into a circle
+		} else {
+			shift = closerEigenvalue(m[n-2][n-2], m[n-2][n-1], m[n-1][n-2], m[n-1][n-1])
+		}
+		// QR of the block less the shift, and RQ plus the shift.
+		for i := first; i < n; i++ {
+			m[i][i] -= shift
+		}
+		for i := first; i < n-1; i++ {
+			rotations[i] = givens(m[i][i], m[i+1][i])
+			rotations[i].rows(m[i][i:n], m[i+1][i:n])
+		}
+		for i := first; i < n-1; i++ {
+			rotations[i].columns(m[first:min(i+2, n)], i, i+1)
+		}
+		for i := first; i < n; i++ {
+			m[i][i] += shift
+		}
+	}
+	slices.Reverse(values)
+	return values
+}
+
+// closerEigenvalue returns the eigenvalue of [[a, b], [c, d]] that is closer to d.
+func closerEigenvalue(a, b, c, d complex128) complex128 {
+	half := (a - d) / 2
+	root := cmplx.Sqrt(half*half + b*c)
+	if real(half)*real(root)+imag(half)*imag(root) < 0 {
+		root = -root
+	}
+	if half+root == 0 {
+		return d
+	}
+	return d - b*c/(half+root)
+}
+
+// rotation is the unitary [[c, s], [−s̄, c̄]].
+type rotation struct{ c, s complex128 }
+
+// givens returns the rotation that takes (x, y) to (|(x, y)|, 0).
+func givens(x, y complex128) rotation {
+	size := complex(cmplx.Abs(complex(cmplx.Abs(x), cmplx.Abs(y))), 0)
+	if size == 0 {
+		return rotation{c: 1}
+	}
+	return rotation{cmplx.Conj(x) / size, cmplx.Conj(y) / size}
+}
+
+// rows applies the rotation to two rows, from the left.
+func (g rotation) rows(x, y []complex128) {
+	for j := range x {
+		x[j], y[j] = g.c*x[j]+g.s*y[j], cmplx.Conj(g.c)*y[j]-cmplx.Conj(g.s)*x[j]
+	}
+}
+
+// columns applies its inverse to columns i and j, from the right.
+func (g rotation) columns(m complexMatrix, i, j int) {
+	for _, row := range m {
+		row[i], row[j] = cmplx.Conj(g.c)*row[i]+cmplx.Conj(g.s)*row[j], g.c*row[j]-g.s*row[i]
+	}
+}
