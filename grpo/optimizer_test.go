@@ -49,6 +49,17 @@ func TestAdamIsScaleFree(t *testing.T) {
 	}
 }
 
+// Adam's epsilon is added to the root of the second moment: the first step is
+// ηg/(|g| + ε).
+func TestAdamEpsilon(t *testing.T) {
+	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.99, Epsilon: 0.25}
+	logits := []float64{0, 0}
+	o.Step(logits, []float64{0.5, -0.75}, grpo.NewMotion(2), 0.3)
+	if math.Abs(logits[0]-0.2) > 1e-15 || math.Abs(logits[1]+0.225) > 1e-15 {
+		t.Errorf("logits %v, want 0.2 and -0.225", logits)
+	}
+}
+
 func TestScheduleFactor(t *testing.T) {
 	for _, c := range []struct {
 		schedule grpo.Schedule

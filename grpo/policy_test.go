@@ -1,0 +1,46 @@
+package grpo_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// What is recorded of a policy, at π = (½, ¼, ¼) against q = (⅛, ⅛, ¾).
+func TestPolicyNumbers(t *testing.T) {
+	p := grpo.NewPolicy([]float64{5 + math.Ln2, 5, 5})
+	q := grpo.NewPolicy([]float64{-2, -2, -2 + math.Log(6)})
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"entropy", p.Entropy(), 1.5 * math.Ln2},
+		{"collision", p.Collision(), 3. / 8},
+		{"mean of 4, 0, 1", p.Mean([]float64{4, 0, 1}), 2.25},
+		{"KL(π‖q)", p.Divergence(q), 1.25*math.Ln2 - 0.25*math.Log(3)},
+		{"KL(q‖π)", q.Divergence(p), 0.75*math.Log(3) - 0.375*math.Ln2},
+		{"KL(π‖π)", p.Divergence(p), 0},
+		{"largest π/q", p.MaxRatio(q), 4},
+		{"largest q/π", q.MaxRatio(p), 3},
+		{"log Σe^θ", p.LogNorm(), 5 + math.Log(4)},
+	} {
+		if !(math.Abs(c.got-c.want) <= 1e-14) {
+			t.Errorf("%s is %.17g, want %.17g", c.name, c.got, c.want)
+		}
+	}
+}
+
+// An arm whose probability underflows counts for nothing, as the limit does.
+func TestPolicyOfOneArm(t *testing.T) {
+	p, q := grpo.NewPolicy([]float64{800, 0}), grpo.NewPolicy([]float64{0, 0})
+	if got := p.Entropy(); got != 0 {
+		t.Errorf("entropy %g", got)
+	}
+	if got := p.Divergence(q); math.Abs(got-math.Ln2) > 1e-12 {
+		t.Errorf("KL to the uniform policy is %g, want ln 2", got)
+	}
+	if got := q.MaxRatio(p); got != 0.5 {
+		t.Errorf("largest ratio %g over the arms that can be drawn, want ½", got)
+	}
+}
