@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// fewestCycles of a ringing are in the last half of a run. With fewer a random
-// walk, the slowest noise there is, passes for a ringing more often than
-// falseAlarm.
+// fewestCycles of a ringing are in the last half of a run. With fewer a slow
+// random walk passes for one in up to one run of ten; with four, noise of any
+// memory, a random walk among it, in less than two of a thousand.
 const fewestCycles = 4
 
 // halfCycle is the spacing of the trial frequencies, in cycles per last half of

@@ -1,0 +1,489 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+)
+
+// example is a made-up run of each kind, with the name it must get.
+type example struct {
+	name string
+	want Mode
+	run  func(rng *rand.Rand, steps []int) Trace
+}
+
+var examples = []example{
+	{"healthy", None, healthy},
+	{"proxy rises, truth falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
+		for i, r := range t.Reward {
+			t.TrueReward[i] = 1.1 - r
+		}
+	})},
+	{"proxy rises, truth stays", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
+		for i := range t.TrueReward {
+			t.TrueReward[i] = 0.4
+		}
+	})},
+	{"truth rises with the proxy, then falls", RewardHacking, changed(func(_ *rand.Rand, t *Trace) {
+		for i, r := range t.Reward {
+			t.TrueReward[i] = 0.6 - math.Abs(r-0.6)
+		}
+	})},
+	{"hacked, and won for good on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
+		for i, r := range t.Reward {
+			t.TrueReward[i] = 1.1 - r
+			t.ZeroVariance[i] = approach(t.Steps[i], 0, 0.95)
+		}
+		concentrate(rng, t)
+	})},
+	{"equal rewards", AdvantageDegeneracy, changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.ZeroVariance[i] = approach(s, 0, 0.95)
+		}
+	})},
+	{"equal rewards on one arm", AdvantageDegeneracy, changed(func(rng *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.ZeroVariance[i] = approach(s, 0, 0.95)
+		}
+		concentrate(rng, t)
+	})},
+	{"one arm", PolicyConcentration, changed(concentrate)},
+	{"one arm, reached step by step under a lag", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		for i, s := range t.Steps {
+			t.RatioMax[i] = approach(s, 1.4, 1.001)
+		}
+	})},
+	{"limit cycle", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.Reward[i] += 0.1 * math.Sin(0.1*float64(s))
+			t.TrueReward[i] = t.Reward[i]
+		}
+	})},
+	{"growth from a small offset", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
+			t.TrueReward[i] = t.Reward[i]
+		}
+	})},
+	{"an opening and closing without a rhythm", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
+		for i := range t.Steps {
+			t.Entropy[i] = 2 * rng.Float64()
+		}
+	})},
+	{"stale to the end", DynamicalInstability, changed(func(_ *rand.Rand, t *Trace) {
+		for i := range t.Steps {
+			t.RatioMax[i] = 1.8
+		}
+	})},
+	{"locked into an arm within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		for i, s := range t.Steps {
+			t.RatioMax[i] = approach(s, 8, 1.0001)
+		}
+	})},
+	{"a stale approach to a healthy end", None, changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.RatioMax[i] = approach(s, 8, 1.0001)
+		}
+	})},
+	{"damped ringing", None, changed(func(_ *rand.Rand, t *Trace) {
+		for i, s := range t.Steps {
+			t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
+			t.TrueReward[i] = t.Reward[i]
+		}
+	})},
+}
+
+// approach goes from a to b with the time constant of the healthy run.
+func approach(step int, a, b float64) float64 {
+	return b + (a-b)*math.Exp(-float64(step)/60)
+}
+
+// healthy is a run of eight arms that learns, keeps its entropy and then
+// fluctuates about its fixed point as noise with a memory of ten steps does.
+func healthy(rng *rand.Rand, steps []int) Trace {
+	t := Trace{Steps: steps}
+	noise, last := 0.0, 0
+	for _, s := range steps {
+		for ; last < s; last++ {
+			noise = 0.9*noise + 0.002*rng.NormFloat64()
+		}
+		reward := approach(s, 0.4, 0.75) + noise
+		t.Reward = append(t.Reward, reward)
+		t.TrueReward = append(t.TrueReward, reward)
+		t.Entropy = append(t.Entropy, approach(s, 2.08, 1.6)+noise)
+		t.Collision = append(t.Collision, approach(s, 0.125, 0.25)+noise/10)
+		t.ZeroVariance = append(t.ZeroVariance, 0.1*rng.Float64())
+		t.KL = append(t.KL, approach(s, 0, 0.48)+noise)
+		t.GradientNorm = append(t.GradientNorm, approach(s, 0.3, 0.1)*(0.5+rng.Float64()))
+		t.RatioMax = append(t.RatioMax, 1+0.02*rng.Float64())
+	}
+	return t
+}
+
+func changed(by func(rng *rand.Rand, t *Trace)) func(*rand.Rand, []int) Trace {
+	return func(rng *rand.Rand, steps []int) Trace {
+		t := healthy(rng, steps)
+		by(rng, &t)
+		return t
+	}
+}
+
+func concentrate(rng *rand.Rand, t *Trace) {
+	for i, s := range t.Steps {
+		t.Entropy[i] = approach(s, 2.08, 0.1) * (0.9 + 0.2*rng.Float64())
+		t.Collision[i] = approach(s, 0.125, 0.97)
+	}
+}
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(20260629, 7)) }
+
+// everyStep and spread are the ways in which runs record: trainers evenly, the
+// simulator evenly on a logarithmic axis.
+func everyStep() []int {
+	steps := make([]int, 601)
+	for i := range steps {
+		steps[i] = i
+	}
+	return steps
+}
+
+func spread() []int {
+	steps := []int{0}
+	for i := range 200 {
+		steps = append(steps, int(math.Round(math.Pow(600, float64(i)/199))))
+	}
+	return slices.Compact(steps)
+}
+
+func TestName(t *testing.T) {
+	for _, e := range examples {
+		for name, steps := range map[string][]int{"every step": everyStep(), "spread": spread()} {
+			d := Name(e.run(newRand(), steps))
+			if d.Mode != e.want {
+				t.Errorf("%s, %s: named %s, want %s\n%s", e.name, name, d.Mode, e.want, table(d))
+			}
+		}
+	}
+}
+
+func table(d Diagnosis) (s string) {
+	for _, e := range d.Evidence {
+		s += fmt.Sprintf("  %-30s %8.4g against %8.4g says %s (%s)\n", e.Diagnostic, e.Value, e.Threshold, e.Says, e.Observable)
+	}
+	return s
+}
+
+// Rewards in other units are the same run.
+func TestUnitsOfReward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.SampledFrom(examples).Draw(t, "run")
+		a := math.Exp(rapid.Float64Range(-7, 7).Draw(t, "log a"))
+		b := rapid.Float64Range(-100, 100).Draw(t, "b")
+		trace := e.run(newRand(), everyStep())
+		for i := range trace.Steps {
+			trace.Reward[i] = a*trace.Reward[i] + a*b
+			trace.TrueReward[i] = a*trace.TrueReward[i] + a*b
+		}
+		if d := Name(trace); d.Mode != e.want {
+			t.Fatalf("%s, r → %g r + %g: named %s, want %s\n%s", e.name, a, a*b, d.Mode, e.want, table(d))
+		}
+	})
+}
+
+// Where a run ends and how its steps are counted do not matter.
+func TestShiftedSteps(t *testing.T) {
+	for _, e := range examples {
+		trace := e.run(newRand(), everyStep())
+		trace.Steps = slices.Clone(trace.Steps)
+		for i := range trace.Steps {
+			trace.Steps[i] = 1000 + 7*trace.Steps[i]
+		}
+		if d := Name(trace); d.Mode != e.want {
+			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
+		}
+	}
+}
+
+// series lists the series of a trace with the diagnostics that need each.
+var series = []struct {
+	name    string
+	of      func(*Trace) *[]float64
+	ours    []string
+	papers  []string
+	example string // is not named without it
+}{
+	{"reward", func(t *Trace) *[]float64 { return &t.Reward },
+		[]string{"reward ringing", "true reward per proxy reward"},
+		[]string{"rate of evaluation over training", "evaluation against training reward"}, "limit cycle"},
+	{"true reward", func(t *Trace) *[]float64 { return &t.TrueReward },
+		[]string{"true reward per proxy reward"},
+		[]string{"rate of evaluation over training", "evaluation against training reward"}, "proxy rises, truth falls"},
+	{"entropy", func(t *Trace) *[]float64 { return &t.Entropy },
+		[]string{"importance ratio reached", "entropy swings", "remaining entropy"},
+		[]string{"entropy, trend"}, "an opening and closing without a rhythm"},
+	{"collision", func(t *Trace) *[]float64 { return &t.Collision }, []string{"remaining collision entropy"}, nil, ""},
+	{"zero variance", func(t *Trace) *[]float64 { return &t.ZeroVariance },
+		[]string{"zero-variance groups"}, []string{"zero-variance groups"}, "equal rewards"},
+	{"KL", func(t *Trace) *[]float64 { return &t.KL }, nil, []string{"KL to the reference, trend"}, ""},
+	{"gradient norm", func(t *Trace) *[]float64 { return &t.GradientNorm }, nil, []string{"log gradient norm, trend"}, ""},
+	{"ratio", func(t *Trace) *[]float64 { return &t.RatioMax },
+		[]string{"late importance ratio", "importance ratio reached"}, []string{"importance ratio, trend"}, "stale to the end"},
+}
+
+// What is not logged is not observable, which is not 0: not a value of any kind.
+func TestNotRecorded(t *testing.T) {
+	for _, s := range series {
+		gaps := make([]float64, 601)
+		for i := range gaps {
+			gaps[i] = math.NaN()
+		}
+		for name, missing := range map[string][]float64{"nil": nil, "another length": {1, 2, 3}, "empty cells": gaps} {
+			trace := healthy(newRand(), everyStep())
+			*s.of(&trace) = missing
+			hidden := map[bool][]string{true: s.ours, false: append([]string{"advantage variance over group size"}, s.papers...)}
+			for ours, d := range map[bool]Diagnosis{true: Name(trace), false: PaperName(trace)} {
+				for _, e := range d.Evidence {
+					gone := slices.Contains(hidden[ours], e.Diagnostic)
+					if gone != (e.Observable != Observed) || gone != math.IsNaN(e.Value) || gone != math.IsNaN(e.Threshold) {
+						t.Errorf("%s: %s: %s is %s with value %g", s.name, name, e.Diagnostic, e.Observable, e.Value)
+					}
+					if gone && e.Says != None {
+						t.Errorf("%s: %s: %s says %s", s.name, name, e.Diagnostic, e.Says)
+					}
+				}
+			}
+		}
+		for _, e := range examples {
+			if e.name == s.example {
+				trace := e.run(newRand(), everyStep())
+				*s.of(&trace) = nil
+				if d := Name(trace); d.Mode == e.want {
+					t.Errorf("%s is named %s without its %s", e.name, d.Mode, s.name)
+				}
+			}
+		}
+	}
+}
+
+// A gap in one row costs that row, not the series.
+func TestGaps(t *testing.T) {
+	rng := newRand()
+	for _, e := range examples {
+		trace := e.run(rng, everyStep())
+		for _, s := range series {
+			for i := range trace.Steps {
+				if rng.Float64() < 0.1 {
+					(*s.of(&trace))[i] = math.NaN()
+				}
+			}
+		}
+		if d := Name(trace); d.Mode != e.want {
+			t.Errorf("%s: named %s, want %s\n%s", e.name, d.Mode, e.want, table(d))
+		}
+	}
+}
+
+func TestTooShort(t *testing.T) {
+	for n := range 2*leastLate - 1 {
+		for _, e := range examples {
+			trace := e.run(newRand(), everyStep()[:n])
+			for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
+				if d.Mode != None {
+					t.Errorf("%s, %d steps: named %s", e.name, n, d.Mode)
+				}
+				for _, evidence := range d.Evidence {
+					if evidence.Observable == Observed {
+						t.Errorf("%s, %d steps: %s is observed", e.name, n, evidence.Diagnostic)
+					}
+				}
+			}
+		}
+	}
+}
+
+// find returns the evidence of one diagnostic.
+func find(t *testing.T, d Diagnosis, diagnostic string) Evidence {
+	t.Helper()
+	for _, e := range d.Evidence {
+		if e.Diagnostic == diagnostic {
+			return e
+		}
+	}
+	t.Fatalf("no diagnostic %q", diagnostic)
+	return Evidence{}
+}
+
+func near(t *testing.T, e Evidence, want, within float64) {
+	t.Helper()
+	if !(math.Abs(e.Value-want) <= within) {
+		t.Errorf("%s is %g, want %g ± %g (%s)", e.Diagnostic, e.Value, want, within, e.Observable)
+	}
+}
+
+// The numbers themselves, where they are known.
+func TestValues(t *testing.T) {
+	trace := healthy(newRand(), everyStep())
+	for i, s := range trace.Steps {
+		trace.Reward[i] = float64(s)
+		trace.TrueReward[i] = 3 * float64(s)
+		trace.ZeroVariance[i] = float64(i % 2)
+		trace.Entropy[i] = 2
+		trace.Collision[i] = math.Exp(-2)
+		if s >= 300 {
+			trace.Entropy[i], trace.Collision[i] = 0.5, math.Exp(-0.5)
+		}
+		trace.RatioMax[i] = 1 + 1/float64(s+1)
+	}
+	d := Name(trace)
+	near(t, find(t, d, "zero-variance groups"), 0.5, 0.01)
+	near(t, find(t, d, "remaining entropy"), 0.25, 1e-12)
+	near(t, find(t, d, "remaining collision entropy"), 0.25, 1e-12)
+	near(t, find(t, d, "importance ratio reached"), 1+1.0/leastLate, 1e-12)
+	if e := find(t, d, "importance ratio reached"); math.Abs(e.Threshold-math.E) > 1e-12 {
+		t.Errorf("threshold of the ratio reached is %g, want the root of e² arms", e.Threshold)
+	}
+	coupling := find(t, d, "true reward per proxy reward")
+	if math.Abs(coupling.Threshold-1.5) > 1e-12 || coupling.Value < 3 {
+		t.Errorf("coupling is %g against %g, want at least 3 against 1.5", coupling.Value, coupling.Threshold)
+	}
+}
+
+// A ringing e^{gs} cos(2πs/40) over 600 steps: its amplitude in the last half is
+// fitted, so the mean of e^{gs} there; the first half reaches as far as it does.
+func TestRingingAmplitude(t *testing.T) {
+	for _, row := range []struct {
+		growth float64
+		says   Mode
+	}{
+		{0, DynamicalInstability},
+		{-0.002, DynamicalInstability}, // an e-fold in 500 steps: too slow to tell
+		{-0.005, None},
+		{0.002, DynamicalInstability},
+	} {
+		trace := Trace{Steps: everyStep()}
+		late := 0.0
+		for _, s := range trace.Steps {
+			envelope := math.Exp(row.growth * float64(s))
+			trace.Reward = append(trace.Reward, envelope*math.Cos(2*math.Pi*float64(s)/40))
+			if s >= 300 {
+				late += envelope / 301
+			}
+		}
+		reach := (slices.Max(trace.Reward[:300]) - slices.Min(trace.Reward[:300])) / 2
+		e := ringing(&trace)
+		near(t, e, late/reach, 0.01)
+		if e.Says != row.says {
+			t.Errorf("growth %g: says %s, want %s", row.growth, e.Says, row.says)
+		}
+	}
+}
+
+// A random walk, noise of shorter memory and white noise pass for a ringing no
+// more often than declared. Failure probability 1e-6 a row.
+func TestRingingOfNoise(t *testing.T) {
+	rng := newRand()
+	const runs = 3000
+	for _, row := range []struct{ memory, declared float64 }{{0, falseAlarm}, {0.8, 2 * falseAlarm}, {1, 2 * falseAlarm}} {
+		for _, values := range []int{24, 100} {
+			hits := 0
+			for range runs {
+				trace := Trace{}
+				x := 0.0
+				for s := range values {
+					x = row.memory*x + rng.NormFloat64()
+					trace.Steps = append(trace.Steps, s)
+					trace.Reward = append(trace.Reward, x)
+				}
+				if e := ringing(&trace); e.Value > 0 {
+					hits++
+				}
+			}
+			most := declaredMost(runs, row.declared)
+			if hits > most {
+				t.Errorf("memory %g, %d values: %d of %d noises ring, want at most %d", row.memory, values, hits, runs, most)
+			}
+		}
+	}
+}
+
+// declaredMost is the count that a binomial of probability p exceeds with
+// probability 1e-6 at most.
+func declaredMost(n int, p float64) int {
+	law := distuv.Binomial{N: float64(n), P: p}
+	k := 0
+	for law.CDF(float64(k)) < 1-1e-6 {
+		k++
+	}
+	return k
+}
+
+// At the exact fixed point of a run without noise only rounding is left.
+func TestRoundingDoesNotRing(t *testing.T) {
+	trace := Trace{Steps: everyStep()}
+	for _, s := range trace.Steps {
+		trace.Reward = append(trace.Reward, 0.7+1e-16*float64(s%2*2))
+	}
+	if e := ringing(&trace); e.Says != None {
+		t.Errorf("rounding rings with %g", e.Value)
+	}
+}
+
+// Only the recorded steps inside a block show an importance ratio.
+func TestFreshSnapshots(t *testing.T) {
+	trace := healthy(newRand(), everyStep())
+	for i := range trace.RatioMax {
+		trace.RatioMax[i] = 1
+	}
+	if e := find(t, Name(trace), "late importance ratio"); e.Observable != Undefined {
+		t.Errorf("a ratio that is always 1 is %s", e.Observable)
+	}
+	trace.RatioMax[600] = 1.5
+	if e := find(t, Name(trace), "late importance ratio"); e.Observable != TooShort {
+		t.Errorf("one ratio is %s", e.Observable)
+	}
+	for i := range trace.RatioMax {
+		if i%2 == 1 {
+			trace.RatioMax[i] = 1.5
+		}
+	}
+	near(t, find(t, Name(trace), "late importance ratio"), 1.5, 1e-12)
+}
+
+// A constant series is neither a rise nor a loss.
+func TestConstantRun(t *testing.T) {
+	trace := healthy(newRand(), everyStep())
+	for _, s := range series {
+		for i := range trace.Steps {
+			(*s.of(&trace))[i] = 0
+		}
+	}
+	for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
+		if d.Mode != None {
+			t.Errorf("named %s\n%s", d.Mode, table(d))
+		}
+	}
+}
+
+// Every list of evidence has the same diagnostics in the same order.
+func TestOrderOfEvidence(t *testing.T) {
+	names := func(d Diagnosis) (names []string) {
+		for _, e := range d.Evidence {
+			names = append(names, e.Diagnostic)
+		}
+		return names
+	}
+	full := healthy(newRand(), everyStep())
+	for _, name := range []func(Trace) Diagnosis{Name, PaperName} {
+		if a, b := names(name(full)), names(name(Trace{})); !slices.Equal(a, b) {
+			t.Errorf("%v, and %v of an empty trace", a, b)
+		}
+	}
+}

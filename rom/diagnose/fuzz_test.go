@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+)
+
+// FuzzName gives any numbers, in series of any lengths, at any steps. A
+// diagnosis never panics, and is of its own kind: a mode that exists, and a
+// number exactly where something was observed.
+func FuzzName(f *testing.F) {
+	f.Add([]byte{}, uint8(0), uint8(0))
+	for _, e := range examples {
+		t := e.run(newRand(), everyStep()[:24])
+		var data []byte
+		for _, s := range series {
+			for _, x := range *s.of(&t) {
+				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+			}
+		}
+		f.Add(data, uint8(24), uint8(1))
+		f.Add(data, uint8(23), uint8(255))
+		f.Add(data[:len(data)/2], uint8(24), uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rows, stride uint8) {
+		var trace Trace
+		for i := range int(rows) {
+			trace.Steps = append(trace.Steps, i*int(int8(stride)))
+		}
+		var values []float64
+		for ; len(data) >= 8; data = data[8:] {
+			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
+		}
+		for _, s := range series {
+			n := min(int(rows), len(values))
+			*s.of(&trace) = slices.Clone(values[:n])
+			values = values[n:]
+		}
+		before := slices.Clone(trace.Reward)
+		for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
+			if !slices.Contains(Modes, d.Mode) {
+				t.Errorf("mode %q", d.Mode)
+			}
+			said := d.Mode == None
+			for _, e := range d.Evidence {
+				number := isNumber(e.Value) && isNumber(e.Threshold)
+				if number != (e.Observable == Observed) {
+					t.Errorf("%+v", e)
+				}
+				if e.Says != None && (e.Says != e.Of || !number) {
+					t.Errorf("%+v", e)
+				}
+				said = said || e.Says == d.Mode
+			}
+			if !said {
+				t.Errorf("named %s, which nothing says: %+v", d.Mode, d.Evidence)
+			}
+		}
+		for i := range before {
+			if math.Float64bits(before[i]) != math.Float64bits(trace.Reward[i]) {
+				t.Fatal("the trace was changed")
+			}
+		}
+	})
+}
