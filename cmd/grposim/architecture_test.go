@@ -20,11 +20,12 @@ func TestArchitecture(t *testing.T) {
 		{"grpo/fp", nil, nil, "a leaf: exp and log"},
 		{"grpo", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "os"}, "the algorithm is pure: no I/O, no configuration"},
 		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not see the code it predicts, nor chance"},
+		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from what it recorded, whoever recorded it"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take words, whatever makes them"},
 		{"sim/measure", nil, nil, "estimators know numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not see the theory it tests"},
-		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
-		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "sweeps"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
+		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
+		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
 		{"configs", nil, nil, "files, no logic"},
 	} {
 		deps := packageList(t, "-deps", module+row.pkg)
