@@ -124,22 +124,19 @@ func centredSquare(x []float64) float64 {
 // of 1 are rounded to 1e-16, so above it a deviation has at least five digits.
 const roundOff = 1e-11
 
-// How far a deviation may grow and still be taken to move linearly: to 100
-// times its start, enough to tell growth from the transient of a stable motion
-// (near a flip at μ = 0.9 it reaches 19 times its start), but no further than
-// half a unit of the logits, where the cubic terms of the force are some per
-// cent; and to four times its start wherever that is, so that one that has been
-// started far out, against noise, is not over before it began.
+// How far a deviation may grow and still be taken to move linearly: no further
+// than half a unit of the logits, where the cubic terms of the force are some
+// per cent; but to four times its start wherever that is, so that one that has
+// been started far out, against noise, is not over before it began.
 const (
-	linearGrowth = 100
-	linearReach  = 0.5
-	linearLeast  = 4
+	linearReach = 0.5
+	linearLeast = 4
 )
 
-// linearRange returns the norm up to which a deviation that started with the
-// given norm is taken to move linearly.
-func linearRange(start float64) float64 {
-	return min(linearGrowth*start, max(linearReach, linearLeast*start))
+// linearRange returns the norm up to which a deviation that has had the given
+// norm is followed: growth times that, within the linear range.
+func linearRange(norm, growth float64) float64 {
+	return min(growth*norm, max(linearReach, linearLeast*norm))
 }
 
 // motionOrder is the number of multipliers that carry a single mode from one

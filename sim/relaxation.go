@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"grposim/sim/measure"
@@ -16,13 +17,15 @@ import (
 // is what moves linearly about Point (even orders of the deviation cancel).
 // A pair is a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps
 // steps, and a Recurrence is fitted to what they do from Run.BurnIn on at the
-// refresh instants (of a delay, at every step). A pair that has left the linear
-// range is followed no further, so that growth is measured as growth.
+// refresh instants (of a delay, at every step). A pair is followed no further
+// than it moves linearly, so that growth is measured as growth.
 //
 // The recurrence has one multiplier or two. Two arms under block lag have no
 // more; other modes must have died out by BurnIn. At finite G they never do, and
 // the fit is consistent only where there are none: up to a delay of 1. What is
-// left is of the order of the cube of the offset, relative to it the square.
+// left is of the order of the square of the deviation: at G = ∞ an offset of
+// 1e-6 leaves less than the relative 1e-7 (and round-off 1e-9), at finite G the
+// offset has to be well above the noise of a replica.
 type RelaxationProbe struct {
 	Point     []float64
 	Direction []float64
@@ -46,7 +49,7 @@ func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int
 	replicas := c.replicas()
 	for i := batchStart(batch, batches, replicas); i < batchStart(batch+1, batches, replicas); i++ {
 		pair.begin(ForReplica, i)
-		pair.relax(ctx, &fit)
+		pair.relax(ctx, &fit, span{from: c.Run.BurnIn, growth: fittedGrowth})
 		if ctx.Err() != nil {
 			break // the cell will not be finished
 		}
@@ -58,19 +61,32 @@ func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int
 // are contiguous and of equal size but for one item.
 func batchStart(batch, batches, n int) int { return batch * n / batches }
 
-// relax runs the pair and adds its motion along the direction to fit.
-func (p *pair) relax(ctx context.Context, fit *measure.Recurrence) {
-	run, period, look := p.cell.Run, refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
+// fittedGrowth is how far beyond its norm at BurnIn a deviation that grows is
+// followed: far enough for a fit, near enough to be linear where it began so.
+const fittedGrowth = 10
+
+// span says which part of a pair's motion a fit takes.
+type span struct {
+	from   int     // steps before that are left out
+	growth float64 // until the norm is that many times the largest before from
+	decay  float64 // until the state is that share of the largest it was
+}
+
+// relax runs the pair for Run.Steps steps or until the span ends, and adds its
+// motion along the direction to fit. It reports whether the pair stayed in the
+// range of floating point.
+func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
+	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
 	now := newDeviation(len(p.direction))
 	now.add(p)
-	reach := linearRange(now.norm())
 	x, v := p.along(now)
-	for t := range run.Steps {
+	start, farthest, fastest := now.norm(), math.Abs(x), math.Abs(v)
+	for t := range p.cell.Run.Steps {
 		if t%look == 0 && ctx.Err() != nil {
-			return
+			return true // the cell will not be finished
 		}
 		if !p.step(t) {
-			return
+			return false
 		}
 		if (t+1)%period != 0 {
 			continue
@@ -78,14 +94,21 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence) {
 		now.clear()
 		now.add(p)
 		nextX, nextV := p.along(now)
-		if t+1-period >= run.BurnIn {
+		norm := now.norm()
+		if t+1-period >= over.from {
 			fit.Add(x, v, nextX, nextV)
-		}
-		if now.norm() > reach {
-			return
+		} else {
+			start = max(start, norm)
 		}
 		x, v = nextX, nextV
+		farthest, fastest = max(farthest, math.Abs(x)), max(fastest, math.Abs(v))
+		grown := norm > linearRange(start, over.growth)
+		gone := math.Abs(x) < over.decay*farthest && math.Abs(v) < over.decay*fastest
+		if grown || gone {
+			break
+		}
 	}
+	return true
 }
 
 // relaxationEstimates are what the fits of all batches say together. What they

@@ -7,41 +7,30 @@ import (
 	"grposim/sim/measure"
 )
 
-// trial is a cell with one value of a located parameter, and the pairs whose
-// mean deviation shows whether the event happens in it. It runs for Run.Steps
-// steps, rounded up to whole refresh periods.
+// trial is a cell with one value of a located parameter, and a pair whose
+// motion shows whether the event happens in it. It runs for Run.Steps steps,
+// rounded up to whole refresh periods.
 type trial struct {
-	cell      *Cell
-	pairs     []*pair
+	cell      Cell
+	pair      *pair
 	period    int // steps
 	periods   int
+	settled   int     // steps left to modes beyond the dominant two
 	tolerance float64 // what multipliers are certain to
-
-	mean   deviation // over the pairs
-	one    deviation // scratch: of one pair
-	spread deviation // Σ over the pairs of squares
-	reach  float64   // norm of the deviation up to which it is linear
-	still  int       // refresh instants in a row at which it was lost in noise
 }
 
-func newTrial(p *LocationProbe, cell *Cell) *trial {
-	arms := len(p.Point)
+func newTrial(p *LocationProbe, cell Cell) *trial {
 	t := &trial{
 		cell:      cell,
 		period:    refreshPeriod(cell.Lag),
 		tolerance: max(leastTolerance, float64(p.Offset*p.Offset)),
-		mean:      newDeviation(arms),
-		one:       newDeviation(arms),
-		spread:    newDeviation(arms),
 	}
 	t.periods = (cell.Run.Steps + t.period - 1) / t.period
-	for i := range cell.replicas() {
-		pair := newPair(cell, p.Point, p.Direction, p.Offset)
-		pair.begin(ForLocation, i)
-		t.pairs = append(t.pairs, pair)
+	t.cell.Run.Steps = t.periods * t.period
+	if cell.Lag.Kind == grpo.Delay {
+		t.settled = min(settlingDelays*cell.Lag.Interval, t.periods/2)
 	}
-	t.average()
-	t.reach = linearRange(t.mean.norm())
+	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
 	return t
 }
 
@@ -49,154 +38,154 @@ func newTrial(p *LocationProbe, cell *Cell) *trial {
 // the cubic terms of the force leave the square of the offset.
 const leastTolerance = 1e-6
 
-// average takes the mean deviation over the pairs, and the squares of each.
-func (t *trial) average() {
-	t.mean.clear()
-	t.spread.clear()
-	for _, p := range t.pairs {
-		t.one.clear()
-		t.one.add(p)
-		for a := range t.mean.logits {
-			x, v := t.one.logits[a], t.one.velocity[a]
-			t.mean.logits[a] += x
-			t.mean.velocity[a] += v
-			t.spread.logits[a] += float64(x * x)
-			t.spread.velocity[a] += float64(v * v)
-		}
-	}
-	n := float64(len(t.pairs))
-	for a := range t.mean.logits {
-		t.mean.logits[a] /= n
-		t.mean.velocity[a] /= n
+// settlingDelays is how many delays are left to the modes beyond the dominant
+// two, of which a delay of τ steps has τ−1: each loses several powers of ten.
+// Under block lag there are none with two arms.
+const settlingDelays = 10
+
+// happens reports whether the event happens.
+func (t *trial) happens(ctx context.Context, event Event) bool {
+	deterministic := t.cell.Deterministic()
+	switch {
+	case event == Instability && deterministic:
+		return t.grows(ctx)
+	case event == Instability:
+		m, ok := t.sampled(ctx)
+		return !ok || m.LogModulus() > 0
+	case deterministic:
+		return t.rings(ctx)
+	default:
+		m, _ := t.sampled(ctx)
+		return m.Oscillates(t.tolerance)
 	}
 }
 
-// noise returns the squared norm that the mean of the given values would have
-// by chance, from their scatter between the pairs: s²/n. A single pair shows
-// none.
-func (t *trial) noise(mean, squares []float64) float64 {
-	n := float64(len(t.pairs))
-	if n < 2 {
-		return 0
-	}
-	scatter := 0.0
-	for a, m := range mean {
-		scatter += squares[a]/n - float64(m*m)
-	}
-	return max(scatter, 0) / (n - 1)
-}
-
-// follow runs the pairs, lets every see each step and visit each refresh
-// instant, from 0 on, while visit returns true. It reports whether the pairs
-// stayed in the range of floating point.
-func (t *trial) follow(ctx context.Context, visit func(period int) bool, every func()) (ok bool) {
-	look := max(1, t.pairs[0].stepsBetweenLooks()/len(t.pairs))
-	if !visit(0) {
+// follow runs the pair, calls inside after each step and at at each refresh
+// instant from 0 on, while at returns true. It reports whether the pair stayed
+// in the range of floating point.
+func (t *trial) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
+	t.pair.begin(ForLocation, 0)
+	look := t.pair.stepsBetweenLooks()
+	d := newDeviation(len(t.pair.direction))
+	d.add(t.pair)
+	if !at(0, d) {
 		return true
 	}
-	for step := range t.periods * t.period {
+	for step := range t.cell.Run.Steps {
 		if step%look == 0 && ctx.Err() != nil {
 			return true // the cell will not be finished
 		}
-		for _, p := range t.pairs {
-			if !p.step(step) {
-				return false
-			}
+		if !t.pair.step(step) {
+			return false
 		}
-		every()
-		if (step+1)%t.period == 0 {
-			t.average()
-			if !visit((step + 1) / t.period) {
-				return true
-			}
+		d.clear()
+		d.add(t.pair)
+		inside(d)
+		if (step+1)%t.period == 0 && !at((step+1)/t.period, d) {
+			return true
 		}
 	}
 	return true
 }
 
-// stillInstants is how many refresh instants in a row a deviation must be lost
-// in noise to be over: in logits and in velocity, so that a swing through zero
-// is not taken for the end.
-const stillInstants = 16
-
-// smallest is the squared norm of a deviation that counts as nothing.
-const smallest = roundOff * roundOff
-
-// over reports whether the deviation has died out for good: whether it has long
-// been no more than twice what noise makes of it.
-func (t *trial) over() bool {
-	logits := float64(4*t.noise(t.mean.logits, t.spread.logits)) + smallest
-	velocity := float64(4*t.noise(t.mean.velocity, t.spread.velocity)) + smallest
-	t.still++
-	if centredSquare(t.mean.logits) > logits || centredSquare(t.mean.velocity) > velocity {
-		t.still = 0
-	}
-	return t.still >= stillInstants
-}
+// grownBy is the growth that settles that a deviation grows: more than the
+// transient of a stable motion shows (near a flip at μ = 0.9 it reaches 19 times
+// its start).
+const grownBy = 100
 
 // grows reports whether the deviation grows over many periods: whether it
-// leaves the linear range or, if it neither does nor dies out, whether its mean
-// square over the last quarter of the run is above that over the second one,
-// and above chance. A quarter spans many swings of a ringing motion, and the
-// first is left to transients.
+// becomes grownBy times as large or leaves the range of floating point or, if it
+// neither does nor dies out, whether its mean square over the last part of the
+// run is above that over the part before, and above round-off. The first eighth
+// is left to transients, the rest halved.
 func (t *trial) grows(ctx context.Context) bool {
-	var earlier, late, chance window
-	decided, grown := false, false
-	ok := t.follow(ctx, func(period int) bool {
-		square, noise := centredSquare(t.mean.logits), t.noise(t.mean.logits, t.spread.logits)
-		grown = square > float64(t.reach*t.reach)
-		decided = grown || t.over()
-		switch {
-		case period >= t.periods/4 && 2*period <= t.periods:
-			earlier.add(square - noise)
-		case 4*period >= 3*t.periods:
-			late.add(square - noise)
-			chance.add(noise + smallest)
+	first, middle := t.periods/8, max(t.periods*9/16, 1)
+	earlier, late := window{from: first, to: middle}, window{from: middle, to: t.periods + 1}
+	reach, end := 0.0, ending(0)
+	grown, decayed := false, false
+	ok := t.follow(ctx, func(period int, d deviation) bool {
+		if period == 0 {
+			reach = linearRange(d.norm(), grownBy)
 		}
-		return !decided
-	}, func() {})
-	if decided || !ok {
-		return grown || !ok
+		square := centredSquare(d.logits)
+		earlier.add(period, square)
+		late.add(period, square)
+		grown, decayed = square > float64(reach*reach), end.reached(d)
+		return !grown && !decayed
+	}, func(deviation) {})
+	if grown || decayed || !ok {
+		return !decayed
 	}
-	return late.mean() > max(earlier.mean(), chance.mean())
+	return late.mean() > max(earlier.mean(), smallest)
 }
 
-// window is a mean over refresh instants.
+// ending counts the refresh instants in a row at which a deviation was lost in
+// round-off, in logits and in velocity.
+type ending int
+
+const (
+	smallest    = roundOff * roundOff // squared norm of a deviation that counts as nothing
+	endingCount = 16                  // a swing through zero is not the end
+)
+
+// reached takes the deviation at the next instant and reports whether it has
+// died out for good.
+func (e *ending) reached(d deviation) bool {
+	*e++
+	if centredSquare(d.logits) > smallest || centredSquare(d.velocity) > smallest {
+		*e = 0
+	}
+	return *e >= endingCount
+}
+
+// window is a weighted mean over the refresh instants in [from, to). The weight
+// u²(1−u)², u in (0, 1) the place in the window, goes to 0 at both ends, so that
+// it hardly matters how many swings of a ringing motion the window holds.
 type window struct {
-	sum   float64
-	count int
+	from, to    int
+	sum, weight float64
 }
 
-func (w *window) add(x float64) { w.sum += x; w.count++ }
+func (w *window) add(period int, x float64) {
+	if period < w.from || period >= w.to {
+		return
+	}
+	u := float64(period-w.from+1) / float64(w.to-w.from+1)
+	weight := u * (1 - u)
+	weight *= weight
+	w.sum += float64(weight * x)
+	w.weight += weight
+}
 
-func (w *window) mean() float64 { return w.sum / float64(w.count) }
+func (w *window) mean() float64 { return w.sum / w.weight }
 
 // rings reports whether the multipliers of the motion are a complex pair or one
 // of them is negative: those from one refresh instant to the next or, since the
 // power of a rotation can look like none, those of a step inside a block.
 func (t *trial) rings(ctx context.Context) bool {
-	along := t.pairs[0].along
-	fit := measure.Recurrence{Order: motionOrder(t.cell), Floor: roundOff}
-	inside := fit
-	settled := t.settling()
-	var x, v float64
+	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
+	step := fit
+	var x, v, reach float64
 	var block blockMotion
-	t.follow(ctx, func(period int) bool {
-		nextX, nextV := along(t.mean)
-		if period > settled {
+	var end ending
+	t.follow(ctx, func(period int, d deviation) bool {
+		if period == 0 {
+			reach = linearRange(d.norm(), grownBy)
+		}
+		nextX, nextV := t.pair.along(d)
+		if period > t.settled {
 			fit.Add(x, v, nextX, nextV)
 		}
 		x, v = nextX, nextV
 		block = blockMotion{x: x, v: v}
-		return t.mean.norm() <= t.reach && !t.over()
-	}, func() {
-		if t.period > 1 && t.cell.Deterministic() {
-			t.average()
-			x, v := along(t.mean)
-			block.add(&inside, x, v)
+		return d.norm() <= reach && !end.reached(d)
+	}, func(d deviation) {
+		if t.period > 1 {
+			x, v := t.pair.along(d)
+			block.add(&step, x, v)
 		}
 	})
-	return fit.Multipliers().Oscillates(t.tolerance) || inside.Multipliers().Oscillates(t.tolerance)
+	return fit.Multipliers().Oscillates(t.tolerance) || step.Multipliers().Oscillates(t.tolerance)
 }
 
 // blockMotion follows the motion inside a block. There the snapshot's share of
@@ -217,12 +206,25 @@ func (b *blockMotion) add(fit *measure.Recurrence, x, v float64) {
 	*b = blockMotion{x, v, moveX, moveV, true}
 }
 
-// settling returns the number of refresh instants that modes beyond the
-// dominant two are given to die out: a block has none with two arms, a delay of
-// τ steps has τ−1, each of which loses several powers of ten in 10τ steps.
-func (t *trial) settling() int {
-	if t.cell.Lag.Kind == grpo.Block {
-		return 0
+// With sampled groups a motion that grows is followed only to a few times its
+// start, and one that decays to a small part of it. Past a threshold the softmax
+// bounds it, at a size that is small where the threshold is near, and noise
+// makes it forget its start: what tells growth from decay happens early.
+const (
+	sampledGrowth = 3
+	sampledDecay  = 0.1
+)
+
+// sampled returns the multipliers of the motion of Run.Replicas pairs under
+// sampled groups, fitted to all of them as a relaxation probe does. It reports
+// whether all stayed in the range of floating point.
+func (t *trial) sampled(ctx context.Context) (m measure.Multipliers, ok bool) {
+	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
+	for i := range t.cell.Run.Replicas {
+		t.pair.begin(ForLocation, i)
+		if !t.pair.relax(ctx, &fit, span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
+			return m, false
+		}
 	}
-	return min(10*t.cell.Lag.Interval, t.periods/2)
+	return fit.Multipliers(), true
 }

@@ -35,13 +35,15 @@ const (
 // regressors, and two Recurrences are merged like sums.
 type Recurrence struct {
 	Order Order
-	// Floor is the size below which a state has fallen into round-off. Such
-	// rows are left out, and a second direction that no row shows beyond it is
-	// not resolved.
+	// Floor is the size below which a state has fallen into round-off: it has no
+	// more than five digits. Such rows are left out, and a second direction that
+	// no row shows beyond it is not resolved.
 	Floor float64
 
+	rows       int
 	xx, xv, vv float64       // R, upper triangle, for (x, v)
 	move       [2][2]float64 // Qᵀ (moves): [row of R][moves of x, of v]
+	residual   [2]float64    // Σ residual² of the moves of x, of v
 }
 
 // Add adds one step of a series, from (x, v) to (nextX, nextV). Of order First
@@ -53,16 +55,22 @@ func (r *Recurrence) Add(x, v, nextX, nextV float64) {
 	if math.Abs(x) < r.Floor && math.Abs(v) < r.Floor {
 		return
 	}
+	r.rows++
 	r.rotate(x, v, nextX-x, nextV-v)
 }
 
 // Merge adds all that was added to o.
 func (r *Recurrence) Merge(o *Recurrence) {
+	r.rows += o.rows
+	for i, square := range o.residual {
+		r.residual[i] += square
+	}
 	r.rotate(o.xx, o.xv, o.move[0][0], o.move[0][1])
 	r.rotate(0, o.vv, o.move[1][0], o.move[1][1])
 }
 
-// rotate takes a row into the triangle, by a Givens rotation for each regressor.
+// rotate takes a row into the triangle, by a Givens rotation for each regressor;
+// what is left of its moves is their residual.
 func (r *Recurrence) rotate(x, v, moveX, moveV float64) {
 	if x != 0 {
 		var c, s float64
@@ -74,16 +82,18 @@ func (r *Recurrence) rotate(x, v, moveX, moveV float64) {
 	if v != 0 {
 		var c, s float64
 		r.vv, c, s = givens(r.vv, v)
-		r.move[1][0], _ = turn(c, s, r.move[1][0], moveX)
-		r.move[1][1], _ = turn(c, s, r.move[1][1], moveV)
+		r.move[1][0], moveX = turn(c, s, r.move[1][0], moveX)
+		r.move[1][1], moveV = turn(c, s, r.move[1][1], moveV)
 	}
+	r.residual[0] += float64(moveX * moveX)
+	r.residual[1] += float64(moveV * moveV)
 }
 
 // givens returns √(a² + b²), b ≠ 0, and the rotation (c, s) that turns (a, b)
 // into (√(a² + b²), 0).
-func givens(a, b float64) (length, c, s float64) {
-	length = math.Sqrt(float64(a*a) + float64(b*b))
-	return length, a / length, b / length
+func givens(a, b float64) (r, c, s float64) {
+	r = length(a, b)
+	return r, a / r, b / r
 }
 
 func turn(c, s, a, b float64) (float64, float64) {
@@ -95,29 +105,57 @@ func turn(c, s, a, b float64) (float64, float64) {
 // its numbers are NaN.
 func (r *Recurrence) Multipliers() Multipliers {
 	if r.xx == 0 {
-		return Multipliers{Order: r.Order, sum: math.NaN(), product: math.NaN()}
+		none := math.NaN()
+		return Multipliers{Order: r.Order, sum: none, product: none}
 	}
 	if r.Order == First || math.Abs(r.vv) <= r.Floor {
-		return Multipliers{Order: First, sum: r.move[0][0] / r.xx}
+		return Multipliers{Order: First, sum: r.move[0][0] / r.xx, sumError: r.innovation(0, 1) / math.Abs(r.xx)}
 	}
 	// M − 1, row by row
 	xByV := r.move[1][0] / r.vv
 	vByV := r.move[1][1] / r.vv
 	xByX := (r.move[0][0] - float64(r.xv*xByV)) / r.xx
 	vByX := (r.move[0][1] - float64(r.xv*vByV)) / r.xx
+	// The errors of a row of M are correlated, those of two rows not; the
+	// discriminant is (xByX − vByV)² + 4 xByV vByX.
+	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
+	spread := 2 * (xByX - vByV)
 	return Multipliers{
-		Order:   Second,
-		sum:     xByX + vByV,
-		product: float64(xByX*vByV) - float64(xByV*vByX),
+		Order:             Second,
+		sum:               xByX + vByV,
+		product:           float64(xByX*vByV) - float64(xByV*vByX),
+		sumError:          length(float64(inX*r.uncertainty(1, 0)), float64(inV*r.uncertainty(0, 1))),
+		discriminantError: length(float64(inX*r.uncertainty(spread, 4*vByX)), float64(inV*r.uncertainty(4*xByV, -spread))),
 	}
 }
+
+// innovation returns the size of what a row adds to the motion of x (0) or v
+// (1), with a number of coefficients fitted: that of the residuals, or at least
+// round-off.
+func (r *Recurrence) innovation(of, coefficients int) float64 {
+	size := 1e-5 * r.Floor
+	if free := r.rows - coefficients; free > 0 {
+		size = max(size, math.Sqrt(r.residual[of]/float64(free)))
+	}
+	return size
+}
+
+// uncertainty returns √(gᵀ (RᵀR)⁻¹ g): the error of g·(coefficients of x and v)
+// for innovations of size 1.
+func (r *Recurrence) uncertainty(gx, gv float64) float64 {
+	x := gx / r.xx
+	return length(x, (gv-float64(r.xv*x))/r.vv)
+}
+
+func length(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }
 
 // Multipliers are the roots m of m² = a m − b, of which what is kept is the sum
 // a − 2 and the product 1 − a + b of the m − 1, which has all digits where they
 // are near 1; of order First the one m = a, with sum a − 1.
 type Multipliers struct {
-	Order        Order
-	sum, product float64
+	Order                       Order
+	sum, product                float64
+	sumError, discriminantError float64 // standard errors
 }
 
 // Discriminant returns a² − 4b = (m₁ − m₂)²: negative where the multipliers are
@@ -152,18 +190,26 @@ func (m Multipliers) LogModulus() float64 {
 	return max(logAbs(far), logAbs(near))
 }
 
+// certainty is how many standard errors make certain.
+const certainty = 10
+
 // Oscillates reports whether the multipliers are a complex pair, or one of them
-// is negative, by more than tolerance: what they are certain to.
+// is negative: by more than tolerance, and by more than the fit leaves open.
 func (m Multipliers) Oscillates(tolerance float64) bool {
-	switch d := m.Discriminant(); {
-	case m.Order == First:
-		return 1+m.sum < -tolerance
-	case d < 0:
-		return math.Sqrt(-d)/2 > tolerance
-	default:
-		far, near := m.real()
-		return 1+min(far, near) < -tolerance
+	if m.Order == First {
+		return 1+m.sum < -max(tolerance, certainty*m.sumError)
 	}
+	d, unsure := m.Discriminant(), certainty*m.discriminantError
+	if d < 0 {
+		return -d > max(float64(4*float64(tolerance*tolerance)), unsure)
+	}
+	// m = 1 + (sum ± √d)/2, and √d is off by unsure/(2√d), or √unsure near d = 0
+	far, near := m.real()
+	root := math.Sqrt(unsure)
+	if d > 0 {
+		root = min(root, unsure/(2*math.Sqrt(d)))
+	}
+	return 1+min(far, near) < -max(tolerance, (float64(certainty*m.sumError)+root)/2)
 }
 
 // DampingRatio returns
@@ -179,7 +225,7 @@ func (m Multipliers) DampingRatio() float64 {
 	d := m.Discriminant()
 	if d < 0 {
 		s, w := m.LogModulus(), angle(math.Sqrt(-d)/2, 1+m.sum/2)
-		return -s / math.Sqrt(float64(s*s)+float64(w*w))
+		return -s / length(s, w)
 	}
 	far, near := m.real()
 	if !(1+min(far, near) > 0 && float64(far*near) > 0) {
@@ -209,7 +255,7 @@ func angle(y, x float64) float64 {
 	if x < 0 {
 		return math.Pi - angle(y, -x)
 	}
-	t := y / (x + math.Sqrt(float64(x*x)+float64(y*y)))
+	t := y / (x + length(x, y))
 	for range 2 {
 		t /= 1 + math.Sqrt(1+float64(t*t))
 	}

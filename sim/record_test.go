@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// A summary of values added one by one in chunks of any size is that of all of
+// them: mean, standard error s/√n, and quantiles of type 7.
+func TestSummary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	values := make([]float64, 101)
+	for i := range values {
+		values[i] = 1e3 + rng.NormFloat64()
+	}
+	var whole moments
+	for _, chunk := range [][]float64{values[:7], values[7:80], nil, values[80:]} {
+		var part moments
+		for _, x := range chunk {
+			part.add(x)
+		}
+		whole.merge(part)
+	}
+	mean, square := 0.0, 0.0
+	for _, x := range values {
+		mean += x / 101
+	}
+	for _, x := range values {
+		square += (x - mean) * (x - mean)
+	}
+	stdErr := math.Sqrt(square / 100 / 101)
+	got := summarize(whole, slices.Clone(values))
+	if math.Abs(got.Mean-mean) > 1e-11 || math.Abs(got.StdErr-stdErr) > 1e-12 {
+		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, mean, stdErr)
+	}
+	slices.Sort(values)
+	if want := [5]float64{values[5], values[25], values[50], values[75], values[95]}; got.Quantiles != want {
+		t.Errorf("quantiles %v, want %v", got.Quantiles, want)
+	}
+	if got := quantile([]float64{1, 2, 4, 8}, 0.25); got != 1.75 {
+		t.Errorf("the quarter of 1, 2, 4, 8 is %g, want 1.75", got)
+	}
+}
+
+// recordedAt returns what a cell records at a step, by quantity.
+func recordedAt(t *testing.T, c Cell, step int) map[Quantity]float64 {
+	t.Helper()
+	r := simulate(t, []Cell{c}, 1)[0]
+	values := make(map[Quantity]float64)
+	for q, name := range r.Quantities {
+		values[name] = r.Trajectory[slices.Index(r.Steps, step)][q].Mean
+	}
+	return values
+}
+
+// What is recorded of the first step from the uniform policy at G = ∞, where
+// every quantity is known: J = 0.55, and the gradient is ±π_0π_1Δ = ±0.175.
+func TestRecordedQuantities(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize = grpo.Infinite
+	c.Bandit.TrueMeans = []float64{0.3, 0.5}
+	c.Init = []float64{0, 0}
+	c.Run = Run{Steps: 1}
+	for name, want := range map[Quantity]float64{
+		ExpectedReward: 0.55, TrueReward: 0.4, Entropy: math.Ln2, Collision: 0.5, ZeroVarianceFraction: 0,
+		KLReference: 0, ClipFraction: 0, ImportanceRatioMax: 1, GradientNorm: 0.175 * math.Sqrt2, LogitGap: 0,
+	} {
+		if got := recordedAt(t, c, 0)[name]; math.Abs(got-want) > 1e-15 {
+			t.Errorf("%s is %.17g, want %.17g", name, got, want)
+		}
+	}
+	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.1*0.175; math.Abs(got-want) > 1e-15 {
+		t.Errorf("after a step the logit gap is %.17g, want %.17g", got, want)
+	}
+	c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate, Warmup: 4}
+	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.025*0.175; math.Abs(got-want) > 1e-15 {
+		t.Errorf("after the first of four steps of warm-up it is %.17g, want %.17g", got, want)
+	}
+}
+
+// Where all rewards are equal every group of every step is without variance.
+func TestShareOfGroupsWithoutVariance(t *testing.T) {
+	c := referenceCell()
+	c.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 0.9}, {Reward: grpo.Constant, Mean: 0.9}}
+	c.Estimator.GroupsPerStep = 3
+	c.Run = Run{Steps: 10, BurnIn: 4, Replicas: 2}
+	if got := recordedAt(t, c, 0)[ZeroVarianceFraction]; got != 1 {
+		t.Errorf("recorded: %g of the groups, want all", got)
+	}
+	for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
+		if e.Name == ZeroVarianceShare && e.Mean != 1 {
+			t.Errorf("over time: %g of the groups, want all", e.Mean)
+		}
+	}
+}
+
+// Averages are over the steps from burn-in to the last update: with one step
+// left they are its state.
+func TestAveragesBeginAfterBurnIn(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize = grpo.Infinite
+	c.Init = []float64{0, 0}
+	c.Run = Run{Steps: 4, BurnIn: 3}
+	want := recordedAt(t, c, 3)[ExpectedReward]
+	for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
+		if e.Name == ExpectedRewardMean && math.Abs(e.Mean-want) > 1e-15 {
+			t.Errorf("mean reward %.17g, want that of step 3, %.17g", e.Mean, want)
+		}
+	}
+}
