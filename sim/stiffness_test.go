@@ -46,3 +46,14 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 		}
 	}
 }
+
+// Two probes of one cell draw different groups, be they the same in all else.
+func TestProbesAreIndependent(t *testing.T) {
+	c := referenceCell()
+	c.Run = Run{Steps: 1, Replicas: 1}
+	c.Stiffness = []StiffnessProbe{twoArmProbe(Both, 0.1, 1000), twoArmProbe(Both, 0.1, 1000)}
+	estimates := simulate(t, []Cell{c}, 1)[0].Estimates
+	if len(estimates) != 2 || estimates[0].Mean == estimates[1].Mean {
+		t.Errorf("%+v", estimates)
+	}
+}
