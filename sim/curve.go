@@ -63,42 +63,48 @@ func curveSteps(fits []CurveFit, steps int) []int {
 // batch are given at curveSteps. What a fit does not determine is left out.
 func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	var estimates []measure.Named
-	replicas := c.replicas()
 	for _, fit := range c.Fits {
 		steps := FitSteps(fit, c.Run.Steps)
-		mean := func(without int) []float64 {
-			total, count := make([]float64, len(steps)), 0
-			for b, sum := range sums {
-				if b == without {
-					continue
-				}
-				count += batchStart(b+1, len(sums), replicas) - batchStart(b, len(sums), replicas)
-				for i, t := range steps {
-					column, _ := slices.BinarySearch(at, t)
-					total[i] += sum[column]
-				}
+		var first, second []float64 // of the curve of all replicas, then of those without each batch
+		for without := measure.All; without < len(sums); without++ {
+			reward := meanCurve(c, at, sums, steps, without)
+			switch fit {
+			case SaturationFit:
+				rate, r2 := measure.Saturation(steps, reward)
+				first, second = append(first, rate), append(second, r2)
+			case EarlySlopeFit:
+				first = append(first, measure.EarlySlope(steps, reward, c.Optimizer.LearningRate))
 			}
-			for i := range total {
-				total[i] /= float64(count)
-			}
-			return total
+		}
+		estimate := func(name string, values []float64) measure.Named {
+			return c.jackknife(name, len(sums), func(without int) float64 { return values[without-measure.All] })
 		}
 		switch fit {
 		case SaturationFit:
-			estimates = append(estimates,
-				c.jackknife(SaturationRate, len(sums), func(without int) float64 {
-					rate, _ := measure.Saturation(steps, mean(without))
-					return rate
-				}),
-				c.jackknife(SaturationR2, len(sums), func(without int) float64 {
-					_, r2 := measure.Saturation(steps, mean(without))
-					return r2
-				}))
+			estimates = append(estimates, estimate(SaturationRate, first), estimate(SaturationR2, second))
 		case EarlySlopeFit:
-			estimates = append(estimates, c.jackknife(EarlySlope, len(sums), func(without int) float64 {
-				return measure.EarlySlope(steps, mean(without), c.Optimizer.LearningRate)
-			}))
+			estimates = append(estimates, estimate(EarlySlope, first))
 		}
 	}
 	return determined(estimates...)
+}
+
+// meanCurve returns the mean of J at the given steps over the replicas of all
+// batches but one.
+func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []float64 {
+	mean, count, replicas := make([]float64, len(steps)), 0, c.replicas()
+	for b, sum := range sums {
+		if b == without {
+			continue
+		}
+		count += batchStart(b+1, len(sums), replicas) - batchStart(b, len(sums), replicas)
+		for i, t := range steps {
+			column, _ := slices.BinarySearch(at, t)
+			mean[i] += sum[column]
+		}
+	}
+	for i := range mean {
+		mean[i] /= float64(count)
+	}
+	return mean
 }

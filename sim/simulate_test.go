@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -52,13 +53,21 @@ func simulate(t *testing.T, cells []Cell, workers int) []Result {
 
 // The same bits for 1, 2 and 7 workers, and whatever else runs beside a cell.
 func TestWorkersDoNotMatter(t *testing.T) {
-	cells := []Cell{referenceCell(), referenceCell(), referenceCell()}
+	cells := []Cell{referenceCell(), referenceCell(), referenceCell(), referenceCell(), referenceCell()}
 	cells[1].ID, cells[1].Lag.Interval, cells[1].Run.Replicas = "other", 4, 33
 	cells[2].ID, cells[2].Run.Replicas = "probed", 1
 	cells[2].Stiffness = []StiffnessProbe{{
 		Name: "stiffness_total", Displaced: Both, Point: cells[2].Init,
 		Direction: []float64{1, -1}, Covector: []float64{0.5, -0.5}, Displacement: 0.1, Pairs: 1000,
 	}}
+	cells[3].ID, cells[3].Run.Replicas, cells[3].Traces = "followed", 70, 9
+	cells[3].Fits = []CurveFit{SaturationFit, EarlySlopeFit}
+	cells[3].Relaxation = &RelaxationProbe{Point: cells[3].Init, Direction: []float64{1, -1}, Offset: 0.05}
+	cells[4].ID, cells[4].Run.Replicas, cells[4].Stiffness = "located", 3, cells[2].Stiffness
+	cells[4].Location = &LocationProbe{
+		Event: Instability, Param: LearningRate, From: 1, To: 4, Tolerance: 0.1,
+		Point: cells[4].Init, Direction: []float64{1, -1}, Offset: 0.05,
+	}
 	want := simulate(t, cells, 1)
 	for _, workers := range []int{2, 7} {
 		if diff := cmp.Diff(want, simulate(t, cells, workers)); diff != "" {
@@ -75,7 +84,7 @@ func TestStreamsDiffer(t *testing.T) {
 	seen := make(map[uint64]bool)
 	for _, seed := range []uint64{0, 1} {
 		for _, id := range []string{"a", "b"} {
-			for _, purpose := range []Purpose{ForReplica, ForStiffness} {
+			for _, purpose := range []Purpose{ForReplica, ForStiffness, ForLocation} {
 				for index := range 3 {
 					word := Stream(seed, id, purpose, index).Uint64()
 					if seen[word] {
@@ -201,6 +210,40 @@ func TestInterruption(t *testing.T) {
 	err := Simulate(ctx, []Cell{c, c}, 3, func(int, Result) error { t.Error("a cell was finished"); return nil })
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v, want %v", err, stop)
+	}
+}
+
+// So it does in the middle of every kind of probe, however long or wide its
+// steps are.
+func TestInterruptionOfProbes(t *testing.T) {
+	relaxation := referenceCell()
+	relaxation.Run = Run{Steps: math.MaxInt32, Replicas: 64}
+	relaxation.Relaxation = &RelaxationProbe{Point: relaxation.Init, Direction: []float64{1, -1}, Offset: 0.05}
+	wide := relaxation
+	wide.Estimator.GroupsPerStep = 20_000
+	location := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1e-9, To: 1, Tolerance: 1e-12})
+	location.Run.Steps = math.MaxInt32
+	ringing := location
+	ringing.Optimizer.LearningRate = 1e-9 // so that a block is long
+	ringing.Location = &LocationProbe{Event: Ringing, Param: RefreshInterval, From: 0.1, To: 1e6, Tolerance: 1e-12, Point: location.Init, Direction: []float64{1, -1}, Offset: 1e-5}
+	sampled := locationCell(grpo.NoImportance, grpo.AtSnapshot, *location.Location)
+	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
+	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
+	for i, c := range []Cell{relaxation, wide, location, ringing, sampled} {
+		work := newCellWork(&c, 0)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		begun := time.Now()
+		var memory workerMemory
+		for unit := max(0, work.units-1); unit < work.units; unit++ { // the last is the probe's
+			work.left = 1
+			if work.run(ctx, unit, &memory) {
+				t.Errorf("probe %d was finished", i)
+			}
+		}
+		cancel()
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("probe %d stopped %v after its context", i, took-50*time.Millisecond)
+		}
 	}
 }
 
