@@ -117,7 +117,7 @@ func (p *LocationProbe) locateRate(ctx context.Context, c *Cell, stiffness, step
 		}
 	}
 	for low > 0 && high-low > p.Tolerance*low {
-		middle := low + (high-low)/2
+		middle := low + float64((high-low)/2)
 		if middle <= low || middle >= high {
 			break // neighbours
 		}

@@ -96,8 +96,8 @@ func newDeviation(arms int) deviation {
 func (d deviation) add(p *pair) {
 	plus, minus := p.sides[0], p.sides[1]
 	for a := range d.logits {
-		d.logits[a] += (plus.policy.Logits[a] - minus.policy.Logits[a]) / 2
-		d.velocity[a] += (plus.motion.Velocity()[a] - minus.motion.Velocity()[a]) / 2
+		d.logits[a] += float64((plus.policy.Logits[a] - minus.policy.Logits[a]) / 2)
+		d.velocity[a] += float64((plus.motion.Velocity()[a] - minus.motion.Velocity()[a]) / 2)
 	}
 }
 

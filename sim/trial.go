@@ -151,8 +151,8 @@ func (w *window) add(period int, x float64) {
 		return
 	}
 	u := float64(period-w.from+1) / float64(w.to-w.from+1)
-	weight := u * (1 - u)
-	weight *= weight
+	weight := float64(u * (1 - u))
+	weight = float64(weight * weight)
 	w.sum += float64(weight * x)
 	w.weight += weight
 }

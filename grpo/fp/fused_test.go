@@ -15,7 +15,12 @@ var reproducible = []string{
 	"grposim/grpo",
 	"grposim/sim/draw",
 	"grposim/sim",
+	"grposim/sim/measure",
 }
+
+// derived are the sources among theirs whose results are not stored, but derived
+// from what is: intervals, by the quantiles of a library.
+var derived = regexp.MustCompile(`/sim/measure/interval\.go:|/gonum\.org/`)
 
 // targets are architectures whose compiler fuses x*y + z.
 var targets = []struct{ name, environment string }{
@@ -48,7 +53,9 @@ func irreproducible(t *testing.T, environment, pkg string) []string {
 	var found []string
 	for _, pattern := range []*regexp.Regexp{fusedInstruction, inexactCall} {
 		for _, match := range pattern.FindAllStringSubmatch(string(listing), -1) {
-			found = append(found, match[1]+": "+match[2])
+			if !derived.MatchString(match[1]) {
+				found = append(found, match[1]+": "+match[2])
+			}
 		}
 	}
 	return found

@@ -101,7 +101,7 @@ func root(low, high float64, f func(float64) float64) (x float64, found bool) {
 		return 0, false
 	}
 	for {
-		middle := low + (high-low)/2
+		middle := low + float64((high-low)/2)
 		if middle <= low || middle >= high {
 			return middle, true
 		}

@@ -119,13 +119,13 @@ func (r *Recurrence) Multipliers() Multipliers {
 	// The errors of a row of M are correlated, those of two rows not; the
 	// discriminant is (xByX − vByV)² + 4 xByV vByX.
 	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
-	spread := 2 * (xByX - vByV)
+	spread := float64(2 * (xByX - vByV))
 	return Multipliers{
 		Order:             Second,
 		sum:               xByX + vByV,
 		product:           float64(xByX*vByV) - float64(xByV*vByX),
 		sumError:          length(float64(inX*r.uncertainty(1, 0)), float64(inV*r.uncertainty(0, 1))),
-		discriminantError: length(float64(inX*r.uncertainty(spread, 4*vByX)), float64(inV*r.uncertainty(4*xByV, -spread))),
+		discriminantError: length(float64(inX*r.uncertainty(spread, float64(4*vByX))), float64(inV*r.uncertainty(float64(4*xByV), -spread))),
 	}
 }
 
@@ -224,7 +224,7 @@ func (m Multipliers) DampingRatio() float64 {
 	}
 	d := m.Discriminant()
 	if d < 0 {
-		s, w := m.LogModulus(), angle(math.Sqrt(-d)/2, 1+m.sum/2)
+		s, w := m.LogModulus(), angle(math.Sqrt(-d)/2, 1+float64(m.sum/2))
 		return -s / length(s, w)
 	}
 	far, near := m.real()
