@@ -54,7 +54,8 @@ func (arm Arm) support() (low, high float64, ok bool) {
 }
 
 // partial holds the moments E[x^j; x > 0] and E[x^j; x < 0], j = 0 … 4, of
-// x = r − J on one arm.
+// x = r − J on one arm. An atom at 0 counts half on either side: the group's own
+// mean puts it there.
 type partial struct {
 	above, below [5]float64
 }
@@ -77,6 +78,8 @@ func (arm Arm) partialMoments(mean float64) partial {
 		if x < 0 {
 			side = &m.below
 		} else if x == 0 {
+			m.above[0] += probability / 2
+			m.below[0] += probability / 2
 			return
 		}
 		power := probability

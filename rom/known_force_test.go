@@ -149,6 +149,37 @@ func TestForceOfInfiniteGroups(t *testing.T) {
 	}
 }
 
+// A reward equal to J_old has no advantage, but its arm's share of the samples
+// counts as any other's: mean and covariance are continuous there. Where all arms
+// have one mean J is that mean, on either side of it by rounding.
+func TestForceOfARewardAtTheMean(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+		for range 50 {
+			p, theta, old := randomCell(r, rom.Bernoulli, 3, 4)
+			p.Weighting = w
+			for a := range p.Arms {
+				p.Arms[a].Mean = 0.2
+			}
+			p.Arms[0].Law = rom.Constant
+			cov, _ := rom.ForceCovariance(p, theta, old)
+			force := mean(p, theta, old)
+			for _, shift := range []float64{-1e-9, 1e-9} {
+				q := p
+				q.Arms = append([]rom.Arm(nil), p.Arms...)
+				q.Arms[0].Mean += shift
+				near, _ := rom.ForceCovariance(q, theta, old)
+				for a, g := range mean(q, theta, old) {
+					closeTo(t, describe(p)+" force", g, force[a], 1e-7)
+					for b := range force {
+						closeTo(t, describe(p)+" covariance", near.At(a, b), cov.At(a, b), 1e-7)
+					}
+				}
+			}
+		}
+	}
+}
+
 // What averages of the gradient over a reward law of finite support say, the
 // leading order in 1/G must say to its order: the error of the mean falls as
 // 1/G² and the relative error of the covariance as 1/G, four and two times
