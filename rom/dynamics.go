@@ -111,7 +111,7 @@ func (m *motion) tooLarge() string {
 }
 
 // dynamics fills in everything about the motion but variances.
-func (m *motion) dynamics() Dynamics {
+func (m *motion) dynamics(thresholds search) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	var values []complex128
 	if m.coupled {
@@ -143,7 +143,32 @@ func (m *motion) dynamics() Dynamics {
 	for _, z := range values[:min(len(values), maxListed)] {
 		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
 	}
-	rate, onset := math.Inf(1), math.Inf(1)
+	if onset := m.onsetRate(); !math.IsInf(onset, 1) {
+		d.OscillationLearningRate = &onset
+	}
+	if thresholds == withThresholds {
+		m.thresholds(&d)
+	}
+	return d
+}
+
+// onsetRate returns the smallest learning rate at which a mode rings, +Inf
+// where none does.
+func (m *motion) onsetRate() float64 {
+	onset := math.Inf(1)
+	if m.coupled {
+		onset = m.whole.onsetRate()
+	}
+	for i := range m.parts {
+		onset = min(onset, m.parts[i].onsetRate())
+	}
+	return onset
+}
+
+// thresholds fills in the smallest learning rate and refresh interval at which
+// a mode is not stable.
+func (m *motion) thresholds(d *Dynamics) {
+	rate := math.Inf(1)
 	interval, unstable := 0, false
 	lower := func(k int, found bool) {
 		if found && (!unstable || k < interval) {
@@ -151,25 +176,21 @@ func (m *motion) dynamics() Dynamics {
 		}
 	}
 	if m.coupled {
-		rate, onset = m.whole.criticalRate(), m.whole.onsetRate()
+		rate = m.whole.criticalRate()
 		lower(m.whole.criticalInterval())
 	}
 	for i := range m.parts {
 		s := &m.parts[i]
-		rate, onset = min(rate, s.criticalRate()), min(onset, s.onsetRate())
+		rate = min(rate, s.criticalRate())
 		lower(s.criticalInterval())
 	}
 	if !math.IsInf(rate, 1) {
 		d.CriticalLearningRate = &rate
 	}
-	if !math.IsInf(onset, 1) {
-		d.OscillationLearningRate = &onset
-	}
 	if unstable {
 		k := float64(interval)
 		d.CriticalRefreshInterval = &k
 	}
-	return d
 }
 
 // multipliers returns the multipliers of one mode.

@@ -35,10 +35,26 @@ const maxDegenerate = 0.99
 // Where a number is not finite nothing is said: a pointer is nil, and where the
 // state at rest itself is not finite every scope is out.
 func Predict(p Params) Prediction {
-	prediction := predict(p)
+	prediction := predict(p, withThresholds)
 	prediction.dropInfinite()
 	return prediction
 }
+
+// PredictMotion is Predict without the search for the thresholds of stability
+// in Exact, which takes most of the time: both critical values are nil.
+func PredictMotion(p Params) Prediction {
+	prediction := predict(p, withoutThresholds)
+	prediction.dropInfinite()
+	return prediction
+}
+
+// search says whether the thresholds of the full linear dynamics are looked for.
+type search int
+
+const (
+	withThresholds search = iota
+	withoutThresholds
+)
 
 // dropInfinite takes back what is not a finite number.
 func (prediction *Prediction) dropInfinite() {
@@ -63,7 +79,7 @@ func (prediction *Prediction) dropInfinite() {
 	}
 }
 
-func predict(p Params) Prediction {
+func predict(p Params, thresholds search) Prediction {
 	newModel(&p)
 	p.Measured.check(len(p.Arms))
 	f := fold(p)
@@ -145,12 +161,12 @@ func predict(p Params) Prediction {
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
-		prediction.LeadingOrder = m.dynamics()
+		prediction.LeadingOrder = m.dynamics(thresholds)
 	case prediction.ForceKind == LeadingOrder:
 		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
-		prediction.LeadingOrder = m.dynamics()
+		prediction.LeadingOrder = m.dynamics(thresholds)
 	default:
-		prediction.Exact = m.dynamics()
+		prediction.Exact = m.dynamics(thresholds)
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η

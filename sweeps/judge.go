@@ -231,6 +231,18 @@ func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pred
 	return p
 }
 
+// predictMotion is predict without the search for thresholds.
+func (cache predictionCache) predictMotion(s *Settings) *rom.Prediction {
+	key := "motion " + string(Canonical(*s))
+	p, known := cache[key]
+	if !known {
+		made := rom.PredictMotion(Params(s, rom.Unit))
+		p = &made
+		cache[key] = p
+	}
+	return p
+}
+
 // predictMeasured is predict at a stiffness measured in the cell that key names.
 func (cache predictionCache) predictMeasured(key string, s *Settings, factors rom.Factors, measured *rom.Measured) *rom.Prediction {
 	key = fmt.Sprintf("%s %s %v", key, Canonical(*s), factors)

@@ -355,7 +355,7 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 			s := p.cells[0].Settings
 			p.x.setNumber(&s, x)
 			p.y.setNumber(&s, y)
-			r = newRegime(&s, cache.predict(&s, rom.Unit))
+			r = newRegime(&s, cache.predictMotion(&s))
 			known[spot{x, y}] = r
 		}
 		return r
