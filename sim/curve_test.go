@@ -162,3 +162,17 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Every replica belongs to one of the contiguous batches that their sums are
+// divided by.
+func TestBatches(t *testing.T) {
+	for _, replicas := range []int{1, 2, 63, 64, 65, 100, 1000} {
+		batches := min(replicas, curveBatches)
+		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, batches)}
+		for i := range replicas {
+			if b := w.batchOf(i); i < batchStart(b, batches, replicas) || i >= batchStart(b+1, batches, replicas) {
+				t.Errorf("replica %d of %d is in batch %d, which has %d to %d", i, replicas, b, batchStart(b, batches, replicas), batchStart(b+1, batches, replicas)-1)
+			}
+		}
+	}
+}

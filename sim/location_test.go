@@ -325,3 +325,38 @@ func checkSampledThreshold(t *testing.T, groups, replicas int, offset float64) {
 	}
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
+
+// With sampled groups, ringing is told well to either side of the onset,
+// (1−√μ)² = 0.086 at μ = 0.5.
+func TestRingingOfSampledGroups(t *testing.T) {
+	for kappa, want := range map[float64]bool{0.04: false, 0.2: true} {
+		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Ringing})
+		c.Location.Offset = 0.05
+		c.Estimator.GroupSize, c.Run = 1024, Run{Steps: 200, Replicas: 32}
+		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.5, kappa/0.1586848975
+		if got := newTrial(c.Location, c).happens(t.Context(), Ringing); got != want {
+			t.Errorf("ηλ = %g: ringing %v", kappa, got)
+		}
+	}
+}
+
+// A pair that leaves the range of floating point in its first step has grown,
+// whatever draws its groups.
+func TestDivergenceIsGrowth(t *testing.T) {
+	for _, size := range []int{16, grpo.Infinite} {
+		c := locationCell(grpo.NoImportance, grpo.AtCurrent, LocationProbe{Event: Instability})
+		c.Estimator.GroupSize = size
+		c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
+		c.Optimizer.LearningRate = 1.7e308
+		c.Init = []float64{5, -5}
+		c.Location.Point, c.Location.Offset = c.Init, 1
+		c.Run = Run{Steps: 100, Replicas: 4}
+		trial := newTrial(c.Location, c)
+		if !trial.happens(t.Context(), Instability) {
+			t.Errorf("G = %d: no growth", size)
+		}
+		if trial.pair.begin(ForLocation, 0); trial.pair.step(0) {
+			t.Errorf("G = %d: the logits are %v", size, trial.pair.sides[0].policy.Logits)
+		}
+	}
+}
