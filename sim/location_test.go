@@ -347,9 +347,7 @@ func TestDivergenceIsGrowth(t *testing.T) {
 		c := locationCell(grpo.NoImportance, grpo.AtCurrent, LocationProbe{Event: Instability})
 		c.Estimator.GroupSize = size
 		c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
-		c.Optimizer.LearningRate = 1.7e308
-		c.Init = []float64{5, -5}
-		c.Location.Point, c.Location.Offset = c.Init, 1
+		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 overflows
 		c.Run = Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c.Location, c)
 		if !trial.happens(t.Context(), Instability) {

@@ -93,11 +93,16 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 // its start).
 const grownBy = 100
 
+// saturated is the ratio of mean squares from which on a deviation counts as one
+// that stays: a decay this slow is within 1e-3 of its own rate per period, over
+// the number of periods, of the threshold.
+const saturated = 0.999
+
 // grows reports whether the deviation grows over many periods: whether it
 // becomes grownBy times as large or leaves the range of floating point or, if it
 // neither does nor dies out, whether its mean square over the last part of the
-// run is above that over the part before, and above round-off. The first eighth
-// is left to transients, the rest halved.
+// run is not below that over the part before (a growth may have saturated), and
+// above round-off. The first eighth is left to transients, the rest halved.
 func (t *trial) grows(ctx context.Context) bool {
 	first, middle := t.periods/8, max(t.periods*9/16, 1)
 	earlier, late := window{from: first, to: middle}, window{from: middle, to: t.periods + 1}
@@ -116,7 +121,7 @@ func (t *trial) grows(ctx context.Context) bool {
 	if grown || decayed || !ok {
 		return !decayed
 	}
-	return late.mean() > max(earlier.mean(), smallest)
+	return late.mean() > max(float64(saturated*earlier.mean()), smallest)
 }
 
 // ending counts the refresh instants in a row at which a deviation was lost in
@@ -224,6 +229,9 @@ func (t *trial) sampled(ctx context.Context) (m measure.Multipliers, ok bool) {
 		t.pair.begin(ForLocation, i)
 		if !t.pair.relax(ctx, &fit, span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
 			return m, false
+		}
+		if ctx.Err() != nil {
+			break // the cell will not be finished
 		}
 	}
 	return fit.Multipliers(), true
