@@ -149,16 +149,21 @@ func finite(m *mat.Dense) bool { return isFinite(m.RawMatrix().Data) }
 
 // multipliers returns the eigenvalues of m, largest modulus first, of a
 // conjugate pair the one with positive imaginary part first; nil where m is not
-// finite.
-func multipliers(m *mat.Dense) []complex128 {
+// finite, or where the QR iteration does not converge.
+func multipliers(m *mat.Dense) (values []complex128) {
 	if !finite(m) {
 		return nil
 	}
+	defer func() {
+		if recover() != nil { // gonum's Dhseqr panics after a rare sweep without convergence
+			values = nil
+		}
+	}()
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
 		return nil
 	}
-	values := e.Values(nil)
+	values = e.Values(nil)
 	sortMultipliers(values)
 	return values
 }
