@@ -36,8 +36,8 @@ func findMode(j *judgement, c *Cell, o *Outcome) finding {
 }
 
 // nameModes names the failure mode of every replica that was traced and
-// returns the shares of each name.
-func nameModes(r *sim.Result) []Estimate {
+// returns the shares of each name. At G = ∞ there are no groups to count.
+func (c *Cell) nameModes(r *sim.Result) []Estimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
 		trace := diagnose.Trace{Steps: r.Steps}
@@ -49,7 +49,7 @@ func nameModes(r *sim.Result) []Estimate {
 		}
 		for q, quantity := range r.Quantities {
 			values, wanted := series[quantity]
-			if !wanted {
+			if !wanted || quantity == sim.ZeroVarianceFraction && c.Sim.Deterministic() {
 				continue
 			}
 			for step := range r.Steps {

@@ -42,16 +42,16 @@ type RecordedSeries struct {
 	Quantiles [][5]Number  `json:"quantiles"` // at sim.QuantileLevels
 }
 
-// newOutcome stores a simulated result.
-func newOutcome(id string, r sim.Result) *Outcome {
-	o := &Outcome{ID: id, Status: CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
+// newOutcome stores what a cell's simulation has found.
+func newOutcome(c *Cell, r sim.Result) *Outcome {
+	o := &Outcome{ID: c.ID, Status: CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
 		o.Estimates = append(o.Estimates, Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 	}
 	if len(r.Steps) == 0 {
 		return o
 	}
-	o.Estimates = append(o.Estimates, nameModes(&r)...)
+	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
 	o.Trajectory = &Trajectory{Steps: r.Steps}
 	for q, quantity := range r.Quantities {
 		series := RecordedSeries{Quantity: quantity}

@@ -104,7 +104,7 @@ func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, o
 	progress.Begin(plan.Spec.Name, len(planned), len(planned)-len(missing), work)
 	err = sim.Simulate(ctx, cells, workers, func(index int, result sim.Result) error {
 		c := missing[index]
-		o := newOutcome(c.ID, result)
+		o := newOutcome(c, result)
 		outcomes[c.ID] = o
 		simulated++
 		progress.Cell(c.Work())

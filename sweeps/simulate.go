@@ -27,7 +27,7 @@ func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*Outcome
 	}
 	err := sim.Simulate(ctx, cells, workers, func(index int, result sim.Result) error {
 		c := planned[index]
-		outcomes[c.ID] = newOutcome(c.ID, result)
+		outcomes[c.ID] = newOutcome(c, result)
 		return nil
 	})
 	return outcomes, err
