@@ -1,14 +1,13 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"grposim/grpo"
 	"grposim/rom"
-	"grposim/sim"
 )
 
 // Figure is the data of one picture: what a check measured against what the
@@ -45,6 +44,7 @@ const (
 	Marker                // points without intervals: cells of a map, one series a class
 	Boundary              // lines of a map, a point that is not finite between two
 	Region                // closed areas of a map, a point that is not finite between two
+	Share                 // a piece of a column over a category, from Lo to Hi
 )
 
 // FigureSeries is one set of marks. Measured and predicted series with the
@@ -85,7 +85,9 @@ func (e *Experiment) Show(f Figure) {
 }
 
 // figures returns the pictures of an experiment: the regime map of each sweep
-// that is one, then one a check, or one a variant where a check spans several.
+// that is one, then those of the checks, one a variant where a check spans
+// several. Checks that hold the same measurement against several theories share
+// one.
 func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
@@ -93,42 +95,159 @@ func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache
 			figures = append(figures, m.Figure())
 		}
 	}
-	for _, planned := range plan.Checks {
-		j := newJudgement(planned.Check, plan.Spec.Confidence, outcomes, cache)
-		variants := variantsOf(planned.Sets)
-		for _, variant := range variants {
-			var sets []CellSet
-			for _, set := range planned.Sets {
-				if set.Cells[0].Variant == variant {
-					sets = append(sets, set)
-				}
-			}
-			var own []Verdict
-			for _, v := range verdicts {
-				if v.Check == planned.Index && v.Variant == variant {
-					own = append(own, v)
-				}
-			}
-			var figure Figure
-			switch planned.Check.Claim {
-			case claimTrajectory:
-				figure = j.drawCurves(sets)
-			case claimScaling:
-				figure = j.drawScaling(sets)
-			default:
-				figure = drawDeviations(planned.Check, own)
-			}
-			figure.Name = fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim)
-			if variant != "" {
-				figure.Title = variant + ": " + figure.Title
-			}
-			if len(variants) > 1 {
-				figure.Name += "-" + variant
-			}
-			figures = append(figures, figure)
+	for _, d := range drawings(plan, verdicts) {
+		j := newJudgement(d.checks[0], plan.Spec.Confidence, outcomes, cache)
+		f := d.draw(j)
+		f.Name = d.name
+		if d.variant != "" {
+			f.Title = d.variant + ": " + f.Title
 		}
+		if refuted := d.refuted(); refuted != "" {
+			f.Title += " (" + refuted + ")"
+		}
+		figures = append(figures, f)
 	}
 	return figures
+}
+
+// drawing is the checks that one picture shows, and of one variant or, where it
+// says none, of all.
+type drawing struct {
+	name, variant string
+	checks        []*Check
+	sets          []CellSet
+	verdicts      []Verdict
+}
+
+// drawings divides the checks of a plan into pictures, in the order of the
+// first check of each.
+func drawings(plan *Plan, verdicts []Verdict) []*drawing {
+	var all []*drawing
+	families := make(map[string]*drawing)
+	for _, planned := range plan.Checks {
+		family, across := familyOf(planned.Check)
+		if family == "" {
+			family = fmt.Sprint(planned.Index)
+		}
+		variants := variantsOf(planned.Sets)
+		for _, variant := range variants {
+			id := family + " of " + variant
+			if across {
+				id, variant = family, ""
+			}
+			d := families[id]
+			if d == nil {
+				d = &drawing{name: fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim), variant: variant}
+				if len(variants) > 1 && !across {
+					d.name += "-" + variant
+				}
+				families[id] = d
+				all = append(all, d)
+			}
+			if !slices.Contains(d.checks, planned.Check) {
+				d.checks = append(d.checks, planned.Check)
+			}
+			for _, set := range planned.Sets {
+				if known := slices.ContainsFunc(d.sets, func(s CellSet) bool { return s.Cells[0] == set.Cells[0] && s.Name == set.Name }); !known && (across || set.Cells[0].Variant == variant) {
+					d.sets = append(d.sets, set)
+				}
+			}
+			for _, v := range verdicts {
+				if v.Check == planned.Index && (across || v.Variant == variant) {
+					d.verdicts = append(d.verdicts, v)
+				}
+			}
+			if across {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// familyOf names the measurement that checks share a picture of, "" where a
+// check has its own; across where that picture spans the variants.
+func familyOf(check *Check) (family string, across bool) {
+	switch check.Claim {
+	case claimRuleIsSafe, claimThreshold:
+		return "threshold in " + check.Locate.Param, false
+	case claimOnset:
+		return "onset in " + check.Locate.Param, false
+	case claimRelaxation, claimDamping, claimSaturation, claimRecurrence:
+		return check.Claim, false
+	case claimFailureMode:
+		return check.Claim, true
+	case claimTrajectory, claimScaling, claimRateScaling:
+		return "", false
+	}
+	// Deviations from what is predicted: those of single variants side by side.
+	if check.Variant == "" {
+		return "", false
+	}
+	return fmt.Sprint(check.Claim, check.Prediction, check.Expect, check.Margin > 0), true
+}
+
+// draw draws the checks' measurement; j is a judgement of the first of them.
+func (d *drawing) draw(j *judgement) Figure {
+	switch d.checks[0].Claim {
+	case claimTrajectory:
+		return j.drawCurves(d.sets)
+	case claimSaturation:
+		return j.drawFits(d.sets)
+	case claimRecurrence:
+		return j.drawOrbits(d.sets)
+	case claimScaling:
+		return j.drawScaling(d.sets, varianceScaling)
+	case claimRateScaling:
+		return j.drawScaling(d.sets, rateScaling)
+	case claimOnset:
+		return j.drawOver(d.sets, onsetPicture)
+	case claimThreshold, claimRuleIsSafe:
+		return j.drawOver(d.sets, thresholdPicture)
+	case claimRelaxation:
+		return j.drawOver(d.sets, relaxationPicture)
+	case claimDamping:
+		return j.drawOver(d.sets, dampingPicture)
+	case claimFailureMode:
+		return j.drawModes(d.sets)
+	}
+	return d.drawDeviations()
+}
+
+// refuted says which theories the checks claim to fail, and whether they do.
+func (d *drawing) refuted() string {
+	var words []string
+	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule} {
+		claimed, held, failed := 0, 0, 0
+		for i := range d.verdicts {
+			v := &d.verdicts[i]
+			switch {
+			case v.PredictionKind != kind || v.Verdict == OutOfScope:
+			case v.Expect == Holds:
+				held++
+			case v.Verdict == Agree:
+				claimed++
+				failed++
+			default:
+				claimed++
+			}
+		}
+		switch {
+		case claimed == 0:
+		case failed < claimed:
+			words = append(words, kindWords[kind]+" expected to fail, and not refuted")
+		case held > 0:
+			words = append(words, kindWords[kind]+" refuted in part")
+		default:
+			words = append(words, kindWords[kind]+" refuted")
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// kindWords are the theories in words.
+var kindWords = map[rom.Kind]string{
+	rom.Exact: "exact", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
 }
 
 // variantsOf lists the variants of the sets, in the order of the file.
@@ -147,136 +266,34 @@ func withoutVariant(label, variant string) string {
 	return strings.TrimSpace(strings.TrimPrefix(label, variant))
 }
 
-// mostCurves is how many curves a picture can tell apart.
-const mostCurves = 7
-
-// thinned returns at most mostCurves of the sets, evenly spaced, with the first
-// and the last.
-func thinned(sets []CellSet) []CellSet {
-	if len(sets) <= mostCurves {
-		return sets
-	}
-	var some []CellSet
-	for i := range mostCurves {
-		some = append(some, sets[i*(len(sets)-1)/(mostCurves-1)])
-	}
-	return some
-}
-
-// drawCurves shows the mean reward over steps against the predicted curve.
-func (j *judgement) drawCurves(sets []CellSet) Figure {
-	f := Figure{
-		Title: "Mean reward against the predicted curve", XLabel: "step", YLabel: "expected reward J",
-		XScale: LogAxis,
-	}
-	if len(sets) > mostCurves {
-		f.Title += fmt.Sprintf(" (%d of %d cells)", mostCurves, len(sets))
-	}
-	for _, set := range thinned(sets) {
-		c := set.Cells[0]
-		name := withoutVariant(set.Label, c.Variant)
-		o := j.outcome(c)
-		if o == nil || o.Trajectory == nil {
-			continue
-		}
-		reward := o.Trajectory.Series(sim.ExpectedReward)
-		measured := FigureSeries{Name: name, Group: name, Mark: Measured}
-		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
-		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
-		curve, _, why := j.curve(c)
-		for i, t := range o.Trajectory.Steps {
-			if t == 0 {
-				continue // has no place on a logarithmic axis
-			}
-			x, q := float64(t), reward.Quantiles[i]
-			if i%8 == 0 {
-				e := c.meanReward(o.Trajectory, i)
-				lo, hi := e.Interval(j.confidence)
-				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
-			}
-			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
-			if why == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
-			}
-		}
-		if len(sets) == 1 {
-			f.Series = append(f.Series, spread)
-		}
-		f.Series = append(f.Series, predicted, measured)
-	}
-	return f
-}
-
-// drawScaling shows the variance of the expected reward against G.
-func (j *judgement) drawScaling(sets []CellSet) Figure {
-	f := Figure{
-		Title: "Stationary variance of the expected reward against group size", XLabel: "group size G", YLabel: "Var J",
-		XScale: LogAxis, YScale: LogAxis,
-	}
-	nan := math.NaN()
-	for _, set := range sets {
-		name := withoutVariant(set.Label, set.Cells[0].Variant)
-		name = strings.TrimSuffix(name, "over "+shortName(j.check.Over))
-		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
-		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
-		exact := *j
-		exact.kind = ""
-		for _, c := range set.Cells {
-			size := c.Settings.Estimator.GroupSize
-			if size == grpo.Infinite {
-				continue
-			}
-			x := float64(size)
-			if e, ok := j.outcome(c).estimate(sim.ExpectedRewardVariance); ok {
-				lo, hi := e.Interval(j.confidence)
-				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
-			}
-			if v, _, why := exact.rewardVariance(&c.Settings); why == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
-			}
-		}
-		f.Series = append(f.Series, predicted, measured)
-		if n := len(predicted.Points); n > 0 && j.kind == rom.LeadingOrder {
-			last := predicted.Points[n-1]
-			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], (*judgement).rewardVariance)
-			if why == "" {
-				line := FigureSeries{Name: "slope " + strings.Replace(Format(slope), "-", "−", 1), Group: name, Mark: Reference}
-				for _, p := range predicted.Points {
-					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
-				}
-				f.Series = append(f.Series, line)
-			}
-		}
-	}
-	return f
-}
-
 // drawDeviations shows each verdict's measured value in units its margin can
 // be seen in: as a ratio to the prediction where the margin is relative, else
 // as a difference in margins.
-func drawDeviations(check *Check, verdicts []Verdict) Figure {
-	f := Figure{Title: check.Claim + ": measured / predicted", YLabel: "measured / predicted"}
-	relative := check.Margin > 0
+func (d *drawing) drawDeviations() Figure {
+	claim := d.checks[0].Claim
+	f := Figure{Title: claim + ": measured / predicted", YLabel: "measured / predicted"}
+	relative := d.checks[0].Margin > 0
 	if !relative {
-		f.Title = check.Claim + ": (measured − predicted) / margin"
+		f.Title = claim + ": (measured − predicted) / margin"
 		f.YLabel = "(measured − predicted) / margin"
 	}
 	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
 	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
-	for _, v := range verdicts {
+	for _, v := range d.verdicts {
 		if v.Verdict == OutOfScope {
 			continue
 		}
 		x := float64(len(f.Categories))
-		name := withoutVariant(v.Label, v.Variant)
-		if check.Claim == claimStiffness {
+		name := cmp.Or(withoutVariant(v.Label, d.variant), "the one cell")
+		if claim == claimStiffness {
 			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, "stiffness_"))
 		}
 		f.Categories = append(f.Categories, name)
 		m, lo, hi, p, margin := float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin)
 		if relative {
+			width := margin / math.Abs(p)
 			measured.Points = append(measured.Points, FigurePoint{x, m / p, min(lo/p, hi/p), max(lo/p, hi/p)})
-			predicted.Points = append(predicted.Points, FigurePoint{x, 1, 1 - check.Margin, 1 + check.Margin})
+			predicted.Points = append(predicted.Points, FigurePoint{x, 1, 1 - width, 1 + width})
 		} else {
 			measured.Points = append(measured.Points, FigurePoint{x, (m - p) / margin, (lo - p) / margin, (hi - p) / margin})
 			predicted.Points = append(predicted.Points, FigurePoint{x, 0, -1, 1})

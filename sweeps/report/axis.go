@@ -67,6 +67,32 @@ func (s *span) padded() span {
 	return span{s.min - pad, s.max + pad, s.scale}
 }
 
+// widened is the span with its own length added at both ends, at least three
+// decades on a logarithmic axis and a tenth of the values where it has none.
+func (s span) widened() span {
+	if s.scale == sweeps.LogAxis {
+		factor := max(1e3, s.max/s.min)
+		return span{s.min / factor, s.max * factor, s.scale}
+	}
+	room := max(s.max-s.min, 0.1*max(math.Abs(s.min), math.Abs(s.max)))
+	return span{s.min - room, s.max + room, s.scale}
+}
+
+// unit maps the axis to one on which what is drawn straight is straight.
+func (s span) unit(x float64) float64 {
+	if s.scale == sweeps.LogAxis {
+		return math.Log(x)
+	}
+	return x
+}
+
+func (s span) value(unit float64) float64 {
+	if s.scale == sweeps.LogAxis {
+		return math.Exp(unit)
+	}
+	return unit
+}
+
 func (s span) normalizer() plot.Normalizer {
 	if s.scale == sweeps.LogAxis {
 		return plot.LogScale{}

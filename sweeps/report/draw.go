@@ -65,6 +65,7 @@ type picture struct {
 	slots  map[string]int // of the measured groups, side by side within a category
 	rows   [][]entry      // the legend
 	x, y   span
+	bound  span     // of other theories' lines along y
 	labels []string // of the categories, shortened to fit
 	tilt   float64  // of those labels, radians
 	height vg.Length
@@ -80,7 +81,7 @@ var (
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, index: make(map[string]int), slots: make(map[string]int)}
 	p.title = wrap(f.Title, titleStyle, figureWidth-2*margin)
-	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread} {
+	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share} {
 		for _, s := range f.Series {
 			if s.Mark != mark {
 				continue
@@ -102,23 +103,34 @@ func newPicture(f sweeps.Figure) *picture {
 }
 
 // measureSpans finds the ranges of the axes: all that is drawn lies inside.
+// Other theories' lines, which may run anywhere, widen the axis by no more than
+// the rest is wide, on a logarithmic axis by no more than that or a decade, and
+// are cut off there.
 func (p *picture) measureSpans() {
 	p.x, p.y = newSpan(p.f.XScale), newSpan(p.f.YScale)
 	if p.f.Categories != nil {
 		p.x = newSpan(sweeps.LinearAxis)
 	}
-	for _, s := range p.f.Series {
-		for _, pt := range s.Points {
-			if !p.drawable(s.Mark, pt) {
-				continue
+	measure := func(of func(sweeps.Mark) bool) {
+		for _, s := range p.f.Series {
+			for _, pt := range p.line(s) {
+				if !of(s.Mark) || !p.drawable(s.Mark, pt) {
+					continue
+				}
+				p.x.add(pt.X)
+				if !banded(s.Mark) {
+					p.y.add(pt.Y)
+				}
+				p.y.add(pt.Lo, pt.Hi)
 			}
-			p.x.add(pt.X)
-			if s.Mark != sweeps.Spread {
-				p.y.add(pt.Y)
-			}
-			p.y.add(pt.Lo, pt.Hi)
 		}
 	}
+	p.bound = span{math.Inf(-1), math.Inf(1), p.y.scale}
+	measure(func(m sweeps.Mark) bool { return m != sweeps.Reference })
+	if !p.y.empty() {
+		p.bound = p.y.widened()
+	}
+	measure(func(m sweeps.Mark) bool { return m == sweeps.Reference })
 }
 
 // drawable reports whether a point has a place in the picture.
@@ -126,11 +138,52 @@ func (p *picture) drawable(mark sweeps.Mark, pt sweeps.FigurePoint) bool {
 	if !drawable(pt.X, p.x.scale) || p.f.Categories != nil && (pt.X < 0 || pt.X > float64(len(p.f.Categories)-1)) {
 		return false
 	}
-	if mark == sweeps.Spread {
+	if banded(mark) {
 		return drawable(pt.Lo, p.y.scale) && drawable(pt.Hi, p.y.scale)
+	}
+	if mark == sweeps.Reference && !(pt.Y >= p.bound.min && pt.Y <= p.bound.max) {
+		return false
 	}
 	return drawable(pt.Y, p.y.scale)
 }
+
+// line returns the points of a series: of another theory's line those up to
+// where it leaves the bound, and where it enters and leaves.
+func (p *picture) line(s sweeps.FigureSeries) []sweeps.FigurePoint {
+	if s.Mark != sweeps.Reference || p.f.Categories != nil {
+		return s.Points
+	}
+	beyond := func(pt sweeps.FigurePoint) bool { return pt.Y < p.bound.min || pt.Y > p.bound.max } // false of a gap
+	var points []sweeps.FigurePoint
+	for i, pt := range s.Points {
+		if i > 0 {
+			last := s.Points[i-1]
+			if beyond(last) && p.drawable(s.Mark, pt) {
+				points = append(points, p.leaving(pt, last))
+			}
+			if p.drawable(s.Mark, last) && beyond(pt) {
+				return append(points, p.leaving(last, pt))
+			}
+		}
+		points = append(points, pt)
+	}
+	return points
+}
+
+// leaving returns the point of the bound between one inside and one outside.
+func (p *picture) leaving(in, out sweeps.FigurePoint) sweeps.FigurePoint {
+	limit := p.bound.max
+	if out.Y < p.bound.min {
+		limit = p.bound.min
+	}
+	from, to := p.y.unit(in.Y), p.y.unit(out.Y)
+	share := (p.y.unit(limit) - from) / (to - from)
+	x := p.x.unit(in.X) + share*(p.x.unit(out.X)-p.x.unit(in.X))
+	return sweeps.FigurePoint{X: p.x.value(x), Y: limit, Lo: math.NaN(), Hi: math.NaN()}
+}
+
+// banded reports whether points of a mark reach from Lo to Hi and have no Y.
+func banded(mark sweeps.Mark) bool { return mark == sweeps.Spread || mark == sweeps.Share }
 
 // fitCategories shortens and turns the categories' labels so that none
 // overlaps another, and returns the height that takes.
@@ -184,7 +237,16 @@ func (p *picture) paint(c draw.Canvas) {
 	}
 	c.Min.Y += 4
 
-	plt := p.axes(c)
+	// The axes' labels are not left to plot, which looks for the middle of a
+	// logarithmic axis in the wrong place and makes room for it there.
+	bottom := c.Min.Y
+	if p.f.YLabel != "" {
+		c.Min.X += labelRoom
+	}
+	if p.f.XLabel != "" {
+		c.Min.Y += labelRoom
+	}
+	plt := p.axes()
 	if p.tilt != 0 {
 		// The first labels may reach further left than the axis does.
 		data := plt.DataCanvas(c)
@@ -197,30 +259,26 @@ func (p *picture) paint(c draw.Canvas) {
 		c.Min.X += over
 	}
 	plt.Draw(c)
+
+	data := plt.DataCanvas(c)
+	style := labelStyle
+	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+	c.FillText(style, vg.Point{X: data.Center().X, Y: bottom}, fit(p.f.XLabel, style, data.Rectangle.Size().X))
+	style.YAlign, style.Rotation = draw.YTop, math.Pi/2
+	c.FillText(style, vg.Point{X: c.Min.X - labelRoom, Y: data.Center().Y}, fit(p.f.YLabel, style, data.Rectangle.Size().Y))
 }
 
-// axes prepares a plot with everything but the canvas.
-func (p *picture) axes(c draw.Canvas) *plot.Plot {
+// axes prepares a plot with everything but the canvas and the axes' labels.
+func (p *picture) axes() *plot.Plot {
 	plt := plot.New()
 	plt.BackgroundColor = nil
-	size := c.Rectangle.Size()
 	for _, axis := range []struct {
 		*plot.Axis
-		span  span
-		label string
-		room  vg.Length
-	}{
-		{&plt.X, p.x.padded(), p.f.XLabel, size.X - 40},
-		{&plt.Y, p.y.padded(), p.f.YLabel, size.Y - 20},
-	} {
+		span span
+	}{{&plt.X, p.x.padded()}, {&plt.Y, p.y.padded()}} {
 		x, y := axis.Tick.Label.XAlign, axis.Tick.Label.YAlign
 		axis.Tick.Label = tickStyle
 		axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = x, y
-		x, y = axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign
-		axis.Label.TextStyle = labelStyle
-		axis.Label.TextStyle.XAlign, axis.Label.TextStyle.YAlign = x, y
-		axis.Label.Text = fit(axis.label, labelStyle, axis.room)
-		axis.Label.Padding = 4
 		axis.Padding = 0
 		axis.LineStyle = draw.LineStyle{Color: ink, Width: 0.6}
 		axis.Tick.LineStyle = axis.LineStyle
@@ -248,7 +306,7 @@ func (p *picture) axes(c draw.Canvas) *plot.Plot {
 		plt.X.Tick.Marker, plt.Y.Tick.Marker = plot.ConstantTicks(nil), plot.ConstantTicks(nil)
 	}
 	plt.Add(layer(p.paintGrid))
-	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
+	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
 		var layers []plot.Plotter
 		for _, s := range p.f.Series {
 			if s.Mark == mark {
@@ -324,15 +382,19 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 			b.known = !math.IsNaN(pt.Lo) && !math.IsNaN(pt.Hi)
 			return b
 		}
+		slot := vg.Length(0)
+		if n := len(p.labels); n > 0 {
+			slot = c.Rectangle.Size().X / vg.Length(n)
+		}
 		// Runs of points without a gap.
 		var runs [][]bar
 		gap := true
-		for _, pt := range s.Points {
+		for _, pt := range p.line(s) {
 			if !p.drawable(s.Mark, pt) {
 				gap = true
 				continue
 			}
-			if s.Mark == sweeps.Spread {
+			if banded(s.Mark) {
 				pt.Y = pt.Lo
 			}
 			if gap {
@@ -340,12 +402,10 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 			}
 			runs[len(runs)-1] = append(runs[len(runs)-1], place(pt))
 		}
-		slot := vg.Length(0)
-		if n := len(p.labels); n > 0 {
-			slot = c.Rectangle.Size().X / vg.Length(n)
-		}
 		pen := p.penOf(s)
 		switch s.Mark {
+		case sweeps.Share:
+			pen.columns(c, runs, min(0.36*slot, 14))
 		case sweeps.Region:
 			pen.areas(c, runs)
 		case sweeps.Boundary:

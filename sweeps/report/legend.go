@@ -22,7 +22,7 @@ type entry struct {
 var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
-	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region",
+	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share",
 }
 
 // byGroup reports whether several groups share a mark, so that colour tells
@@ -30,7 +30,7 @@ var markNames = [...]string{
 func (p *picture) byGroup() bool {
 	first := make(map[sweeps.Mark]string)
 	for _, s := range p.f.Series {
-		if s.Mark == sweeps.Reference || s.Mark == sweeps.Marker {
+		if s.Mark == sweeps.Reference || s.Mark == sweeps.Marker || s.Mark == sweeps.Share {
 			continue
 		}
 		if group, known := first[s.Mark]; known && group != s.Group {
@@ -48,8 +48,8 @@ func (p *picture) legend(width vg.Length) [][]entry {
 		entries = append(p.groupEntries(), p.markEntries()...)
 	} else {
 		for _, s := range p.f.Series {
-			if s.Mark >= sweeps.Marker && !slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) }) {
-				continue // a map has no such cells, or boundary
+			if (s.Mark == sweeps.Reference || s.Mark >= sweeps.Marker) && !p.shown(s) {
+				continue // a theory that says nothing, a class or boundary that is not there
 			}
 			name := s.Name
 			if printable(name) == "" {
@@ -122,7 +122,7 @@ func (p *picture) markEntries() []entry {
 		seen := make(map[string]bool)
 		firsts := make(map[string]sweeps.FigureSeries)
 		for _, s := range p.f.Series {
-			if s.Mark == mark && !seen[s.Name] {
+			if s.Mark == mark && !seen[s.Name] && (mark != sweeps.Reference || p.shown(s)) {
 				seen[s.Name] = true
 				names = append(names, s.Name)
 				firsts[s.Name] = s
@@ -140,6 +140,11 @@ func (p *picture) markEntries() []entry {
 		}
 	}
 	return entries
+}
+
+// shown reports whether any point of a series has a place in the picture.
+func (p *picture) shown(s sweeps.FigureSeries) bool {
+	return slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) })
 }
 
 // left counts the measured points that are not drawn.
@@ -170,6 +175,10 @@ func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 			pn.points(c, [][]bar{{b}}, 0)
 		case sweeps.Spread:
 			pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x22)
+		case sweeps.Share:
+			at := b
+			at.lo, at.hi = at.at.Y-5, at.at.Y+5
+			pn.columns(c, [][]bar{{at}}, 6)
 		case sweeps.Marker:
 			pn.markers(c, [][]bar{{b}}, 2.6)
 		case sweeps.Boundary:
@@ -182,8 +191,10 @@ func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 			if b.known && len(e.series) == 1 {
 				pn.band(c, [][]bar{{with(left, 4), with(right, 4)}}, 0x38)
 			}
+			along := pn.along
+			pn.along = false
 			pn.draw(c, [][]bar{{left, right}})
-			if pn.along && !e.plain {
+			if along && !e.plain {
 				pn.points(c, [][]bar{{bar{at: b.at}}}, 0)
 			}
 		}

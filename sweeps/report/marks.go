@@ -87,8 +87,27 @@ func (pn pen) boundary(c draw.Canvas, runs [][]bar) {
 			}
 		}
 	}
-	stroke(c, draw.LineStyle{Color: color.White, Width: pn.line.Width + 1.4}, line)
+	halo := pn.line // as broken as the line: what lies below shows between
+	halo.Color, halo.Width = color.White, halo.Width+1.4
+	stroke(c, halo, line)
 	stroke(c, pn.line, line)
+}
+
+// columns fills a piece of a column at each point, with the series' glyph where
+// there is room for it.
+func (pn pen) columns(c draw.Canvas, runs [][]bar, half vg.Length) {
+	var pieces, glyphs vg.Path
+	for _, run := range runs {
+		for _, b := range run {
+			addBox(&pieces, b.at.X-half, b.lo, b.at.X+half, b.hi)
+			if b.hi-b.lo > 3*glyphRadius {
+				pn.glyph.add(&glyphs, vg.Point{X: b.at.X, Y: (b.lo + b.hi) / 2}, glyphRadius)
+			}
+		}
+	}
+	fill(c, pn.colour, pieces)
+	stroke(c, draw.LineStyle{Color: color.White, Width: 0.6}, pieces)
+	fill(c, color.White, glyphs)
 }
 
 // areas fills each run as a polygon.

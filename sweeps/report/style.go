@@ -24,6 +24,7 @@ const (
 
 	thumbWidth = vg.Length(20)
 	rowHeight  = vg.Length(13)
+	labelRoom  = vg.Length(15) // for an axis' label
 )
 
 // groupColours is the palette of Okabe and Ito, which the colour-blind can

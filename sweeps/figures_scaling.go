@@ -1,0 +1,73 @@
+package sweeps
+
+import (
+	"math"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// scalingPicture is a number over the group size.
+type scalingPicture struct {
+	title, label string
+	estimate     string
+	predict      predictor
+}
+
+var (
+	varianceScaling = scalingPicture{
+		"Stationary variance of the expected reward against group size", "Var J",
+		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
+	}
+	rateScaling = scalingPicture{
+		"Relaxation rate against group size", "relaxation rate per step",
+		sim.RelaxationRate, (*judgement).relaxationRate,
+	}
+)
+
+// drawScaling shows a number against G, and to leading order the slope of its
+// asymptote.
+func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture) Figure {
+	f := Figure{
+		Title: picture.title, XLabel: "group size G", YLabel: picture.label,
+		XScale: LogAxis, YScale: LogAxis,
+	}
+	nan := math.NaN()
+	for _, set := range sets {
+		name := withoutVariant(set.Label, set.Cells[0].Variant)
+		name = strings.TrimSuffix(name, "over "+shortName(j.check.Over))
+		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
+		exact := *j
+		exact.kind = ""
+		for _, c := range set.Cells {
+			size := c.Settings.Estimator.GroupSize
+			if size == grpo.Infinite {
+				continue
+			}
+			x := float64(size)
+			if e, ok := j.outcome(c).estimate(picture.estimate); ok {
+				lo, hi := e.Interval(j.confidence)
+				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
+			}
+			if v, _, why := picture.predict(&exact, &c.Settings); why == "" {
+				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
+			}
+		}
+		f.Series = append(f.Series, predicted, measured)
+		if n := len(predicted.Points); n > 0 && j.kind == rom.LeadingOrder {
+			last := predicted.Points[n-1]
+			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], picture.predict)
+			if why == "" {
+				line := FigureSeries{Name: "slope " + strings.Replace(Format(slope), "-", "−", 1), Group: name, Mark: Reference}
+				for _, p := range predicted.Points {
+					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
+				}
+				f.Series = append(f.Series, line)
+			}
+		}
+	}
+	return f
+}
