@@ -92,7 +92,7 @@ var pairMutants = []mutant{
 	{id: "sim/trial-states-for-moves", fault: "inside a block states are fitted, not their differences", file: "sim/trial.go",
 		before: "fit.Add(b.moveX, b.moveV, moveX, moveV)", after: "fit.Add(b.x, b.v, x, v)"},
 	{id: "sim/trial-windows-swapped", fault: "a motion that shrinks from the earlier to the later part is called growing", file: "sim/trial.go",
-		before: "late.mean() > max(earlier.mean(), smallest)", after: "earlier.mean() > max(late.mean(), smallest)"},
+		before: "earlier, late := window{", after: "late, earlier := window{"},
 	{id: "sim/curve-jackknife", fault: "the curve without a batch lacks all batches before it", file: "sim/curve.go",
 		before: "if b == without {", after: "if b < without {"},
 }
