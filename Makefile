@@ -1,7 +1,7 @@
 # grposim: `make` says what there is.
 GO ?= go
 
-.PHONY: help build reproduce test test-long fuzz lint bench
+.PHONY: help build reproduce calibrate test test-long fuzz lint bench
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -12,6 +12,9 @@ build: ## bin/grposim
 
 reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
 	bin/grposim reproduce
+
+calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
+	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
 test: ## fast tests
 	$(GO) test ./...

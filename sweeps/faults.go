@@ -34,6 +34,10 @@ func (c *Control) Fault() Fault {
 	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
 }
 
+// Mistake makes the fault that a mistake is for a check and the settings of the
+// first of its cells.
+type Mistake func(*Check, *Settings) Fault
+
 // plant gives a judgement's theory the fault.
 func (j *judgement) plant(f Fault) { j.set, j.factors, j.mode = f.Set, f.Scale, f.Mode }
 
@@ -43,18 +47,18 @@ type Shift struct {
 	Label    string  // the cells, for people
 	Quantity string  // what is compared
 	Relative float64 // the move, in units of the right prediction; NaN where that is 0
-	Margins  float64 // the move, in margins of the check
+	Margins  float64 // the move, in margins of the check; ±Inf where it has none
 	Lost     string  // why the faulty theory predicts nothing here; "" where it does
 }
 
-// Shifts returns by how much each fault moves what the checks of a plan compare:
+// Shifts returns by how much each mistake moves what the checks of a plan compare:
 // the prediction, or its distance from what a noiseless measurement of a right
 // theory would give. The theory alone decides; nothing is simulated. Of every
 // check the first and the last set of cells stand for all. Refutations, one-sided
 // comparisons, and those whose right prediction is out of scope or no number are
-// left out. A fault is made for each check and the settings of its first cell.
-func Shifts(plan *Plan, faults []func(*Check, *Settings) Fault) [][]Shift {
-	shifts := make([][]Shift, len(faults))
+// left out.
+func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
+	shifts := make([][]Shift, len(mistakes))
 	cache := make(predictionCache)
 	for _, planned := range plan.Checks {
 		check := planned.Check
@@ -66,9 +70,9 @@ func Shifts(plan *Plan, faults []func(*Check, *Settings) Fault) [][]Shift {
 			}
 			quantities := claimLogics[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
-			for n, fault := range faults {
+			for n, mistake := range mistakes {
 				wrong := *right
-				wrong.plant(fault(check, &set.Cells[0].Settings))
+				wrong.plant(mistake(check, &set.Cells[0].Settings))
 				for i, f := range wrong.find(set) {
 					if was := findings[i]; was.movable(check) {
 						s := right.shift(was, f)
@@ -111,7 +115,9 @@ func (j *judgement) shift(right, wrong finding) Shift {
 	if right.predicted == 0 {
 		s.Relative = math.NaN()
 	}
-	s.Margins = moved / j.margin(right.predicted)
+	if moved != 0 { // whole numbers have no margin
+		s.Margins = moved / j.margin(right.predicted)
+	}
 	return s
 }
 

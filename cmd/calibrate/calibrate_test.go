@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sweeps"
+)
+
+// Every claim is calibrated or exempt, and every file belongs to a claim.
+func TestEveryClaimHasItsCell(t *testing.T) {
+	cells, err := loadCells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := configs.ReadDir("configs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(cells) || len(cells)+len(exempt) != len(sweeps.ClaimTable) {
+		t.Errorf("%d cells, %d files, %d exempt claims of %d", len(cells), len(files), len(exempt), len(sweeps.ClaimTable))
+	}
+	for name := range exempt {
+		if _, known := sweeps.LookupClaim(name); !known {
+			t.Errorf("no claim %s to exempt", name)
+		}
+	}
+}
+
+// Every control is a theory at least 10 % wrong, and far enough for its check to
+// tell.
+func TestControlsAreWrong(t *testing.T) {
+	cells, err := loadCells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		shifts, err := c.controlShifts()
+		if err != nil {
+			t.Errorf("%s: %v", c.claim, err)
+		}
+		for _, s := range shifts {
+			if math.Abs(s.Relative) < leastWrong-rounding || math.Abs(s.Margins) < 1.5 {
+				t.Errorf("%s, %s: moved by %.3g of the prediction, %.3g margins", c.claim, s.Quantity, s.Relative, s.Margins)
+			}
+		}
+	}
+}
+
+// normalTrials are trials whose one value is normal about 1, with intervals of
+// ± width standard errors.
+func normalTrials(n int, width float64) []trial {
+	rng := rand.New(rand.NewPCG(1, 2))
+	trials := make([]trial, n)
+	for i := range trials {
+		x := 1 + 0.01*rng.NormFloat64()
+		trials[i].intervals = [][]interval{{{x, x - 0.01*width, x + 0.01*width}}}
+	}
+	return trials
+}
+
+// Of 4000 intervals of ± 1.96 standard errors 95 % cover, give or take 6
+// standard deviations of a binomial (probability 2e-9); shorter and longer ones
+// cover as often as the normal law says.
+func TestCoveredCounts(t *testing.T) {
+	const n = 4000
+	for _, width := range []float64{1, 1.96, 2.8} {
+		trials := normalTrials(n, width)
+		want := math.Erf(width / math.Sqrt2)
+		got := float64(covered(trials, 0, pooled(trials, 0))) / n
+		if math.Abs(got-want) > 6*math.Sqrt(want*(1-want)/n) {
+			t.Errorf("± %g standard errors cover %.4f of the time, want %.4f", width, got, want)
+		}
+	}
+}
+
+// Two trials are each at half their distance from their mean: an interval that
+// just reaches the other's value must not cover when the truth may be √2 away.
+func TestPoolHoldsTheTrialItself(t *testing.T) {
+	two := func(half float64) []trial {
+		return []trial{{intervals: [][]interval{{{0, -half, half}}}}, {intervals: [][]interval{{{2, 2 - half, 2 + half}}}}}
+	}
+	if n := covered(two(1.41), 0, []float64{1}); n != 0 {
+		t.Errorf("%d of 2 cover at 1.41, want none", n)
+	}
+	if n := covered(two(1.42), 0, []float64{1}); n != 2 {
+		t.Errorf("%d of 2 cover at 1.42, want both", n)
+	}
+}
+
+// A band covers where all of it does, and no number covers nothing.
+func TestBandsAndNumbersThatAreNone(t *testing.T) {
+	trials := normalTrials(50, 10)
+	for i := range trials {
+		trials[i].intervals[0] = append(trials[i].intervals[0], interval{5, 4, 6})
+	}
+	trials[7].intervals[0][1] = interval{5, 5.5, 6}
+	if n := covered(trials, 0, pooled(trials, 0)); n != 49 {
+		t.Errorf("%d bands of 50 cover, want 49", n)
+	}
+	trials = normalTrials(50, 10)
+	if n := covered(trials, 0, []float64{math.NaN()}); n != 0 {
+		t.Errorf("%d intervals hold no number", n)
+	}
+}
+
+// sound is a row that meets every requirement.
+func sound() *row {
+	return &row{
+		claim: "a claim", quantity: "x", cover: pointwise, seeds: 200, covered: 190, half: 0.4,
+		right: rulings{sweeps.Agree: 199, sweeps.Disagree: 1}, fault: "a fault",
+		wrong: rulings{sweeps.Disagree: 195, sweeps.Inconclusive: 5}, shift: sweeps.Shift{Relative: 0.1},
+		starved: rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, starvedHalf: 2,
+	}
+}
+
+// Each requirement has its complaint.
+func TestUnmet(t *testing.T) {
+	if complaints := sound().unmet(); len(complaints) > 0 {
+		t.Fatalf("a sound row: %q", complaints)
+	}
+	for _, test := range []struct {
+		want  string
+		spoil func(r *row)
+	}{
+		{"89.5 % of the seeds, want at least 90 %", func(r *row) { r.covered = 179 }},
+		{"99.0 % of the seeds, want at most 98.5 %", func(r *row) { r.covered = 198 }},
+		{"", func(r *row) { r.cover, r.covered = ofShare, 200 }},
+		{"disagrees for 2 of 200", func(r *row) { r.right[sweeps.Disagree] = 2 }},
+		{"never agrees", func(r *row) { r.right = rulings{sweeps.Inconclusive: 200} }},
+		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[sweeps.Agree] = 1 }},
+		{"moves the prediction by 9.0 %", func(r *row) { r.shift.Relative = -0.09 }},
+		{"", func(r *row) { r.shift.Relative = math.NaN() }},
+		{"half-width is 0.9 margins", func(r *row) { r.starvedHalf = 0.9 }},
+		{"189 of 200 starved trials are inconclusive", func(r *row) { r.starved[sweeps.Inconclusive] = 189 }},
+		{"1 of 200 starved trials agree", func(r *row) { r.starved[sweeps.Agree] = 1 }},
+	} {
+		r := sound()
+		test.spoil(r)
+		complaints := strings.Join(r.unmet(), "\n")
+		if (complaints == "") != (test.want == "") || !strings.Contains(complaints, test.want) || strings.Count(complaints, "\n") > 0 {
+			t.Errorf("got %q, want %q", complaints, test.want)
+		}
+	}
+}
+
+func cellOf(t *testing.T, claim string) *cell {
+	t.Helper()
+	cells, err := loadCells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		if c.claim == claim {
+			return c
+		}
+	}
+	t.Fatalf("no cell of %s", claim)
+	return nil
+}
+
+// A trial goes through the real flow: it depends on its seed, on nothing else,
+// and with less data it has a wider interval.
+func TestTrials(t *testing.T) {
+	c := cellOf(t, "relaxation")
+	one, err := c.trials(t.Context(), 3, 1, fed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := c.trials(t.Context(), 3, 2, fed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(one, two) {
+		t.Error("trials depend on the number of workers")
+	}
+	if one[0].verdicts[0].Measured == one[1].verdicts[0].Measured {
+		t.Error("two seeds measure the same")
+	}
+	poor, err := c.trials(t.Context(), 3, 2, starved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rich, poor := halfWidth(one, 0), halfWidth(poor, 0); poor < 3*rich {
+		t.Errorf("half-widths %g and, starved, %g margins", rich, poor)
+	}
+}
+
+// The file's confidence is shared among the verdicts: each has 95 %.
+func TestConfidenceIsASingleVerdicts(t *testing.T) {
+	for claim, want := range map[string]float64{"relaxation": 0.95, "saturation-fit": 0.90, "stiffness": 0.85} {
+		plan, err := cellOf(t, claim).plan(1, fed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Spec.Confidence; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", claim, got, want)
+		}
+	}
+}
+
+// The band that is calibrated is the one that the trajectory claim judges: at
+// the step that decides, its end is the verdict's.
+func TestBandIsTheClaims(t *testing.T) {
+	c := cellOf(t, "trajectory")
+	trial, err := c.try(t.Context(), 1, fed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := c.plan(1, fed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := sweeps.Params(&plan.Cells[0].Settings, rom.Unit)
+	point, _ := rom.Reached(params)
+	rise := point.Reward - (0.9+0.2)/2 // from the uniform policy
+	v := &trial.verdicts[0]
+	found := false
+	for _, i := range trial.intervals[0] {
+		width := (i.hi - i.lo) / rise
+		found = found || math.Abs(width-float64(v.Hi-v.Lo)) < 1e-9*width
+	}
+	if !found {
+		t.Errorf("no step of the band is as wide as the verdict's interval, [%g, %g]", v.Lo, v.Hi)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"extra"}, {"-nonsense"}, {"-workers", "0"}} {
+		if code := run(t.Context(), args, io.Discard, io.Discard); code != exitUsage {
+			t.Errorf("%q: exit code %d, want %d", args, code, exitUsage)
+		}
+	}
+}
+
+// page is the committed page.
+func page(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// The committed page has the table fault × claim of today's theory and
+// experiments, and it meets the requirements; `make calibrate` writes it.
+func TestFaultsAreCaught(t *testing.T) {
+	cells, err := loadCells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := tabulate(cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, complaint := range table.unmet() {
+		t.Error(complaint)
+	}
+	var b bytes.Buffer
+	table.write(&b)
+	if !bytes.Contains(page(t), b.Bytes()) {
+		t.Error("docs/calibration.md has another table: run `make calibrate`")
+	}
+}
+
+// A table says which claims and faults go unnoticed.
+func TestTableUnmet(t *testing.T) {
+	table := &table{
+		claims: []string{"seeing", "blind"},
+		faults: []string{"large", "infinite", "small"},
+		moved:  [][]float64{{5, 0}, {math.Inf(1), 4}, {2.9, 0.2}},
+	}
+	got := strings.Join(table.unmet(), "\n")
+	if want := "no claim is moved by 3 margins or more by the fault: small\nblind is moved by 3 margins or more by 1 faults, want at least 2"; got != want {
+		t.Errorf("got %q", got)
+	}
+}

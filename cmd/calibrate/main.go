@@ -1,0 +1,97 @@
+// Command calibrate finds out how far verdicts can be trusted. It judges a
+// small cell of every claim under 200 seeds, and counts how often the intervals
+// cover, a right theory is refuted, a wrong one passes, and too little data
+// decides; and it lists by how many margins each mistake in the theory would
+// move each claim. What falls short of the requirements is said, and exits 1.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+)
+
+// seeds is the number of seeds of every cell: 1 to seeds.
+const seeds = 200
+
+// Exit codes.
+const (
+	exitUnmet = 1 // a requirement is not met
+	exitUsage = 2
+	exitError = 4 // a cell failed, or the page cannot be written
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run calibrates every claim and returns the exit code. The page goes to the
+// file that -o names, or to stdout; progress and complaints to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("o", "", "write the page to `FILE`")
+	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "seeds that run at a time; results do not depend on it")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || *workers < 1 {
+		return exitUsage
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(stderr, "calibrate: "+format+"\n", args...) }
+	page, unmet, err := calibrate(ctx, seeds, *workers, say)
+	if err == nil {
+		err = deliver(page, *out, stdout)
+	}
+	if err != nil {
+		say("%v", err)
+		return exitError
+	}
+	for _, complaint := range unmet {
+		say("%s", complaint)
+	}
+	if len(unmet) > 0 {
+		return exitUnmet
+	}
+	return 0
+}
+
+// calibrate returns the page, and the requirements that are not met.
+func calibrate(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (page []byte, unmet []string, err error) {
+	cells, err := loadCells()
+	if err != nil {
+		return nil, nil, err
+	}
+	var rows []*row
+	for _, c := range cells {
+		made, err := c.calibrate(ctx, seeds, workers, say)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", c.claim, err)
+		}
+		rows = append(rows, made...)
+	}
+	table, err := tabulate(cells)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range rows {
+		unmet = append(unmet, r.unmet()...)
+	}
+	unmet = append(unmet, table.unmet()...)
+	var b bytes.Buffer
+	writePage(&b, seeds, rows, table)
+	return b.Bytes(), unmet, nil
+}
+
+func deliver(page []byte, path string, stdout io.Writer) error {
+	if path == "" {
+		_, err := stdout.Write(page)
+		return err
+	}
+	return os.WriteFile(path, page, 0o644)
+}

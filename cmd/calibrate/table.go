@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+
+	papers "grposim/configs"
+	"grposim/sweeps"
+)
+
+// Requirements of the table fault × claim.
+const (
+	caughtAt    = 3.0 // margins
+	leastCaught = 2   // faults a claim
+)
+
+// table is by how many margins each fault moves each claim, at the most.
+type table struct {
+	claims []string
+	faults []string
+	moved  [][]float64 // [fault][claim]; +Inf where a threshold comes or goes
+}
+
+// tabulate moves the checks of the paper's experiments, and those of the cells,
+// by every fault.
+func tabulate(cells []*cell) (*table, error) {
+	t := &table{}
+	for _, row := range sweeps.ClaimTable {
+		t.claims = append(t.claims, row.Name)
+	}
+	plant := make([]sweeps.Mistake, len(faults))
+	for i, f := range faults {
+		t.faults = append(t.faults, f.name)
+		t.moved = append(t.moved, make([]float64, len(t.claims)))
+		plant[i] = f.plant
+	}
+	files, err := fs.Glob(papers.Paper, "paper/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := papers.Paper.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		spec, err := sweeps.Load(path.Join("configs", file), data)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.add(spec, plant); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range cells {
+		if err := t.add(c.spec, plant); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *table) claim(name string) int {
+	for i, claim := range t.claims {
+		if claim == name {
+			return i
+		}
+	}
+	panic("no claim " + name)
+}
+
+// add enters what the faults do to the checks of a file.
+func (t *table) add(spec *sweeps.Spec, plant []sweeps.Mistake) error {
+	plan, err := sweeps.NewPlan(spec)
+	if err != nil {
+		return err
+	}
+	for fault, shifts := range sweeps.Shifts(plan, plant) {
+		for _, s := range shifts {
+			claim := t.claim(s.Check.Claim)
+			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
+				t.moved[fault][claim] = moved
+			}
+		}
+	}
+	return nil
+}
+
+// unmet says which claims catch too few faults, and which faults nobody catches.
+func (t *table) unmet() []string {
+	var complaints []string
+	caught := make([]int, len(t.claims))
+	for f, name := range t.faults {
+		somewhere := false
+		for c := range t.claims {
+			if t.moved[f][c] >= caughtAt {
+				caught[c]++
+				somewhere = true
+			}
+		}
+		if !somewhere {
+			complaints = append(complaints, fmt.Sprintf("no claim is moved by %g margins or more by the fault: %s", caughtAt, name))
+		}
+	}
+	for c, name := range t.claims {
+		if caught[c] < leastCaught {
+			complaints = append(complaints, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
+		}
+	}
+	return complaints
+}

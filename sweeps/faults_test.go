@@ -1,0 +1,155 @@
+package sweeps
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// shiftsOf returns what a fault does to the checks of a file.
+func shiftsOf(t *testing.T, file string, fault Fault) []Shift {
+	t.Helper()
+	return Shifts(planText(t, file), []Mistake{func(*Check, *Settings) Fault { return fault }})[0]
+}
+
+func scaled(factors rom.Factors) Fault { return Fault{Scale: factors} }
+
+// Faults whose shift is known by hand.
+func TestShifts(t *testing.T) {
+	const offset = `
+name: offset
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: {fixed_point_offset: 0.001}}
+grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 300, burn_in: 100, replicas: 10}
+checks:
+`
+	stiffer := rom.Factors{Stiffness: 1.25, Noise: 1, Lag: 1, Mass: 1}
+	logistic := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+	gap := 0.9375 * 0.7                                                                        // z* = c_GΔ/β, times β
+	reward := func(beta float64) float64 { return 0.2 + 0.7*logistic(gap/beta) }               // to first order
+	decay := func(lambda float64, t int) float64 { return math.Pow(1-0.1*lambda, float64(t)) } // on-policy, μ = 0
+	worst := 0.0
+	for t := range 301 {
+		worst = max(worst, decay(0.1670956266, t)-decay(1.25*0.1670956266, t))
+	}
+	for _, test := range []struct {
+		name, file, check string
+		fault             Fault
+		relative, margins float64
+		within            float64 // relative
+	}{
+		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-9},
+		{"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}", scaled(stiffer), 0.25, 5, 1e-9},
+		{
+			"fixed point by β", resting, "{claim: fixed-point, margin: 0.001}",
+			Fault{Set: func(s *Settings) { s.Estimator.KL.Coefficient = 0.55 }, Scale: rom.Unit},
+			reward(0.55)/reward(0.5) - 1, 1000 * (reward(0.55)/reward(0.5) - 1), 0.01,
+		},
+		{
+			"threshold η = 2/λ", strings.Replace(resting, "group_size: 16", "group_size: inf", 1),
+			"{claim: stability-threshold, displacement: 0.001, draws: 1, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
+			scaled(stiffer), -0.2, -20, 1e-6,
+		},
+		{"trajectory", offset, "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
+		{
+			"another name", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
+			Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,
+		},
+	} {
+		shifts := shiftsOf(t, test.file+"  - "+test.check+"\n", test.fault)
+		if len(shifts) == 0 {
+			t.Errorf("%s: no shift", test.name)
+			continue
+		}
+		s := shifts[0]
+		same := func(got, want float64) bool {
+			return math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= test.within*math.Abs(want)
+		}
+		if !same(s.Relative, test.relative) || !same(math.Abs(s.Margins), math.Abs(test.margins)) {
+			t.Errorf("%s: %g of the prediction, %g margins; want %g, %g", test.name, s.Relative, s.Margins, test.relative, test.margins)
+		}
+	}
+}
+
+// A theory without a fault moves nothing, whatever is compared.
+func TestNoFaultMovesNothing(t *testing.T) {
+	shifts := shiftsOf(t, `
+name: recurrence
+seed: 1
+bandit: {arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0}]}
+grpo: {group_size: inf, importance: {mode: ratio}, kl: {coefficient: 2}}
+lag: {interval: 50}
+optimizer: {learning_rate: 0.5}
+run: {steps: 500}
+checks:
+  - {claim: recurrence, absolute_margin: 1e-9}
+  - {claim: trajectory, absolute_margin: 0.01}
+  - {claim: relaxation, offset: 0.001, margin: 0.01}
+  - {claim: saturation-fit, margin: 0.01}
+`, NoFault)
+	if len(shifts) != 5 {
+		t.Errorf("%d comparisons, want 5", len(shifts))
+	}
+	for _, s := range shifts {
+		if s.Margins != 0 || s.Lost != "" {
+			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim, s.Quantity, s.Margins, s.Lost)
+		}
+	}
+}
+
+// A theory without a penalty has no fixed point to compare with; a refutation
+// has nothing to move.
+func TestShiftsOfWhatIsThere(t *testing.T) {
+	unpenalized := Fault{Set: func(s *Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
+	shifts := shiftsOf(t, resting+"  - {claim: fixed-point, margin: 0.01}\n", unpenalized)
+	if len(shifts) != 1 || shifts[0].Lost == "" || !math.IsNaN(shifts[0].Margins) {
+		t.Errorf("without a penalty: %+v", shifts)
+	}
+	shifts = shiftsOf(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}\n", unpenalized)
+	if len(shifts) != 0 {
+		t.Errorf("of a refutation: %+v", shifts)
+	}
+}
+
+// A located value is no better than the stiffness that it is compared at: where
+// the error of that is not known, nothing is decided.
+func TestLocatedAtAnUnknownStiffness(t *testing.T) {
+	const lambda = 0.1670956266 // docs/theory.md §5
+	located := func(stiffness Estimate) Verdict {
+		fresh, stale := stiffness, stiffness
+		fresh.Name, fresh.Mean = stiffnessFresh, 0
+		stale.Name = stiffnessStale
+		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
+			outcomeOf(stiffness, fresh, stale,
+				Estimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, Estimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
+	}
+	if v := located(Estimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
+		t.Errorf("known to 1e-4: %v because %s", v.Verdict, v.Because)
+	}
+	if v := located(Estimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
+		t.Errorf("of a single batch: %v because %s", v.Verdict, v.Because)
+	}
+}
+
+// Simulating in memory measures what Run stores.
+func TestSimulateIsRun(t *testing.T) {
+	plan := planText(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02}\n")
+	outcomes, err := Simulate(t.Context(), plan, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(Judge(plan, outcomes), e.Verdicts) {
+		t.Error("the verdicts differ from those of a run")
+	}
+}
