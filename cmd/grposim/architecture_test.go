@@ -22,11 +22,12 @@ func TestArchitecture(t *testing.T) {
 		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not see the code it predicts, nor chance"},
 		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from what it recorded, whoever recorded it"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take words, whatever makes them"},
-		{"sim/measure", nil, nil, "estimators know numbers only"},
+		{"sim/measure", []string{"grpo/fp"}, nil, "estimators know numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not see the theory it tests"},
 		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
 		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
 		{"configs", nil, nil, "files, no logic"},
+		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges through the flow of sweeps, and plants its mistakes there"},
 	} {
 		deps := packageList(t, "-deps", module+row.pkg)
 		for _, dep := range deps {
