@@ -1,7 +1,7 @@
 # grposim: `make` says what there is.
 GO ?= go
 
-.PHONY: help build reproduce calibrate test test-long fuzz lint bench
+.PHONY: help build reproduce calibrate mutants test test-long fuzz lint bench
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -15,6 +15,9 @@ reproduce: build ## run every experiment on the paper's claims; exit 0 when all 
 
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
+
+mutants: ## plant small faults in the code, one by one, and see that tests or verdicts notice; into docs/mutants.md
+	$(GO) run ./cmd/mutants -o docs/mutants.md
 
 test: ## fast tests
 	$(GO) test ./...
