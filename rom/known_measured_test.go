@@ -222,9 +222,9 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 			quickest := time.Hour
 			var got rom.Prediction
 			for range 3 {
-				start := time.Now()
+				start := rom.ProcessorTime()
 				got = rom.Predict(p)
-				quickest = min(quickest, time.Since(start))
+				quickest = min(quickest, rom.ProcessorTime()-start)
 			}
 			if quickest > time.Second {
 				t.Errorf("%s: took %v", describe(p), quickest)
