@@ -66,8 +66,8 @@ By how many margins a mistake moves what a claim compares: the prediction, or fo
 recurrence and failure modes its distance from what a noiseless run of a right theory would give. The
 theory computes it, without simulation, for the checks of ` + "`configs/paper`" + ` and those above (of each
 check the first and the last of its cells; refutations and one-sided comparisons left out), and the
-largest stands here. A mistake of more than a margin and a half-width cannot pass. *Required, in bold:
-every claim is moved by %g margins or more by at least %d mistakes, and every mistake moves some claim
+largest stands here. From 3 margins on the whole interval lies outside, whatever chance does. *Required,
+in bold: every claim is moved by %g margins or more by at least %d mistakes, and every mistake moves some claim
 that far.* A dash is less than a tenth of a margin, ∞ a threshold that comes or goes, or a whole number
 that changes.
 
