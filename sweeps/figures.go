@@ -261,11 +261,6 @@ func variantsOf(sets []CellSet) []string {
 	return variants
 }
 
-// withoutVariant names a cell inside a picture of its own variant.
-func withoutVariant(label, variant string) string {
-	return strings.TrimSpace(strings.TrimPrefix(label, variant))
-}
-
 // drawDeviations shows each verdict's measured value in units its margin can
 // be seen in: as a ratio to the prediction where the margin is relative, else
 // as a difference in margins.

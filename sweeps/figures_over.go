@@ -82,7 +82,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	for i, c := range cells {
 		group := ""
 		if inLine {
-			group = label("", c.Axes, param)
+			group = withoutVariant(label("", c.Axes, param), "")
 		}
 		if members[group] == nil {
 			groups = append(groups, group)

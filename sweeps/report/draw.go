@@ -286,7 +286,10 @@ func (p *picture) axes() *plot.Plot {
 		axis.Min, axis.Max, axis.Scale = axis.span.min, axis.span.max, axis.span.normalizer()
 	}
 	plt.X.Tick.Marker = plot.ConstantTicks(p.numberTicks(p.x, 8, func(pt sweeps.FigurePoint) float64 { return pt.X }))
-	plt.Y.Tick.Marker = plot.ConstantTicks(p.numberTicks(p.y, 6, func(pt sweeps.FigurePoint) float64 { return pt.Y }))
+	plt.Y.Tick.Marker = plot.ConstantTicks(p.y.padded().ticks(6))
+	if p.isMap() {
+		plt.Y.Tick.Marker = plot.ConstantTicks(p.numberTicks(p.y, 6, func(pt sweeps.FigurePoint) float64 { return pt.Y }))
+	}
 	if n := len(p.labels); n > 0 {
 		plt.X.Min, plt.X.Max, plt.X.Scale = -0.5, float64(n)-0.5, plot.LinearScale{}
 		ticks := make([]plot.Tick, n)
@@ -321,20 +324,20 @@ func (p *picture) axes() *plot.Plot {
 	return plt
 }
 
-// numberTicks returns the ticks of an axis: at powers of two where every value
-// is one, else about as many as wanted, at whole numbers where every value is
-// whole. The values of a map are those of its cells.
+// isMap reports whether the figure shows cells over two parameters.
+func (p *picture) isMap() bool {
+	return slices.ContainsFunc(p.f.Series, func(s sweeps.FigureSeries) bool { return s.Mark == sweeps.Marker })
+}
+
+// numberTicks returns the ticks of a parameter: at powers of two where every
+// value is one, else about as many as wanted, at whole numbers where every value
+// is whole. The values of a map are those of its cells.
 func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) float64) []plot.Tick {
-	mark := sweeps.Measured
-	for _, series := range p.f.Series {
-		if series.Mark == sweeps.Marker {
-			mark = sweeps.Marker
-		}
-	}
 	var values []float64
+	isMap := p.isMap()
 	for _, series := range p.f.Series {
 		for _, pt := range series.Points {
-			if (mark == sweeps.Measured || series.Mark == mark) && p.drawable(series.Mark, pt) {
+			if (!isMap || series.Mark == sweeps.Marker) && p.drawable(series.Mark, pt) {
 				values = append(values, of(pt))
 			}
 		}
@@ -343,8 +346,7 @@ func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) fl
 	if ticks := s.powersOfTwo(values, 12); ticks != nil {
 		return ticks
 	}
-	whole := func(x float64) bool { return x == math.Trunc(x) }
-	if len(values) > 0 && !slices.ContainsFunc(values, func(x float64) bool { return !whole(x) }) {
+	if len(values) > 0 && !slices.ContainsFunc(values, func(x float64) bool { return x != math.Trunc(x) }) {
 		wanted = max(1, min(wanted, int(math.Ceil(s.max-s.min)))) // steps of 1 at least
 	}
 	return s.ticks(wanted)
