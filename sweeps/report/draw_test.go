@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write testdata anew")
 // TestDrawGolden pins the look of each kind of figure: look at the picture
 // before -update.
 func TestDrawGolden(t *testing.T) {
-	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes()} {
+	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes(), shares(), thresholds()} {
 		name := fmt.Sprintf("%s-%d.svg", f.Name, len(f.Series))
 		t.Run(name, func(t *testing.T) {
 			svg, raster, err := Draw(f)

@@ -128,3 +128,54 @@ func regimes() sweeps.Figure {
 	}
 	return f
 }
+
+// shares is a column a run, its pieces the shares of names.
+func shares() sweeps.Figure {
+	f := sweeps.Figure{Name: "4-failure-mode", Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
+	modes := []string{"none", "reward-hacking", "policy-concentration"}
+	for _, mode := range modes {
+		f.Series = append(f.Series, sweeps.FigureSeries{Name: mode, Group: mode, Mark: sweeps.Share})
+	}
+	for i, pieces := range [][]float64{{1}, {0.97, 0.03}, {0, 0.6, 0.4}, {0, 0.005, 0.995}} {
+		f.Categories = append(f.Categories, []string{"healthy", "… by the paper’s", "hacking-late", "… by the paper’s"}[i])
+		top := 0.0
+		for m, share := range pieces {
+			if share > 0 {
+				f.Series[m].Points = append(f.Series[m].Points, sweeps.FigurePoint{X: float64(i), Y: nan, Lo: top, Hi: top + share})
+				top += share
+			}
+		}
+	}
+	return f
+}
+
+// thresholds is a located number over a parameter, beside rules that run off,
+// say nothing at one place, or nothing at all.
+func thresholds() sweeps.Figure {
+	f := sweeps.Figure{
+		Name: "5-stability-threshold", Title: "Stability threshold, located in learning rate η (paper’s formula refuted)",
+		XLabel: "refresh interval K, optimizer steps", YLabel: "learning rate η at the threshold", XScale: sweeps.LogAxis, YScale: sweeps.LogAxis,
+	}
+	for g, group := range []string{"μ=0", "μ=0.9"} {
+		located := sweeps.FigureSeries{Name: "located", Group: group, Mark: sweeps.Measured}
+		exact := sweeps.FigureSeries{Name: "exact, at the measured stiffness", Group: group, Mark: sweeps.Predicted}
+		rule := sweeps.FigureSeries{Name: "paper’s rule ηλK = 1 − μ", Group: group, Mark: sweeps.Reference}
+		model := sweeps.FigureSeries{Name: "reduced-order model, γ = 0", Group: group, Mark: sweeps.Reference}
+		silent := sweeps.FigureSeries{Name: "never", Group: group, Mark: sweeps.Reference}
+		for i := range 5 {
+			k := math.Pow(2, float64(i))
+			y := 10 * math.Pow(0.1, float64(g)) / math.Sqrt(k)
+			located.Points = append(located.Points, sweeps.FigurePoint{X: k, Y: y, Lo: 0.98 * y, Hi: 1.02 * y})
+			exact.Points = append(exact.Points, sweeps.FigurePoint{X: k, Y: y, Lo: nan, Hi: nan})
+			if i == 2 {
+				y = nan
+			}
+			rule.Points = append(rule.Points, sweeps.FigurePoint{X: k, Y: y / 3, Lo: nan, Hi: nan})
+			model.Points = append(model.Points, sweeps.FigurePoint{X: k, Y: 5 * math.Pow(10, 2*float64(i)), Lo: nan, Hi: nan})
+			silent.Points = append(silent.Points, sweeps.FigurePoint{X: k, Y: 1e12, Lo: nan, Hi: nan})
+		}
+		located.Points[4].Hi = math.Inf(1) // no event up to the end of the search
+		f.Series = append(f.Series, exact, rule, model, silent, located)
+	}
+	return f
+}

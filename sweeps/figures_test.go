@@ -1,0 +1,177 @@
+package sweeps
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// pictured makes the pictures of the claims that have one of their own.
+const pictured = `
+name: pictured
+seed: 5
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo:
+  group_size: inf
+  advantage: {scale: none}
+  kl: {coefficient: 0.5, at: snapshot}
+optimizer: {learning_rate: 0.126, momentum: 0.5}
+run: {steps: 400}
+variants:
+  - {name: grid, sweep: [{param: lag.interval, values: [2, 4, 8]}, {param: optimizer.momentum, values: [0.5, 0.9]}]}
+  - name: tied
+    sweep: [{zip: [{param: optimizer.momentum, values: [0.5, 0.9]}, {param: lag.interval, values: [2, 4]}]}]
+  - {name: far, set: {policy.init: [0, 0]}}
+  - {name: further, set: {policy.init: [-1, 1]}}
+  - {name: orbit, set: {policy.init: [-1, 1], grpo.importance.mode: ratio, grpo.kl.at: current, lag.interval: 100}}
+checks:
+  - {claim: stability-threshold, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
+  - {claim: stability-threshold, variant: grid, prediction: paper-rule, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, expect: fails}
+  - {claim: rule-is-safe, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 0.1}}}
+  - {claim: oscillation-onset, variant: tied, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.001, to: 2, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
+  - {claim: relaxation, variant: far, offset: 0.001, margin: 0.02, control: {scale: {stiffness: 1.1}}}
+  - {claim: saturation-fit, variant: far, margin: 0.02, control: {scale: {stiffness: 1.1}}}
+  - {claim: fixed-point, variant: far, margin: 0.02, control: {set: {grpo.kl.coefficient: 0.6}}}
+  - {claim: fixed-point, variant: further, margin: 0.03, control: {set: {grpo.kl.coefficient: 0.6}}}
+  - {claim: trajectory, variant: further, prediction: leading-order, absolute_margin: 0.01, expect: fails}
+  - {claim: recurrence, variant: orbit, absolute_margin: 0.2, control: {set: {grpo.kl.coefficient: 0.6}}}
+`
+
+func TestFigures(t *testing.T) {
+	text := strings.Replace(pictured, "steps: 400", "steps: 400, burn_in: 100", 1)
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	for i := range e.Verdicts {
+		if v := &e.Verdicts[i]; v.Verdict != Agree {
+			t.Errorf("%s %s: %v, %s", v.Claim, v.Label, v.Verdict, v.Because)
+		}
+	}
+	want := []struct{ name, title string }{
+		// Three checks of one measurement share a picture, whose title says what is refuted.
+		{"1-stability-threshold", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
+		{"4-oscillation-onset", "tied: Onset of oscillation, located in learning rate η"},
+		{"5-relaxation", "far: Relaxation rate, negative where a deviation grows"},
+		{"6-saturation-fit", "far: A free exponential fitted to the mean reward"},
+		{"7-fixed-point", "fixed-point: measured / predicted"}, // of both variants
+		{"9-trajectory", "further: Mean reward against the reduced-order model (leading order refuted)"},
+		{"10-recurrence", "orbit: Logit gap from refresh to refresh"},
+	}
+	if len(e.Figures) != len(want) {
+		t.Fatalf("%d figures, want %d", len(e.Figures), len(want))
+	}
+	named := make(map[string]Figure)
+	for i, f := range e.Figures {
+		if f.Name != want[i].name || f.Title != want[i].title {
+			t.Errorf("got %s, %q, want %s, %q", f.Name, f.Title, want[i].name, want[i].title)
+		}
+		named[f.Name] = f
+		if len(f.Series) == 0 {
+			t.Errorf("%s shows nothing", f.Name)
+		}
+	}
+
+	// The picture has the verdicts' own numbers: measured and predicted.
+	threshold := named["1-stability-threshold"]
+	shows := func(mark Mark, name string, y float64) bool {
+		return slices.ContainsFunc(threshold.Series, func(s FigureSeries) bool {
+			return s.Mark == mark && s.Name == name && slices.ContainsFunc(s.Points, func(p FigurePoint) bool { return p.Y == y })
+		})
+	}
+	for _, v := range e.Verdicts {
+		if v.Claim != claimThreshold {
+			continue
+		}
+		mark, name := Predicted, "exact, at the measured stiffness"
+		if v.Expect == Fails {
+			mark, name = Reference, "paper’s rule ηλK = 1 − μ"
+		}
+		if !shows(Measured, "located", float64(v.Measured)) || !shows(mark, name, float64(v.Predicted)) {
+			t.Errorf("%s, %s: %g against %g is not in the picture", v.Label, v.PredictionKind, float64(v.Measured), float64(v.Predicted))
+		}
+	}
+	if threshold.XLabel != "refresh interval K, optimizer steps" || threshold.XScale != LogAxis || threshold.YScale != LogAxis || threshold.Categories != nil {
+		t.Errorf("axes %q, %v, %v, %q", threshold.XLabel, threshold.XScale, threshold.YScale, threshold.Categories)
+	}
+	if onset := named["4-oscillation-onset"]; len(onset.Categories) != 2 {
+		t.Errorf("parameters that go together stand side by side: got %q", onset.Categories)
+	}
+	if both := named["7-fixed-point"]; !slices.Equal(both.Categories, []string{"far", "further"}) {
+		t.Errorf("categories %q", both.Categories)
+	}
+}
+
+// A refutation that the run does not bear out is not called one.
+func TestFigureOfAFailedRefutation(t *testing.T) {
+	d := drawing{verdicts: []Verdict{
+		{PredictionKind: "paper-rule", Expect: Fails, Verdict: Agree},
+		{PredictionKind: "paper-rule", Expect: Fails, Verdict: Disagree},
+		{PredictionKind: "leading-order", Expect: Fails, Verdict: Agree},
+		{PredictionKind: "leading-order", Expect: Holds, Verdict: OutOfScope},
+		{PredictionKind: "exact", Expect: Holds, Verdict: Agree},
+	}}
+	if got, want := d.refuted(), "leading order refuted, paper’s formula expected to fail, and not refuted"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An exponential is found again from its rate, whatever steps are recorded.
+func TestExponentialAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(-2, 2).Draw(t, "a"), rapid.Float64Range(0.1, 2).Draw(t, "b")
+		rate := math.Exp(rapid.Float64Range(-6, -1).Draw(t, "log rate"))
+		steps := []int{0}
+		for range rapid.IntRange(3, 40).Draw(t, "points") {
+			steps = append(steps, steps[len(steps)-1]+rapid.IntRange(1, 20).Draw(t, "gap"))
+		}
+		var reward []float64
+		for _, n := range steps {
+			reward = append(reward, a-b*math.Exp(-rate*float64(n)))
+		}
+		end, amplitude := exponentialAt(rate, steps, reward)
+		if math.Abs(end-a) > 1e-6 || math.Abs(amplitude-b) > 1e-6 {
+			t.Errorf("got %g − %g e^−rt, want %g − %g", end, amplitude, a, b)
+		}
+	})
+}
+
+func TestShortNumbers(t *testing.T) {
+	for _, c := range [][2]string{
+		{"fast η=0.0565685424949 K=4", "η=0.05657 K=4"},
+		{"fast η=0.126", "η=0.126"},
+		{"fast β=1.2345678e-05 init=[0.25, -2.07944154168]", "β=1.235e-05 init=[0.25, -2.079]"},
+		{"fast", ""},
+	} {
+		if got := withoutVariant(c[0], "fast"); got != c[1] {
+			t.Errorf("%s: got %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+// The shares of a cell are pieces of one column, from 0 to 1, by either set of
+// diagnostics.
+func TestFigureOfModes(t *testing.T) {
+	c := &Cell{ID: "a"}
+	o := &Outcome{ID: "a", Estimates: []Estimate{
+		{Name: "named_none", Mean: 0.25}, {Name: "named_reward-hacking", Mean: 0.75}, {Name: "named_policy-concentration"},
+		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
+	}}
+	j := newJudgement(&Check{}, 0.99, map[string]*Outcome{"a": o}, nil)
+	f := j.drawModes([]CellSet{{Label: "hacking", Cells: []*Cell{c}}})
+	if len(f.Categories) != 2 || len(f.Series) != 5 {
+		t.Fatalf("%q, %d series", f.Categories, len(f.Series))
+	}
+	pieces := make(map[string][2]float64)
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			pieces[f.Categories[int(p.X)]+" "+s.Name] = [2]float64{p.Lo, p.Hi}
+		}
+	}
+	want := map[string][2]float64{"hacking none": {0, 0.25}, "hacking reward-hacking": {0.25, 1}, "… by the paper’s none": {0, 1}}
+	if !maps.Equal(pieces, want) {
+		t.Errorf("got %v, want %v", pieces, want)
+	}
+}
