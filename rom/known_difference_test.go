@@ -1,0 +1,40 @@
+package rom_test
+
+import (
+	"testing"
+
+	"grposim/rom"
+)
+
+// Three constant rewards without scale: the mean force is (1 − 1/G)u at any G,
+// of which the model knows only that it is an expansion. Its stiffness, by
+// differences, is −(1 − 1/G)H_u, H_u = diag u − uπᵀ − πuᵀ (docs/theory.md §3).
+func TestDifferencedStiffness(t *testing.T) {
+	p := bandit(rom.Unscaled, 0, 8)
+	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 0.1}, {Law: rom.Constant, Mean: 1.3}, {Law: rom.Constant, Mean: 0.6}}
+	p.Reference = []float64{0, 0, 0}
+	theta := []float64{0.4, -0.3, 1.1}
+	pi, j := oracleSoftmax(theta), oracleReward(p, theta)
+	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
+		p.Weighting, p.ClipLow, p.ClipHigh = w, 0.2, 0.2
+		if kind := rom.MeanForce(make([]float64, 3), p, theta, theta); kind != rom.LeadingOrder {
+			t.Errorf("%s: the force is %s", describe(p), kind)
+		}
+		fresh, stale := rom.StiffnessAt(p, theta)
+		whole, nothing := fresh, stale
+		if w == rom.Unweighted {
+			whole, nothing = stale, fresh
+		}
+		for a := range pi {
+			for b := range pi {
+				ua, ub := pi[a]*(p.Arms[a].Mean-j), pi[b]*(p.Arms[b].Mean-j)
+				want := 7. / 8 * (ua*pi[b] + pi[a]*ub)
+				if a == b {
+					want -= 7. / 8 * ua
+				}
+				closeTo(t, describe(p), whole.At(a, b), want, 1e-12)
+				closeTo(t, describe(p)+" the other part", nothing.At(a, b), 0, 1e-12)
+			}
+		}
+	}
+}
