@@ -1,5 +1,7 @@
 package sweeps
 
+import "grposim/sim"
+
 // sharing holds the checks that select a cell against each other: what one of
 // them measures there must be what the others measure.
 type sharing struct {
@@ -96,6 +98,19 @@ func forceID(s *Settings) string {
 	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
 	force.Policy.Reference = s.Policy.Reference
 	return string(Canonical(force))
+}
+
+// sizeKey names what a cell is but for its group size: cells with one key are
+// the sizes that a claim over them compares. Keys of `run` do not count, nor
+// does a schedule that ends with the run, as it does by default.
+func sizeKey(variant string, s *Settings) string {
+	rest := *s
+	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
+		rest.Optimizer.Schedule.Total = 0
+	}
+	rest.Run = sim.Run{}
+	rest.Estimator.GroupSize = 0
+	return variant + "\n" + string(Canonical(rest))
 }
 
 // sameLocation notes where check i locates in a cell otherwise than an earlier

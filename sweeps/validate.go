@@ -7,7 +7,6 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
-	"grposim/sim"
 )
 
 // maxJudged bounds the work of checking a file: cells times checks.
@@ -316,17 +315,9 @@ func unless[Value comparable](key string, has, must Value) (got, want string) {
 	return "with " + key + " " + Format(has), Format(must)
 }
 
-// addSize sorts the cell's group size under everything else that it sets;
-// keys of `run` do not count, nor a schedule that ends with the run.
+// addSize sorts the cell's group size under everything else that it sets.
 func (c *checkState) addSize(check *Check, p *Point) {
-	rest := p.Settings
-	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
-		rest.Optimizer.Schedule.Total = 0
-	}
-	rest.Run = sim.Run{}
-	size := rest.Estimator.GroupSize
-	rest.Estimator.GroupSize = 0
-	key := p.Variant + "\n" + string(Canonical(rest))
+	size, key := p.Settings.Estimator.GroupSize, sizeKey(p.Variant, &p.Settings)
 	if c.sizes == nil {
 		c.sizes = map[string]map[int]bool{}
 	}
