@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -135,6 +136,12 @@ func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*nod
 	}
 }
 
+// measurable are the displacements and offsets that measure something: half the
+// difference of a pair is known to the round-off of logits of order 1.
+var measurable = Range{Low: 1e-9, High: math.Inf(1)}
+
+const measurableWant = "a number ≥ 1e-9: a deviation of the size of round-off measures nothing"
+
 // measuringKeys reads the keys that say how a claim measures, and refuses
 // those that the claim has no use for.
 func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[string]*node, at *checkPlaces) {
@@ -153,14 +160,14 @@ func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[strin
 	if f := uses("over", NeedsThreeSizes, groupSizeKey); f != nil {
 		c.Over, _ = l.word(f, path+".over", []string{groupSizeKey})
 	}
-	if f := uses("displacement", NeedsDisplacement, "a number > 0"); f != nil {
-		c.Displacement, _ = l.number(f, path+".displacement", positive, "a number > 0")
+	if f := uses("displacement", NeedsDisplacement, measurableWant); f != nil {
+		c.Displacement, _ = l.number(f, path+".displacement", measurable, measurableWant)
 	}
 	if f := uses("draws", NeedsDisplacement, "an integer ≥ 1"); f != nil {
 		c.Draws, _ = l.integer(f, path+".draws", atLeast(1), "an integer ≥ 1")
 	}
-	if f := uses("offset", NeedsOffset, "a number > 0"); f != nil {
-		c.Offset, _ = l.number(f, path+".offset", positive, "a number > 0")
+	if f := uses("offset", NeedsOffset, measurableWant); f != nil {
+		c.Offset, _ = l.number(f, path+".offset", measurable, measurableWant)
 	}
 	if f := uses("locate", NeedsLocation, "{"+strings.Join(locateFields, ", ")+"}"); f != nil {
 		c.Locate, at.locate = l.locate(f, path+".locate")

@@ -267,7 +267,7 @@ func schemaWhere() object {
 
 // schemaCheck is a check, and for each claim what it needs and may say.
 func schemaCheck() object {
-	number := schemaRange("number", positive)
+	number, deviation := schemaRange("number", positive), schemaRange("number", measurable)
 	factor := schemaWith(number, object{"not": object{"const": 1}})
 	factors := object{}
 	for _, name := range faultNames {
@@ -297,9 +297,9 @@ func schemaCheck() object {
 			"over":            object{"const": groupSizeKey, "description": checkDocs["over"]},
 			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
-			"displacement":    schemaWith(number, object{"description": checkDocs["displacement"]}),
+			"displacement":    schemaWith(deviation, object{"description": checkDocs["displacement"]}),
 			"draws":           schemaWith(schemaInteger(atLeast(1)), object{"description": checkDocs["draws"]}),
-			"offset":          schemaWith(number, object{"description": checkDocs["offset"]}),
+			"offset":          schemaWith(deviation, object{"description": checkDocs["offset"]}),
 			"mode":            object{"enum": failureModes, "description": checkDocs["mode"]},
 			"locate": object{
 				"type": "object", "additionalProperties": false, "required": locateFields, "description": checkDocs["locate"],
@@ -368,9 +368,9 @@ var checkDocs = map[string]string{
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to one variant.",
 	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given. Of `failure-mode` it is another mode, `{mode: none}`.",
-	"displacement":    "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴).",
+	"displacement":    "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴). At least 1e-9: less is round-off.",
 	"draws":           "Pairs of groups drawn at either sign of the displacement.",
-	"offset":          "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`.",
+	"offset":          "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`. At least 1e-9: less is round-off.",
 	"locate":          "`{param, from, to, tolerance}`: the search for the first event along `param`, `optimizer.learning_rate` or `lag.interval`, from `from` to `to` (multiples of the paper's rule at the measured stiffness) down to the relative `tolerance`.",
 	"mode":            "The failure mode that the replicas must be named: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
 }
