@@ -129,7 +129,7 @@ var ClaimTable = []ClaimRow{
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Event:       sim.Instability,
 		Doc:         "Stability is lost where a multiplier leaves the unit circle, at the measured stiffness; by the paper's rule at ηλK = 1 − μ.",
-		How:         "The event is growth, over many refresh periods, of pairs of runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and is compared as such: `absolute_margin: 0`.",
+		How:         "The event is growth, over many refresh periods, of pairs of runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is one too: `absolute_margin: 0`.",
 	},
 	{
 		Name: "rule-is-safe", Per: PerCell,

@@ -118,10 +118,10 @@ func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*nod
 	if absolute != nil {
 		key, want := path+".absolute_margin", "a number > 0"
 		if fields["locate"] != nil {
-			want += ", or 0 where " + lagKey + " is located"
+			want += ", or 0 where " + lagKey + " is located and the exact prediction judged: both are whole numbers"
 		}
 		x, ok := l.number(absolute, key, nonNegative, want)
-		if wholeNumbers := c.Locate != nil && c.Locate.Param == lagKey; ok && x == 0 && !wholeNumbers {
+		if wholeNumbers := c.Locate != nil && c.Locate.Param == lagKey && judgesExact(c, row); ok && x == 0 && !wholeNumbers {
 			l.want(absolute, key, want)
 		}
 		c.AbsoluteMargin = x

@@ -275,9 +275,13 @@ func schemaCheck() object {
 	}
 	rules := []any{
 		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
-		object{ // where whole numbers are located
-			"if":   object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
-			"then": object{"required": []string{"locate"}, "properties": object{"locate": object{"properties": object{"param": object{"const": lagKey}}}}},
+		object{ // where a whole number is located and compared with one
+			"if": object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
+			"then": object{"required": []string{"locate"}, "properties": object{
+				"locate":     object{"properties": object{"param": object{"const": lagKey}}},
+				"claim":      object{"enum": []string{claimThreshold, claimOnset}},
+				"prediction": object{"const": rom.Exact},
+			}},
 		},
 	}
 	for _, row := range ClaimTable {
@@ -361,7 +365,7 @@ func schemaClaim(row ClaimRow) object {
 var checkDocs = map[string]string{
 	"claim":           "A row of the claim table below; required.",
 	"margin":          "How far a measurement may lie from the prediction, relative to |predicted|.",
-	"absolute_margin": "The same in the quantity's own units, for a prediction that may be 0; exactly one of the two. 0 only where `lag.interval` is located.",
+	"absolute_margin": "The same in the quantity's own units, for a prediction that may be 0; exactly one of the two. 0 only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, the paper's rule and leading order are not.",
 	"prediction":      "Which prediction is judged; by default the first of the claim's, and where that is exact and the theory has none, leading-order.",
 	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin; not with the exact prediction.",
 	"over":            "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",

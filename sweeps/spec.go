@@ -103,7 +103,7 @@ type Control struct {
 type Check struct {
 	Claim          string   // a row of the claim table (claims_table.go)
 	Margin         float64  // relative to |predicted|; 0 where the margin is absolute
-	AbsoluteMargin float64  // where Margin is 0; 0 itself where whole numbers are compared
+	AbsoluteMargin float64  // where Margin is 0; 0 itself where two whole numbers are compared
 	Prediction     rom.Kind // "" where the file leaves it to the claim
 	Expect         Expectation
 	Over           string // the parameter an across-cell claim runs over
