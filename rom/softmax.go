@@ -36,3 +36,12 @@ func logSoftmax(dst, theta []float64) {
 		dst[a] = x - norm
 	}
 }
+
+// ExpectedReward returns J(θ) = Σ_a π_a m_a, π = softmax(θ), m_a the mean reward of
+// an arm.
+func ExpectedReward(p Params, theta []float64) float64 {
+	if len(theta) != len(p.Arms) {
+		panic("rom: as many logits as arms")
+	}
+	return newModel(&p).expected(theta)
+}

@@ -1,0 +1,34 @@
+package rom_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/rom"
+)
+
+// J = Σ π_a m_a: of two arms m_1 + (m_0 − m_1)/(1 + e^{−z}) at the gap z, of three
+// at logits ln 1, ln 2, ln 5 the mean (1·m_0 + 2·m_1 + 5·m_2)/8, whatever is
+// added to all logits.
+func TestExpectedReward(t *testing.T) {
+	p := rom.Params{
+		Arms:      []rom.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Reference: []float64{0, 0}, GroupSize: 2, Groups: 1,
+		Lag: rom.Lag{Kind: rom.Block, Age: 1}, Optimizer: rom.Optimizer{Rate: 0.1}, Factors: rom.Unit,
+	}
+	for _, z := range []float64{-3, 0, 0.7, 800} {
+		closeTo(t, "two arms", rom.ExpectedReward(p, []float64{z - 1, -1}), 0.2+0.7/(1+math.Exp(-z)), 1e-15)
+	}
+	p.Arms = []rom.Arm{{Law: rom.Normal, Mean: -2, Std: 3}, {Law: rom.Constant, Mean: 5}, {Mean: 0.5}}
+	p.Reference = []float64{0, 0, 0}
+	for _, shift := range []float64{0, -1000} {
+		theta := []float64{shift, math.Log(2) + shift, math.Log(5) + shift}
+		closeTo(t, "three arms", rom.ExpectedReward(p, theta), (-2+2*5+5*0.5)/8, 1e-12)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("two logits serve three arms")
+		}
+	}()
+	rom.ExpectedReward(p, []float64{0, 0})
+}
