@@ -585,3 +585,17 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 		t.Errorf("critical lag %v, first unstable %d", k, first)
 	}
 }
+
+// At a learning rate that is unstable on-policy the critical interval is the
+// smallest there is: one step of a block, no delay.
+func TestCriticalIntervalOfAnUnstableRate(t *testing.T) {
+	for _, c := range []struct {
+		lag  rom.Lag
+		want float64
+	}{{block(1), 1}, {block(4), 1}, {delay(0), 0}, {delay(3), 0}} {
+		for _, rate := range []float64{2*(1+0.5)/0.12 + 1e-6, 1e4} {
+			p := free(0.12, rate, 0.5, c.lag)
+			closeTo(t, describe(p), said(t, "critical interval", rom.Predict(p).Exact.CriticalRefreshInterval), c.want, 0)
+		}
+	}
+}

@@ -237,7 +237,7 @@ type Dynamics struct {
 	SpectralRadius          *float64     `json:"spectral_radius"`
 	Multipliers             [][2]float64 `json:"multipliers"` // of one refresh period, one step for delay; largest modulus first
 	CriticalLearningRate    *float64     `json:"critical_learning_rate"`
-	CriticalRefreshInterval *float64     `json:"critical_refresh_interval"`
+	CriticalRefreshInterval *float64     `json:"critical_refresh_interval"` // where already on-policy is unstable the smallest there is: 1 (block), 0 (delay)
 	OscillationLearningRate *float64     `json:"oscillation_learning_rate"`
 	StationaryVariance      Variance     `json:"stationary_variance"`
 
