@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"grposim/sweeps"
@@ -36,21 +37,12 @@ func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte
 		total.Disagree += s.Summary.Disagree
 		total.Inconclusive += s.Summary.Inconclusive
 		total.OutOfScope += s.Summary.OutOfScope
-		for _, r := range s.Rows {
-			if r.Control != nil && r.Control.Tested {
-				p.Faults++
-				if r.Control.Caught {
-					p.Caught++
-				}
-			}
-		}
+		p.Faults += s.Summary.Planted
+		p.Caught += s.Summary.Caught
 		p.Sections = append(p.Sections, s)
 	}
 	p.State, p.Sentence = overall(total)
-	p.Counts = []count{
-		{badge{sweeps.Agree}, total.Agree}, {badge{sweeps.Disagree}, total.Disagree},
-		{badge{sweeps.Inconclusive}, total.Inconclusive}, {badge{sweeps.OutOfScope}, total.OutOfScope},
-	}
+	p.Counts = counts(total)
 	var out bytes.Buffer
 	if err := tmpl.Execute(&out, p); err != nil {
 		return nil, err
@@ -74,6 +66,13 @@ type page struct {
 type count struct {
 	badge
 	Count int
+}
+
+func counts(s sweeps.Summary) []count {
+	return []count{
+		{badge{sweeps.Agree}, s.Agree}, {badge{sweeps.Disagree}, s.Disagree},
+		{badge{sweeps.Inconclusive}, s.Inconclusive}, {badge{sweeps.OutOfScope}, s.OutOfScope},
+	}
 }
 
 // badge is a verdict as it is shown: never by colour alone.
@@ -131,15 +130,29 @@ func agrees(n int, one, several string) string {
 
 // section is one experiment on the page.
 type section struct {
-	ID      string
-	Name    string
-	Claim   string
-	Facts   string
-	Summary sweeps.Summary
-	Figures []template.HTML
-	Rows    []row
-	Command string
+	ID       string
+	Name     string
+	Claim    string
+	Gist     string // the first sentence of Claim
+	Facts    string
+	Summary  sweeps.Summary
+	Refuted  int // verdicts that agree on a prediction expected to fail
+	Figures  []template.HTML
+	Verdicts string // how many, in words
+	Claims   []claimCount
+	Rows     []row
+	Command  string
 }
+
+type claimCount struct {
+	Name  string
+	Count int
+}
+
+// Long says whether the rows are folded away at first.
+func (s section) Long() bool { return len(s.Rows) > 20 }
+
+func (s section) Counts() []count { return counts(s.Summary) }
 
 func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 	spec := e.Plan.Spec
@@ -152,8 +165,23 @@ func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 			s.Figures = append(s.Figures, inline(svg))
 		}
 	}
+	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
+	s.Verdicts = fmt.Sprintf("%d verdicts", len(e.Verdicts))
+	if len(e.Verdicts) == 1 {
+		s.Verdicts = "1 verdict"
+	}
 	for _, v := range e.Verdicts {
-		s.Rows = append(s.Rows, newRow(v))
+		r := newRow(v)
+		if r.Refuted {
+			s.Refuted++
+		}
+		i := slices.IndexFunc(s.Claims, func(c claimCount) bool { return c.Name == v.Claim })
+		if i < 0 {
+			i = len(s.Claims)
+			s.Claims = append(s.Claims, claimCount{Name: v.Claim})
+		}
+		s.Claims[i].Count++
+		s.Rows = append(s.Rows, r)
 	}
 	return s
 }

@@ -6,15 +6,33 @@
   const form = document.getElementById("filter");
   const find = document.getElementById("find");
   const kinds = [...form.querySelectorAll("input[type=checkbox]")];
-  const text = new Map(rows.map(row => [row, row.textContent.toLowerCase()]));
+  const text = new Map(rows.map(row => [row, [...row.cells].map(cell => cell.textContent).join(" ").toLowerCase()]));
 
+  const folds = [...document.querySelectorAll("details.rows")];
+  const asWritten = new Map(folds.map(fold => [fold, fold.open]));
+  let active = false;
+
+  // While something is filtered, only matching rows and the names of their
+  // experiments show.
   const filter = () => {
     const words = find.value.toLowerCase().split(/\s+/);
     const wanted = new Set(kinds.filter(box => box.checked).map(box => box.value));
+    const before = active;
+    active = find.value.trim() !== "" || wanted.size < kinds.length;
+    document.querySelector("main").classList.toggle("filtered", active);
     let shown = 0;
     for (const row of rows) {
       row.hidden = !wanted.has(row.dataset.verdict) || !words.every(word => text.get(row).includes(word));
       shown += row.hidden ? 0 : 1;
+    }
+    for (const section of document.querySelectorAll("main > section")) {
+      const fold = section.querySelector("details.rows");
+      const found = fold ? fold.querySelectorAll("tbody tr:not([hidden])").length : 0;
+      section.hidden = active && found === 0;
+      if (!fold) continue;
+      fold.querySelector(".shown").textContent = active ? ` · ${found} shown` : "";
+      if (active) fold.open = true;
+      else if (before) fold.open = asWritten.get(fold);
     }
     document.getElementById("shown").textContent = `${shown} of ${rows.length} verdicts`;
   };

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"math"
@@ -105,7 +106,7 @@ func TestPageIsWellFormed(t *testing.T) {
 	for _, e := range experiments {
 		figures += len(e.Figures)
 	}
-	if count["figure"] != figures || count["section"] != len(experiments) || len(links) != len(experiments) {
+	if count["figure"] != figures || count["section"] != len(experiments) || count["details"] != 1+len(experiments) || len(links) != 2*len(experiments) { // there and back
 		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(experiments))
 	}
 }
@@ -151,6 +152,9 @@ func TestPageTells(t *testing.T) {
 			}
 		}
 		for _, v := range e.Verdicts {
+			if refuted := v.Expect == sweeps.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "refuted") != refuted {
+				t.Errorf("row %d says of a refutation what is not so: %v", i, refuted)
+			}
 			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
 			if v.Control != nil {
 				words = append(words, v.Control.Fault, v.Control.Verdict.String())
@@ -168,6 +172,52 @@ func TestPageTells(t *testing.T) {
 	}
 	if want := "10 of 11 planted faults are caught"; !strings.Contains(text, want) {
 		t.Errorf("no %q", want)
+	}
+}
+
+// TestPageScales: a dozen experiments of forty verdicts each have a table of
+// contents with their counts, fold their tables away, and cost little a row.
+func TestPageScales(t *testing.T) {
+	experiments, _, err := examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := experiments[0]
+	many := *first
+	for len(many.Verdicts) < 40 {
+		many.Verdicts = append(many.Verdicts, first.Verdicts...)
+	}
+	many.Figures = nil
+	all := make([]*sweeps.Experiment, 12)
+	for i := range all {
+		one, plan, spec := many, *many.Plan, *many.Plan.Spec
+		spec.Name = fmt.Sprintf("experiment-called-%d", i)
+		plan.Spec, one.Plan = &spec, &plan
+		all[i] = &one
+	}
+	data, err := Page("many", all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	elements(t, page)
+	if open := strings.Count(page, `<details class="rows" open>`); open != 0 {
+		t.Errorf("%d long tables are open", open)
+	}
+	contents := page[strings.Index(page, `class="overview"`):strings.Index(page, "<main>")]
+	for i, e := range all {
+		s := sweeps.Summarize(e.Verdicts)
+		row := contents[strings.Index(contents, fmt.Sprintf(`href="#experiment-%d"`, i+1)):]
+		row = row[:strings.Index(row, "</tr>")]
+		for _, want := range []string{e.Plan.Spec.Name, fmt.Sprintf(">%d</td>", s.Agree), fmt.Sprintf(">%d</td>", s.Disagree), fmt.Sprintf(">%d of %d</td>", s.Caught, s.Planted)} {
+			if !strings.Contains(row, want) {
+				t.Errorf("no %q in the contents' row %s", want, row)
+			}
+		}
+	}
+	const most = 1300 // bytes a row: 500 rows stay well below a megabyte
+	if perRow := len(data) / (12 * len(many.Verdicts)); perRow > most {
+		t.Errorf("%d bytes a row", perRow)
 	}
 }
 

@@ -18,6 +18,7 @@ type row struct {
 	MeasuredKey, PredictedKey, DistanceKey string
 	Strip                                  *strip
 	Kind, Expect, Because                  string
+	Refuted                                bool // as it was expected to be
 	Control                                *control
 }
 
@@ -33,13 +34,13 @@ func newRow(v sweeps.Verdict) row {
 	m, lo, hi := float64(v.Measured), float64(v.Lo), float64(v.Hi)
 	p, margin := float64(v.Predicted), float64(v.Margin)
 	r := row{
-		Badge: badge{v.Verdict}, Claim: v.Claim, Quantity: v.Quantity, Cell: v.Cell, Label: v.Label,
+		Badge: badge{v.Verdict}, Claim: v.Claim, Quantity: v.Quantity, Cell: shortCell(v.Cell), Label: v.Label,
 		Kind: string(v.PredictionKind), Expect: string(v.Expect), Because: v.Because,
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
-		Strip: newStrip(m, lo, hi, p, margin),
+		Strip: newStrip(m, lo, hi, p, margin), Refuted: v.Expect == sweeps.Fails && v.Verdict == sweeps.Agree,
 	}
 	if r.Label == "" {
-		r.Label = shortCell(v.Cell)
+		r.Label = r.Cell
 	}
 	if c := v.Control; c != nil {
 		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != sweeps.OutOfScope, c.Verdict == sweeps.Disagree}
@@ -74,7 +75,7 @@ func key(x float64) string {
 	if !finite(x) {
 		return ""
 	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
 // exponent is the power of ten that the numbers of a row are written with: 0
