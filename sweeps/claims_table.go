@@ -138,7 +138,7 @@ var ClaimTable = []ClaimRow{
 		Predictions: []rom.Kind{rom.PaperRule},
 		Event:       sim.Instability,
 		Doc:         "Nothing below the paper's rule is unstable; how far beyond it the threshold lies is the exact prediction's to say.",
-		How:         "Two verdicts. The first is one-sided: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second is the factor located/rule, held against the exact prediction of it.",
+		How:         "Two verdicts. The first is one-sided and without a margin: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second is the factor located/rule, held against the exact prediction of it, to which alone the margin applies.",
 	},
 	{
 		Name: "saturation-fit", Per: PerCell,
