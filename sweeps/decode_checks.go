@@ -169,7 +169,7 @@ func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[strin
 	if f := uses("offset", NeedsOffset, measurableWant); f != nil {
 		c.Offset, _ = l.number(f, path+".offset", measurable, measurableWant)
 	}
-	if f := uses("locate", NeedsLocation, "{"+strings.Join(locateFields, ", ")+"}"); f != nil {
+	if f := uses("locate", NeedsLocation, "{"+strings.Join(locateFields, ", ")+"}, from and to in multiples of "+ruleMeasured); f != nil {
 		c.Locate, at.locate = l.locate(f, path+".locate")
 	}
 	if f := uses("mode", NeedsMode, listWords(failureModes)); f != nil {
@@ -179,6 +179,9 @@ func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[strin
 
 // locateFields are the names in `locate`, all of them required.
 var locateFields = []string{"param", "from", "to", "tolerance"}
+
+// ruleMeasured is the unit of the ends of a search.
+const ruleMeasured = "the paper's rule at the measured stiffness"
 
 // locatedParams are the parameters along which an event can be located: those
 // that the paper's rule speaks of.
@@ -201,7 +204,7 @@ func (l *loader) locate(n *node, path string) (*Locate, place) {
 		param = f.at
 		locate.Param, _ = l.word(f, path+".param", locatedParams)
 	}
-	const multiple = "a number > 0, a multiple of the paper's rule"
+	const multiple = "a number > 0, a multiple of " + ruleMeasured
 	ordered := true
 	if f := given("from", multiple); f != nil {
 		locate.From, ordered = l.number(f, path+".from", positive, multiple)
@@ -287,9 +290,9 @@ func (l *loader) control(n *node, path string, check *Check, row ClaimRow) (*Con
 	if fields == nil {
 		return nil, nil
 	}
-	useful, useless := []string{"set", "scale"}, []string{"mode"}
+	useful, useless, want := []string{"set", "scale"}, []string{"mode"}, "{set: {key: value}} or {scale: {constant: factor}}"
 	if row.Has(NeedsMode) {
-		useful, useless = useless, useful
+		useful, useless, want = useless, useful, "{mode: another mode}"
 	}
 	for _, name := range useless {
 		if f := fields[name]; f != nil {
@@ -298,7 +301,7 @@ func (l *loader) control(n *node, path string, check *Check, row ClaimRow) (*Con
 		}
 	}
 	if len(n.fields) == 0 {
-		l.want(n, path, listWords(useful))
+		l.problem(n.at, path, "got nothing, want %s", want)
 	}
 	c := &Control{Scale: rom.Unit}
 	var places map[string]place
