@@ -148,8 +148,8 @@ func drawings(plan *Plan, verdicts []Verdict) []*drawing {
 				d.checks = append(d.checks, planned.Check)
 			}
 			for _, set := range planned.Sets {
-				if known := slices.ContainsFunc(d.sets, func(s CellSet) bool { return s.Cells[0] == set.Cells[0] && s.Name == set.Name }); !known && (across || set.Cells[0].Variant == variant) {
-					d.sets = append(d.sets, set)
+				if across || set.Cells[0].Variant == variant {
+					d.add(set)
 				}
 			}
 			for _, v := range verdicts {
@@ -165,6 +165,19 @@ func drawings(plan *Plan, verdicts []Verdict) []*drawing {
 	return all
 }
 
+// add adds the cells of a set, in the place of a part of them.
+func (d *drawing) add(set CellSet) {
+	i := slices.IndexFunc(d.sets, func(known CellSet) bool {
+		return known.Name == set.Name && known.Cells[0].Variant == set.Cells[0].Variant
+	})
+	switch {
+	case i < 0:
+		d.sets = append(d.sets, set)
+	case len(set.Cells) > len(d.sets[i].Cells):
+		d.sets[i] = set
+	}
+}
+
 // familyOf names the measurement that checks share a picture of, "" where a
 // check has its own; across where that picture spans the variants.
 func familyOf(check *Check) (family string, across bool) {
@@ -173,11 +186,11 @@ func familyOf(check *Check) (family string, across bool) {
 		return "threshold in " + check.Locate.Param, false
 	case claimOnset:
 		return "onset in " + check.Locate.Param, false
-	case claimRelaxation, claimDamping, claimSaturation, claimRecurrence:
+	case claimRelaxation, claimDamping, claimSaturation, claimRecurrence, claimScaling, claimRateScaling:
 		return check.Claim, false
 	case claimFailureMode:
 		return check.Claim, true
-	case claimTrajectory, claimScaling, claimRateScaling:
+	case claimTrajectory:
 		return "", false
 	}
 	// Deviations from what is predicted: those of single variants side by side.
@@ -189,6 +202,7 @@ func familyOf(check *Check) (family string, across bool) {
 
 // draw draws the checks' measurement; j is a judgement of the first of them.
 func (d *drawing) draw(j *judgement) Figure {
+	asymptote := slices.ContainsFunc(d.checks, func(c *Check) bool { return c.Prediction == rom.LeadingOrder })
 	switch d.checks[0].Claim {
 	case claimTrajectory:
 		return j.drawCurves(d.sets)
@@ -197,9 +211,9 @@ func (d *drawing) draw(j *judgement) Figure {
 	case claimRecurrence:
 		return j.drawOrbits(d.sets)
 	case claimScaling:
-		return j.drawScaling(d.sets, varianceScaling)
+		return j.drawScaling(d.sets, varianceScaling, asymptote)
 	case claimRateScaling:
-		return j.drawScaling(d.sets, rateScaling)
+		return j.drawScaling(d.sets, rateScaling, asymptote)
 	case claimOnset:
 		return j.drawOver(d.sets, onsetPicture)
 	case claimThreshold, claimRuleIsSafe:

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"grposim/grpo"
-	"grposim/rom"
 	"grposim/sim"
 )
 
@@ -27,9 +26,9 @@ var (
 	}
 )
 
-// drawScaling shows a number against G, and to leading order the slope of its
+// drawScaling shows a number against G, and if asked for the slope of its
 // asymptote.
-func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture) Figure {
+func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptote bool) Figure {
 	f := Figure{
 		Title: picture.title, XLabel: "group size G", YLabel: picture.label,
 		XScale: LogAxis, YScale: LogAxis,
@@ -57,7 +56,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture) Figure {
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
-		if n := len(predicted.Points); n > 0 && j.kind == rom.LeadingOrder {
+		if n := len(predicted.Points); n > 0 && asymptote {
 			last := predicted.Points[n-1]
 			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], picture.predict)
 			if why == "" {
