@@ -28,6 +28,10 @@ const (
 	NeedsOffset       Need = "`offset` ≥ 1e-9 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
 	NeedsLocation     Need = "`locate` (the cell simulates nothing else)"
 	NeedsTwoArms      Need = "two arms"
+	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
+	NeedsMultipliers  Need = "at finite `grpo.group_size` two arms, and a block or a delay of at most 1"
+	NeedsScatter      Need = "at finite `grpo.group_size` `run.replicas` ≥ 2"
+	NeedsKnownRule    Need = "`optimizer.kind` heavy-ball or nesterov"
 	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
 	NeedsHundredSteps Need = "`run.steps` > 100"
 	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
@@ -92,7 +96,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "relaxation", Per: PerCell,
 		Quantity:    "−ln of the dominant multiplier per step; negative: growth",
-		Needs:       []Need{NeedsOffset},
+		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
 		Doc:         "A small deviation from the fixed point dies out, or grows, at the rate of the linear dynamics.",
 		How:         "Pairs of runs start at the fixed point ± `offset` and see the same random numbers; half their difference is the deviation x. From `run.burn_in` on, at refresh instants (under a delay at every step), the recurrence x'' = a x' − b x of successive values is fitted to all pairs. The rate is −ln of the modulus of its dominant multiplier, per optimizer step. It passes 0 at a threshold: take `absolute_margin` near one. `policy.init` is not used.",
@@ -100,7 +104,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "relaxation-scaling", Per: AcrossCells,
 		Quantity:    "slope of log relaxation rate on log G",
-		Needs:       []Need{NeedsOffset, NeedsThreeSizes},
+		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers, NeedsThreeSizes},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
 		Doc:         "The relaxation rate changes with the group size as the predictions on the same G do; Adam, where noise dominates, as √G.",
 		How:         "The rates are those of `relaxation`, in cells that differ in G only. The exact slope is that of the exact predictions on the same G; the leading-order exponent, for Adam, is ½.",
@@ -108,7 +112,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "damping-ratio", Per: PerCell,
 		Quantity:    "damping ratio ζ of the fitted second-order recurrence",
-		Needs:       []Need{NeedsOffset},
+		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Doc:         "A small deviation rings, or does not, with the damping ratio of the two dominant multipliers; the paper's rule is its own ζ.",
 		How:         "The recurrence is that of `relaxation`: with s the logarithms of its two multipliers, ζ = −(s₁ + s₂)/(2√(s₁s₂)). Below 1 the deviation rings. The paper's ζ is taken at its own stiffness, that of `early-slope`.",
@@ -116,7 +120,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "oscillation-onset", Per: PerCell,
 		Quantity:    "learning rate or refresh interval where ringing sets in",
-		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsTwoArms},
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsTwoArms, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Event:       sim.Ringing,
 		Doc:         "Ringing sets in where two multipliers meet, at the measured stiffness; to leading order, and by the paper's rule, where ζ = 1.",
@@ -125,7 +129,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "stability-threshold", Per: PerCell,
 		Quantity:    "learning rate or refresh interval where the fixed point loses stability",
-		Needs:       []Need{NeedsLocation, NeedsDisplacement},
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Event:       sim.Instability,
 		Doc:         "Stability is lost where a multiplier leaves the unit circle, at the measured stiffness; by the paper's rule at ηλK = 1 − μ.",
@@ -134,7 +138,7 @@ var ClaimTable = []ClaimRow{
 	{
 		Name: "rule-is-safe", Per: PerCell,
 		Quantity:    "located threshold against the paper's rule, one-sided; located/rule",
-		Needs:       []Need{NeedsLocation, NeedsDisplacement},
+		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.PaperRule},
 		Event:       sim.Instability,
 		Doc:         "Nothing below the paper's rule is unstable; how far beyond it the threshold lies is the exact prediction's to say.",

@@ -172,12 +172,15 @@ const (
 	anchorKey    = "grpo.kl.at"
 	lagKey       = "lag.interval"
 	lagKindKey   = "lag.kind"
+	optimizerKey = "optimizer.kind"
 	rateKey      = "optimizer.learning_rate"
 	momentumKey  = "optimizer.momentum"
+	scheduleKey  = "optimizer.schedule.kind"
 	warmupKey    = "optimizer.schedule.warmup"
 	totalKey     = "optimizer.schedule.total"
 	stepsKey     = "run.steps"
 	burnInKey    = "run.burn_in"
+	replicasKey  = "run.replicas"
 )
 
 // Keys is the key table: it drives the loader, --set, axes, conditions, the
@@ -241,7 +244,7 @@ var Keys = []Key{
 	integerKey(lagKey, atLeast(0), 1, "Refresh interval K in optimizer steps, at least 1 for `block`.",
 		func(s *Settings) *int { return &s.Lag.Interval }),
 
-	wordKey("optimizer.kind", grpo.Methods, grpo.HeavyBall, "The update rule.",
+	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
 		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
 	numberKey(rateKey, positive, nil, "Learning rate η.",
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }),
@@ -253,7 +256,7 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }),
 	numberKey("optimizer.epsilon", nonNegative, 1e-8, "Adam: added to the root of the second moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }),
-	wordKey("optimizer.schedule.kind", grpo.ScheduleKinds, grpo.ConstantRate, "Shape of the learning rate after the warm-up.",
+	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Shape of the learning rate after the warm-up.",
 		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
 	integerKey(warmupKey, atLeast(0), 0, "Steps over which the learning rate rises.",
 		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
@@ -269,7 +272,7 @@ var Keys = []Key{
 		func(s *Settings) *int { return &s.Run.Steps }),
 	integerKey(burnInKey, atLeast(0), 0, "Steps that do not count for stationary averages, fewer than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
-	integerKey("run.replicas", between(1, maxReplicas), 1, "Independent replicas.",
+	integerKey(replicasKey, between(1, maxReplicas), 1, "Independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
 }
 

@@ -36,7 +36,7 @@ func TestSharing(t *testing.T) {
 		{"a run with everything", []string{"relaxation, margin: 0.1, offset: 0.1", "fixed-point, margin: 0.1", "stiffness, margin: 0.1" + probe, "saturation-fit, margin: 0.1", "failure-mode, margin: 0.1, mode: none"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text := strings.Replace(loadMinimal, "steps: 2000", "steps: 2000, burn_in: 10", 1) +
+			text := strings.Replace(loadMinimal, "steps: 2000", "steps: 2000, burn_in: 10, replicas: 2", 1) +
 				"sweep:\n  - {param: optimizer.momentum, values: [0, 0.9]}\n\n\nchecks:\n"
 			for _, check := range tt.checks {
 				text += "  - {claim: " + check + "}\n"

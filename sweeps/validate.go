@@ -47,7 +47,7 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{warmupKey, []string{warmupKey, totalKey, "optimizer.schedule.kind", stepsKey}, func(s *Settings, _ int) (got, want string) {
+	{warmupKey, []string{warmupKey, totalKey, scheduleKey, stepsKey}, func(s *Settings, _ int) (got, want string) {
 		schedule := s.Optimizer.Schedule
 		if schedule.Kind != grpo.ConstantRate && schedule.Warmup >= schedule.Total {
 			return Format(schedule.Warmup), fmt.Sprintf("fewer than %s, %d, of a %s schedule", totalKey, schedule.Total, schedule.Kind)
@@ -216,6 +216,9 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
 		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies: a located cell does not use its own value")
 	}
+	if search := check.Locate; search != nil && search.Param == lagKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
+		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+groupSizeKey, "a block: pairs under sampled groups tell delays of at most 1")
+	}
 	if row.Has(NeedsThreeSizes) {
 		c.addSize(check, p)
 	}
@@ -252,6 +255,38 @@ var needRules = []needRule{
 	{NeedsTwoArms, []string{armsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); n != 2 {
 			return "with " + countWords(n, "arm"), "2"
+		}
+		return "", ""
+	}},
+	{NeedsSteadyRate, []string{scheduleKey}, func(s *Settings) (got, want string) {
+		return unless(scheduleKey, s.Optimizer.Schedule.Kind, grpo.ConstantRate)
+	}},
+	{NeedsSteadyRate, []string{warmupKey}, func(s *Settings) (got, want string) {
+		return unless(warmupKey, s.Optimizer.Schedule.Warmup, 0)
+	}},
+	// What is fitted to pairs under sampled groups has two multipliers; where the
+	// motion has more, the noise keeps them all alive.
+	{NeedsMultipliers, []string{groupSizeKey, armsKey}, func(s *Settings) (got, want string) {
+		if n := len(s.Bandit.Arms); sampled(s) && n != 2 {
+			return "with " + countWords(n, "arm") + " at finite " + groupSizeKey, "2"
+		}
+		return "", ""
+	}},
+	{NeedsMultipliers, []string{groupSizeKey, lagKey, lagKindKey}, func(s *Settings) (got, want string) {
+		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
+			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + groupSizeKey, "a block, or at most 1"
+		}
+		return "", ""
+	}},
+	{NeedsScatter, []string{groupSizeKey, replicasKey}, func(s *Settings) (got, want string) {
+		if n := s.Run.Replicas; n < 2 && sampled(s) {
+			return "with " + replicasKey + " " + Format(n) + " at finite " + groupSizeKey, "at least 2"
+		}
+		return "", ""
+	}},
+	{NeedsKnownRule, []string{optimizerKey}, func(s *Settings) (got, want string) {
+		if s.Optimizer.Kind == grpo.Adam {
+			return "with " + optimizerKey + " adam", "heavy-ball or nesterov"
 		}
 		return "", ""
 	}},
@@ -306,6 +341,9 @@ var needRules = []needRule{
 		return "", ""
 	}},
 }
+
+// sampled says whether a cell draws groups.
+func sampled(s *Settings) bool { return s.Estimator.GroupSize != grpo.Infinite }
 
 // unless is the rule that a key has one value.
 func unless[Value comparable](key string, has, must Value) (got, want string) {
