@@ -266,7 +266,7 @@ type regime struct {
 
 // boundaries are the curves of a map: each where a function of the regime is 0.
 var boundaries = []struct {
-	name, label string
+	name, label string // %s: how the linear dynamics is known
 	level       func(r regime) float64
 }{
 	{"stability", "stability boundary (%s)", func(r regime) float64 { return min(r.radius, 2) - 1 }},
@@ -369,11 +369,7 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 			}
 			f.at = append(f.at, column)
 		}
-		label := b.label
-		if strings.Contains(label, "%s") {
-			label = fmt.Sprintf(label, strings.Replace(string(m.kind), "-", " ", 1))
-		}
-		m.curves = append(m.curves, mapCurve{b.name, label, f.zeros()})
+		m.curves = append(m.curves, mapCurve{b.name, strings.Replace(b.label, "%s", kindWords[m.kind], 1), f.zeros()})
 		if b.name == "stability" {
 			m.area = f.positive()
 		}
@@ -514,7 +510,7 @@ func (m *RegimeMap) Figure() Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	area := FigureSeries{Name: "unstable (" + strings.Replace(string(m.kind), "-", " ", 1) + ")", Mark: Region}
+	area := FigureSeries{Name: "unstable (" + kindWords[m.kind] + ")", Mark: Region}
 	chain(&area, m.area)
 	f.Series = append(f.Series, area)
 	for _, c := range m.curves {
