@@ -16,16 +16,16 @@ import (
 )
 
 // court judges the mutants that all tests let pass, by the verdicts of the
-// paper's experiments.
+// paper's cheap experiments.
 //
-// A fault in the theory changes no measurement: the committed cells are judged
-// again, and only those are simulated that the mutant plans differently. A
-// fault in the simulator changes them all: the cheap experiments are run anew.
+// A fault in the simulator changes what is measured: they are run anew. One in
+// the theory does not: what has been measured without it is judged again, and
+// only those cells are simulated that the mutant plans differently.
 type court struct {
 	lab *laboratory
 
-	mutex    sync.Mutex
-	baseline map[witness][]ruling // without a mutant, where it has been needed
+	mutex sync.Mutex
+	sound []ruling // without a mutant, once they have been needed
 }
 
 // witness is the side on which a fault is.
@@ -46,7 +46,7 @@ func witnessOf(pkg string) witness {
 
 // cheapSeconds is the processor time for which experiments are run anew, the
 // cheapest first.
-const cheapSeconds = 60
+const cheapSeconds = 120
 
 // ruling is what makes a verdict turn: of verdicts.json, what is judged and how
 // it and its control came out.
@@ -71,18 +71,25 @@ func (r *ruling) control() string {
 
 // try returns which verdicts a mutant turns; empty: none.
 func (c *court) try(ctx context.Context, m *mutant, environment []string) (string, error) {
-	side := witnessOf(m.pkg())
-	want, err := c.without(ctx, side)
+	want, err := c.baseline(ctx)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(c.lab.temp, filepath.FromSlash(m.id), "results")
-	got, complaint, err := c.reproduce(ctx, side, environment, dir)
+	if witnessOf(m.pkg()) == theory {
+		if err := copyMeasured(dir, c.baselineFolder()); err != nil {
+			return "", err
+		}
+	}
+	got, complaint, err := c.reproduce(ctx, environment, dir)
 	if err != nil || complaint != "" {
 		return complaint, err
 	}
 	return turned(want, got), nil
 }
+
+// baselineFolder holds what is measured without a mutant.
+func (c *court) baselineFolder() string { return filepath.Join(c.lab.temp, "baseline") }
 
 // turned says in words where got differs from want; empty: nowhere.
 func turned(want, got []ruling) string {
@@ -112,15 +119,15 @@ func turned(want, got []ruling) string {
 	return words
 }
 
-// without returns the rulings without a mutant, which must all be sound.
-func (c *court) without(ctx context.Context, side witness) ([]ruling, error) {
+// baseline returns the rulings without a mutant, which must all be sound.
+func (c *court) baseline(ctx context.Context) ([]ruling, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if known, ok := c.baseline[side]; ok {
-		return known, nil
+	if c.sound != nil {
+		return c.sound, nil
 	}
-	fmt.Fprintf(c.lab.progress, "mutants: the first survivor of the tests in the %s: verdicts without a mutant\n", side)
-	rulings, complaint, err := c.reproduce(ctx, side, c.lab.environment(), filepath.Join(c.lab.temp, string(side)))
+	fmt.Fprintln(c.lab.progress, "mutants: one has survived the tests; now the verdicts, first without a mutant")
+	rulings, complaint, err := c.reproduce(ctx, c.lab.environment(), c.baselineFolder())
 	if err != nil {
 		return nil, err
 	}
@@ -132,26 +139,23 @@ func (c *court) without(ctx context.Context, side witness) ([]ruling, error) {
 			return nil, fmt.Errorf("without a mutant: %s %s %s: %s, control %s", r.Experiment, r.Variant, r.Claim, r.Verdict, r.control())
 		}
 	}
-	if c.baseline == nil {
-		c.baseline = make(map[witness][]ruling)
-	}
-	c.baseline[side] = rulings
+	c.sound = rulings
 	return rulings, nil
 }
 
-// reproduce builds the program, runs the experiments of a witness into dir, and
-// returns their rulings; or the program's complaint where it gave none.
-func (c *court) reproduce(ctx context.Context, side witness, environment []string, dir string) (rulings []ruling, complaint string, err error) {
+// reproduce builds the program, runs the cheap experiments into dir, and returns
+// their rulings; or the program's complaint where it gave none.
+func (c *court) reproduce(ctx context.Context, environment []string, dir string) (rulings []ruling, complaint string, err error) {
+	names, err := cheap(filepath.Join(c.lab.root, "results", "paper"))
+	if err != nil {
+		return nil, "", err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, "", err
 	}
 	binary := filepath.Join(dir, "grposim")
 	if out, err := c.lab.command(ctx, environment, "go", "build", "-o", binary, "./cmd/grposim").CombinedOutput(); err != nil {
 		return nil, "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	names, err := c.seed(side, dir)
-	if err != nil {
-		return nil, "", err
 	}
 	args := append([]string{"reproduce", "--workers", strconv.Itoa(c.lab.share()), "--out", dir}, names...)
 	command := c.lab.command(ctx, environment, binary, args...)
@@ -176,34 +180,44 @@ func (c *court) reproduce(ctx context.Context, side witness, environment []strin
 	return all.Verdicts, "", nil
 }
 
-// seed names the experiments of a witness. For the theory it copies what has
-// been measured into dir, so that it is not measured again.
-func (c *court) seed(side witness, dir string) (names []string, err error) {
-	results := filepath.Join(c.lab.root, "results", "paper")
-	cost, err := costs(results)
+// copyMeasured copies what has been measured of every experiment from one folder
+// of results to another, without what was derived from it.
+func copyMeasured(to, from string) error {
+	manifests, err := filepath.Glob(filepath.Join(from, "*", "manifest.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range manifests {
+		experiment := filepath.Dir(file)
+		target := filepath.Join(to, filepath.Base(experiment))
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return err
+		}
+		for _, part := range []string{"manifest.json", "cells.jsonl"} {
+			data, err := os.ReadFile(filepath.Join(experiment, part))
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(target, part), data, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cheap names the experiments whose committed runs, together, took no longer
+// than cheapSeconds, the cheapest first.
+func cheap(results string) ([]string, error) {
+	all, err := costs(results)
 	if err != nil {
 		return nil, err
 	}
+	var names []string
 	spent := 0.0
-	for _, e := range cost {
-		if side == simulator {
-			if spent += e.seconds; spent <= cheapSeconds {
-				names = append(names, e.name)
-			}
-			continue
-		}
-		names = append(names, e.name)
-		if err := os.MkdirAll(filepath.Join(dir, e.name), 0o755); err != nil {
-			return nil, err
-		}
-		for _, part := range []string{"manifest.json", "cells.jsonl"} {
-			data, err := os.ReadFile(filepath.Join(results, e.name, part))
-			if err != nil {
-				return nil, err
-			}
-			if err := os.WriteFile(filepath.Join(dir, e.name, part), data, 0o644); err != nil {
-				return nil, err
-			}
+	for _, e := range all {
+		if spent += e.seconds; spent <= cheapSeconds {
+			names = append(names, e.name)
 		}
 	}
 	if len(names) == 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,32 +128,37 @@ func TestTurned(t *testing.T) {
 	}
 }
 
-// Faults in the theory are judged by what has been measured, faults in the
-// simulator by measuring again what is cheap.
-func TestSeed(t *testing.T) {
-	root := t.TempDir()
-	for name, seconds := range map[string]string{"dear": "1e4", "cheap": "2.5", "fair": "40", "more": "41"} {
-		dir := filepath.Join(root, "results", "paper", name)
+// The experiments that verdicts are taken from are the cheapest that together
+// take two minutes; what was measured of them is copied, and nothing else.
+func TestCheapExperiments(t *testing.T) {
+	results := t.TempDir()
+	for name, seconds := range map[string]string{"dear": "1e4", "cheap": "2.5", "fair": "100", "more": "101"} {
+		dir := filepath.Join(results, name)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for file, text := range map[string]string{"manifest.json": `{"run": {"cpu_seconds": ` + seconds + `}}`, "cells.jsonl": name} {
+		for file, text := range map[string]string{"manifest.json": `{"run": {"cpu_seconds": ` + seconds + `}}`, "cells.jsonl": name, "verdicts.md": ""} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	c := court{lab: &laboratory{root: root}}
-	for side, want := range map[witness]string{simulator: "cheap fair", theory: "cheap fair more dear"} {
-		dir := t.TempDir()
-		names, err := c.seed(side, dir)
-		if got := strings.Join(names, " "); err != nil || got != want {
-			t.Errorf("%s: experiments %s, %v, want %s", side, got, err, want)
-		}
-		cells, err := os.ReadFile(filepath.Join(dir, "dear", "cells.jsonl"))
-		if side == theory && string(cells) != "dear" || side == simulator && !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: the cells of an experiment are %q, %v", side, cells, err)
-		}
+	if names, err := cheap(results); err != nil || strings.Join(names, " ") != "cheap fair" {
+		t.Errorf("experiments %v, %v, want cheap and fair", names, err)
+	}
+	if _, err := cheap(t.TempDir()); err == nil {
+		t.Error("no results, no error")
+	}
+	to := t.TempDir()
+	if err := copyMeasured(to, results); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(to, "*", "*"))
+	if err != nil || len(files) != 4*2 {
+		t.Errorf("copied %v, %v", files, err)
+	}
+	if cells, err := os.ReadFile(filepath.Join(to, "dear", "cells.jsonl")); err != nil || string(cells) != "dear" {
+		t.Errorf("the cells of dear are %q, %v", cells, err)
 	}
 	for pkg, want := range map[string]witness{"rom": theory, "rom/diagnose": theory, "grpo": simulator, "sim/draw": simulator} {
 		if got := witnessOf(pkg); got != want {

@@ -54,6 +54,27 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// The tests that kill no mutant are there.
+func TestClocked(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(data)
+	}
+	for _, name := range clocked {
+		if n := strings.Count(text.String(), "\nfunc "+name+"(t *testing.T) {"); n != 1 {
+			t.Errorf("%d tests are called %s", n, name)
+		}
+	}
+}
+
 // A text that is no more, or stands twice, is an error.
 func TestApply(t *testing.T) {
 	for _, row := range []struct{ source, want string }{
@@ -94,9 +115,11 @@ func newChecker(t *testing.T, root string, all []mutant) *checker {
 	slices.Sort(folders)
 	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}, slices.Compact(folders)...)...)
 	command.Dir = root
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, &stderr)
 	}
 	exports := make(map[string]string)
 	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
