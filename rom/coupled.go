@@ -78,8 +78,8 @@ func (l *linear) at(rate float64, age int) *linear {
 func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Age, 100) }
 
 // criticalRate returns the smallest learning rate at which the coupled motion
-// is not stable, +Inf where none is found.
-func (l *linear) criticalRate() float64 {
+// is not stable, in a block as far as bounds.
+func (l *linear) criticalRate() threshold {
 	if l.lag.Kind == Delay {
 		return l.delayCrossing()
 	}
@@ -95,8 +95,8 @@ func (l *linear) criticalRate() float64 {
 // pair counts once; C(w)/ν is then real somewhere between two of its values on
 // either side of the real line, and its smallest positive value is the answer,
 // windows of instability or not. 0 where Λ has an eigenvalue that does not
-// restore.
-func (l *linear) delayCrossing() float64 {
+// restore. Nothing is said where a spectrum is not known, or without a crossing.
+func (l *linear) delayCrossing() threshold {
 	n, tau := l.dim(), float64(l.lag.Age)
 	mode := l.scalar(0, 0)
 	spectrum := func(w float64) []complex128 {
@@ -110,19 +110,22 @@ func (l *linear) delayCrossing() float64 {
 		return m.eigenvalues()
 	}
 	last := spectrum(0)
+	if last == nil {
+		return threshold{}
+	}
 	for _, v := range last {
 		if real(v) <= 0 {
-			return 0
+			return first(0)
 		}
 	}
-	best := math.Inf(1)
+	best, unknown := math.Inf(1), false
 	steps := 64 + 32*l.lag.Age
 	step := math.Pi / float64(steps)
 	for i := range steps {
 		from, to := max(float64(i), 1e-6)*step, float64(i+1)*step // C(0) = 0 for every ν
 		now := nearest(last, spectrum(to))
 		if now == nil {
-			break // beyond the range of floating point
+			return threshold{}
 		}
 		for j := range now {
 			a, b := mode.drive(from)/last[j], mode.drive(to)/now[j]
@@ -134,7 +137,12 @@ func (l *linear) delayCrossing() float64 {
 			}
 			at := func(w float64) complex128 {
 				share := complex((w-from)/(to-from), 0)
-				return mode.drive(w) / nearest([]complex128{(1-share)*last[j] + share*now[j]}, spectrum(w))[0]
+				values := nearest([]complex128{(1-share)*last[j] + share*now[j]}, spectrum(w))
+				if values == nil {
+					unknown = true
+					return cmplx.NaN()
+				}
+				return mode.drive(w) / values[0]
 			}
 			crossing := root(func(w float64) float64 { return imag(at(w)) }, from, to, imag(a))
 			// Where two ν were taken for each other the imaginary part jumps over 0.
@@ -144,7 +152,10 @@ func (l *linear) delayCrossing() float64 {
 		}
 		last = now
 	}
-	return best
+	if unknown || math.IsInf(best, 1) {
+		return threshold{}
+	}
+	return first(best)
 }
 
 // nearest returns the values in the order of those they are nearest to, each
@@ -172,15 +183,19 @@ func nearest(to, values []complex128) []complex128 {
 // Block: an eigenvalue of M or of the one-step map inside a block is complex or
 // negative. Delay: η_1(z), the smallest rate for which z in (μ, 1) is a
 // multiplier, has its first maximum going down from z = 1, where two real
-// multipliers meet.
-func (l *linear) onsetRate() float64 {
+// multipliers meet; where none do nothing is said.
+func (l *linear) onsetRate() threshold {
 	low, high := l.bounds()
 	if l.lag.Kind == Block {
 		return firstCrossing(func(rate float64) float64 {
 			moved := l.at(rate, l.lag.Age)
 			a, _ := moved.step()
 			inside := mat.DenseCopyOf(a.Slice(0, 2*l.dim(), 0, 2*l.dim()))
-			if rings(multipliers(moved.period()), l.dim()) || rings(multipliers(inside), l.dim()) {
+			whole, inner := multipliers(moved.period()), multipliers(inside)
+			switch {
+			case whole == nil || inner == nil:
+				return math.NaN()
+			case rings(whole, l.dim()) || rings(inner, l.dim()):
 				return 2
 			}
 			return 0
@@ -195,8 +210,12 @@ func (l *linear) onsetRate() float64 {
 		force := mat.NewDense(n, n, nil)
 		force.Scale(math.Pow(z, -float64(l.lag.Age)), l.stale)
 		force.Add(force, l.fresh)
+		values := multipliers(force)
+		if values == nil {
+			return math.NaN()
+		}
 		stiffest := math.Inf(-1)
-		for _, v := range multipliers(force) {
+		for _, v := range values {
 			stiffest = max(stiffest, real(v))
 		}
 		if stiffest <= 0 {
@@ -221,28 +240,40 @@ func rings(values []complex128, n int) bool {
 }
 
 // maxCoupledDelay, and a companion of half of maxCompanion, is as far as a
-// critical delay of a coupled motion is looked for: as many spectra take 0.2 s.
-const maxCoupledDelay = 50
+// critical delay of a coupled motion is looked for: as many spectra take 0.2 s;
+// maxCoupledBlock as a critical block is.
+const (
+	maxCoupledDelay = 50
+	maxCoupledBlock = 512
+)
 
-// criticalInterval is scalar.criticalInterval for a coupled motion, up to 512
-// steps of a block or maxCoupledDelay.
-func (l *linear) criticalInterval() (int, bool) {
+// criticalInterval is scalar.criticalInterval for a coupled motion, as far as
+// maxCoupledBlock or maxCoupledDelay, or the last spectrum that is known.
+func (l *linear) criticalInterval() threshold {
 	n := l.dim()
+	none := threshold{}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
-			if radius(l.at(l.rate, tau).period()) >= 1 {
-				return tau, true
+			switch r := radius(l.at(l.rate, tau).period()); {
+			case math.IsNaN(r):
+				return none
+			case r >= 1:
+				return first(float64(tau))
 			}
+			none = upTo(float64(tau))
 		}
-		return 0, false
+		return none
 	}
 	a, _ := l.step()
 	power := mat.DenseCopyOf(a)
-	for k, quiet := 1, 0; k <= 512 && quiet < 3; k++ {
-		m := l.refresh(power)
-		if radius(m) >= 1 {
-			return k, true
+	for k, quiet := 1, 0; k <= maxCoupledBlock; k++ {
+		switch r := radius(l.refresh(power)); {
+		case math.IsNaN(r):
+			return none
+		case r >= 1:
+			return first(float64(k))
 		}
+		none = upTo(float64(k))
 		var next, change mat.Dense
 		next.Mul(power, a)
 		change.Sub(&next, power)
@@ -251,7 +282,10 @@ func (l *linear) criticalInterval() (int, bool) {
 		} else {
 			quiet = 0
 		}
+		if quiet == 3 {
+			return never
+		}
 		power = &next
 	}
-	return 0, false
+	return none
 }

@@ -113,21 +113,7 @@ func (m *motion) tooLarge() string {
 // dynamics fills in everything about the motion but variances.
 func (m *motion) dynamics(thresholds search) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
-	var values []complex128
-	if m.coupled {
-		values = multipliers(m.whole.period())
-	}
-	for i := range m.parts {
-		one := m.parts[i].multipliers()
-		if one == nil {
-			values = nil // without this mode's the largest is not known
-			break
-		}
-		for range min(m.copies[i], maxListed) {
-			values = append(values, one...)
-		}
-	}
-	sortMultipliers(values)
+	values := m.multipliers()
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
 		d.SpectralRadius = &largest
@@ -143,24 +129,43 @@ func (m *motion) dynamics(thresholds search) Dynamics {
 	for _, z := range values[:min(len(values), maxListed)] {
 		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
 	}
-	if onset := m.onsetRate(); !math.IsInf(onset, 1) {
-		d.OscillationLearningRate = &onset
-	}
+	d.OscillationLearningRate, d.Searched.Onset = m.onsetRate().said()
 	if thresholds == withThresholds {
 		m.thresholds(&d)
 	}
 	return d
 }
 
-// onsetRate returns the smallest learning rate at which a mode rings, +Inf
-// where none does.
-func (m *motion) onsetRate() float64 {
-	onset := math.Inf(1)
+// multipliers returns the multipliers of all modes, sorted; nil where those of
+// one are not known, without which the largest is not.
+func (m *motion) multipliers() []complex128 {
+	var values []complex128
+	if m.coupled {
+		if values = multipliers(m.whole.period()); values == nil {
+			return nil
+		}
+	}
+	for i := range m.parts {
+		one := m.parts[i].multipliers()
+		if one == nil {
+			return nil
+		}
+		for range min(m.copies[i], maxListed) {
+			values = append(values, one...)
+		}
+	}
+	sortMultipliers(values)
+	return values
+}
+
+// onsetRate returns the smallest learning rate at which a mode rings.
+func (m *motion) onsetRate() threshold {
+	onset := never
 	if m.coupled {
 		onset = m.whole.onsetRate()
 	}
 	for i := range m.parts {
-		onset = min(onset, m.parts[i].onsetRate())
+		onset = onset.or(m.parts[i].onsetRate())
 	}
 	return onset
 }
@@ -168,29 +173,17 @@ func (m *motion) onsetRate() float64 {
 // thresholds fills in the smallest learning rate and refresh interval at which
 // a mode is not stable.
 func (m *motion) thresholds(d *Dynamics) {
-	rate := math.Inf(1)
-	interval, unstable := 0, false
-	lower := func(k int, found bool) {
-		if found && (!unstable || k < interval) {
-			interval, unstable = k, true
-		}
-	}
+	rate, interval := never, never
 	if m.coupled {
-		rate = m.whole.criticalRate()
-		lower(m.whole.criticalInterval())
+		rate, interval = m.whole.criticalRate(), m.whole.criticalInterval()
 	}
 	for i := range m.parts {
 		s := &m.parts[i]
-		rate = min(rate, s.criticalRate())
-		lower(s.criticalInterval())
+		rate = rate.or(s.criticalRate())
+		interval = interval.or(s.criticalInterval())
 	}
-	if !math.IsInf(rate, 1) {
-		d.CriticalLearningRate = &rate
-	}
-	if unstable {
-		k := float64(interval)
-		d.CriticalRefreshInterval = &k
-	}
+	d.CriticalLearningRate, d.Searched.LearningRate = rate.said()
+	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.said()
 }
 
 // multipliers returns the multipliers of one mode.

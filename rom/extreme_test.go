@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,10 +37,24 @@ func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
 // scope that neither holds nor says why.
 func faults(p Prediction) (all []string) {
 	numbers(reflect.ValueOf(p), "", func(name string, x float64) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
+		limit := strings.Contains(name, ".Searched.") // +Inf is one
+		if math.IsNaN(x) || math.IsInf(x, 0) && !limit || limit && x < 0 {
 			all = append(all, fmt.Sprintf("%s is %v", name, x))
 		}
 	})
+	for _, d := range []Dynamics{p.Exact, p.LeadingOrder} {
+		for _, c := range []struct {
+			value *float64
+			limit float64
+		}{
+			{d.CriticalLearningRate, d.Searched.LearningRate}, {d.CriticalRefreshInterval, d.Searched.RefreshInterval},
+			{d.OscillationLearningRate, d.Searched.Onset},
+		} {
+			if c.value != nil && *c.value != c.limit {
+				all = append(all, fmt.Sprintf("none up to %v, but at %v", c.limit, *c.value))
+			}
+		}
+	}
 	if _, err := json.Marshal(p); err != nil {
 		all = append(all, err.Error())
 	}

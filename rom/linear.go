@@ -155,7 +155,7 @@ func multipliers(m *mat.Dense) (values []complex128) {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // gonum's Dhseqr panics after a rare sweep without convergence
+		if unconverged(recover()) {
 			values = nil
 		}
 	}()
@@ -168,11 +168,28 @@ func multipliers(m *mat.Dense) (values []complex128) {
 	return values
 }
 
-// radius returns the spectral radius of m; +Inf where m is not finite.
+// unconverged reports whether what gonum panicked with, if it did, is that the QR
+// iteration did not converge: after small matrices that rarely do not, its
+// Dhseqr calls Dlaqr04 with a slice of the wrong length. Any other panic goes on.
+func unconverged(panicked any) bool {
+	switch panicked {
+	case nil:
+		return false
+	case "lapack: bad length of wr":
+		return true
+	}
+	panic(panicked)
+}
+
+// radius returns the spectral radius of m; +Inf where m, a power of something
+// finite, is not finite; NaN where the QR iteration does not converge.
 func radius(m *mat.Dense) float64 {
+	if !finite(m) {
+		return math.Inf(1)
+	}
 	values := multipliers(m)
 	if values == nil {
-		return math.Inf(1)
+		return math.NaN()
 	}
 	return cmplx.Abs(values[0])
 }

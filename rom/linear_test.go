@@ -102,17 +102,18 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
 			return
 		}
-		critical := s.criticalRate()
+		found := s.criticalRate()
+		critical := found.at
 		l := s.linear()
 		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Age).period()) }
-		end := min(critical, 6)
+		end := min(critical, 6) // where none is known, up to the limit
 		for i := 1; i < 40; i++ {
 			rate := end * float64(i) / 40
 			if r := at(rate); r > 1+1e-9 {
 				t.Fatalf("%+v: radius %v at %v, before the threshold %v", s, r, rate, critical)
 			}
 		}
-		if !math.IsInf(critical, 1) {
+		if found.known {
 			if r := at(critical * (1 + 1e-6)); r < 1-1e-9 {
 				t.Fatalf("%+v: radius %v just above the threshold %v", s, r, critical)
 			}
@@ -120,22 +121,25 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		} else {
 			s.rate = 0.5
 		}
-		k, found := s.criticalInterval()
-		first := 1
+		interval := s.criticalInterval()
+		shortest := 1
 		if s.lag.Kind == Delay {
-			first = 0
+			shortest = 0
 		}
-		for age := first; age < 40; age++ {
+		for age := shortest; age < 40 && float64(age) <= interval.at; age++ {
 			r := radius(l.at(s.rate, age).period())
-			if found && age == k {
+			if interval.known && float64(age) == interval.at {
 				if r < 1-1e-9 {
-					t.Fatalf("%+v: radius %v at the critical interval %d", s, r, k)
+					t.Fatalf("%+v: radius %v at the critical interval %d", s, r, age)
 				}
 				break
 			}
 			if r > 1+1e-9 {
-				t.Fatalf("%+v: radius %v at %d, critical interval %d (%v)", s, r, age, k, found)
+				t.Fatalf("%+v: radius %v at %d, critical interval %v", s, r, age, interval)
 			}
+		}
+		if !interval.known && interval.at < 40 {
+			t.Fatalf("%+v: no critical interval, searched to %v only", s, interval.at)
 		}
 	})
 }
@@ -267,23 +271,16 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		if m.coupled {
 			t.Fatal("a frozen force decouples")
 		}
-		rate, onset := math.Inf(1), math.Inf(1)
+		rate, onset, least := never, never, never
 		for _, s := range m.parts {
-			rate, onset = min(rate, s.criticalRate()), min(onset, s.onsetRate())
+			rate, onset, least = rate.or(s.criticalRate()), onset.or(s.onsetRate()), least.or(s.criticalInterval())
 		}
-		near(t, "critical rate", m.whole.criticalRate(), rate, 1e-9)
+		near(t, "critical rate", m.whole.criticalRate().at, rate.at, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
 		// root, against the threshold 1e-6 of rings.
-		near(t, "onset", m.whole.onsetRate(), onset, 1e-5)
-		k, found := m.whole.criticalInterval()
-		least := math.MaxInt
-		for _, s := range m.parts {
-			if one, ok := s.criticalInterval(); ok {
-				least = min(least, one)
-			}
-		}
-		if least < 30 && (!found || k != least) {
-			t.Errorf("%+v: critical interval %d, by modes %d", lag, k, least)
+		near(t, "onset", m.whole.onsetRate().at, onset.at, 1e-5)
+		if k := m.whole.criticalInterval(); least.at < 30 && k != least {
+			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
 		}
 	}
 }

@@ -105,12 +105,8 @@ func (o Oscillator) response(t float64) float64 {
 }
 
 // ringing returns the learning rate at which ζ = 1: the smallest positive root
-// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η; 0
-// where there is none.
-func ringing(s *scalar, factors Factors) float64 {
-	if s.total() <= 0 {
-		return 0
-	}
+// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η. λ > 0.
+func ringing(s *scalar, factors Factors) threshold {
 	excess := func(rate float64) float64 { // 4mk − γ²
 		moved := *s
 		moved.rate = rate
@@ -124,15 +120,18 @@ func ringing(s *scalar, factors Factors) float64 {
 	b := one - zero - a
 	disc := b*b - 4*a*c
 	if disc < 0 {
-		return 0
+		return never
+	}
+	if !isFinite([]float64{disc}) {
+		return threshold{}
 	}
 	// The smaller positive root of aη² + bη + c, c < 0, without cancellation.
 	root := math.Sqrt(disc)
 	q := -0.5 * (b + math.Copysign(root, b))
-	best := 0.0
+	best := never
 	for _, rate := range [2]float64{c / q, q / a} {
-		if rate > 0 && !math.IsInf(rate, 0) && (best == 0 || rate < best) {
-			best = rate
+		if rate > 0 {
+			best = best.or(first(rate))
 		}
 	}
 	return best

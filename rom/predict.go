@@ -41,7 +41,7 @@ func Predict(p Params) Prediction {
 }
 
 // PredictMotion is Predict without the search for the thresholds of stability
-// in Exact, which takes most of the time: both critical values are nil.
+// in Exact, which takes most of the time: both critical values are nil, not said.
 func PredictMotion(p Params) Prediction {
 	prediction := predict(p, withoutThresholds)
 	prediction.dropInfinite()
@@ -171,7 +171,9 @@ func predict(p Params, thresholds search) Prediction {
 	}
 	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η
 		d := &prediction.LeadingOrder
-		for _, rate := range []*float64{d.CriticalLearningRate, d.OscillationLearningRate} {
+		for _, rate := range []*float64{
+			d.CriticalLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
+		} {
 			if rate != nil {
 				*rate /= 1 - p.Optimizer.Beta1
 			}
@@ -259,7 +261,7 @@ func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
 
 // reduced returns what the reduced-order model says of its stiffest mode s: γ > 0
 // as the condition of stability, ζ = 1 as the onset; and the slowest decay of all
-// modes.
+// modes. Its formulas are closed: what it has no value of does not happen.
 func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	slowest, said := math.Inf(1), true
@@ -275,29 +277,28 @@ func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) D
 		d.DampingRatio = &o.DampingRatio
 	}
 	if s.total() <= 0 {
-		zero := 0.0
-		d.CriticalLearningRate = &zero
+		d.CriticalLearningRate, d.Searched.LearningRate = first(0).said()
 		return d
 	}
-	if onset := ringing(s, p.Factors); onset > 0 {
-		d.OscillationLearningRate = &onset
-	}
+	rate, interval := never, never
 	// γ = 1 − μ − ηλ_s ā [+ μηλ with Nesterov] falls through 0.
 	advance := 0.0
 	if s.method == Nesterov {
 		advance = s.momentum * s.total()
 	}
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
-		rate := (1 - s.momentum) / slope
-		d.CriticalLearningRate = &rate
+		rate = first((1 - s.momentum) / slope)
 	}
 	if s.stale > 0 && p.Factors.Lag > 0 {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
 		if s.lag.Kind == Block {
 			age = 1 + 2*age
 		}
-		d.CriticalRefreshInterval = &age
+		interval = first(age)
 	}
+	d.CriticalLearningRate, d.Searched.LearningRate = rate.said()
+	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.said()
+	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).said()
 	return d
 }
 
@@ -313,7 +314,10 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 	case p.GroupSize == Infinite:
 		scope.Because = "no noise at G = ∞"
 		return
-	case d.SpectralRadius == nil || *d.SpectralRadius >= 1:
+	case d.SpectralRadius == nil:
+		scope.Because = "the multipliers of the linear map are not known"
+		return
+	case *d.SpectralRadius >= 1:
 		scope.Because = "the linear map is unstable"
 		return
 	case p.Lag.Kind == Block && p.Lag.Age > maxPeriod:

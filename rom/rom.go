@@ -223,13 +223,14 @@ type Variance struct {
 }
 
 // Dynamics is what one theory says of the motion about the fixed point; nil is
-// "none" or "not said". A critical refresh interval is looked for up to
-// 1,000,000 steps of a block, and up to 512 steps of delay where only part of
-// the force is delayed; with several arms whose fresh and stale stiffness do
-// not commute, up to 512 steps of a block and 50 of delay, less than 160/(A−1)
-// of them. Block dynamics with only part of the force frozen, and stationary
-// laws, go up to a period of 10,000 steps. An onset that is no meeting of two
-// real multipliers is looked for up to 104 steps of delay. At most the 64
+// "none" or "not said", for the thresholds Searched says which. A critical
+// refresh interval is looked for up to 1,000,000 steps of a block, and up to 512
+// steps of delay where only part of the force is delayed; with several arms whose
+// fresh and stale stiffness do not commute, up to 512 steps of a block and 50 of
+// delay, less than 160/(A−1) of them. Block dynamics with only part of the force
+// frozen, and stationary laws, go up to a period of 10,000 steps. An onset that is
+// no meeting of two real multipliers is looked for up to 104 steps of delay, and
+// of a mode with λ > 0. At most the 64
 // largest multipliers are listed. Where Exact or LeadingOrder are linear
 // dynamics the interval is whole; the reduced-order model's is not.
 type Dynamics struct {
@@ -241,6 +242,8 @@ type Dynamics struct {
 	OscillationLearningRate *float64     `json:"oscillation_learning_rate"`
 	StationaryVariance      Variance     `json:"stationary_variance"`
 
+	// Searched is how far the three thresholds were looked for.
+	Searched Limits `json:"-"`
 	// RelaxationRate is what a small displacement decays by in the long run,
 	// −ln(spectral radius) per optimizer step; negative is growth. Of the
 	// reduced-order model, the smallest k/γ of its modes, or γ/2m of one that
@@ -255,9 +258,24 @@ type Dynamics struct {
 	DampingRatio *float64 `json:"-"`
 }
 
+// Limits are, for each threshold of a Dynamics that is nil, the limit up to which
+// there is none; where it is not nil, its value.
+//
+// +Inf is provably none at all: in the reduced-order model, whose formulas are
+// closed, wherever λ > 0; of the linear dynamics no interval, where nothing is
+// stale, where a block lasts until the motion inside has died out and is stable,
+// and where no delay can move a multiplier through the unit circle; and no onset
+// where λ ≤ 0 in every mode.
+//
+// 0 is nothing said: no linear dynamics or (PredictMotion) no thresholds asked
+// for, a number that is not finite, eigenvalues that do not converge before there
+// is anything to say, or an onset under delay that is beyond what is looked for.
+type Limits struct{ LearningRate, RefreshInterval, Onset float64 }
+
 // Rule is a threshold by a formula instead of the exact map; intervals as the
 // formula gives them, not rounded to whole steps. nil where the rule says
-// nothing.
+// nothing: both with Adam, the paper's for λ ≤ 0, the sufficient one beyond its
+// premises (see sufficientRule), which with nothing stale bounds no interval.
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`

@@ -107,23 +107,24 @@ func closeBlock(power, sum matrix2, enter [2]float64) matrix2 {
 }
 
 // criticalRate returns the smallest learning rate at which the mode is not
-// stable: 0 for λ ≤ 0, +Inf where none was found below 10(1+μ)/max(|λ_f|, |λ_s|).
-func (s *scalar) criticalRate() float64 {
+// stable: 0 for λ ≤ 0. A block with only part of the force frozen is searched to
+// 10(1+μ)/max(|λ_f|, |λ_s|); everything else has closed forms or all crossings.
+func (s *scalar) criticalRate() threshold {
 	lambda := s.total()
 	switch {
 	case lambda <= 0:
-		return 0
+		return first(0)
 	case s.current():
-		return newBlockSums(s.momentum, 1).threshold(s.method) / lambda
+		return first(newBlockSums(s.momentum, 1).threshold(s.method) / lambda)
 	case s.lag.Kind == Block && s.frozen():
-		return newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda
+		return first(newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda)
 	case s.lag.Kind == Block:
 		return s.firstRate(func(rate float64) float64 {
 			m, _ := s.block(rate)
 			return m.radius()
 		})
 	case s.frozen() && s.method == HeavyBall:
-		return DelayThreshold(s.momentum, s.lag.Age) / lambda
+		return first(DelayThreshold(s.momentum, s.lag.Age) / lambda)
 	}
 	return s.delayCrossing()
 }
@@ -133,48 +134,13 @@ func (s *scalar) criticalRate() float64 {
 // to 10(1+μ)/max(|λ_f|, |λ_s|) and returns the first zero of f − 1. The inner
 // map turns by about √(ηλ_f) a step, so a grid even in √η with 48 points a step
 // of the block resolves every window.
-func (s *scalar) firstRate(f func(rate float64) float64) float64 {
+func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 	low := 0.5 * s.sufficientRate()
 	if s.method == Nesterov {
 		low /= 1 + 2*s.momentum
 	}
 	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
 	return firstCrossing(f, low, high, 200+48*s.lag.Age)
-}
-
-// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, on a grid
-// even in √x of n points, bisected; a maximum between grid points that reaches
-// 1 counts. +Inf where there is none.
-func firstCrossing(f func(float64) float64, low, high float64, n int) float64 {
-	from, to := math.Sqrt(low), math.Sqrt(high)
-	at := func(i int) float64 {
-		x := from + (to-from)*float64(i)/float64(n)
-		return x * x
-	}
-	refine := func(a, b float64) float64 { // f(a) < 1 ≤ f(b)
-		excess := func(x float64) float64 { return f(x) - 1 }
-		return root(excess, a, b, excess(a))
-	}
-	last := f(at(0))
-	before := last
-	if last >= 1 {
-		return refine(0, at(0))
-	}
-	for i := 1; i <= n; i++ {
-		now := f(at(i))
-		// A peak of the parabola through three points can exceed the largest of
-		// them by an eighth of their second difference.
-		if i >= 2 && last > before && last > now && last+(2*last-before-now)/8 >= 1 {
-			if x, value := golden(f, at(i-2), at(i)); value >= 1 {
-				return refine(at(i-2), x)
-			}
-		}
-		if now >= 1 {
-			return refine(at(i-1), at(i))
-		}
-		before, last = last, now
-	}
-	return math.Inf(1)
 }
 
 // sufficientRate returns the learning rate below which docs/theory.md §5
@@ -194,8 +160,10 @@ func (s *scalar) sufficientRate() float64 {
 //	η(λ_f + λ_s z^{−τ}) = C(w) = −(z − (1+μ) + μ/z)/N(z),
 //
 // N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
-// of the left factor is real and η their ratio.
-func (s *scalar) delayCrossing() float64 {
+// of the left factor is real and η their ratio. Some rate is always unstable (the
+// multipliers' sum, or with λ_f = 0 their product, grows without bound): where no
+// crossing is found nothing is said.
+func (s *scalar) delayCrossing() threshold {
 	tau := float64(s.lag.Age)
 	parts := func(w float64) (c, d complex128) {
 		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*cmplx.Rect(1, -tau*w)
@@ -207,8 +175,9 @@ func (s *scalar) delayCrossing() float64 {
 	best := math.Inf(1)
 	consider := func(w float64) {
 		c, d := parts(w)
-		if rate := real(c*cmplx.Conj(d)) / (real(d)*real(d) + imag(d)*imag(d)); rate > 0 {
-			best = min(best, rate)
+		// Where d passes through 0 there is no rate, and the ratio is not real.
+		if rate := c / d; real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
+			best = min(best, real(rate))
 		}
 	}
 	consider(math.Pi) // both sides are real
@@ -223,7 +192,10 @@ func (s *scalar) delayCrossing() float64 {
 		}
 		before, value = w, now
 	}
-	return best
+	if math.IsInf(best, 1) {
+		return threshold{}
+	}
+	return first(best)
 }
 
 // drive returns C(w) of delayCrossing.
@@ -253,16 +225,18 @@ func (s *scalar) anyDelay() bool {
 
 // onsetRate returns the smallest learning rate at which the mode rings: the
 // dominant multiplier of M, or of the one-step map inside a block (M aliases a
-// fast rotation), is a complex pair or negative. +Inf where it never does.
-func (s *scalar) onsetRate() float64 {
+// fast rotation), is a complex pair or negative. Never where λ ≤ 0: what does not
+// restore is not said to ring. A block with only part of the force frozen is
+// searched as far as by criticalRate.
+func (s *scalar) onsetRate() threshold {
 	lambda := s.total()
 	switch {
 	case lambda <= 0:
-		return math.Inf(1)
+		return never
 	case s.current():
-		return newBlockSums(s.momentum, 1).onset(s.method) / lambda
+		return first(newBlockSums(s.momentum, 1).onset(s.method) / lambda)
 	case s.lag.Kind == Block && s.frozen():
-		return newBlockSums(s.momentum, s.lag.Age).onset(s.method) / lambda
+		return first(newBlockSums(s.momentum, s.lag.Age).onset(s.method) / lambda)
 	case s.lag.Kind == Delay:
 		return s.delayOnset()
 	}
@@ -284,7 +258,7 @@ func (s *scalar) onsetRate() float64 {
 // going down from 1 is where it meets another and both leave the real line.
 // Where the denominator vanishes first, no such meeting: then the first
 // complex multiplier that overtakes, from the companion.
-func (s *scalar) delayOnset() float64 {
+func (s *scalar) delayOnset() threshold {
 	rate := func(z float64) float64 {
 		n := 1.0
 		if s.method == Nesterov {
@@ -296,31 +270,10 @@ func (s *scalar) delayOnset() float64 {
 		}
 		return (1 - z) * (z - s.momentum) / (z * n * d)
 	}
-	if top := firstMaximum(rate, s.momentum); !math.IsInf(top, 1) {
+	if top := firstMaximum(rate, s.momentum); top.known {
 		return top
 	}
 	return s.overtaking()
-}
-
-// firstMaximum returns the first maximum of rate(z) going down from z = 1 to μ;
-// +Inf where the rate becomes infinite first. 1 − z grows by 3 % from 1e-6 of
-// its range: the maximum is at 1 − O(1/τ).
-func firstMaximum(rate func(z float64) float64, mu float64) float64 {
-	const growth = 1.03
-	before, last, value := 1.0, 1.0, 0.0
-	for share := 1e-6; share < 1; share *= growth {
-		z := 1 - (1-mu)*share
-		now := rate(z)
-		if math.IsInf(now, 1) {
-			return now
-		}
-		if now < value {
-			_, top := golden(rate, z, before)
-			return top
-		}
-		before, last, value = last, z, now
-	}
-	return value
 }
 
 // maxCompanion is the largest companion matrix whose eigenvalues are computed.
@@ -328,20 +281,20 @@ const maxCompanion = 320
 
 // overtaking returns the first learning rate, up to the critical one, at which
 // the dominant multiplier of the companion is not a positive number. It takes
-// about a hundred spectra, so +Inf beyond a third of maxCompanion.
-func (s *scalar) overtaking() float64 {
+// about a hundred spectra, so nobody looks beyond a third of maxCompanion.
+func (s *scalar) overtaking() threshold {
 	if s.lag.Age > maxCompanion/3-2 {
-		return math.Inf(1)
+		return threshold{}
 	}
-	high := s.criticalRate()
-	if math.IsInf(high, 1) {
-		high = 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
-	}
+	high := s.criticalRate().at
 	rings := func(rate float64) float64 {
 		moved := *s
 		moved.rate = rate
 		values := multipliers(moved.linear().period())
-		if len(values) == 0 || imag(values[0]) != 0 || real(values[0]) < 0 {
+		switch {
+		case values == nil:
+			return math.NaN()
+		case imag(values[0]) != 0 || real(values[0]) < 0:
 			return 2
 		}
 		return 0
@@ -365,30 +318,31 @@ const (
 )
 
 // criticalInterval returns the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which
-// the mode is not stable at its learning rate; 0 and false where there is none
-// up to maxInterval (maxDelay).
-func (s *scalar) criticalInterval() (int, bool) {
+// the mode is not stable at its learning rate, as far as maxInterval (maxDelay).
+// Never where nothing is stale, where a long block comes to rest, and under
+// delay by anyDelay.
+func (s *scalar) criticalInterval() threshold {
 	lambda := s.total()
 	kappa := s.rate * lambda
-	first := 1
+	shortest := 1.0
 	if s.lag.Kind == Delay {
-		first = 0
+		shortest = 0
 	}
 	onPolicy := *s
 	onPolicy.lag = Lag{Block, 1}
 	switch {
-	case lambda <= 0 || s.rate >= onPolicy.criticalRate():
-		return first, true
+	case lambda <= 0 || s.rate >= onPolicy.criticalRate().at:
+		return first(shortest)
 	case math.Abs(s.stale) <= negligible*math.Abs(s.fresh):
-		return 0, false
+		return never
 	case s.lag.Kind == Block && s.frozen():
 		b := newBlockSums(s.momentum, 1)
 		for ; b.k <= maxInterval; b = b.next() {
 			if kappa >= b.threshold(s.method) {
-				return b.k, true
+				return first(float64(b.k))
 			}
 		}
-		return 0, false
+		return upTo(maxInterval)
 	case s.lag.Kind == Block:
 		return s.criticalBlock()
 	case s.frozen() && s.method == HeavyBall:
@@ -397,7 +351,7 @@ func (s *scalar) criticalInterval() (int, bool) {
 		for kappa < DelayThreshold(s.momentum, high) {
 			low, high = high, 2*high
 			if low > maxInterval {
-				return 0, false
+				return upTo(float64(low))
 			}
 		}
 		for high-low > 1 {
@@ -407,7 +361,7 @@ func (s *scalar) criticalInterval() (int, bool) {
 				high = middle
 			}
 		}
-		return high, true
+		return first(float64(high))
 	}
 	start := 1
 	if s.method == HeavyBall && s.rate*(s.fresh+math.Abs(s.stale)) < 2*(1+s.momentum) {
@@ -415,32 +369,32 @@ func (s *scalar) criticalInterval() (int, bool) {
 		start = max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), maxDelay+1)))
 	}
 	if s.anyDelay() {
-		return 0, false
+		return never
 	}
 	for tau := start; tau <= maxDelay; tau++ {
 		if !schurStable(s.delayPolynomial(tau)) {
-			return tau, true
+			return first(float64(tau))
 		}
 	}
-	return 0, false
+	return upTo(maxDelay)
 }
 
 // criticalBlock lets the block grow step by step: B^K and Σ_{j<K} B^j from
 // those of K−1. Once B^K has died out M no longer changes.
-func (s *scalar) criticalBlock() (int, bool) {
+func (s *scalar) criticalBlock() threshold {
 	b, enter := s.inner(s.rate)
 	power, sum := b, matrix2{1, 0, 0, 1}
 	for k := 1; k <= maxInterval; k++ {
 		if closeBlock(power, sum, enter).radius() >= 1 {
-			return k, true
+			return first(float64(k))
 		}
 		if norm(power[:]) < 1e-17 {
-			break
+			return never
 		}
 		sum = sum.plus(power)
 		power = power.times(b)
 	}
-	return 0, false
+	return upTo(maxInterval)
 }
 
 // delayPolynomial returns the coefficients, constant first, of the

@@ -94,7 +94,11 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 				total.Zero()
 			}
 		}
-		critical := l.criticalRate()
+		rate := l.criticalRate()
+		if !rate.known {
+			t.Errorf("some rate is always unstable, said is %v", rate)
+		}
+		critical := rate.at
 		if norm(total.RawMatrix().Data) == 0 {
 			if critical != 0 {
 				t.Errorf("a mode that does not restore is stable up to %v", critical)
@@ -115,7 +119,7 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	if !m.coupled {
 		t.Fatal("the stale share of the scale is meant to couple the modes")
 	}
-	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate(), 300)
+	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate().at, 300)
 }
 
 // The eigenvalues of a triangular matrix in another basis are its diagonal;

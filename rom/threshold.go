@@ -1,0 +1,138 @@
+package rom
+
+import "math"
+
+// threshold is the outcome of a search, from below, for the smallest value at
+// which something happens: it happens first at at, where known (+Inf: never);
+// else it does not happen up to at, and beyond nobody has looked. Its zero value
+// says nothing.
+type threshold struct {
+	at    float64
+	known bool
+}
+
+// never is the threshold of what provably does not happen.
+var never = threshold{math.Inf(1), true}
+
+// first returns the threshold at ≥ 0; where that is no number, or negative from
+// lost digits, nothing is said.
+func first(at float64) threshold {
+	if !(at >= 0) {
+		return threshold{}
+	}
+	return threshold{at, true}
+}
+
+// upTo returns the threshold of what does not happen up to limit, which is
+// nothing said where that is not finite.
+func upTo(limit float64) threshold {
+	if !isFinite([]float64{limit}) {
+		return threshold{}
+	}
+	return threshold{at: limit}
+}
+
+// or returns the threshold of either of two things: the lower one, which beyond
+// what was searched of the other is not known.
+func (x threshold) or(y threshold) threshold {
+	if x.at < y.at || x.at == y.at && x.known {
+		return x
+	}
+	return y
+}
+
+// said returns the value, nil where there is none or it is not known, and up to
+// which limit there is none.
+func (x threshold) said() (value *float64, limit float64) {
+	if x.known && !math.IsInf(x.at, 1) {
+		return &x.at, x.at
+	}
+	return nil, x.at
+}
+
+// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, on a grid
+// even in √x of n points, bisected; a maximum between grid points that reaches
+// 1 counts. Where f is not known (NaN) the search ends.
+func firstCrossing(f func(float64) float64, low, high float64, n int) threshold {
+	if !isFinite([]float64{low, high}) {
+		return threshold{}
+	}
+	from, to := math.Sqrt(low), math.Sqrt(high)
+	place := func(i int) float64 {
+		x := from + (to-from)*float64(i)/float64(n)
+		return x * x
+	}
+	unknown := false
+	at := func(x float64) float64 {
+		value := f(x)
+		unknown = unknown || math.IsNaN(value)
+		return value
+	}
+	refine := func(a, b float64) threshold { // f(a) < 1 ≤ f(b)
+		excess := func(x float64) float64 { return at(x) - 1 }
+		x := root(excess, a, b, excess(a))
+		if unknown {
+			return upTo(a)
+		}
+		return first(x)
+	}
+	last := at(place(0))
+	if unknown {
+		return threshold{}
+	}
+	before := last
+	if last >= 1 {
+		return refine(0, place(0))
+	}
+	for i := 1; i <= n; i++ {
+		now := at(place(i))
+		if unknown {
+			return upTo(place(i - 1))
+		}
+		// A peak of the parabola through three points can exceed the largest of
+		// them by an eighth of their second difference.
+		if i >= 2 && last > before && last > now && last+(2*last-before-now)/8 >= 1 {
+			x, value := golden(at, place(i-2), place(i))
+			if unknown {
+				return upTo(place(i - 2))
+			}
+			if value >= 1 {
+				return refine(place(i-2), x)
+			}
+		}
+		if now >= 1 {
+			return refine(place(i-1), place(i))
+		}
+		before, last = last, now
+	}
+	return upTo(high)
+}
+
+// firstMaximum returns the first maximum of rate(z) going down from z = 1 to μ;
+// nothing where the rate becomes infinite first or is not known (NaN). 1 − z
+// grows by 3 % from 1e-6 of its range: the maximum is at 1 − O(1/τ).
+func firstMaximum(rate func(z float64) float64, mu float64) threshold {
+	const growth = 1.03
+	before, last, value := 1.0, 1.0, 0.0
+	for share := 1e-6; share < 1; share *= growth {
+		z := 1 - (1-mu)*share
+		now := rate(z)
+		if math.IsInf(now, 1) || math.IsNaN(now) {
+			return threshold{}
+		}
+		if now < value {
+			unknown := false
+			_, top := golden(func(z float64) float64 {
+				r := rate(z)
+				unknown = unknown || math.IsNaN(r)
+				return r
+			}, z, before)
+			if unknown {
+				return threshold{}
+			}
+			return first(top)
+		}
+		before, last, value = last, z, now
+	}
+	return first(value)
+}
