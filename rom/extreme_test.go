@@ -140,10 +140,14 @@ func predictInTime(p Params) (Prediction, error) {
 	return Prediction{}, fmt.Errorf("took %v", took)
 }
 
-// Every extreme, and every two of them together, leave a prediction of numbers.
+// Every extreme, and every two of them together (in a fast run one pair in Thin),
+// leave a prediction of numbers.
 func TestExtremesPredictNumbers(t *testing.T) {
 	for i, first := range extremes {
-		for _, second := range extremes[i:] {
+		for j, second := range extremes[i:] {
+			if j%Thin != 0 {
+				continue
+			}
 			p := moderate()
 			first.push(&p)
 			second.push(&p)

@@ -121,7 +121,8 @@ func TestMeasuredStiffness(t *testing.T) {
 		all = append(all, completions(rom.Ratio, rom.AtCurrent, lag), completions(rom.Unweighted, rom.AtSnapshot, lag))
 	}
 	for i, p := range all {
-		if i%7 != 0 && i < len(all)-6 { // 7 goes through every kind of staleness, lag and optimizer
+		// A stride prime to 10 goes through every kind of staleness, lag and optimizer.
+		if i%(6*rom.Thin+1) != 0 && i < len(all)-6 {
 			continue
 		}
 		want, got, stiffer := rom.Predict(p), rom.Predict(measured(t, p, 1)), rom.Predict(measured(t, p, 1.1))
@@ -224,7 +225,9 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 			for range 3 {
 				start := rom.ProcessorTime()
 				got = rom.Predict(p)
-				quickest = min(quickest, rom.ProcessorTime()-start)
+				if quickest = min(quickest, rom.ProcessorTime()-start); quickest <= time.Second {
+					break
+				}
 			}
 			if quickest > time.Second {
 				t.Errorf("%s: took %v", describe(p), quickest)

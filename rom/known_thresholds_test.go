@@ -304,7 +304,7 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays of several arms takes long
 			continue
 		}
-		got := rom.Predict(p)
+		got := rom.PredictMotion(p)
 		if got.FixedPoint == nil {
 			t.Fatalf("%s: no fixed point", describe(p))
 		}
