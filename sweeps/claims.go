@@ -42,6 +42,7 @@ type finding struct {
 	kind             rom.Kind
 	side             Side        // on which the prediction may be missed
 	expect           Expectation // "" the check's
+	fault            string      // in words, of a control that is not the check's; ""
 	outOfScope       string      // why, where the theory does not hold
 	failed           string      // why nature has decided against every stationary state
 }
@@ -93,19 +94,10 @@ func each(_ *Check, cells []*Cell) []CellSet {
 // acrossOver groups the cells that differ only in check.Over, keys of `run`
 // ignored; sets and cells keep the order of the sweep.
 func acrossOver(check *Check, cells []*Cell) []CellSet {
-	key, _ := LookupKey(check.Over)
 	var sets []CellSet
 	index := make(map[string]int)
 	for _, c := range cells {
-		rest := c.Settings
-		rest.Run = sim.Run{}
-		if rest.Optimizer.Schedule.Total == c.Settings.Run.Steps {
-			rest.Optimizer.Schedule.Total = 0 // its default follows the length of the run
-		}
-		if err := key.Set(&rest, key.Get(&cells[0].Settings)); err != nil {
-			panic(err) // the value was legal in its own cell
-		}
-		id := c.Variant + "\n" + string(Canonical(rest))
+		id := sizeKey(c.Variant, &c.Settings)
 		n, known := index[id]
 		if !known {
 			n = len(sets)
@@ -133,9 +125,7 @@ func onePerForce(check *Check, cells []*Cell) []CellSet {
 	var first []*Cell
 	seen := make(map[string]bool)
 	for _, c := range cells {
-		s := Settings{Bandit: c.Settings.Bandit, Estimator: c.Settings.Estimator}
-		s.Policy.Reference = c.Settings.Policy.Reference
-		if id := string(Canonical(s)); !seen[id] {
+		if id := forceID(&c.Settings); !seen[id] {
 			seen[id] = true
 			first = append(first, c)
 		}

@@ -88,7 +88,7 @@ func findSaturation(j *judgement, set CellSet) []finding {
 	if why == "" {
 		rate.predicted, r2.predicted = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
 	}
-	if j.refuted() {
+	if j.inPlace {
 		return []finding{rate}
 	}
 	return []finding{rate, r2}
@@ -143,8 +143,9 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 	}
 	steps := sim.FitSteps(sim.EarlySlopeFit, 101)
 	reward := make([]float64, 0, len(steps))
-	mean := expectedReward(c)
-	_, scope := rom.MeanField(params, c.Sim.Init, 100, func(_ int, theta []float64) { reward = append(reward, mean(theta)) })
+	_, scope := rom.MeanField(params, c.Sim.Init, 100, func(_ int, theta []float64) {
+		reward = append(reward, rom.ExpectedReward(params, theta))
+	})
 	if !scope.In {
 		return 0, scope.Because
 	}
@@ -208,20 +209,6 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
-// expectedReward returns J as a function of logits.
-func expectedReward(c *Cell) func(logits []float64) float64 {
-	means := make([]float64, len(c.Settings.Bandit.Arms))
-	for a, arm := range c.Settings.Bandit.Arms {
-		means[a] = arm.Mean
-	}
-	policy := grpo.NewPolicy(means)
-	return func(logits []float64) float64 {
-		copy(policy.Logits, logits)
-		policy.Update()
-		return policy.Mean(means)
-	}
-}
-
 // curve returns the predicted trajectory of a cell: the nonlinear mean-field
 // map with the exact drift; the paper's (paper-rule): the G = ∞ curve for every
 // G, and at G = ∞ its oscillator at its early-slope stiffness; or the closed
@@ -232,8 +219,7 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 		params.GroupSize = rom.Infinite
 	}
 	kind = j.kind
-	mean := expectedReward(c)
-	start := mean(c.Sim.Init)
+	start := rom.ExpectedReward(params, c.Sim.Init)
 	point, ok := rom.Reached(params)
 	if !ok {
 		return curve{}, kind, "no fixed point"
@@ -258,7 +244,7 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 	}
 	cv.reward = make([]float64, c.Settings.Run.Steps+1)
 	force, scope := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
-		cv.reward[t] = mean(theta)
+		cv.reward[t] = rom.ExpectedReward(params, theta)
 	})
 	if kind == "" {
 		kind = force

@@ -1,11 +1,13 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -40,43 +42,56 @@ func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
 	quantities := safetyQuantities(j.check, set.Cells)
+	right := *j // by which both are told the rule
+	right.kind, right.set, right.factors = rom.PaperRule, nil, rom.Unit
+	reference := right.threshold(c, o.measuredStiffness(len(c.Settings.Bandit.Arms)))
 
-	rule := *j
-	rule.kind = rom.PaperRule
-	if j.refuted() {
-		rule.kind = "" // the exact prediction in the rule's place
+	rule, exact := *j, *j
+	rule.kind, exact.kind = rom.PaperRule, ""
+	if j.inPlace {
+		rule.kind = ""
+		exact.factors.Stiffness *= ratioFault
 	}
 	safe := rule.locatedAgainst(c, o, (*judgement).threshold)
-	safe.quantity, safe.side = quantities[0], FromBelow
-
-	right := *j // the rule that both ratios are taken to
-	right.kind, right.set, right.factors = rom.PaperRule, nil, rom.Unit
-	reference, _ := right.threshold(c, o)
-	exact := *j
-	exact.kind = ""
+	safe.quantity = quantities[0]
+	if !j.inPlace {
+		safe.side = FromBelow
+	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
 	ratio.quantity, ratio.expect = quantities[1], Holds
+	if j.inPlace {
+		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
+	}
+	ratio.outOfScope = cmp.Or(reference.outOfScope, ratio.outOfScope)
 	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted} {
-		*x /= reference
+		*x /= reference.value
 	}
 	return []finding{safe, ratio}
 }
 
-// refuted reports whether j is the control of a refutation: the exact
-// prediction judged in the place of the refuted one.
-func (j *judgement) refuted() bool { return j.check.Expect == Fails && j.kind != j.check.Prediction }
+// ratioFault is the fault planted for threshold / rule where the check is a
+// refutation of the rule: its own control, the exact prediction, is what the
+// ratio is held against anyway.
+const ratioFault = 1.2
 
-// locatedAgainst begins a finding with the located bracket, widened by the
-// interval of the measured stiffness that it scales with, and a prediction at
-// that stiffness. Where no event was found up to the end of the search the
-// bracket has no upper end.
-func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement, *Cell, *Outcome) (float64, string)) finding {
+// located is a prediction of where something happens along a parameter.
+type located struct {
+	value      float64 // +Inf: nowhere below searched
+	searched   float64
+	kind       rom.Kind
+	outOfScope string
+}
+
+// locatedAgainst begins a finding with the located bracket and a prediction at
+// the measured stiffness. The bracket is widened by what the errors of that
+// stiffness are worth. Where no event was found up to the end of the search it
+// has no upper end.
+func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement, *Cell, *rom.Measured) located) finding {
 	f := unmeasured(j.kind)
-	if f.kind == "" {
-		f.kind = rom.Exact
-	}
 	low, found := o.estimate(sim.LocatedLow)
-	if !found {
+	stiffness := o.measuredStiffness(len(c.Settings.Bandit.Arms))
+	if !found || stiffness == nil {
+		f.kind = cmp.Or(f.kind, rom.Exact)
 		f.outOfScope = "the measured stiffness gives the search no scale"
 		return f
 	}
@@ -84,99 +99,154 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 	if high, found := o.estimate(sim.LocatedHigh); found {
 		f.hi, f.measured, f.side = high.Mean, (low.Mean+high.Mean)/2, FromBothSides
 	}
-	if stiffness, ok := o.estimate(stiffnessTotal); ok && stiffness.DF != measure.Exactly {
-		lo, hi := stiffness.Interval(j.confidence)
-		half := (hi - lo) / 2 / math.Abs(stiffness.Mean)
+	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
+	p := at(stiffness)
+	if half := j.stiffnessError(c, o, at); math.IsInf(half, 1) {
+		f.lo, f.hi, f.side = math.Inf(-1), math.Inf(1), FromBothSides
+	} else {
 		f.lo *= 1 - half
 		f.hi *= 1 + half
 	}
-	f.predicted, f.outOfScope = predict(j, c, o)
+	f.predicted, f.kind, f.outOfScope = p.value, p.kind, p.outOfScope
+	if reach := f.lo; f.outOfScope == "" && math.IsInf(p.value, 1) {
+		if f.side == FromBothSides {
+			reach = f.hi
+		}
+		if reach > p.searched {
+			f.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
+		}
+	}
+	if j.check.Locate.Param == lagKey {
+		f.predicted = max(f.predicted, 1) // no search begins below it
+	}
 	return f
 }
 
-// threshold returns the smallest unstable value of the located parameter, at
-// the measured stiffness; +Inf where there is none.
-func (j *judgement) threshold(c *Cell, o *Outcome) (value float64, outOfScope string) {
-	p, why := j.atMeasured(c, o, j.settings(c))
-	if why != "" {
-		return 0, why
+// stiffnessError returns by how much, relatively, the intervals of the measured
+// stiffness move a prediction made from it: of two arms those of its fresh and
+// stale parts, independent of each other; of more, whose matrices have an entry
+// a pair of arms, that of the stiffest mode.
+func (j *judgement) stiffnessError(c *Cell, o *Outcome, at func(*rom.Measured) located) float64 {
+	halfWidth := func(part string) float64 {
+		e, _ := o.estimate(part)
+		if e.DF == measure.Exactly || e.StdErr == 0 && e.DF > 0 {
+			return 0
+		}
+		lo, hi := e.Interval(j.confidence)
+		return (hi - lo) / 2
 	}
-	rate, interval := p.Exact.CriticalLearningRate, p.Exact.CriticalRefreshInterval
-	switch j.kind {
-	case rom.LeadingOrder:
-		rate, interval = p.LeadingOrder.CriticalLearningRate, p.LeadingOrder.CriticalRefreshInterval
-	case rom.PaperRule:
-		rate, interval = p.PaperRule.CriticalLearningRate, p.PaperRule.CriticalRefreshInterval
+	total, _ := o.estimate(stiffnessTotal)
+	scale := halfWidth(stiffnessTotal) / math.Abs(total.Mean)
+	centre := at(o.measuredStiffness(len(c.Settings.Bandit.Arms))).value
+	if len(c.Settings.Bandit.Arms) > 2 || math.IsInf(centre, 1) {
+		return scale
 	}
-	if j.check.Locate.Param == lagKey {
-		return orNever(interval), ""
+	square := 0.0
+	for _, part := range []string{stiffnessFresh, stiffnessStale} {
+		half := halfWidth(part)
+		if math.IsInf(half, 1) {
+			return half
+		}
+		if half == 0 {
+			continue
+		}
+		moved := *o
+		moved.Estimates = append([]Estimate{}, o.Estimates...)
+		for i := range moved.Estimates {
+			if e := &moved.Estimates[i]; e.Name == part {
+				e.Mean += half
+			}
+		}
+		shift := at(moved.measuredStiffness(2)).value/centre - 1
+		square += shift * shift
 	}
-	return orNever(rate), ""
+	return math.Sqrt(square)
+}
+
+// threshold returns the smallest unstable value of the located parameter.
+func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
+	s := j.settings(c)
+	p := j.cache.at(c.ID, &s, j.factors, stiffness, rom.Predict)
+	inInterval := j.check.Locate.Param == lagKey
+	if j.kind == rom.PaperRule {
+		rule := p.PaperRule.CriticalLearningRate
+		if inInterval {
+			rule = p.PaperRule.CriticalRefreshInterval
+		}
+		return byRule(p, rule)
+	}
+	d, kind, outOfScope := j.dynamics(&s, p)
+	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
+	if inInterval {
+		critical, searched = d.CriticalRefreshInterval, d.Searched.RefreshInterval
+	}
+	return newLocated(critical, searched, kind, outOfScope)
 }
 
 // onset returns the value of the located parameter from which on the motion
-// rings, at the measured stiffness; +Inf where there is none.
-func (j *judgement) onset(c *Cell, o *Outcome) (value float64, outOfScope string) {
+// rings.
+func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
 	if j.check.Locate.Param != lagKey {
-		return j.onsetRate(c, o, s)
+		return j.onsetRate(c, &s, stiffness)
+	}
+	longest := longestBlockOnset
+	if s.Lag.Kind == grpo.Delay {
+		longest = longestDelayOnset
 	}
 	rate := s.Optimizer.LearningRate
-	for s.Lag.Interval = 1; s.Lag.Interval <= longestOnset; s.Lag.Interval++ {
-		onset, why := j.onsetRate(c, o, s)
-		if why != "" {
-			return 0, why
+	var at located
+	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
+		at = j.onsetRate(c, &s, stiffness)
+		if at.outOfScope != "" {
+			return at
 		}
-		if onset <= rate {
-			return float64(s.Lag.Interval), ""
+		if at.value <= rate {
+			at.value = float64(s.Lag.Interval)
+			return at
 		}
 	}
-	return math.Inf(1), ""
+	at.value, at.searched = math.Inf(1), float64(longest+1)
+	return at
 }
 
-// longestOnset is the refresh interval up to which the onset of oscillation is
-// predicted: beyond 104 steps of delay the theory gives none.
-const longestOnset = 104
+// The refresh intervals up to which an onset of oscillation is looked for:
+// beyond 104 steps of delay the theory gives none.
+const (
+	longestBlockOnset = 1000
+	longestDelayOnset = 104
+)
 
-func (j *judgement) onsetRate(c *Cell, o *Outcome, s Settings) (value float64, outOfScope string) {
-	p, why := j.atMeasured(c, o, s)
-	if why != "" {
-		return 0, why
+// onsetRate returns the smallest learning rate at which the motion rings.
+func (j *judgement) onsetRate(c *Cell, s *Settings, stiffness *rom.Measured) located {
+	p := j.cache.at(c.ID, s, j.factors, stiffness, rom.PredictMotion)
+	if j.kind == rom.PaperRule {
+		return byRule(p, p.PaperRule.OscillationLearningRate)
 	}
-	switch j.kind {
-	case rom.LeadingOrder:
-		return orNever(p.LeadingOrder.OscillationLearningRate), ""
-	case rom.PaperRule:
-		return orNever(p.PaperRule.OscillationLearningRate), ""
-	}
-	return orNever(p.Exact.OscillationLearningRate), ""
+	d, kind, outOfScope := j.dynamics(s, p)
+	return newLocated(d.OscillationLearningRate, d.Searched.Onset, kind, outOfScope)
 }
 
-// orNever turns a threshold that does not exist into one beyond every number.
-func orNever(x *float64) float64 {
-	if x == nil {
-		return math.Inf(1)
+// newLocated makes a prediction of a threshold that may not exist below what
+// was searched.
+func newLocated(threshold *float64, searched float64, kind rom.Kind, outOfScope string) located {
+	l := located{value: math.Inf(1), searched: searched, kind: kind, outOfScope: outOfScope}
+	if threshold != nil {
+		l.value = *threshold
 	}
-	return *x
+	return l
 }
 
-// atMeasured returns what the theory says of settings at the stiffness measured
-// in a cell.
-func (j *judgement) atMeasured(c *Cell, o *Outcome, s Settings) (p *rom.Prediction, outOfScope string) {
-	measured := o.measuredStiffness(len(c.Settings.Bandit.Arms))
-	if measured == nil {
-		return nil, "the stiffness was not measured"
-	}
-	p = j.cache.predictMeasured(c.ID, &s, j.factors, measured)
+// byRule makes a prediction by the paper's rule, which may say nothing.
+func byRule(p *rom.Prediction, threshold *float64) located {
+	l := newLocated(threshold, 0, rom.PaperRule, "")
 	switch {
 	case p.FixedPoint == nil:
-		outOfScope = "no fixed point"
-	case j.kind == rom.LeadingOrder:
-		outOfScope = p.LeadingOrder.Scope.Because
-	case j.kind != rom.PaperRule:
-		outOfScope = p.Exact.Scope.Because
+		l.outOfScope = "no fixed point"
+	case threshold == nil:
+		l.outOfScope = "the paper's rule says nothing here"
 	}
-	return p, outOfScope
+	return l
 }
 
 // matrixEntry names the measured entry −∂g_a/∂θ_b of a stiffness matrix.

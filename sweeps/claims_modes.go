@@ -10,8 +10,13 @@ import (
 // namedShare and paperNamedShare are the estimates of the share of replicas
 // whose failure mode is named so, by the project's diagnostics and by the
 // paper's.
-func namedShare(mode diagnose.Mode) string      { return "named_" + string(mode) }
-func paperNamedShare(mode diagnose.Mode) string { return "paper_named_" + string(mode) }
+func namedShare(mode diagnose.Mode) string      { return namedPrefix + string(mode) }
+func paperNamedShare(mode diagnose.Mode) string { return paperNamedPrefix + string(mode) }
+
+const (
+	namedPrefix      = "named_"
+	paperNamedPrefix = "paper_named_"
+)
 
 func modeQuantity(check *Check, _ []*Cell) []string {
 	return []string{"share of replicas named " + check.Mode}
@@ -31,7 +36,7 @@ func findMode(j *judgement, c *Cell, o *Outcome) finding {
 		return f
 	}
 	f.predicted, f.measured, f.replicas = 1, e.Mean, e.DF+1
-	f.lo, f.hi = e.Share(float64(e.DF+1), j.confidence)
+	f.lo, f.hi = c.interval(namedShare(diagnose.Mode(mode)), e, j.confidence)
 	return f
 }
 
@@ -67,6 +72,9 @@ func (c *Cell) nameModes(r *sim.Result) []Estimate {
 		for _, mode := range diagnose.Modes {
 			if values := named[share(mode)]; len(values) > 0 {
 				e := measure.Mean(values)
+				if c.Sim.Deterministic() {
+					e = measure.Certain(values[0])
+				}
 				shares = append(shares, Estimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 			}
 		}

@@ -41,27 +41,35 @@ func findDamping(j *judgement, c *Cell, o *Outcome) finding {
 // ofMotion returns a number of the linear dynamics at the fixed point, stable
 // or not: of the full map, or to leading order.
 func (j *judgement) ofMotion(s *Settings, of func(*rom.Dynamics) *float64) (value float64, kind rom.Kind, outOfScope string) {
-	p := j.predictSettings(s)
+	d, kind, outOfScope := j.dynamics(s, j.predictSettings(s))
+	x := of(d)
+	switch {
+	case outOfScope != "":
+		return 0, kind, outOfScope
+	case x == nil:
+		return 0, kind, "the theory has no " + string(kind) + " number here"
+	}
+	return *x, kind, ""
+}
+
+// dynamics returns the linear dynamics that is judged, of the full map or to
+// leading order, and why it is out of scope, or "".
+func (j *judgement) dynamics(s *Settings, p *rom.Prediction) (d *rom.Dynamics, kind rom.Kind, outOfScope string) {
 	known := knownTo(s, p)
 	kind = cmp.Or(j.kind, known)
-	dynamics := &p.Exact
+	d = &p.Exact
 	if kind == rom.LeadingOrder {
-		dynamics = &p.LeadingOrder
+		d = &p.LeadingOrder
 	}
-	x := of(dynamics)
 	switch {
 	case p.FixedPoint == nil:
 		outOfScope = "no fixed point"
 	case j.inexact(known) != "":
 		outOfScope = j.inexact(known)
-	case !dynamics.Scope.In:
-		outOfScope = dynamics.Scope.Because
-	case x == nil:
-		outOfScope = "the theory has no " + string(kind) + " number here"
-	default:
-		value = *x
+	case !d.Scope.In:
+		outOfScope = d.Scope.Because
 	}
-	return value, kind, outOfScope
+	return d, kind, outOfScope
 }
 
 // paperAge is the lag of the paper's formulas: K_ref steps, none on-policy.

@@ -76,11 +76,7 @@ func loadText(t *testing.T, text string) *Spec {
 
 func planText(t *testing.T, text string) *Plan {
 	t.Helper()
-	plan, err := NewPlan(loadText(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	return NewPlan(loadText(t, text))
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -207,12 +207,16 @@ func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
 	if eventOf(j.check) == sim.Ringing {
 		predict = (*judgement).onset
 	}
-	value, why := predict(exact, c, o)
-	if why != "" || math.IsInf(value, 0) {
+	stiffness := o.measuredStiffness(len(c.Settings.Bandit.Arms))
+	if stiffness == nil {
+		return nil
+	}
+	at := predict(exact, c, stiffness)
+	if at.outOfScope != "" || math.IsInf(at.value, 0) {
 		return nil
 	}
 	return []Estimate{
-		{Name: sim.LocatedLow, Mean: value, DF: measure.Exactly},
-		{Name: sim.LocatedHigh, Mean: value, DF: measure.Exactly},
+		{Name: sim.LocatedLow, Mean: at.value, DF: measure.Exactly},
+		{Name: sim.LocatedHigh, Mean: at.value, DF: measure.Exactly},
 	}
 }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -18,6 +19,7 @@ type judgement struct {
 	set        func(*Settings) // changes what the theory is told of a cell; nil: nothing
 	factors    rom.Factors
 	mode       string // a failure mode in the place of the check's; "" the check's
+	inPlace    bool   // the exact prediction stands in the place of a refuted one
 	outcomes   map[string]*Outcome
 	cache      predictionCache
 }
@@ -63,7 +65,7 @@ func judge(plan *Plan, outcomes map[string]*Outcome, cache predictionCache) []Ve
 					v.Quantity = quantities[i]
 				}
 				if wrong != nil {
-					v.Control = &ControlVerdict{Fault: fault, Verdict: wrong.rule(row, faulty[i]).Verdict}
+					v.Control = &ControlVerdict{Fault: cmp.Or(faulty[i].fault, fault), Verdict: wrong.rule(row, faulty[i]).Verdict}
 				}
 				verdicts = append(verdicts, v)
 			}
@@ -82,7 +84,7 @@ func (j *judgement) planted() (*judgement, string) {
 		if j.check.Expect != Fails {
 			return nil, ""
 		}
-		wrong.kind = ""
+		wrong.kind, wrong.inPlace = "", true
 		return &wrong, "the exact prediction"
 	}
 	wrong.plant(control.Fault())
@@ -129,6 +131,9 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 		v.Expect = f.expect
 	}
 	margin := j.margin(f.predicted)
+	if f.side == FromBelow {
+		margin = 0
+	}
 	v.Margin = Number(margin)
 	switch {
 	case f.outOfScope != "":
@@ -177,9 +182,9 @@ func because(ruling Ruling, f finding, margin float64, expect Expectation) strin
 	inside := (ruling == Agree) == (expect == Holds)
 	switch {
 	case f.side == FromBelow && inside:
-		return "the interval does not lie below the prediction by more than the margin"
+		return "the interval does not lie below the prediction"
 	case f.side == FromBelow:
-		return "the interval lies below the prediction by more than the margin"
+		return "the interval lies wholly below the prediction"
 	case f.side == Beyond && inside:
 		return "no event up to the end of the search, and none predicted before it"
 	case f.side == Beyond:
@@ -233,24 +238,21 @@ func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pred
 
 // predictMotion is predict without the search for thresholds.
 func (cache predictionCache) predictMotion(s *Settings) *rom.Prediction {
-	key := "motion " + string(Canonical(*s))
-	p, known := cache[key]
-	if !known {
-		made := rom.PredictMotion(Params(s, rom.Unit))
-		p = &made
-		cache[key] = p
-	}
-	return p
+	return cache.at("motion", s, rom.Unit, nil, rom.PredictMotion)
 }
 
-// predictMeasured is predict at a stiffness measured in the cell that key names.
-func (cache predictionCache) predictMeasured(key string, s *Settings, factors rom.Factors, measured *rom.Measured) *rom.Prediction {
+// at returns what the theory says of settings at a stiffness measured in the
+// cell that key names; nil: at its own.
+func (cache predictionCache) at(key string, s *Settings, factors rom.Factors, measured *rom.Measured, predict func(rom.Params) rom.Prediction) *rom.Prediction {
+	params := Params(s, factors)
+	params.Measured = measured
+	if measured != nil {
+		key = fmt.Sprint(key, measured.Fresh.RawMatrix().Data, measured.Stale.RawMatrix().Data)
+	}
 	key = fmt.Sprintf("%s %s %v", key, Canonical(*s), factors)
 	p, known := cache[key]
 	if !known {
-		params := Params(s, factors)
-		params.Measured = measured
-		made := rom.Predict(params)
+		made := predict(params)
 		p = &made
 		cache[key] = p
 	}

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,27 +19,16 @@ type measures struct {
 	modes     bool // the failure mode of every replica
 }
 
-// add adds what a check measures, or says why the cell cannot measure both.
-func (m *measures) add(check *Check) (conflict string) {
-	apart := func(what, keys string) string {
-		return fmt.Sprintf("got two checks that measure the %s of the same cell with different %s, want the same, or cells apart (where, variant)", what, keys)
-	}
+// add adds what a check measures. That the checks of one cell measure the same
+// is seen to when the file is loaded (sharing.go).
+func (m *measures) add(check *Check) {
 	if check.Displacement > 0 {
-		if other := m.stiffness; other != nil && (other.Displacement != check.Displacement || other.Draws != check.Draws) {
-			return apart("stiffness", "displacement or draws")
-		}
 		m.stiffness = check
 	}
 	if check.Offset > 0 {
-		if m.offset > 0 && m.offset != check.Offset {
-			return apart("relaxation", "offset")
-		}
 		m.offset = check.Offset
 	}
 	if check.Locate != nil {
-		if other := m.location; other != nil && (eventOf(other) != eventOf(check) || *other.Locate != *check.Locate) {
-			return apart("threshold", "events or locate")
-		}
 		m.location = check
 	}
 	switch check.Claim {
@@ -51,7 +39,6 @@ func (m *measures) add(check *Check) (conflict string) {
 	case claimFailureMode:
 		m.modes = true
 	}
-	return ""
 }
 
 func (m *measures) fit(fit sim.CurveFit) {
@@ -63,10 +50,8 @@ func (m *measures) fit(fit sim.CurveFit) {
 
 // eventOf is what a locating check looks for.
 func eventOf(check *Check) sim.Event {
-	if check.Claim == claimOnset {
-		return sim.Ringing
-	}
-	return sim.Instability
+	row, _ := LookupClaim(check.Claim)
+	return row.Event
 }
 
 // atRest reports whether something is measured about the fixed point.

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -80,10 +81,13 @@ func (o *Outcome) estimate(name string) (measure.Estimate, bool) {
 	return measure.Estimate{}, false
 }
 
-// interval returns the interval of a cell's estimate: Wilson's for the share of
-// zero-variance groups, Student's for everything else.
+// interval returns the interval of a cell's estimate: Wilson's for shares, of
+// zero-variance groups and of replicas named so, Student's for everything else.
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
-	if name != sim.ZeroVarianceShare {
+	switch {
+	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix):
+		return e.Share(float64(e.DF+1), confidence)
+	case name != sim.ZeroVarianceShare:
 		return e.Interval(confidence)
 	}
 	run := c.Settings.Run

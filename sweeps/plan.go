@@ -58,8 +58,8 @@ type CellSet struct {
 	Cells []*Cell
 }
 
-// NewPlan expands a checked Spec. Its errors are Problems.
-func NewPlan(spec *Spec) (*Plan, error) {
+// NewPlan expands a checked Spec.
+func NewPlan(spec *Spec) *Plan {
 	plan := &Plan{Spec: spec}
 	points := spec.Points()
 	plan.Cells = make([]Cell, len(points))
@@ -84,9 +84,7 @@ func NewPlan(spec *Spec) (*Plan, error) {
 		for _, set := range planned.Sets {
 			plan.Verdicts += len(claimLogics[check.Claim].quantities(check, set.Cells))
 			for _, cell := range set.Cells {
-				if conflict := measured[cell].add(check); conflict != "" {
-					return nil, Problems{{Source: spec.Name, Key: "checks", Text: conflict}}
-				}
+				measured[cell].add(check)
 			}
 		}
 	}
@@ -100,7 +98,7 @@ func NewPlan(spec *Spec) (*Plan, error) {
 			}
 		}
 	}
-	return plan, nil
+	return plan
 }
 
 // resolve names the cell and turns its start, and what its checks measure, into

@@ -129,10 +129,7 @@ func Open(dir string) (*Plan, map[string]*Outcome, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := NewPlan(spec)
-	if err != nil {
-		return nil, nil, err
-	}
+	plan := NewPlan(spec)
 	outcomes, damaged, err := loadJournal(dir)
 	if err != nil {
 		return nil, nil, err

@@ -134,7 +134,7 @@ type Side int
 
 const (
 	FromBothSides Side = iota
-	FromBelow          // a measurement above the prediction is as good as any
+	FromBelow          // a measurement above the prediction is as good as any; there is no margin
 	Beyond             // what was looked for was not found up to lo, and may be anywhere beyond
 )
 
@@ -148,8 +148,8 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) R
 	outside := lo > predicted+margin || hi < predicted-margin
 	switch {
 	case side == FromBelow:
-		inside = lo >= predicted-margin
-		outside = hi < predicted-margin
+		inside = lo >= predicted
+		outside = hi < predicted
 	case side == Beyond:
 		inside = predicted >= lo
 	}

@@ -49,14 +49,10 @@ func tabulate(cells []*cell) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(spec, plant); err != nil {
-			return nil, err
-		}
+		t.add(spec, plant)
 	}
 	for _, c := range cells {
-		if err := t.add(c.spec, plant); err != nil {
-			return nil, err
-		}
+		t.add(c.spec, plant)
 	}
 	return t, nil
 }
@@ -71,12 +67,8 @@ func (t *table) claim(name string) int {
 }
 
 // add enters what the faults do to the checks of a file.
-func (t *table) add(spec *sweeps.Spec, plant []sweeps.Mistake) error {
-	plan, err := sweeps.NewPlan(spec)
-	if err != nil {
-		return err
-	}
-	for fault, shifts := range sweeps.Shifts(plan, plant) {
+func (t *table) add(spec *sweeps.Spec, plant []sweeps.Mistake) {
+	for fault, shifts := range sweeps.Shifts(sweeps.NewPlan(spec), plant) {
 		for _, s := range shifts {
 			claim := t.claim(s.Check.Claim)
 			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
@@ -84,7 +76,6 @@ func (t *table) add(spec *sweeps.Spec, plant []sweeps.Mistake) error {
 			}
 		}
 	}
-	return nil
 }
 
 // unmet says which claims catch too few faults, and which faults nobody catches.

@@ -86,10 +86,7 @@ func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 	if check := &spec.Checks[0]; fare == starved && check.Draws > 0 {
 		check.Draws = max(fewest*batch, check.Draws/fewerDraws)
 	}
-	plan, err := sweeps.NewPlan(spec)
-	if err != nil {
-		return nil, err
-	}
+	plan := sweeps.NewPlan(spec)
 	spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
 	return plan, nil
 }

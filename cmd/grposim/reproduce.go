@@ -97,7 +97,7 @@ func embeddedPlan(name string) (*sweeps.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sweeps.NewPlan(spec)
+	return sweeps.NewPlan(spec), nil
 }
 
 func embeddedSpec(name string) (*sweeps.Spec, error) {

@@ -73,7 +73,7 @@ func readPlan(file string, set []string) (*sweeps.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sweeps.NewPlan(spec)
+	return sweeps.NewPlan(spec), nil
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
