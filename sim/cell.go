@@ -18,7 +18,7 @@ type Cell struct {
 	Relaxation *RelaxationProbe // measured besides the run; nil: not
 	Location   *LocationProbe   // nil: none; such a cell simulates nothing else
 	Fits       []CurveFit       // numbers read off the mean curve of J
-	Traces     int              // how many replicas' recorded series the Result returns, at most 1,024
+	Traces     int              // how many replicas' recorded series the Result returns
 }
 
 // Deterministic reports whether the cell follows the expected gradient: all

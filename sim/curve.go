@@ -21,23 +21,24 @@ const (
 	EarlySlope     = "early_slope" // the paper's K
 )
 
-const (
-	saturationIntervals = 256
-	earlySteps          = 100
-)
+const saturationIntervals = 256
 
 // FitSteps returns the steps at which a fit reads the mean curve of J over a
 // run of the given length: for the saturation 0 to steps in at most 256 equal
 // intervals, the multiples of ⌈steps/256⌉ and the last; for the early slope
-// every step up to 100, and the last.
+// every step up to 100, then ⌊steps/2⌋, which shows whether the run has converged,
+// and the last.
 func FitSteps(fit CurveFit, steps int) []int {
 	every, until := max(1, (steps+saturationIntervals-1)/saturationIntervals), steps
 	if fit == EarlySlopeFit {
-		every, until = 1, min(earlySteps, steps)
+		every, until = 1, min(measure.EarlySteps, steps)
 	}
 	var at []int
 	for t := 0; t <= until; t += every {
 		at = append(at, t)
+	}
+	if fit == EarlySlopeFit && steps/2 > until {
+		at = append(at, steps/2)
 	}
 	if at[len(at)-1] != steps {
 		at = append(at, steps)

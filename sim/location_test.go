@@ -55,7 +55,8 @@ func block(k int) grpo.Lag   { return grpo.Lag{Kind: grpo.Block, Interval: k} }
 func delay(tau int) grpo.Lag { return grpo.Lag{Kind: grpo.Delay, Interval: tau} }
 
 // Located thresholds are the ηλ of docs/theory.md §5 within its digits and
-// 0.3 %; and at the ends of each bracket, a tolerance apart, the linear map of
+// 0.3 %; and at the ends of each bracket, a tolerance apart or, with an undecided value
+// between them, two, the linear map of
 // the mode is stable and unstable.
 func TestLocatedThresholds(t *testing.T) {
 	const tolerance = 1e-3
@@ -102,7 +103,7 @@ func TestLocatedThresholds(t *testing.T) {
 		below := cmplx.Abs(m.multipliers(o, x.lag)[0])
 		o.LearningRate = high[i] * (1 + tolerance/5)
 		above := cmplx.Abs(m.multipliers(o, x.lag)[0])
-		if !(below < 1 && above > 1) || !(high[i]-low[i] <= tolerance*low[i]) {
+		if !(below < 1 && above > 1) || !(high[i]-low[i] <= 2*tolerance*low[i]) {
 			t.Errorf("%s: located in [%g, %g], radius %g below, %g above", name, low[i], high[i], below, above)
 		}
 	}
@@ -303,38 +304,270 @@ func TestLocationNeedsAStiffness(t *testing.T) {
 	newCellWork(&c, 0)
 }
 
-// Sampled groups, many a step: the threshold is located within 3 %. (In eight
-// runs of other streams it was between 1.7 % below and 2.5 % above.)
+// Sampled groups, many a step: the bracket holds the threshold and is narrow.
 func TestLocatedThresholdOfSampledGroups(t *testing.T) {
-	checkSampledThreshold(t, 512, 4, 0.02)
+	checkSampledThreshold(t, 512, 16, 0.02, 0.1)
 }
 
-func checkSampledThreshold(t *testing.T, groups, replicas int, offset float64) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
-		Event: Instability, Param: LearningRate, From: 1, To: 10, Tolerance: 0.01})
-	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 16, groups
-	c.Init = []float64{0.65625, -0.65625}
-	c.Location.Point, c.Location.Offset = c.Init, offset
-	c.Stiffness[0].Point, c.Stiffness[0].Pairs, c.Stiffness[0].Displacement = c.Init, 1_000_000/groups, 0.1
+func checkSampledThreshold(t *testing.T, groups, replicas int, offset, width float64) {
+	c, stiffness := sampledLocation(16, groups, replicas, offset)
 	c.Optimizer.Momentum, c.Lag = 0.5, block(4)
-	c.Run = Run{Steps: 400, Replicas: replicas}
+	c.Run.Steps = 400
 	_, low, high := located(t, []Cell{c})
-	want := 0.447368421 / 0.1670956266
-	if !(math.Abs(low[0]/want-1) < 0.03 && math.Abs(high[0]/want-1) < 0.03) {
+	want := 0.447368421 / stiffness
+	if !(low[0] < want && want < high[0] && high[0]-low[0] < width*want) {
 		t.Errorf("located in [%g, %g], want %g", low[0], high[0], want)
 	}
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
 
+// sampledLocation searches for the instability of a frozen force under groups of
+// the given size, at its fixed point z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
+func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffness float64) {
+	c = locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+		Event: Instability, Param: LearningRate, From: 0.5, To: 10, Tolerance: 0.01})
+	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = size, groups
+	half := 0.7 * (1 - 1/float64(size))
+	c.Init = []float64{half, -half}
+	c.Location.Point, c.Location.Offset = c.Init, offset
+	c.Stiffness[0].Point, c.Stiffness[0].Pairs, c.Stiffness[0].Displacement = c.Init, 1_000_000/groups, 0.1
+	c.Run = Run{Steps: 200, Replicas: replicas}
+	p := 1 / (1 + math.Exp(-2*half))
+	return c, p * (1 - p)
+}
+
+// One pair is no evidence: whatever its noise says, nothing is certain. With more
+// pairs the bracket narrows, and holds the threshold: an end is decided beyond three
+// standard errors, and the noise of 8 groups of 8,192 moves the threshold itself by no
+// more than 2 %.
+func TestLittleDataGivesAWideBracket(t *testing.T) {
+	var cells []Cell
+	var want float64
+	for i := range 9 {
+		c, stiffness := sampledLocation(8192, 8, []int{1, 4, 16}[i/3], 0.02)
+		want = 1 / stiffness // ηλ = 2/K
+		c.ID, c.Lag = fmt.Sprint("search ", i), block(2)
+		cells = append(cells, c)
+	}
+	_, low, high := located(t, cells)
+	for i := range cells {
+		switch {
+		case i < 3 && (low[i] != 0 || !math.IsNaN(high[i])):
+			t.Errorf("one pair: located in [%g, %g]", low[i], high[i])
+		case low[i] > 1.02*want || high[i] < 0.98*want:
+			t.Errorf("%d pairs: located in [%g, %g], want %g", cells[i].Run.Replicas, low[i], high[i], want)
+		case i >= 6 && !(high[i]-low[i] < 0.4*want):
+			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g", cells[i].Run.Replicas, low[i], high[i], want)
+		}
+	}
+}
+
+// The fewer pairs, the wider the bracket of an onset, but it is not moved: here
+// (1−√μ)² = 0.0858 at μ = 0.5.
+func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
+	var cells []Cell
+	var want float64
+	for _, replicas := range []int{1, 2, 8, 64} {
+		c, stiffness := sampledLocation(256, 32, replicas, 0.1)
+		want = (1 - math.Sqrt(0.5)) * (1 - math.Sqrt(0.5)) / stiffness
+		c.Location.Event, c.Location.From, c.Location.To = Ringing, 0.01, 4
+		c.Optimizer.Momentum = 0.5
+		c.Run.Steps = 60
+		cells = append(cells, c)
+	}
+	_, low, high := located(t, cells)
+	if low[0] != 0 || !math.IsNaN(high[0]) {
+		t.Errorf("one pair: located in [%g, %g]", low[0], high[0])
+	}
+	for i, c := range cells {
+		if low[i] > want || high[i] < want || i > 1 && !(high[i]-low[i] < 0.3*want) {
+			t.Errorf("%d pairs: located in [%g, %g], want %g", c.Run.Replicas, low[i], high[i], want)
+		}
+	}
+}
+
+// A short run is prolonged: of K = 8 the threshold is found from a single step a
+// run too.
+func TestShortRunsAreProlonged(t *testing.T) {
+	var cells []Cell
+	for _, steps := range []int{1, 8, 32, 128} {
+		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{
+			Event: Instability, Param: LearningRate, From: 0.4, To: 8, Tolerance: 1e-3})
+		c.Lag, c.Optimizer.Momentum, c.Run.Steps = block(8), 0.9, steps
+		cells = append(cells, c)
+	}
+	stiffness, low, high := located(t, cells)
+	for i, c := range cells {
+		lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]
+		if want := 0.0338592952; !(lo < want && want < hi && hi-lo < 0.02*want) {
+			t.Errorf("%d steps: located in [%g, %g], want %g", c.Run.Steps, lo, hi, want)
+		}
+	}
+}
+
+// A stable motion that takes much longer than a trial is undecided, not unstable;
+// and one that starts near round-off is, whatever it does.
+func TestUndecided(t *testing.T) {
+	tried := func(event Event, rate, offset float64) outcome {
+		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: event})
+		c.Location.Offset, c.Optimizer.LearningRate, c.Run.Steps = offset, rate, 100
+		return newTrial(c.Location, c).outcome(t.Context(), event)
+	}
+	for _, x := range []struct {
+		event        Event
+		rate, offset float64
+		want         outcome
+	}{
+		{Instability, 1e-6, 1e-5, undecided}, // 3e-4 of its start over 1,600 steps
+		{Instability, 1, 1e-5, absent},
+		{Instability, 13, 1e-5, present}, // ηλ = 2.06
+		{Instability, 1, 1e-12, undecided},
+		{Instability, 13, 1e-12, undecided},
+		{Ringing, 13, 1e-12, undecided},
+		{Ringing, 1, 1e-5, absent},
+		{Ringing, 7, 1e-5, present}, // 1 − ηλ = −0.11
+	} {
+		if got := tried(x.event, x.rate, x.offset); got != x.want {
+			t.Errorf("%s at η = %g from %g: outcome %d, want %d", x.event, x.rate, x.offset, got, x.want)
+		}
+	}
+}
+
+// Near a flip a stable motion under momentum first grows to (1+μ)/(1−μ) times its
+// start, and is not taken to be unstable.
+func TestTransientGrowthIsNotInstability(t *testing.T) {
+	for _, mu := range []float64{0.5, 0.9, 0.99} {
+		for _, steps := range []int{1, 2000} {
+			c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability})
+			c.Optimizer.Momentum, c.Run.Steps = mu, steps
+			for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
+				c.Optimizer.LearningRate = 2 * (1 + mu) * (1 + off) / 0.1586848975
+				got := newTrial(c.Location, c).outcome(t.Context(), Instability)
+				if off < 0 && got == present || off > 0 && got != present {
+					t.Errorf("μ = %g, %d steps, %g beside the threshold: outcome %d", mu, steps, off, got)
+				}
+			}
+		}
+	}
+}
+
+// What the outcomes of trials make of a bracket.
+func TestBracket(t *testing.T) {
+	type trial struct {
+		value float64
+		outcome
+	}
+	none := math.Inf(1)
+	for _, x := range []struct {
+		whole     bool
+		trials    []trial
+		low, high float64
+		middle    float64 // at a tolerance of 0.01; 0: none
+	}{
+		{false, nil, 0, none, 0},
+		{false, []trial{{1, present}}, 0, 1, 0},
+		{false, []trial{{1, absent}, {2, present}}, 1, 2, 1.5},
+		{false, []trial{{1, absent}, {2, undecided}}, 1, none, 1.5},
+		{false, []trial{{1, undecided}, {2, present}}, 0, 2, 1.5},
+		{false, []trial{{1, undecided}, {2, absent}, {2.01, present}}, 2, 2.01, 0},
+		{false, []trial{{1, absent}, {1.005, undecided}, {2, undecided}, {3, present}}, 1, 3, 2.5},
+		{false, []trial{{1, absent}, {2, undecided}, {3, present}, {1.5, present}}, 1, 1.5, 1.25},
+		{false, []trial{{1, absent}, {2, undecided}, {3, undecided}, {4, present}, {2.5, present}}, 1, 2.5, 1.5},
+		{true, []trial{{1, present}}, 1, 1, 0},
+		{true, []trial{{5, present}}, 1, 5, 0}, // nothing below has been tried
+		{true, []trial{{5, undecided}, {6, present}}, 1, 6, 0},
+		{true, []trial{{1, absent}, {2, absent}, {3, present}}, 3, 3, 0},
+		{true, []trial{{1, absent}, {2, undecided}, {3, absent}, {4, present}}, 2, 4, 0},
+		{true, []trial{{1, absent}, {2, undecided}}, 1, none, 0},
+		{true, []trial{{120, absent}, {126, present}}, 120, 126, 123},
+		{true, []trial{{120, absent}, {126, undecided}, {127, absent}, {133, present}}, 120, 133, 123},
+	} {
+		b := bracket{high: none, whole: x.whole}
+		for _, try := range x.trials {
+			b.add(try.value, try.outcome)
+		}
+		middle, wide := b.middle(0.01)
+		if b.lowest() != x.low || b.high != x.high || wide != (x.middle > 0) || wide && middle != x.middle {
+			t.Errorf("%v: in [%g, %g], next %g (%v); want [%g, %g], next %g", x.trials, b.lowest(), b.high, middle, wide, x.low, x.high, x.middle)
+		}
+	}
+}
+
+// A stiffness that could be 0 or negative is no scale to search at.
+func TestUncertainStiffnessIsNoScale(t *testing.T) {
+	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 3, Tolerance: 0.01})
+	for _, x := range []struct {
+		stiffness measure.Estimate
+		searched  bool
+	}{
+		{measure.Certain(0.16), true},
+		{measure.Certain(-0.16), false},
+		{measure.Estimate{Mean: 0.16, StdErr: 0.04, DF: 63}, true},
+		{measure.Estimate{Mean: 0.16, StdErr: 0.06, DF: 63}, false},
+		{measure.Estimate{Mean: 0.16, StdErr: 0.01, DF: 1}, false},
+		{measure.Estimate{Mean: 0.16}, false},
+		{measure.Estimate{Mean: math.NaN(), StdErr: 1, DF: 63}, false},
+	} {
+		if got := c.Location.locate(t.Context(), &c, x.stiffness); (len(got) == 2) != x.searched || !x.searched && got != nil {
+			t.Errorf("stiffness %+v: located %v", x.stiffness, got)
+		}
+	}
+}
+
+// The search begins at the rule, which for Adam has no momentum whatever its key
+// says, and ends at intervals that cannot be run; one that would begin there is
+// none.
+func TestWhereASearchBeginsAndEnds(t *testing.T) {
+	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
+	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
+	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
+		t.Errorf("heavy ball: %+v", l)
+	}
+	c.Optimizer.Kind = grpo.Adam
+	if l := c.Location.ladder(&c, 0.25); l.first != 0.5 || l.last != 2 {
+		t.Errorf("Adam: %+v", l)
+	}
+	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param, c.Run.Steps = grpo.HeavyBall, 0, RefreshInterval, 100
+	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600}, {1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
+		c.Optimizer.LearningRate = x.rate
+		if l := c.Location.ladder(&c, 0.25); l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
+			t.Errorf("η = %g: %+v, want %g to %g", x.rate, l, x.first, x.last)
+		}
+	}
+	c.Optimizer.LearningRate = 1e-8
+	if got := c.Location.locate(t.Context(), &c, measure.Certain(0.25)); got != nil {
+		t.Errorf("located %v without a trial", got)
+	}
+}
+
+// Counted by hand: 3 values of η, one halving step for 1.05/0.6, pairs of 64 times
+// K = 4 steps; 3 intervals of 1, 2 and 3 with 32 periods each for 8 pairs.
+func TestSearchSteps(t *testing.T) {
+	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
+	c.Lag, c.Run.Steps = block(4), 10
+	if got := c.SearchSteps(); got != 2*(3+1)*256 {
+		t.Errorf("η: %g steps", got)
+	}
+	c.Location.Param, c.Location.From, c.Location.To, c.Location.Tolerance = RefreshInterval, 0.1, 3, 1.2
+	c.Optimizer.LearningRate, c.Run.Replicas, c.Estimator.GroupSize = 1, 8, 16
+	if got := c.SearchSteps(); got != 2*8*32*(1+2+3) {
+		t.Errorf("K: %g steps", got)
+	}
+	c.Location = nil
+	if got := c.SearchSteps(); got != 0 {
+		t.Errorf("no search: %g steps", got)
+	}
+}
+
 // With sampled groups, ringing is told well to either side of the onset,
 // (1−√μ)² = 0.086 at μ = 0.5.
 func TestRingingOfSampledGroups(t *testing.T) {
-	for kappa, want := range map[float64]bool{0.04: false, 0.2: true} {
+	for kappa, want := range map[float64]outcome{0.04: absent, 0.2: present} {
 		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Ringing})
 		c.Location.Offset = 0.05
 		c.Estimator.GroupSize, c.Run = 1024, Run{Steps: 200, Replicas: 32}
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.5, kappa/0.1586848975
-		if got := newTrial(c.Location, c).happens(t.Context(), Ringing); got != want {
+		if got := newTrial(c.Location, c).outcome(t.Context(), Ringing); got != want {
 			t.Errorf("ηλ = %g: ringing %v", kappa, got)
 		}
 	}
@@ -350,7 +583,7 @@ func TestDivergenceIsGrowth(t *testing.T) {
 		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 overflows
 		c.Run = Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c.Location, c)
-		if !trial.happens(t.Context(), Instability) {
+		if trial.outcome(t.Context(), Instability) != present {
 			t.Errorf("G = %d: no growth", size)
 		}
 		if trial.pair.begin(ForLocation, 0); trial.pair.step(0) {

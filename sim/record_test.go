@@ -112,3 +112,18 @@ func TestAveragesBeginAfterBurnIn(t *testing.T) {
 		}
 	}
 }
+
+// All replicas asked for are traced; quantiles stay over the first 1,024.
+func TestTracesOfManyReplicas(t *testing.T) {
+	c := referenceCell()
+	c.Run = Run{Steps: 2, Replicas: 1100}
+	plain := simulate(t, []Cell{c}, 2)[0]
+	c.Traces = 1090
+	traced := simulate(t, []Cell{c}, 2)[0]
+	if len(traced.Traces) != 1090 || traced.Traces[1089] == nil {
+		t.Errorf("%d traces", len(traced.Traces))
+	}
+	if !slices.EqualFunc(plain.Trajectory, traced.Trajectory, slices.Equal) {
+		t.Error("traces change what is recorded")
+	}
+}

@@ -114,20 +114,22 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 // relaxationEstimates are what the fits of all batches say together. What they
 // do not determine is left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
-	pooled := func(without int) measure.Multipliers {
-		all := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
-		for i := range fits {
-			if i != without {
-				all.Merge(&fits[i])
-			}
-		}
-		return all.Multipliers()
-	}
 	period := float64(refreshPeriod(c.Lag))
 	return determined(
-		c.jackknife(RelaxationRate, len(fits), func(without int) float64 { return -pooled(without).LogModulus() / period }),
-		c.jackknife(DampingRatio, len(fits), func(without int) float64 { return pooled(without).DampingRatio() }),
+		c.jackknife(RelaxationRate, len(fits), func(without int) float64 { return -pooled(c, fits, without).LogModulus() / period }),
+		c.jackknife(DampingRatio, len(fits), func(without int) float64 { return pooled(c, fits, without).DampingRatio() }),
 	)
+}
+
+// pooled returns the multipliers of all batches but one.
+func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers {
+	all := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+	for i := range fits {
+		if i != without {
+			all.Merge(&fits[i])
+		}
+	}
+	return all.Multipliers()
 }
 
 // jackknife estimates a statistic of batches; at G = ∞ nothing is random.

@@ -140,7 +140,7 @@ type cellWork struct {
 	read     []int // steps at which J is read for Cell.Fits
 
 	averages   []averages                 // by replica
-	early      [][][quantityCount]float64 // [replica < 1024][recorded step]
+	early      [][][quantityCount]float64 // [replica < 1024 or Traces][recorded step]
 	probes     [][]float64                // [probe][batch]
 	relaxation []measure.Recurrence       // [batch]
 	located    []measure.Named
@@ -173,7 +173,7 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		recorded:   RecordedSteps(cell.Run.Steps, cell.Lag),
 		read:       curveSteps(cell.Fits, cell.Run.Steps),
 		averages:   make([]averages, replicas),
-		early:      make([][][quantityCount]float64, min(replicas, quantileReplicas)),
+		early:      make([][][quantityCount]float64, min(replicas, max(quantileReplicas, cell.Traces))),
 		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
 	}
@@ -235,7 +235,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	if last && w.cell.Location != nil {
 		for i, batches := range w.probes {
 			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(batches).Mean)
+				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(batches))
 			}
 		}
 	}
@@ -326,12 +326,12 @@ func (w *cellWork) result() Result {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil
 	}
-	values := make([]float64, len(w.early))
+	values := make([]float64, min(len(w.early), quantileReplicas))
 	for i := range r.Steps {
 		row := make([]Summary, len(quantities))
 		for q := range row {
-			for j, v := range w.early {
-				values[j] = v[i][q]
+			for j := range values {
+				values[j] = w.early[j][i][q]
 			}
 			row[q] = summarize(w.total[i][q], values)
 		}

@@ -229,8 +229,14 @@ func TestInterruptionOfProbes(t *testing.T) {
 	sampled := locationCell(grpo.NoImportance, grpo.AtSnapshot, *location.Location)
 	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
 	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
+	sampled.Stiffness[0].Pairs = stiffnessBatches * pairsPerDouble
 	for i, c := range []Cell{relaxation, wide, location, ringing, sampled} {
 		work := newCellWork(&c, 0)
+		for _, batches := range work.probes {
+			for i := range batches {
+				batches[i] = 0.16 // the last one is measured
+			}
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		begun := time.Now()
 		var memory workerMemory

@@ -2,17 +2,29 @@ package sim
 
 import (
 	"context"
+	"math"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/measure"
 )
 
+// outcome is what a trial shows of an event.
+type outcome int
+
+const (
+	undecided outcome = iota
+	absent            // certainly
+	present           // certainly
+)
+
 // trial is a cell with one value of a located parameter, and a pair whose
-// motion shows whether the event happens in it. It runs for Run.Steps steps,
-// rounded up to whole refresh periods.
+// motion shows whether the event happens in it. It runs for Run.Steps steps or as
+// many as shortestRun asks for, rounded up to whole refresh periods.
 type trial struct {
 	cell      Cell
 	pair      *pair
+	given     int // Run.Steps
 	period    int // steps
 	periods   int
 	settled   int     // steps left to modes beyond the dominant two
@@ -22,16 +34,42 @@ type trial struct {
 func newTrial(p *LocationProbe, cell Cell) *trial {
 	t := &trial{
 		cell:      cell,
+		given:     cell.Run.Steps,
 		period:    refreshPeriod(cell.Lag),
 		tolerance: max(leastTolerance, float64(p.Offset*p.Offset)),
 	}
-	t.periods = (cell.Run.Steps + t.period - 1) / t.period
+	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
 	if cell.Lag.Kind == grpo.Delay {
 		t.settled = min(settlingDelays*cell.Lag.Interval, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
 	return t
+}
+
+// A trial takes at least so many refresh periods, delays or, at G = ∞, times of
+// the momentum 1/(1−μ): a motion near a threshold turns in a few of them.
+const (
+	leastTimes        = 64
+	leastSampledTimes = 32
+)
+
+// shortestRun returns the number of steps of a trial before it is prolonged.
+func shortestRun(c *Cell) int { return max(c.Run.Steps, leastRun(c)) }
+
+func leastRun(c *Cell) int {
+	if !c.Deterministic() {
+		return leastSampledTimes * max(1, c.Lag.Interval)
+	}
+	return leastTimes * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+}
+
+// momentum returns μ, which Adam does not have.
+func momentum(o grpo.Optimizer) float64 {
+	if o.Kind == grpo.Adam {
+		return 0
+	}
+	return o.Momentum
 }
 
 // leastTolerance is the part of a multiplier that round-off leaves uncertain;
@@ -43,21 +81,25 @@ const leastTolerance = 1e-6
 // Under block lag there are none with two arms.
 const settlingDelays = 10
 
-// happens reports whether the event happens.
-func (t *trial) happens(ctx context.Context, event Event) bool {
+// leastStart is how much above round-off a deviation has to start: below, its
+// decay cannot be seen.
+const leastStart = 100 * roundOff
+
+// outcome runs the trial.
+func (t *trial) outcome(ctx context.Context, event Event) outcome {
+	t.pair.begin(ForLocation, 0)
+	d := newDeviation(len(t.pair.direction))
+	d.add(t.pair)
 	deterministic := t.cell.Deterministic()
-	switch {
+	switch start := d.norm(); {
+	case start < leastStart:
+		return undecided
 	case event == Instability && deterministic:
-		return t.grows(ctx)
-	case event == Instability:
-		m, ok := t.sampled(ctx)
-		return !ok || m.LogModulus() > 0
+		return t.growth(ctx, start)
 	case deterministic:
-		return t.rings(ctx)
-	default:
-		m, _ := t.sampled(ctx)
-		return m.Oscillates(t.tolerance)
+		return t.ringing(ctx)
 	}
+	return t.sampled(ctx, event)
 }
 
 // follow runs the pair, calls inside after each step and at at each refresh
@@ -88,40 +130,100 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 	return true
 }
 
-// grownBy is the growth that settles that a deviation grows: more than the
-// transient of a stable motion shows (near a flip at μ = 0.9 it reaches 19 times
-// its start).
-const grownBy = 100
+// What settles growth or decay at G = ∞. A stable motion may first grow, near a
+// flip to (1+μ)/(1−μ) times its start, and a decaying mode may hide a slow one. So a
+// deviation has grown at grownBy/(1−μ) times its start, and has decayed where it
+// has lost a factor of decayedBy and goes on falling. In between, its mean squares
+// over the second, third and last quarter of a run are compared: growth is steady
+// where the logarithm of both their ratios is above steadily, and the second not
+// below slackening times the first (any power of time shows two thirds). Over a run
+// of at least Run.Steps a rate is significant where they are beyond significant: a
+// deviation that changes by less than 5 % in the norm over the run, 2·significant,
+// shows no sign.
+const (
+	grownBy     = 100
+	decayedBy   = 100
+	steadily    = 1
+	slackening  = 0.8
+	significant = 0.05
+)
 
-// saturated is the ratio of mean squares from which on a deviation counts as one
-// that stays: a decay this slow is within 1e-3 of its own rate per period, over
-// the number of periods, of the threshold.
-const saturated = 0.999
+// saturatedAt is how many times its start a deviation is that has grown and
+// saturated, where it shows no significant decay to the end.
+const saturatedAt = 10
 
-// grows reports whether the deviation grows over many periods: whether it
-// becomes grownBy times as large or leaves the range of floating point or, if it
-// neither does nor dies out, whether its mean square over the last part of the
-// run is not below that over the part before (a growth may have saturated), and
-// above round-off. The first eighth is left to transients, the rest halved.
-func (t *trial) grows(ctx context.Context) bool {
-	first, middle := t.periods/8, max(t.periods*9/16, 1)
-	earlier, late := window{from: first, to: middle}, window{from: middle, to: t.periods + 1}
-	reach, end := 0.0, ending(0)
-	grown, decayed := false, false
-	ok := t.follow(ctx, func(period int, d deviation) bool {
-		if period == 0 {
-			reach = linearRange(d.norm(), grownBy)
-		}
-		square := centredSquare(d.logits)
-		earlier.add(period, square)
-		late.add(period, square)
-		grown, decayed = square > float64(reach*reach), end.reached(d)
-		return !grown && !decayed
-	}, func(deviation) {})
-	if grown || decayed || !ok {
-		return !decayed
+// prolonged is how many times Run.Steps a trial at G = ∞ is run before it is
+// called undecided.
+const prolonged = 16
+
+// growth tells whether a deviation of the given norm grows or decays. It looks at
+// the motion over runs of doubling length, until prolonged times Run.Steps.
+func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
+	length := (leastRun(&t.cell) + t.period - 1) / t.period // periods
+	longest := length
+	for longest*t.period < prolonged*t.given {
+		longest *= 2
 	}
-	return late.mean() > max(float64(saturated*earlier.mean()), smallest)
+	t.cell.Run.Steps = longest * t.period
+	defer func() { t.cell.Run.Steps = t.periods * t.period }()
+	now := newQuarters(length)
+	coming := newQuarters(2 * length)
+	far := start * grownBy / (1 - momentum(t.cell.Optimizer))
+	var end ending
+	ok := t.follow(ctx, func(period int, d deviation) bool {
+		square := centredSquare(d.logits)
+		switch {
+		case square > float64(far*far):
+			o = present
+		case end.reached(d):
+			o = absent
+		case period == length:
+			o = now.tell(start, length*t.period >= t.given, length == longest)
+			length *= 2
+			now, coming = coming, newQuarters(2*length)
+		}
+		now.add(period, square)
+		coming.add(period, square)
+		return o == undecided
+	}, func(deviation) {})
+	if !ok {
+		return present
+	}
+	return o
+}
+
+// quarters are the mean squares of a deviation over the second, third and last
+// quarter of a run.
+type quarters [3]window
+
+func newQuarters(periods int) (q quarters) {
+	for i := range q {
+		q[i] = window{from: (i + 1) * periods / 4, to: (i + 2) * periods / 4}
+	}
+	return q
+}
+
+func (q *quarters) add(period int, square float64) {
+	for i := range q {
+		q[i].add(period, square)
+	}
+}
+
+// tell tells growth from decay, of a deviation that started with the given norm;
+// of a run that is long, by its rate too; at the end of all, by its size.
+func (q *quarters) tell(start float64, long, last bool) outcome {
+	size := math.Sqrt(q[2].mean()) / start
+	first, second := fp.Log(q[1].mean()/q[0].mean()), fp.Log(q[2].mean()/q[1].mean())
+	switch {
+	case size < 1./decayedBy && second < -significant,
+		long && first < -significant && second < float64(slackening*first):
+		return absent
+	case first > steadily && second > float64(slackening*first),
+		long && first > significant && second > float64(slackening*first),
+		last && size > saturatedAt && first > -significant && second > -significant:
+		return present
+	}
+	return undecided
 }
 
 // ending counts the refresh instants in a row at which a deviation was lost in
@@ -164,10 +266,10 @@ func (w *window) add(period int, x float64) {
 
 func (w *window) mean() float64 { return w.sum / w.weight }
 
-// rings reports whether the multipliers of the motion are a complex pair or one
+// ringing tells whether the multipliers of the motion are a complex pair or one
 // of them is negative: those from one refresh instant to the next or, since the
 // power of a rotation can look like none, those of a step inside a block.
-func (t *trial) rings(ctx context.Context) bool {
+func (t *trial) ringing(ctx context.Context) outcome {
 	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
 	step := fit
 	var x, v, reach float64
@@ -175,7 +277,7 @@ func (t *trial) rings(ctx context.Context) bool {
 	var end ending
 	t.follow(ctx, func(period int, d deviation) bool {
 		if period == 0 {
-			reach = linearRange(d.norm(), grownBy)
+			reach = linearRange(d.norm(), followedGrowth)
 		}
 		nextX, nextV := t.pair.along(d)
 		if period > t.settled {
@@ -190,8 +292,21 @@ func (t *trial) rings(ctx context.Context) bool {
 			block.add(&step, x, v)
 		}
 	})
-	return fit.Multipliers().Oscillates(t.tolerance) || step.Multipliers().Oscillates(t.tolerance)
+	o := rings(fit.Multipliers(), t.tolerance)
+	if t.period > 1 && o != present {
+		switch inside := rings(step.Multipliers(), t.tolerance); {
+		case inside == present, o == absent:
+			return inside
+		}
+	}
+	return o
 }
+
+// followedGrowth is how far a deviation is followed that multipliers are fitted to.
+const followedGrowth = 100
+
+// rings tells whether multipliers are those of a ringing motion.
+func rings(m measure.Multipliers, tolerance float64) outcome { return whether(m.Ringing(tolerance)) }
 
 // blockMotion follows the motion inside a block. There the snapshot's share of
 // the force is constant, so it is the differences of successive states that obey
@@ -220,19 +335,56 @@ const (
 	sampledDecay  = 0.1
 )
 
-// sampled returns the multipliers of the motion of Run.Replicas pairs under
-// sampled groups, fitted to all of them as a relaxation probe does. It reports
-// whether all stayed in the range of floating point.
-func (t *trial) sampled(ctx context.Context) (m measure.Multipliers, ok bool) {
-	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
-	for i := range t.cell.Run.Replicas {
-		t.pair.begin(ForLocation, i)
-		if !t.pair.relax(ctx, &fit, span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
-			return m, false
-		}
-		if ctx.Err() != nil {
-			break // the cell will not be finished
+// sampled tells whether the event happens to Run.Replicas pairs under sampled
+// groups. The multipliers are fitted to all of them as a relaxation probe does, and
+// what decides is known from their scatter over batches of pairs: certain is what
+// is beyond three standard errors (measure.Estimate.Sign), so a single pair decides
+// nothing. A pair that leaves the range of floating point has grown.
+func (t *trial) sampled(ctx context.Context, event Event) outcome {
+	replicas := t.cell.Run.Replicas
+	fits := make([]measure.Recurrence, min(replicas, relaxationBatches))
+	for batch := range fits {
+		fits[batch] = measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
+		for i := batchStart(batch, len(fits), replicas); i < batchStart(batch+1, len(fits), replicas); i++ {
+			t.pair.begin(ForLocation, i)
+			if !t.pair.relax(ctx, &fits[batch], span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
+				if event == Instability {
+					return present
+				}
+				return undecided
+			}
+			if ctx.Err() != nil {
+				return undecided // the cell will not be finished
+			}
 		}
 	}
-	return fit.Multipliers(), true
+	sign := func(of func(measure.Multipliers) float64) int {
+		return measure.Jackknife(len(fits), func(without int) float64 {
+			return of(pooled(&t.cell, fits, without))
+		}).Sign()
+	}
+	if event == Instability {
+		return whether(sign(measure.Multipliers.LogModulus))
+	}
+	if pooled(&t.cell, fits, measure.All).Order == measure.Second {
+		switch sign(measure.Multipliers.Discriminant) {
+		case -1:
+			return present
+		case 0:
+			return undecided
+		}
+	}
+	return whether(-sign(measure.Multipliers.Least))
+}
+
+// whether turns the certain sign of what is positive where the event happens into
+// an outcome.
+func whether(sign int) outcome {
+	switch {
+	case sign > 0:
+		return present
+	case sign < 0:
+		return absent
+	}
+	return undecided
 }

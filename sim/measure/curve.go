@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"grposim/grpo/fp"
 )
@@ -113,23 +114,40 @@ func root(low, high float64, f func(float64) float64) (x float64, found bool) {
 	}
 }
 
+// EarlySteps is the number of steps from the first that an early slope is read
+// from.
+const EarlySteps = 100
+
+// converged is the share of its way that a curve may still go over the second half
+// of a run that has converged: of an exponential approach 1e-6 is then left.
+const converged = 1e-3
+
 // EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), with λ the
-// least-squares slope of −log(J_end − J(t)) on t over all steps but the last,
-// and J_end the last value (docs/theory.md §9); NaN where J passes J_end, and
-// with fewer than three points.
+// least-squares slope of −log(J_end − J(t)) on t over the steps up to EarlySteps
+// but the last, and J_end the last value (docs/theory.md §9). Of the later steps
+// it needs the one in the middle, half the last: it is NaN where the run has not
+// converged to J_end, |J_end − J_half| > 1e-3 |J_end − J_0|, where J passes J_end,
+// and with fewer than three points.
 func EarlySlope(steps []int, reward []float64, learningRate float64) float64 {
 	last := len(steps) - 1
 	if last < 2 {
 		return math.NaN()
 	}
-	time, distance := make([]float64, last), make([]float64, last)
-	for i := range last {
+	half, found := slices.BinarySearch(steps, steps[last]/2)
+	if !found || !(math.Abs(reward[last]-reward[half]) <= float64(converged*math.Abs(reward[last]-reward[0]))) {
+		return math.NaN()
+	}
+	var time, distance []float64
+	for i, t := range steps[:last] {
+		if t > EarlySteps {
+			break
+		}
 		gap := reward[last] - reward[i]
 		if !(gap > 0) {
 			return math.NaN()
 		}
-		time[i] = float64(steps[i])
-		distance[i] = -fp.Log(gap)
+		time = append(time, float64(t))
+		distance = append(distance, -fp.Log(gap))
 	}
 	meanTime, meanDistance := Mean(time).Mean, Mean(distance).Mean
 	square, product := 0.0, 0.0

@@ -89,7 +89,7 @@ func TestSaturationOfNothing(t *testing.T) {
 // plateau, however far away it is.
 func TestEarlySlope(t *testing.T) {
 	const rate, eta = 0.0012, 0.01
-	steps := append(upTo(100, 1), 1_000_000)
+	steps := append(upTo(100, 1), 500_000, 1_000_000)
 	reward := sampled(steps, func(t float64) float64 { return 1.35 - 0.7*math.Exp(-rate*t) })
 	if got, want := EarlySlope(steps, reward, eta), rate/(eta*(1+rate)); math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("K = %.12g, want %.12g", got, want)
@@ -97,6 +97,15 @@ func TestEarlySlope(t *testing.T) {
 	reward[50] = 1.36 // past the plateau
 	if got := EarlySlope(steps, reward, eta); !math.IsNaN(got) {
 		t.Errorf("a curve that passes its end: K = %g", got)
+	}
+	for _, steps := range [][]int{
+		append(upTo(100, 1), 2500, 5000), // e^−3 of the way is left in the middle
+		append(upTo(100, 1), 1_000_000),  // nothing is known of the middle
+		upTo(100, 1),
+	} {
+		if got := EarlySlope(steps, sampled(steps, func(t float64) float64 { return -math.Exp(-rate * t) }), eta); !math.IsNaN(got) {
+			t.Errorf("to %d: K = %g", steps[len(steps)-1], got)
+		}
 	}
 	if got := EarlySlope([]int{0, 1}, []float64{0, 1}, eta); !math.IsNaN(got) {
 		t.Errorf("two points: K = %g", got)

@@ -54,6 +54,35 @@ func (e Estimate) Shift(x float64) Estimate {
 	return e
 }
 
+// threeErrors are the quantiles of Student's t that an error of 1 to 9 degrees of
+// freedom exceeds as seldom as a normal one exceeds three standard deviations, with
+// probability 0.0027 to both sides.
+var threeErrors = [...]float64{235.784, 19.2060, 9.21876, 6.62026, 5.50708, 4.90382, 4.52999, 4.27662, 4.09396}
+
+// Sign returns the sign of the mean where it is certain: three standard errors
+// away from 0, or as many more as few degrees of freedom ask for. Else it is 0.
+func (e Estimate) Sign() int {
+	errors := 3.0
+	switch nu := float64(e.DF); {
+	case e.DF == 0:
+		return 0
+	case e.DF == Exactly:
+		errors = 0
+	case e.DF <= len(threeErrors):
+		errors = threeErrors[e.DF-1]
+	default: // Cornish and Fisher
+		errors += 7.5/nu + 17.25/(nu*nu) + 30.1875/(nu*nu*nu)
+	}
+	reach := float64(errors * e.StdErr)
+	switch {
+	case e.Mean > reach:
+		return 1
+	case e.Mean < -reach:
+		return -1
+	}
+	return 0
+}
+
 // SquaresAboutMean returns, for replicas with time averages mean[i] of x and
 // square[i] of x², each one's time average of (x − m)², m the mean over all
 // replicas: m is known √n times better than a replica's own mean, whose

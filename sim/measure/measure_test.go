@@ -92,3 +92,27 @@ func TestCombine(t *testing.T) {
 		t.Errorf("of certain terms: %g, %d", se, df)
 	}
 }
+
+// Sign asks for the quantile of Student's t that three standard deviations are.
+func TestSign(t *testing.T) {
+	probability := math.Erfc(3 / math.Sqrt2)
+	for df := 1; df <= 200; df++ {
+		quantile := studentQuantile(df, 1-probability)
+		for _, x := range []struct {
+			mean float64
+			want int
+		}{{1.002 * quantile, 1}, {0.998 * quantile, 0}, {-0.998 * quantile, 0}, {-1.002 * quantile, -1}} {
+			if got := (Estimate{Mean: x.mean, StdErr: 1, DF: df}).Sign(); got != x.want {
+				t.Errorf("%g ± 1 with %d degrees of freedom: %d, want %d", x.mean, df, got, x.want)
+			}
+		}
+	}
+	for want, e := range map[int]Estimate{1: Certain(1e-300), -1: Certain(-1), 0: Certain(0)} {
+		if got := e.Sign(); got != want {
+			t.Errorf("%+v: %d", e, got)
+		}
+	}
+	if got := (Estimate{Mean: 5}).Sign(); got != 0 {
+		t.Errorf("of unknown error: %d", got)
+	}
+}

@@ -190,26 +190,45 @@ func (m Multipliers) LogModulus() float64 {
 	return max(logAbs(far), logAbs(near))
 }
 
-// certainty is how many standard errors make certain.
+// Least returns the least real multiplier, the real part of a complex pair.
+func (m Multipliers) Least() float64 {
+	if m.Order == First {
+		return 1 + m.sum
+	}
+	return 1 + (m.sum-math.Sqrt(max(m.Discriminant(), 0)))/2
+}
+
+// certainty is how many of its standard errors a fit is trusted to.
 const certainty = 10
 
-// Oscillates reports whether the multipliers are a complex pair, or one of them
-// is negative: by more than tolerance, and by more than the fit leaves open.
-func (m Multipliers) Oscillates(tolerance float64) bool {
-	if m.Order == First {
-		return 1+m.sum < -max(tolerance, certainty*m.sumError)
+// Ringing returns 1 where the multipliers are a complex pair or one of them is
+// negative, −1 where they are neither, by more than tolerance; 0 where the fit
+// leaves it open.
+func (m Multipliers) Ringing(tolerance float64) int {
+	unsure := float64(certainty * m.sumError)
+	if m.Order == Second {
+		d, off := m.Discriminant(), float64(certainty*m.discriminantError)
+		limit := float64(-4 * float64(tolerance*tolerance))
+		switch {
+		case d+off < limit:
+			return 1
+		case !(d-off >= limit):
+			return 0
+		}
+		// The least is 1 + (sum − √d)/2, and √d is wrong by off/(2√d), or √off near d = 0.
+		root := math.Sqrt(off)
+		if d > 0 {
+			root = min(root, off/(2*math.Sqrt(d)))
+		}
+		unsure = (unsure + root) / 2
 	}
-	d, unsure := m.Discriminant(), certainty*m.discriminantError
-	if d < 0 {
-		return -d > max(float64(4*float64(tolerance*tolerance)), unsure)
+	switch least := m.Least(); {
+	case least+unsure < -tolerance:
+		return 1
+	case least-unsure >= -tolerance:
+		return -1
 	}
-	// m = 1 + (sum ± √d)/2, and √d is off by unsure/(2√d), or √unsure near d = 0
-	far, near := m.real()
-	root := math.Sqrt(unsure)
-	if d > 0 {
-		root = min(root, unsure/(2*math.Sqrt(d)))
-	}
-	return 1+min(far, near) < -max(tolerance, (float64(certainty*m.sumError)+root)/2)
+	return 0
 }
 
 // DampingRatio returns

@@ -54,8 +54,8 @@ func TestRecurrenceOfALinearMotion(t *testing.T) {
 		}
 		near("ln modulus", got.LogModulus(), math.Log(cmplx.Abs(m1)), 1)
 		near("discriminant", got.Discriminant(), real((m1-m2)*(m1-m2)), 100)
-		if separate := cmplx.Abs(m1-m2) > 1e-3; separate && got.Oscillates(1e-6) != (imag(m1) != 0 || real(m1) < 0 || real(m2) < 0) {
-			t.Errorf("%v and %v: oscillates: %v", m1, m2, got.Oscillates(1e-6))
+		if separate := cmplx.Abs(m1-m2) > 1e-3; separate && (got.Ringing(1e-6) > 0) != (imag(m1) != 0 || real(m1) < 0 || real(m2) < 0) {
+			t.Errorf("%v and %v: ringing %v", m1, m2, got.Ringing(1e-6))
 		}
 		s1, s2 := cmplx.Log(m1), cmplx.Log(m2)
 		if imag(m1) == 0 && !(real(m1) > 0 && real(m2) > 0 && real(s1*s2) > 0) {
@@ -108,8 +108,8 @@ func TestOneMultiplier(t *testing.T) {
 			if want := math.Log(math.Abs(a)); m.Order != First || math.Abs(m.LogModulus()-want) > 1e-12 && m.LogModulus() != want {
 				t.Errorf("a = %g: order %d, ln modulus %g, want %g", a, m.Order, m.LogModulus(), want)
 			}
-			if m.Oscillates(1e-6) != (a < 0) || !math.IsNaN(m.DampingRatio()) || m.Discriminant() != 0 {
-				t.Errorf("a = %g: oscillates %v, damping ratio %g, discriminant %g", a, m.Oscillates(1e-6), m.DampingRatio(), m.Discriminant())
+			if (m.Ringing(1e-6) > 0) != (a < 0) || !math.IsNaN(m.DampingRatio()) || m.Discriminant() != 0 {
+				t.Errorf("a = %g: ringing %v, damping ratio %g, discriminant %g", a, m.Ringing(1e-6), m.DampingRatio(), m.Discriminant())
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func TestNothingToFit(t *testing.T) {
 		r := Recurrence{Order: order, Floor: 1e-11}
 		r.Add(1e-12, -1e-13, 1, 1)
 		m := r.Multipliers()
-		if !math.IsNaN(m.LogModulus()) || !math.IsNaN(m.DampingRatio()) || !math.IsNaN(m.Discriminant()) || m.Oscillates(0) {
+		if !math.IsNaN(m.LogModulus()) || !math.IsNaN(m.DampingRatio()) || !math.IsNaN(m.Discriminant()) || m.Ringing(0) != 0 || !math.IsNaN(m.Least()) {
 			t.Errorf("order %d: %+v", order, m)
 		}
 	}
