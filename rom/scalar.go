@@ -176,8 +176,9 @@ func (s *scalar) delayCrossing() threshold {
 	consider := func(w float64) {
 		c, d := parts(w)
 		// Where d passes through 0 there is no rate, and the ratio is not real.
-		if rate := c / d; real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
-			best = min(best, real(rate))
+		ratio := c * cmplx.Conj(d)
+		if real(ratio) > 0 && math.Abs(imag(ratio)) <= 1e-6*real(ratio) {
+			best = min(best, real(ratio)/(real(d)*real(d)+imag(d)*imag(d)))
 		}
 	}
 	consider(math.Pi) // both sides are real

@@ -147,7 +147,7 @@ var romMutants = []mutant{
 	{id: "rom/block-grows-late", fault: "a growing block sums the powers one step ahead", file: "rom/scalar.go",
 		before: "sum = sum.plus(power)\n\t\tpower = power.times(b)", after: "power = power.times(b)\n\t\tsum = sum.plus(power)"},
 	{id: "rom/interval-stable", fault: "the largest stable delay for the smallest unstable one", file: "rom/scalar.go",
-		before: "return high, true", after: "return low, true"},
+		before: "return first(float64(high))", after: "return first(float64(low))"},
 	{id: "rom/inner-aliases", fault: "ringing inside a block is not looked for", file: "rom/scalar.go",
 		before: "m, b := s.block(rate)\n\t\tif m.rings() || b.rings() {", after: "m, _ := s.block(rate)\n\t\tif m.rings() {"},
 	{id: "rom/sufficient-rate", fault: "the sufficient rule with 2(1−μ)", file: "rom/scalar.go",
