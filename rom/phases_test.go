@@ -1,0 +1,46 @@
+package rom
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A mode whose stale part pushes away rings inside the block first, where only
+// the fresh part moves it: at ηλ_f = (1−√μ)², the on-policy onset. The map of the
+// whole block shows nothing of it yet (docs/theory.md §5).
+func TestOnsetInsideABlock(t *testing.T) {
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		for _, k := range []int{2, 3, 8} {
+			s := &scalar{fresh: 1.5, stale: -0.5, method: HeavyBall, momentum: mu, lag: Lag{Block, k}}
+			want := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / 1.5
+			near(t, "onset", s.onsetRate().at, want, 1e-6)
+			if m, _ := s.block(1.2 * want); m.rings() {
+				t.Errorf("μ = %v, K = %d: M rings just beyond the onset too", mu, k)
+			}
+		}
+	}
+}
+
+// The phases of a stationary block begin with the refresh, at which x_old is x,
+// and x_old keeps its variance to the end of the block.
+func TestPhasesBeginWithTheRefresh(t *testing.T) {
+	l := &linear{fresh: single(0.3), stale: single(0.7), noise: single(1), method: HeavyBall, rate: 0.05, momentum: 0.5, lag: Lag{Block, 4}}
+	law, ok := l.stationary()
+	if !ok {
+		t.Fatal("no stationary law")
+	}
+	var seen []*mat.Dense
+	law.phases(func(joint *mat.Dense) { seen = append(seen, joint) })
+	if len(seen) != 4 {
+		t.Fatalf("%d phases, want 4", len(seen))
+	}
+	refreshed := seen[0].At(0, 0)
+	for k, joint := range seen {
+		near(t, "Var x_old", joint.At(1, 1), refreshed, 1e-12)
+		if apart := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1); (k == 0) != (math.Abs(apart) < 1e-12*refreshed) {
+			t.Errorf("phase %d: Var(x − x_old) = %v", k, apart)
+		}
+	}
+}
