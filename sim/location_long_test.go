@@ -4,7 +4,7 @@ package sim
 
 import "testing"
 
-// As many groups a step as the committed experiment has.
+// As many groups a step as the committed experiment has, and twice the pairs.
 func TestLocatedThresholdOfManySampledGroups(t *testing.T) {
-	checkSampledThreshold(t, 4096, 8, 0.01, 0.04)
+	checkSampledThreshold(t, 4096, 16, 0.01, 0.04)
 }
