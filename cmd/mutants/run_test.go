@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -227,6 +228,31 @@ func TestDescribe(t *testing.T) {
 	}
 	if rows := len(regexp.MustCompile(`(?m)^\| a fault`).FindAllString(page, -1)); rows != 5 {
 		t.Errorf("%d rows, want 5", rows)
+	}
+}
+
+// docs/mutants.md is of this table: `make mutants` writes it.
+func TestPageIsOfThisTable(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "mutants.md"))
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("docs/mutants.md has not been written yet")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "| ") {
+			rows++
+		}
+	}
+	all := mutants()
+	if rows-1 != len(all) { // less the header
+		t.Errorf("docs/mutants.md has %d mutants, the table %d: run `make mutants`", rows-1, len(all))
+	}
+	for _, m := range all {
+		if row := "| " + cell(m.fault) + " | " + m.file + " | "; !strings.Contains(string(page), row) {
+			t.Errorf("docs/mutants.md lacks %s: run `make mutants`", m.id)
+		}
 	}
 }
 
