@@ -69,6 +69,7 @@ type LocationProbe struct {
 const (
 	LocatedLow  = "located_lo"
 	LocatedHigh = "located_hi"
+	LocatedEnd  = "located_to"
 )
 
 // The step of the search in η, and in K beyond everyInterval. With sampled
@@ -117,6 +118,7 @@ func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.E
 	return determined(
 		measure.Named{Name: LocatedLow, Estimate: measure.Certain(b.lowest())},
 		measure.Named{Name: LocatedHigh, Estimate: measure.Certain(b.high)},
+		measure.Named{Name: LocatedEnd, Estimate: measure.Certain(values.last)},
 	)
 }
 

@@ -141,15 +141,15 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 	if !ok {
 		return 0, "no fixed point"
 	}
-	steps := sim.FitSteps(sim.EarlySlopeFit, 101)
+	steps := sim.FitSteps(sim.EarlySlopeFit, 10*measure.EarlySteps)
 	reward := make([]float64, 0, len(steps))
-	_, scope := rom.MeanField(params, c.Sim.Init, 100, func(_ int, theta []float64) {
+	_, scope := rom.MeanField(params, c.Sim.Init, measure.EarlySteps, func(_ int, theta []float64) {
 		reward = append(reward, rom.ExpectedReward(params, theta))
 	})
 	if !scope.In {
 		return 0, scope.Because
 	}
-	return measure.EarlySlope(steps, append(reward, point.Reward), paperBaselineRate), ""
+	return measure.EarlySlope(steps, append(reward, point.Reward, point.Reward), paperBaselineRate), ""
 }
 
 // findRecurrence compares the logit gap from refresh to refresh with the map

@@ -92,12 +92,14 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 	stiffness := o.measuredStiffness(len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
 		f.kind = cmp.Or(f.kind, rom.Exact)
-		f.outOfScope = "the measured stiffness gives the search no scale"
+		f.outOfScope = "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
 		return f
 	}
-	f.lo, f.hi, f.measured, f.side = low.Mean, math.Inf(1), low.Mean, Beyond
+	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
 	if high, found := o.estimate(sim.LocatedHigh); found {
-		f.hi, f.measured, f.side = high.Mean, (low.Mean+high.Mean)/2, FromBothSides
+		f.hi, f.measured = high.Mean, (low.Mean+high.Mean)/2
+	} else if end, found := o.estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
+		f.side = Beyond // certainly absent to the end, not undecided
 	}
 	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
 	p := at(stiffness)
@@ -109,7 +111,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 	}
 	f.predicted, f.kind, f.outOfScope = p.value, p.kind, p.outOfScope
 	if reach := f.lo; f.outOfScope == "" && math.IsInf(p.value, 1) {
-		if f.side == FromBothSides {
+		if !math.IsInf(f.hi, 1) {
 			reach = f.hi
 		}
 		if reach > p.searched {

@@ -1,10 +1,8 @@
 package sweeps
 
 import (
-	"math"
 	"slices"
 
-	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
 )
@@ -98,16 +96,6 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 		From: l.From, To: l.To, Tolerance: l.Tolerance,
 		Point: point, Direction: e, Offset: m.location.Displacement,
 	}
-}
-
-// searchRuns is about how many runs the search of a located cell takes.
-func searchRuns(c *sim.Cell) float64 {
-	step := 1.05
-	if c.Estimator.GroupSize != grpo.Infinite {
-		step = 1.2
-	}
-	l := c.Location
-	return math.Log(l.To/l.From)/math.Log(step) + math.Log2(step/l.Tolerance)
 }
 
 // stiffnessProbes plans the measurement of the stiffest mode, whole and in its

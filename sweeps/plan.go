@@ -238,11 +238,9 @@ func (c *Cell) Work() float64 {
 		replicas = 1
 	}
 	run := replicas * float64(c.Settings.Run.Steps)
-	work := 0.0
-	if c.Sim.Location == nil {
-		work += run
-	} else {
-		work += 2 * run * searchRuns(&c.Sim)
+	work := run
+	if c.Sim.Location != nil {
+		work = c.Sim.SearchSteps()
 	}
 	if c.Sim.Relaxation != nil {
 		work += 2 * run

@@ -50,7 +50,7 @@ func (v *Verdict) Cells() []string {
 	digits := significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
 	measured := fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
 	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
-		measured = "none up to " + format(v.Lo, digits)
+		measured = "beyond " + format(v.Lo, digits)
 	}
 	predicted := format(v.Predicted, digits)
 	if math.IsInf(float64(v.Predicted), 1) {

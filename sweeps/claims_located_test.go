@@ -1,0 +1,136 @@
+package sweeps
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"grposim/sim"
+	"grposim/sim/measure"
+)
+
+// locating is one cell in which a threshold is located, without noise.
+const locating = `
+name: locating
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+lag: {interval: 4}
+optimizer: {learning_rate: 0.1, momentum: 0.9}
+run: {steps: 1000}
+checks:
+`
+
+// Constants of that cell: λ of docs/theory.md §5 and its threshold at K = 4 and
+// μ = 0.9, κ* = 0.0730613979; the paper's rule is 0.1/(4λ).
+const (
+	locatingStiffness = 0.1586848975
+	locatingThreshold = 0.0730613979 / locatingStiffness
+	locatingRule      = 0.1 / (4 * locatingStiffness)
+)
+
+// judgeLocated judges the cell with a bracket; NaN leaves an end out.
+func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness Estimate) []Verdict {
+	t.Helper()
+	plan := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
+	o := Outcome{ID: plan.Cells[0].ID, Status: CellOK}
+	add := func(name string, x float64) {
+		if !math.IsNaN(x) {
+			o.Estimates = append(o.Estimates, Estimate{Name: name, Mean: x, DF: measure.Exactly})
+		}
+	}
+	add(sim.LocatedLow, lo)
+	add(sim.LocatedHigh, hi)
+	add(sim.LocatedEnd, end)
+	add(stiffnessFresh, 0)
+	for _, name := range []string{stiffnessTotal, stiffnessStale} {
+		stiffness.Name = name
+		o.Estimates = append(o.Estimates, stiffness)
+	}
+	return Judge(plan, map[string]*Outcome{o.ID: &o})
+}
+
+const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
+
+func TestJudgeLocated(t *testing.T) {
+	certain := Estimate{Mean: locatingStiffness, DF: measure.Exactly}
+	noisy := Estimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
+	nan := math.NaN()
+	threshold := "claim: stability-threshold, margin: 0.01, control: {scale: {stiffness: 1.1}}, " + inRate
+	refuted := "claim: stability-threshold, margin: 0.01, prediction: paper-rule, expect: fails, " + inRate
+	for _, c := range []struct {
+		name, check   string
+		lo, hi, end   float64 // in units of the threshold
+		stiffness     Estimate
+		want, control Ruling
+	}{
+		{"found where predicted", threshold, 0.999, 1.001, 2, certain, Agree, Disagree},
+		{"found elsewhere", threshold, 1.1, 1.101, 2, certain, Disagree, Disagree},
+		{"at a stiffness known to 1 %", threshold, 0.999, 1.001, 2, noisy, Inconclusive, Disagree},
+		{"at a stiffness of unknown error", threshold, 0.999, 1.001, 2, Estimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
+		{"not found, though predicted", threshold, 2, nan, 2, certain, Disagree, Disagree},
+		{"not found before it is predicted", threshold, 0.5, nan, 0.5, certain, Agree, Agree},
+		{"undecided at the end of the search", threshold, 0.5, nan, 2, certain, Inconclusive, Inconclusive},
+		{"not even begun", threshold, nan, nan, nan, certain, OutOfScope, OutOfScope},
+		{"the rule refuted", refuted, 0.999, 1.001, 2, certain, Agree, Disagree},
+		{"the rule not refuted", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, Disagree, Agree},
+	} {
+		v := judgeLocated(t, c.check, c.lo*locatingThreshold, c.hi*locatingThreshold, c.end*locatingThreshold, c.stiffness)[0]
+		if v.Verdict != c.want || v.Control.Verdict != c.control {
+			t.Errorf("%s: %v because %s, control %v; want %v and %v", c.name, v.Verdict, v.Because, v.Control.Verdict, c.want, c.control)
+		}
+	}
+}
+
+// The rule is held from one side and without margin; the factor beyond it has one.
+func TestJudgeRuleIsSafe(t *testing.T) {
+	certain := Estimate{Mean: locatingStiffness, DF: measure.Exactly}
+	const factor = locatingThreshold / locatingRule
+	const holds = "claim: rule-is-safe, margin: 0.01, control: {scale: {stiffness: 0.3}}, " + inRate
+	const fails = "claim: rule-is-safe, margin: 0.01, expect: fails, " + inRate
+	for _, c := range []struct {
+		check  string
+		at     float64 // in units of the rule
+		want   [2]Ruling
+		caught [2]Ruling
+	}{
+		{holds, factor, [2]Ruling{Agree, Agree}, [2]Ruling{Disagree, Disagree}},
+		{holds, 0.99, [2]Ruling{Disagree, Disagree}, [2]Ruling{Disagree, Disagree}},
+		{holds, 1, [2]Ruling{Inconclusive, Disagree}, [2]Ruling{Disagree, Disagree}},
+		{fails, factor, [2]Ruling{Disagree, Agree}, [2]Ruling{Disagree, Disagree}},
+		{fails, 0.9, [2]Ruling{Agree, Disagree}, [2]Ruling{Agree, Disagree}},
+	} {
+		verdicts := judgeLocated(t, c.check, c.at*locatingRule*0.9999, c.at*locatingRule*1.0001, 8*locatingRule, certain)
+		for i, v := range verdicts {
+			if v.Verdict != c.want[i] || v.Control.Verdict != c.caught[i] {
+				t.Errorf("%s, found at %g of the rule, row %d: %v because %s, control %s: %v; want %v and %v",
+					c.check, c.at, i, v.Verdict, v.Because, v.Control.Fault, v.Control.Verdict, c.want[i], c.caught[i])
+			}
+		}
+		if v := verdicts[1]; math.Abs(float64(v.Predicted)-factor) > 1e-6*factor {
+			t.Errorf("predicted threshold / rule %g, want %g", float64(v.Predicted), factor)
+		}
+	}
+}
+
+// What the theory has not searched is out of scope, not "never".
+func TestJudgeBeyondTheory(t *testing.T) {
+	certain := Estimate{Mean: locatingStiffness, DF: measure.Exactly}
+	const check = "claim: oscillation-onset, absolute_margin: 0, locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}"
+	text := strings.Replace(locating, "lag: {interval: 4}", "lag: {kind: delay, interval: 4}", 1)
+	text = strings.Replace(text, "learning_rate: 0.1,", "learning_rate: 0.0000001,", 1)
+	plan := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
+	o := Outcome{ID: plan.Cells[0].ID, Status: CellOK, Estimates: []Estimate{
+		{Name: sim.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: sim.LocatedEnd, Mean: 400, DF: measure.Exactly},
+		{Name: stiffnessFresh, DF: measure.Exactly},
+	}}
+	for _, name := range []string{stiffnessTotal, stiffnessStale} {
+		certain.Name = name
+		o.Estimates = append(o.Estimates, certain)
+	}
+	v := Judge(plan, map[string]*Outcome{o.ID: &o})[0]
+	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "below 105 only") {
+		t.Errorf("%v because %s", v.Verdict, v.Because)
+	}
+}
