@@ -3,6 +3,8 @@ package sweeps
 import (
 	"cmp"
 	"math"
+	"reflect"
+	"slices"
 
 	"grposim/rom"
 	"grposim/rom/diagnose"
@@ -71,9 +73,13 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			quantities := claimLogics[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
 			for n, mistake := range mistakes {
-				wrong := *right
-				wrong.plant(mistake(check, &set.Cells[0].Settings))
-				for i, f := range wrong.find(set) {
+				fault, found := mistake(check, &set.Cells[0].Settings), findings
+				if right.isToldOf(fault, set) {
+					wrong := *right
+					wrong.plant(fault)
+					found = wrong.find(set)
+				}
+				for i, f := range found {
 					if was := findings[i]; was.movable(check) {
 						s := right.shift(was, f)
 						s.Label, s.Quantity = set.Label, quantities[i]
@@ -84,6 +90,19 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 		}
 	}
 	return shifts
+}
+
+// isToldOf reports whether a fault changes anything that the theory is told of a
+// set of cells; most settings have nothing to do with most mistakes.
+func (j *judgement) isToldOf(f Fault, set CellSet) bool {
+	if f.Scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode {
+		return true
+	}
+	faulty := *j
+	faulty.plant(f)
+	return slices.ContainsFunc(set.Cells, func(c *Cell) bool {
+		return !reflect.DeepEqual(faulty.settings(c), c.Settings)
+	})
 }
 
 // ends returns the first and the last of the sets.

@@ -119,7 +119,10 @@ func sound() *row {
 		claim: "a claim", quantity: "x", cover: pointwise, seeds: 200, covered: 190, half: 0.4,
 		right: rulings{sweeps.Agree: 199, sweeps.Disagree: 1}, fault: "a fault",
 		wrong: rulings{sweeps.Disagree: 195, sweeps.Inconclusive: 5}, shift: sweeps.Shift{Relative: 0.1},
-		starved: rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, starvedHalf: 2,
+		starved: []starvation{
+			{fewReplicas, rulings{sweeps.Inconclusive: 200}, 3},
+			{fewDraws, rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, 2},
+		},
 	}
 }
 
@@ -140,9 +143,9 @@ func TestUnmet(t *testing.T) {
 		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[sweeps.Agree] = 1 }},
 		{"moves the prediction by 9.0 %", func(r *row) { r.shift.Relative = -0.09 }},
 		{"", func(r *row) { r.shift.Relative = math.NaN() }},
-		{"half-width is 0.9 margins", func(r *row) { r.starvedHalf = 0.9 }},
-		{"189 of 200 starved trials are inconclusive", func(r *row) { r.starved[sweeps.Inconclusive] = 189 }},
-		{"1 of 200 starved trials agree", func(r *row) { r.starved[sweeps.Agree] = 1 }},
+		{"starved of draws, the half-width is 0.9 margins", func(r *row) { r.starved[1].half = 0.9 }},
+		{"starved of draws, 189 of 200 trials are inconclusive", func(r *row) { r.starved[1].said[sweeps.Inconclusive] = 189 }},
+		{"starved of replicas, 1 of 200 trials agree", func(r *row) { r.starved[0].said[sweeps.Agree] = 1 }},
 	} {
 		r := sound()
 		test.spoil(r)
@@ -186,12 +189,43 @@ func TestTrials(t *testing.T) {
 	if one[0].verdicts[0].Measured == one[1].verdicts[0].Measured {
 		t.Error("two seeds measure the same")
 	}
-	poor, err := c.trials(t.Context(), 3, 2, starved)
+	poor, err := c.trials(t.Context(), 3, 2, fewReplicas)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if rich, poor := halfWidth(one, 0), halfWidth(poor, 0); poor < 3*rich {
 		t.Errorf("half-widths %g and, starved, %g margins", rich, poor)
+	}
+}
+
+// A starved trial has less of one thing, and never more of anything than a fed one.
+func TestStarvation(t *testing.T) {
+	cells, err := loadCells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		for _, fare := range c.starvations() {
+			plan, err := c.plan(1, fare)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replicas, draws := plan.Spec.Base.Run.Replicas, plan.Spec.Checks[0].Draws
+			allReplicas, allDraws := c.spec.Base.Run.Replicas, c.spec.Checks[0].Draws
+			switch fare {
+			case fewReplicas:
+				if replicas < 4 || replicas > allReplicas/5 || draws != allDraws {
+					t.Errorf("%s: %d replicas of %d, %d draws of %d", c.claim, replicas, allReplicas, draws, allDraws)
+				}
+			case fewDraws:
+				if draws < 72 || draws > allDraws/500 || replicas != allReplicas {
+					t.Errorf("%s: %d draws of %d, %d replicas of %d", c.claim, draws, allDraws, replicas, allReplicas)
+				}
+			}
+		}
+	}
+	if n := starve(5, 100, 8); n != 5 {
+		t.Errorf("starved of 5 there are %d", n)
 	}
 }
 

@@ -16,9 +16,8 @@ var configs embed.FS
 
 // exempt are the claims that chance does not enter, with the reason.
 var exempt = map[string]string{
-	"oscillation-onset": "located at G = ∞; with sampled groups its interval is made as that of stability-threshold",
-	"rule-is-safe":      "compares the value that stability-threshold locates",
-	"recurrence":        "out of scope but at G = ∞: the map is that of the expected gradient",
+	"rule-is-safe": "compares the value that stability-threshold locates",
+	"recurrence":   "out of scope but at G = ∞: the map is that of the expected gradient",
 }
 
 // cover says what kind of interval a claim has, and so how often it may cover.
@@ -28,7 +27,7 @@ const (
 	pointwise    cover = "interval" // Student's
 	simultaneous cover = "band"     // over all recorded steps at once
 	ofShare      cover = "share"    // Wilson's, which takes the larger of two errors
-	bracket      cover = "bracket"  // of a located value, widened by the interval of the stiffness
+	bracket      cover = "bracket"  // of a located value: three standard errors, widened by the interval of the stiffness
 )
 
 // covers lists the claims whose intervals are not pointwise.
@@ -36,6 +35,7 @@ var covers = map[string]cover{
 	"trajectory":          simultaneous,
 	"degenerate-groups":   ofShare,
 	"failure-mode":        ofShare,
+	"oscillation-onset":   bracket,
 	"stability-threshold": bracket,
 }
 

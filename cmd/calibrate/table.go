@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"sync"
 
 	papers "grposim/configs"
 	"grposim/sweeps"
@@ -40,6 +41,7 @@ func tabulate(cells []*cell) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	var specs []*sweeps.Spec
 	for _, file := range files {
 		data, err := papers.Paper.ReadFile(file)
 		if err != nil {
@@ -49,10 +51,19 @@ func tabulate(cells []*cell) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.add(spec, plant)
+		specs = append(specs, spec)
 	}
 	for _, c := range cells {
-		t.add(c.spec, plant)
+		specs = append(specs, c.spec)
+	}
+	shifts := make([][][]sweeps.Shift, len(specs)) // [file][fault]
+	var group sync.WaitGroup
+	for i, spec := range specs {
+		group.Go(func() { shifts[i] = sweeps.Shifts(sweeps.NewPlan(spec), plant) })
+	}
+	group.Wait()
+	for _, file := range shifts {
+		t.add(file)
 	}
 	return t, nil
 }
@@ -66,9 +77,9 @@ func (t *table) claim(name string) int {
 	panic("no claim " + name)
 }
 
-// add enters what the faults do to the checks of a file.
-func (t *table) add(spec *sweeps.Spec, plant []sweeps.Mistake) {
-	for fault, shifts := range sweeps.Shifts(sweeps.NewPlan(spec), plant) {
+// add enters what each fault does to the checks of a file.
+func (t *table) add(file [][]sweeps.Shift) {
+	for fault, shifts := range file {
 		for _, s := range shifts {
 			claim := t.claim(s.Check.Claim)
 			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {

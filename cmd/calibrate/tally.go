@@ -36,8 +36,14 @@ type row struct {
 	fault           string // the control
 	shift           sweeps.Shift
 	wrong           rulings
-	starved         rulings
-	starvedHalf     float64
+	starved         []starvation
+}
+
+// starvation is what trials say that lack data of one kind.
+type starvation struct {
+	of   diet
+	said rulings
+	half float64 // median half-width, in margins
 }
 
 // calibrate runs all trials of a cell and tallies them, a row a quantity.
@@ -47,9 +53,12 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int, say func(forma
 	if err != nil {
 		return nil, err
 	}
-	poorly, err := c.trials(ctx, seeds, workers, starved)
-	if err != nil {
-		return nil, err
+	diets := c.starvations()
+	poorly := make([][]trial, len(diets))
+	for i, diet := range diets {
+		if poorly[i], err = c.trials(ctx, seeds, workers, diet); err != nil {
+			return nil, err
+		}
 	}
 	shifts, err := c.controlShifts()
 	if err != nil {
@@ -57,7 +66,10 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int, say func(forma
 	}
 	var rows []*row
 	for q := range well[0].verdicts {
-		r := newRow(c, q, well, poorly)
+		r := newRow(c, q, well)
+		for i, diet := range diets {
+			r.starved = append(r.starved, newStarvation(diet, poorly[i], q))
+		}
 		r.shift = shifts[q]
 		r.quantity = shifts[q].Quantity
 		rows = append(rows, r)
@@ -81,11 +93,11 @@ func (c *cell) controlShifts() ([]sweeps.Shift, error) {
 }
 
 // newRow tallies quantity q of the trials.
-func newRow(c *cell, q int, well, poorly []trial) *row {
+func newRow(c *cell, q int, well []trial) *row {
 	check := &c.spec.Checks[0]
 	r := &row{
 		claim: c.claim, cover: c.cover, seeds: len(well),
-		margin: check.AbsoluteMargin, right: rulings{}, wrong: rulings{}, starved: rulings{},
+		margin: check.AbsoluteMargin, right: rulings{}, wrong: rulings{},
 	}
 	if check.Margin > 0 {
 		r.margin, r.relative = check.Margin, true
@@ -96,10 +108,7 @@ func newRow(c *cell, q int, well, poorly []trial) *row {
 		r.right[v.Verdict]++
 		r.wrong[v.Control.Verdict]++
 	}
-	for _, t := range poorly {
-		r.starved[t.verdicts[q].Verdict]++
-	}
-	r.half, r.starvedHalf = halfWidth(well, q), halfWidth(poorly, q)
+	r.half = halfWidth(well, q)
 	longRun := pooled(well, q)
 	r.covered = covered(well, q, longRun)
 	r.offset = math.NaN()
@@ -111,6 +120,15 @@ func newRow(c *cell, q int, well, poorly []trial) *row {
 		r.offset = (longRun[0] - float64(v.Predicted)) / float64(v.Margin)
 	}
 	return r
+}
+
+// newStarvation tallies quantity q of trials that lack data.
+func newStarvation(of diet, poorly []trial, q int) starvation {
+	s := starvation{of: of, said: rulings{}, half: halfWidth(poorly, q)}
+	for _, t := range poorly {
+		s.said[t.verdicts[q].Verdict]++
+	}
+	return s
 }
 
 // halfWidth is the median half-width of the verdicts' intervals, in margins.
@@ -174,8 +192,10 @@ func (r *row) unmet() []string {
 	if wrong := math.Abs(r.shift.Relative); !math.IsNaN(wrong) {
 		require(wrong >= leastWrong-rounding, "%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastWrong)
 	}
-	require(r.starvedHalf > 1, "the starved half-width is %.2g margins, want more than 1", r.starvedHalf)
-	require(float64(r.starved[sweeps.Inconclusive]) >= leastUndecided*n, "%d of %d starved trials are inconclusive, want at least %g %%", r.starved[sweeps.Inconclusive], r.seeds, 100*leastUndecided)
-	require(r.starved[sweeps.Agree] == 0, "%d of %d starved trials agree, want none", r.starved[sweeps.Agree], r.seeds)
+	for _, s := range r.starved {
+		require(s.half > 1, "starved of %s, the half-width is %.2g margins, want more than 1", s.of, s.half)
+		require(float64(s.said[sweeps.Inconclusive]) >= leastUndecided*n, "starved of %s, %d of %d trials are inconclusive, want at least %g %%", s.of, s.said[sweeps.Inconclusive], r.seeds, 100*leastUndecided)
+		require(s.said[sweeps.Agree] == 0, "starved of %s, %d of %d trials agree, want none", s.of, s.said[sweeps.Agree], r.seeds)
+	}
 	return complaints
 }

@@ -15,19 +15,36 @@ import (
 const confidence = 0.95
 
 // diet is how much data a trial has.
-type diet int
+type diet string
 
 const (
-	fed     diet = iota // as the configuration says
-	starved             // a hundredth of the replicas, a thousandth of the draws
+	fed         diet = "" // as the configuration says
+	fewReplicas diet = "replicas"
+	fewDraws    diet = "draws" // of the probes of the stiffness
 )
 
 const (
-	fewerReplicas = 100
-	fewerDraws    = 1000
-	fewest        = 8 // replicas, and batches of draws: with fewer the half-width itself is a matter of luck
-	batch         = 9 // draws of a batch, at least
+	fewerReplicas  = 100 // times
+	fewerDraws     = 1000
+	fewestReplicas = 8 // of which a scatter is known: with fewer the half-width itself is a matter of luck
+	fewestPairs    = 4 // of a search: of fewer, it asks for more standard errors
+	fewestDraws    = 8 * 9
 )
+
+// starvations lists what the cell's data can be starved of: a search of both
+// what it decides by and the stiffness that its result is held against.
+func (c *cell) starvations() []diet {
+	switch check := &c.spec.Checks[0]; {
+	case check.Draws == 0:
+		return []diet{fewReplicas}
+	case check.Locate == nil:
+		return []diet{fewDraws}
+	}
+	return []diet{fewReplicas, fewDraws}
+}
+
+// starve returns a part of n, at least the fewest but never more than n.
+func starve(n, part, fewest int) int { return min(n, max(n/part, fewest)) }
 
 // interval is a measured value and where it says the long-run value is.
 type interval struct{ value, lo, hi float64 }
@@ -76,15 +93,19 @@ func (c *cell) try(ctx context.Context, seed int, fare diet) (trial, error) {
 // set to what gives each of its verdicts the confidence of a single one.
 func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 	set := []string{fmt.Sprintf("seed=%d", seed)}
-	if fare == starved {
-		set = append(set, fmt.Sprintf("run.replicas=%d", max(fewest, c.spec.Base.Run.Replicas/fewerReplicas)))
+	if fare == fewReplicas {
+		fewest := fewestReplicas
+		if c.spec.Checks[0].Locate != nil {
+			fewest = fewestPairs
+		}
+		set = append(set, fmt.Sprintf("run.replicas=%d", starve(c.spec.Base.Run.Replicas, fewerReplicas, fewest)))
 	}
 	spec, err := c.load(set...)
 	if err != nil {
 		return nil, err
 	}
-	if check := &spec.Checks[0]; fare == starved && check.Draws > 0 {
-		check.Draws = max(fewest*batch, check.Draws/fewerDraws)
+	if fare == fewDraws {
+		spec.Checks[0].Draws = starve(spec.Checks[0].Draws, fewerDraws, fewestDraws)
 	}
 	plan := sweeps.NewPlan(spec)
 	spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
