@@ -140,7 +140,7 @@ func automaticMaps(plan *Plan) []panel {
 				finite = finite && !math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0)
 			}
 		}
-		if finite {
+		if whole := len(p.cells) == len(g.axes[0].Points)*len(g.axes[1].Points); whole && finite {
 			panels = append(panels, p)
 		}
 	}
