@@ -508,7 +508,7 @@ func TestUncertainStiffnessIsNoScale(t *testing.T) {
 		{measure.Estimate{Mean: 0.16}, false},
 		{measure.Estimate{Mean: math.NaN(), StdErr: 1, DF: 63}, false},
 	} {
-		if got := c.Location.locate(t.Context(), &c, x.stiffness); (len(got) == 2) != x.searched || !x.searched && got != nil {
+		if got := c.Location.locate(t.Context(), &c, x.stiffness); (len(got) == 3) != x.searched || !x.searched && got != nil {
 			t.Errorf("stiffness %+v: located %v", x.stiffness, got)
 		}
 	}
