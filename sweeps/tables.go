@@ -231,11 +231,13 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 	return b.Bytes(), w.Error()
 }
 
-// trajectoryRow is a row of trajectories.parquet, in long form.
+// trajectoryRow is a row of trajectories.parquet, in long form. Words are delta
+// encoded: parquet-go cuts the runs of a dictionary's indices differently where
+// it has vector instructions, and files are the same on every machine.
 type trajectoryRow struct {
-	Cell          string  `parquet:"cell,dict"`
+	Cell          string  `parquet:"cell,delta"`
 	Step          int64   `parquet:"step"`
-	Quantity      string  `parquet:"quantity,dict"`
+	Quantity      string  `parquet:"quantity,delta"`
 	Mean          float64 `parquet:"mean"`
 	StandardError float64 `parquet:"standard_error"`
 	Q05           float64 `parquet:"q05"`
