@@ -113,6 +113,23 @@ func TestBandsAndNumbersThatAreNone(t *testing.T) {
 	}
 }
 
+// The median half-width is that of the middle trial; where nothing is measured it
+// is infinite.
+func TestHalfWidth(t *testing.T) {
+	of := func(halves ...float64) (trials []trial) {
+		for _, h := range halves {
+			trials = append(trials, trial{verdicts: []sweeps.Verdict{{Lo: sweeps.Number(1 - h), Hi: sweeps.Number(1 + h), Margin: 0.5}}})
+		}
+		return trials
+	}
+	if got := halfWidth(of(3, 1, 2, 5, 4), 0); got != 6 {
+		t.Errorf("%g, want 6", got)
+	}
+	if got := halfWidth(of(1, math.NaN(), math.NaN()), 0); !math.IsInf(got, 1) {
+		t.Errorf("%g, want ∞", got)
+	}
+}
+
 // sound is a row that meets every requirement.
 func sound() *row {
 	return &row{

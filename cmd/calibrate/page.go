@@ -38,7 +38,7 @@ Each verdict here has a 95 %% interval of its own. Columns:
 
 * **margin**: of the check; **half-width**: the median one, in margins. Cells are sized for 0.3 to 0.5.
 * **off**: the long-run value minus the prediction, in margins. The long-run value is the mean over
-  all %d seeds, whatever the theory says; of a threshold, which is predicted at the stiffness that each
+  all %d seeds, whatever the theory says; of a located value, predicted at the stiffness that each
   seed measures, that of located/predicted. (A band has many: one a recorded step.)
 * **covers**: the share of seeds whose interval holds the long-run value. *Required: 90 to 98.5 %%; at
   least 90 %% of a simultaneous band, of a share's interval and of a bracket around a located value,
@@ -48,7 +48,7 @@ Each verdict here has a 95 %% interval of its own. Columns:
   *Required: at least 10 %%, and none agrees.*
 * **starved**: *agree / inconclusive / disagree* with a hundredth of the replicas (at least eight, four
   of a search) or a thousandth of the draws for the stiffness (at least eight batches), and the median
-  half-width then, in margins. A search can lack either. *Required: wider than the margin, at least 95 %%
+  half-width then, in margins (∞: nothing can be measured). A search can lack either. *Required: wider than the margin, at least 95 %%
   inconclusive, none agrees.*
 
 `
@@ -56,7 +56,7 @@ Each verdict here has a 95 %% interval of its own. Columns:
 const exemptions = `
 Adam's rate is known to leading order only, without the signal's share of its second moment. That share
 grows with G and slows the motion, which is why relaxation-scaling is off. Of stability-threshold it is
-the noise of small groups itself that moves what is located, by a percent: the theory's is without noise.
+the noise itself that moves what is located, up by some 4/G: the theory gives the threshold without noise.
 
 Claims without chance need no calibration:
 
@@ -108,11 +108,19 @@ func writeRows(w io.Writer, rows []*row) {
 		}
 		var starved []string
 		for _, s := range r.starved {
-			starved = append(starved, fmt.Sprintf("%s: %s at %.1f", s.of, s.said, s.half))
+			starved = append(starved, fmt.Sprintf("%s: %s at %s", s.of, s.said, width(s.half)))
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s | %s | %s |\n",
 			r.claim, r.quantity, margin, r.half, off, covers, r.right, wrong, r.wrong, strings.Join(starved, "; "))
 	}
+}
+
+// width is a half-width in margins.
+func width(half float64) string {
+	if math.IsInf(half, 1) {
+		return "∞"
+	}
+	return fmt.Sprintf("%.1f", half)
 }
 
 // String gives the verdicts that decide something and those that do not.

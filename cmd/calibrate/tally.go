@@ -131,12 +131,16 @@ func newStarvation(of diet, poorly []trial, q int) starvation {
 	return s
 }
 
-// halfWidth is the median half-width of the verdicts' intervals, in margins.
+// halfWidth is the median half-width of the verdicts' intervals, in margins. What
+// could not be measured has an interval of any width.
 func halfWidth(trials []trial, q int) float64 {
 	halves := make([]float64, len(trials))
 	for i, t := range trials {
 		v := &t.verdicts[q]
 		halves[i] = float64(v.Hi-v.Lo) / 2 / float64(v.Margin)
+		if math.IsNaN(halves[i]) {
+			halves[i] = math.Inf(1)
+		}
 	}
 	slices.Sort(halves)
 	return halves[len(halves)/2]
