@@ -93,9 +93,17 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 }
 
 // isToldOf reports whether a fault changes anything that the theory is told of a
-// set of cells; most settings have nothing to do with most mistakes.
+// set of cells; most settings have nothing to do with most mistakes. The age and
+// the mass are those of the reduced-order model, and at G = ∞ there is no noise.
 func (j *judgement) isToldOf(f Fault, set CellSet) bool {
-	if f.Scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode {
+	scale := f.Scale
+	if j.kind != rom.LeadingOrder {
+		scale.Lag, scale.Mass = 1, 1
+	}
+	if !slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() }) {
+		scale.Noise = 1
+	}
+	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode {
 		return true
 	}
 	faulty := *j

@@ -75,7 +75,7 @@ func calibrate(ctx context.Context, seeds, workers int, say func(format string, 
 		}
 		rows = append(rows, made...)
 	}
-	table, err := tabulate(cells)
+	table, err := tabulate(cells, faults)
 	if err != nil {
 		return nil, nil, err
 	}

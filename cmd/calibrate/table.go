@@ -25,8 +25,8 @@ type table struct {
 }
 
 // tabulate moves the checks of the paper's experiments, and those of the cells,
-// by every fault.
-func tabulate(cells []*cell) (*table, error) {
+// by each of the faults.
+func tabulate(cells []*cell, faults []fault) (*table, error) {
 	t := &table{}
 	for _, row := range sweeps.ClaimTable {
 		t.claims = append(t.claims, row.Name)
