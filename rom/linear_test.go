@@ -284,3 +284,26 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		}
 	}
 }
+
+// Two modes ring where one of their slow multipliers is complex or negative;
+// what momentum adds does not count, nor what rounding does to a double or a
+// zero multiplier.
+func TestRings(t *testing.T) {
+	for _, c := range []struct {
+		values []complex128
+		want   bool
+	}{
+		{[]complex128{0.9, 0.8, 0.3, 0.1}, false},
+		{[]complex128{0.9, 0.8, 0.3, -0.1}, false},
+		{[]complex128{0.9, 0.8, complex(0.3, 0.1), complex(0.3, -0.1)}, false},
+		{[]complex128{0.9, -0.8, 0.3, 0.1}, true},
+		{[]complex128{complex(0.9, 0.1), complex(0.9, -0.1), 0.3, 0.1}, true},
+		{[]complex128{complex(0.9, 1e-9), complex(0.9, -1e-9), 0.3, 0.1}, false},
+		{[]complex128{0.9, -1e-9, 0, 0}, false},
+		{[]complex128{-0.9}, true},
+	} {
+		if got := rings(c.values, 2); got != c.want {
+			t.Errorf("%v rings: %v", c.values, got)
+		}
+	}
+}
