@@ -30,7 +30,8 @@ test-long: ## tests that take minutes: all of reproduce, close statistics, anoth
 fuzz: ## every parser, and the theory, on inputs nobody thought of; a minute each
 	$(GO) test ./sweeps -run '^$$' -fuzz FuzzLoad -fuzztime 60s
 	$(GO) test ./sweeps -run '^$$' -fuzz FuzzJournal -fuzztime 60s
-	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s
+	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
