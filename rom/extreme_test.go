@@ -105,7 +105,7 @@ var extremes = []extreme{
 	{"B = 2^53", func(p *Params) { p.Groups = 1 << 53 }},
 	{"delay 2^53", func(p *Params) { p.Lag = Lag{Delay, 1 << 53} }},
 	{"delay 300", func(p *Params) { p.Lag = Lag{Delay, 300} }},
-	{"delay 104", func(p *Params) { p.Lag = Lag{Delay, 104} }},
+	{"delay 78", func(p *Params) { p.Lag = Lag{Delay, 78} }},
 	{"block 2^53", func(p *Params) { p.Lag = Lag{Block, 1 << 53} }},
 	{"block 10000", func(p *Params) { p.Lag = Lag{Block, 10_000} }},
 	{"current penalty k3", func(p *Params) { p.Anchor, p.Estimate = AtCurrent, K3 }},

@@ -229,7 +229,7 @@ type Variance struct {
 // fresh and stale stiffness do not commute, up to 512 steps of a block and 50 of
 // delay, less than 160/(A−1) of them. Block dynamics with only part of the force
 // frozen, and stationary laws, go up to a period of 10,000 steps. An onset that is
-// no meeting of two real multipliers is looked for up to 104 steps of delay, and
+// no meeting of two real multipliers is looked for up to 78 steps of delay, and
 // of a mode with λ > 0. At most the 64
 // largest multipliers are listed. Where Exact or LeadingOrder are linear
 // dynamics the interval is whole; the reduced-order model's is not.

@@ -282,9 +282,9 @@ const maxCompanion = 320
 
 // overtaking returns the first learning rate, up to the critical one, at which
 // the dominant multiplier of the companion is not a positive number. It takes
-// about a hundred spectra, so nobody looks beyond a third of maxCompanion.
+// about a hundred spectra, so nobody looks beyond a quarter of maxCompanion.
 func (s *scalar) overtaking() threshold {
-	if s.lag.Age > maxCompanion/3-2 {
+	if s.lag.Age > maxCompanion/4-2 {
 		return threshold{}
 	}
 	high := s.criticalRate().at

@@ -213,10 +213,10 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 }
 
 // The refresh intervals up to which an onset of oscillation is looked for:
-// beyond 104 steps of delay the theory gives none.
+// beyond 78 steps of delay the theory gives none.
 const (
 	longestBlockOnset = 1000
-	longestDelayOnset = 104
+	longestDelayOnset = 78
 )
 
 // onsetRate returns the smallest learning rate at which the motion rings.

@@ -130,7 +130,7 @@ func TestJudgeBeyondTheory(t *testing.T) {
 		o.Estimates = append(o.Estimates, certain)
 	}
 	v := Judge(plan, map[string]*Outcome{o.ID: &o})[0]
-	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "below 105 only") {
+	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "below 79 only") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }

@@ -195,7 +195,7 @@ func (m Multipliers) Least() float64 {
 	if m.Order == First {
 		return 1 + m.sum
 	}
-	return 1 + (m.sum-math.Sqrt(max(m.Discriminant(), 0)))/2
+	return 1 + float64((m.sum-math.Sqrt(max(m.Discriminant(), 0)))/2)
 }
 
 // certainty is how many of its standard errors a fit is trusted to.
