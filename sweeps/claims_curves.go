@@ -172,18 +172,27 @@ func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
 		if o.Trajectory.Steps[i]-o.Trajectory.Steps[i-1] != c.Settings.Lag.Interval {
 			continue
 		}
-		half := float64(gaps.Mean[i-1]) / 2
-		next, scope := rom.Refreshed(params, []float64{half, -half})
+		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))
 		if !scope.In {
 			f.outOfScope = scope.Because
 			return f
 		}
-		if d := float64(gaps.Mean[i]) - (next[0] - next[1]); math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
+		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
 			f.measured = d
 		}
 	}
 	f.lo, f.hi = f.measured, f.measured
 	return f
+}
+
+// refreshedGap returns the logit gap of two arms at the end of an endless block
+// that begins with the gap z.
+func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) {
+	logits, scope := rom.Refreshed(params, []float64{z / 2, -z / 2})
+	if !scope.In {
+		return 0, scope
+	}
+	return logits[0] - logits[1], scope
 }
 
 // curve is a predicted mean reward over steps.

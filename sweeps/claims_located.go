@@ -42,14 +42,13 @@ func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
 	quantities := safetyQuantities(j.check, set.Cells)
-	right := *j // by which both are told the rule
-	right.kind, right.set, right.factors = rom.PaperRule, nil, rom.Unit
+	right := j.by(rom.PaperRule) // by which both are told the rule
+	right.plant(NoFault)
 	reference := right.threshold(c, o.measuredStiffness(len(c.Settings.Bandit.Arms)))
 
-	rule, exact := *j, *j
-	rule.kind, exact.kind = rom.PaperRule, ""
+	rule, exact := j.by(rom.PaperRule), j.by("")
 	if j.inPlace {
-		rule.kind = ""
+		rule = j.by("")
 		exact.factors.Stiffness *= ratioFault
 	}
 	safe := rule.locatedAgainst(c, o, (*judgement).threshold)
@@ -103,7 +102,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 	}
 	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
 	p := at(stiffness)
-	if half := j.stiffnessError(c, o, at); math.IsInf(half, 1) {
+	if half := j.stiffnessError(c, o, p.value, at); math.IsInf(half, 1) {
 		f.lo, f.hi, f.side = math.Inf(-1), math.Inf(1), FromBothSides
 	} else {
 		f.lo *= 1 - half
@@ -125,10 +124,10 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 }
 
 // stiffnessError returns by how much, relatively, the intervals of the measured
-// stiffness move a prediction made from it: of two arms those of its fresh and
+// stiffness move a prediction made from it, centre at the stiffness itself: of two arms those of its fresh and
 // stale parts, independent of each other; of more, whose matrices have an entry
 // a pair of arms, that of the stiffest mode.
-func (j *judgement) stiffnessError(c *Cell, o *Outcome, at func(*rom.Measured) located) float64 {
+func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.estimate(part)
 		if e.DF == measure.Exactly || e.StdErr == 0 && e.DF > 0 {
@@ -137,11 +136,9 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, at func(*rom.Measured) l
 		lo, hi := e.Interval(j.confidence)
 		return (hi - lo) / 2
 	}
-	total, _ := o.estimate(stiffnessTotal)
-	scale := halfWidth(stiffnessTotal) / math.Abs(total.Mean)
-	centre := at(o.measuredStiffness(len(c.Settings.Bandit.Arms))).value
 	if len(c.Settings.Bandit.Arms) > 2 || math.IsInf(centre, 1) {
-		return scale
+		total, _ := o.estimate(stiffnessTotal)
+		return halfWidth(stiffnessTotal) / math.Abs(total.Mean)
 	}
 	square := 0.0
 	for _, part := range []string{stiffnessFresh, stiffnessStale} {

@@ -1,7 +1,8 @@
 package sweeps
 
 import (
-	"grposim/rom"
+	"cmp"
+
 	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -25,18 +26,8 @@ func modeQuantity(check *Check, _ []*Cell) []string {
 // findMode compares the share of replicas that are named as the check says
 // with 1.
 func findMode(j *judgement, c *Cell, o *Outcome) finding {
-	f := unmeasured(rom.Exact)
-	mode := j.check.Mode
-	if j.mode != "" {
-		mode = j.mode
-	}
-	e, found := o.estimate(namedShare(diagnose.Mode(mode)))
-	if !found {
-		f.failed = o.failure()
-		return f
-	}
-	f.predicted, f.measured, f.replicas = 1, e.Mean, e.DF+1
-	f.lo, f.hi = c.interval(namedShare(diagnose.Mode(mode)), e, j.confidence)
+	f := j.measured(c, o, namedShare(diagnose.Mode(cmp.Or(j.mode, j.check.Mode))))
+	f.predicted = 1
 	return f
 }
 

@@ -95,14 +95,13 @@ func slopeWeights(x []float64) []float64 {
 // at so small a learning rate that no motion there is fast.
 func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
-	full := *j
-	full.kind = ""
+	full := j.by("")
 	var log [2]float64
 	for i, size := range []int{small, large} {
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
-		y, _, why := predict(&full, &s)
+		y, _, why := predict(full, &s)
 		if why != "" || y <= 0 {
 			return 0, "no slope at large G: " + why
 		}

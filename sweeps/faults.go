@@ -195,9 +195,8 @@ func (j *judgement) refreshes(c *Cell) func(t int) float64 {
 	params := j.params(c)
 	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
 	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
-		half := gaps[len(gaps)-1] / 2
-		next, _ := rom.Refreshed(params, []float64{half, -half})
-		gaps = append(gaps, next[0]-next[1])
+		next, _ := refreshedGap(params, gaps[len(gaps)-1])
+		gaps = append(gaps, next)
 	}
 	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
 }
@@ -228,8 +227,6 @@ func (j *judgement) noiselessStiffness(c *Cell, certain func(string, float64)) {
 
 // noiselessLocation is the event found where it is predicted.
 func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
-	exact := newJudgement(j.check, j.confidence, j.outcomes, j.cache)
-	exact.kind = ""
 	predict := (*judgement).threshold
 	if eventOf(j.check) == sim.Ringing {
 		predict = (*judgement).onset
@@ -238,7 +235,7 @@ func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
 	if stiffness == nil {
 		return nil
 	}
-	at := predict(exact, c, stiffness)
+	at := predict(j.by(""), c, stiffness)
 	if at.outOfScope != "" || math.IsInf(at.value, 0) {
 		return nil
 	}

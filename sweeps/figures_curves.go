@@ -120,10 +120,8 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 		} else {
 			group += quality
 		}
-		exact, reduced := *j, *j
-		exact.kind, reduced.kind = "", rom.LeadingOrder
-		curve, _, outside := exact.curve(c)
-		closed, _, beyond := reduced.curve(c)
+		curve, _, outside := j.by("").curve(c)
+		closed, _, beyond := j.by(rom.LeadingOrder).curve(c)
 		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
@@ -205,11 +203,11 @@ func (j *judgement) drawOrbits(sets []CellSet) Figure {
 		params := j.params(c)
 		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
 			predicted.Points = append(predicted.Points, FigurePoint{float64(n), z, nan, nan})
-			next, scope := rom.Refreshed(params, []float64{z / 2, -z / 2})
+			next, scope := refreshedGap(params, z)
 			if !scope.In {
 				break
 			}
-			z = next[0] - next[1]
+			z = next
 		}
 		f.Series = append(f.Series, predicted, measured)
 	}

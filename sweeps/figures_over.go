@@ -133,9 +133,7 @@ func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
 	for _, c := range cells {
 		var v overValue
 		for i, theory := range picture.theories {
-			one := *j
-			one.kind = theory.kind
-			f := picture.find(&one, c, j.outcome(c))
+			f := picture.find(j.by(theory.kind), c, j.outcome(c))
 			if i == 0 {
 				v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
 			}

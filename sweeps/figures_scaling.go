@@ -39,8 +39,6 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 		name = strings.TrimSuffix(name, "over "+shortName(j.check.Over))
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
-		exact := *j
-		exact.kind = ""
 		for _, c := range set.Cells {
 			size := c.Settings.Estimator.GroupSize
 			if size == grpo.Infinite {
@@ -51,7 +49,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if v, _, why := picture.predict(&exact, &c.Settings); why == "" {
+			if v, _, why := picture.predict(j.by(""), &c.Settings); why == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
 			}
 		}

@@ -196,6 +196,13 @@ func because(ruling Ruling, f finding, margin float64, expect Expectation) strin
 	}
 }
 
+// by returns the same judgement of another prediction; "": the claim's default.
+func (j *judgement) by(kind rom.Kind) *judgement {
+	other := *j
+	other.kind = kind
+	return &other
+}
+
 func (j *judgement) outcome(c *Cell) *Outcome { return j.outcomes[c.ID] }
 
 // settings returns the cell's settings as the theory is told them.
@@ -226,14 +233,7 @@ func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pred
 	rest := *s
 	rest.Policy.Init = Init{Logits: s.Policy.Reference} // the state at rest does not depend on the start
 	rest.Run = sim.Run{}
-	key := fmt.Sprintf("%s %v", Canonical(rest), factors)
-	p, known := cache[key]
-	if !known {
-		made := rom.Predict(Params(s, factors))
-		p = &made
-		cache[key] = p
-	}
-	return p
+	return cache.at("rest", &rest, factors, nil, rom.Predict)
 }
 
 // predictMotion is predict without the search for thresholds.

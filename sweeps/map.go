@@ -80,7 +80,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 				text = fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
 			}
 			report("--x, --y", "%s", text)
-		case slices.ContainsFunc(p.cells, func(c *Cell) bool { return math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0) }):
+		case !p.finite():
 			report("--x, --y", "got inf among the values, want numbers: it has no place on an axis")
 		default:
 			view.panels = append(view.panels, p)
@@ -133,18 +133,23 @@ func automaticMaps(plan *Plan) []panel {
 		if len(grids) > 1 {
 			p.variant = g.name
 		}
-		finite := true
 		for i := range plan.Cells {
 			if c := &plan.Cells[i]; c.Variant == g.name {
 				p.cells = append(p.cells, c)
-				finite = finite && !math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0)
 			}
 		}
-		if whole := len(p.cells) == len(g.axes[0].Points)*len(g.axes[1].Points); whole && finite {
+		if whole := len(p.cells) == len(g.axes[0].Points)*len(g.axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}
 	}
 	return panels
+}
+
+// finite reports whether every cell has a place on both axes.
+func (p *panel) finite() bool {
+	return !slices.ContainsFunc(p.cells, func(c *Cell) bool {
+		return math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0)
+	})
 }
 
 // varied lists the keys of which the cells have several values, keys of `run`

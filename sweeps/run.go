@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"grposim/sim"
 )
 
 // Progress hears how a sweep gets on. All calls come from one goroutine.
@@ -77,34 +75,17 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 // simulateMissing runs the cells that outcomes lacks, journals each as it is
 // finished, and adds it to outcomes.
 func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, outcomes map[string]*Outcome, progress Progress) (simulated int, err error) {
-	var missing []*Cell
-	var cells []sim.Cell
-	planned := make(map[string]bool)
+	missing, planned := plan.missing(outcomes)
 	work := 0.0
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
-		if planned[c.ID] {
-			continue // two variants may meet in one cell
-		}
-		planned[c.ID] = true
-		switch {
-		case outcomes[c.ID] != nil:
-		case c.Status == NoFixedPoint:
-			outcomes[c.ID] = &Outcome{ID: c.ID, Status: NoFixedPoint}
-		default:
-			missing = append(missing, c)
-			cells = append(cells, c.Sim)
-			work += c.Work()
-		}
+	for _, c := range missing {
+		work += c.Work()
 	}
 	journal, err := newAppender(dir)
 	if err != nil {
 		return 0, err
 	}
-	progress.Begin(plan.Spec.Name, len(planned), len(planned)-len(missing), work)
-	err = sim.Simulate(ctx, cells, workers, func(index int, result sim.Result) error {
-		c := missing[index]
-		o := newOutcome(c, result)
+	progress.Begin(plan.Spec.Name, planned, planned-len(missing), work)
+	err = simulate(ctx, missing, workers, func(c *Cell, o *Outcome) error {
 		outcomes[c.ID] = o
 		simulated++
 		progress.Cell(c.Work())

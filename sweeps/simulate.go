@@ -11,24 +11,44 @@ import (
 // finished is kept, and an interrupted sweep goes on.
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*Outcome, error) {
 	outcomes := make(map[string]*Outcome)
-	var planned []*Cell
-	var cells []sim.Cell
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
-		switch {
-		case outcomes[c.ID] != nil: // two variants may meet in one cell
-		case c.Status == NoFixedPoint:
-			outcomes[c.ID] = &Outcome{ID: c.ID, Status: NoFixedPoint}
-		default:
-			outcomes[c.ID] = &Outcome{ID: c.ID}
-			planned = append(planned, c)
-			cells = append(cells, c.Sim)
-		}
-	}
-	err := sim.Simulate(ctx, cells, workers, func(index int, result sim.Result) error {
-		c := planned[index]
-		outcomes[c.ID] = newOutcome(c, result)
+	cells, _ := plan.missing(outcomes)
+	err := simulate(ctx, cells, workers, func(c *Cell, o *Outcome) error {
+		outcomes[c.ID] = o
 		return nil
 	})
 	return outcomes, err
+}
+
+// missing returns the cells of a plan that have to be simulated because outcomes
+// lacks them, each id once, and how many ids there are. A cell without a fixed
+// point to start from is finished: its outcome is added.
+func (p *Plan) missing(outcomes map[string]*Outcome) (cells []*Cell, planned int) {
+	seen := make(map[string]bool)
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if seen[c.ID] {
+			continue // two variants may meet in one cell
+		}
+		seen[c.ID] = true
+		switch {
+		case outcomes[c.ID] != nil:
+		case c.Status == NoFixedPoint:
+			outcomes[c.ID] = &Outcome{ID: c.ID, Status: NoFixedPoint}
+		default:
+			cells = append(cells, c)
+		}
+	}
+	return cells, len(seen)
+}
+
+// simulate runs cells and calls done, from one goroutine, with the outcome of
+// each as it is finished.
+func simulate(ctx context.Context, cells []*Cell, workers int, done func(*Cell, *Outcome) error) error {
+	work := make([]sim.Cell, len(cells))
+	for i, c := range cells {
+		work[i] = c.Sim
+	}
+	return sim.Simulate(ctx, work, workers, func(index int, result sim.Result) error {
+		return done(cells[index], newOutcome(cells[index], result))
+	})
 }

@@ -75,17 +75,22 @@ func (pn pen) markers(c draw.Canvas, runs [][]bar, radius vg.Length) {
 	fill(c, pn.colour, glyphs)
 }
 
+// join adds the line through the points of a run.
+func join(p *vg.Path, run []bar) {
+	for i, b := range run {
+		if i == 0 {
+			p.Move(b.at)
+		} else {
+			p.Line(b.at)
+		}
+	}
+}
+
 // boundary draws each run as a line, parted by white from what it crosses.
 func (pn pen) boundary(c draw.Canvas, runs [][]bar) {
 	var line vg.Path
 	for _, run := range runs {
-		for i, b := range run {
-			if i == 0 {
-				line.Move(b.at)
-			} else {
-				line.Line(b.at)
-			}
-		}
+		join(&line, run)
 	}
 	halo := pn.line // as broken as the line: what lies below shows between
 	halo.Color, halo.Width = color.White, halo.Width+1.4
@@ -114,13 +119,7 @@ func (pn pen) columns(c draw.Canvas, runs [][]bar, half vg.Length) {
 func (pn pen) areas(c draw.Canvas, runs [][]bar) {
 	var area vg.Path
 	for _, run := range runs {
-		for i, b := range run {
-			if i == 0 {
-				area.Move(b.at)
-			} else {
-				area.Line(b.at)
-			}
-		}
+		join(&area, run)
 		area.Close()
 	}
 	fill(c, pn.colour, area)
@@ -134,12 +133,8 @@ func (pn pen) draw(c draw.Canvas, runs [][]bar) {
 		if len(run) == 1 {
 			addLine(&line, run[0].at.X-6, run[0].at.Y, run[0].at.X+6, run[0].at.Y)
 		}
+		join(&line, run)
 		for i, b := range run {
-			if i == 0 {
-				line.Move(b.at)
-			} else {
-				line.Line(b.at)
-			}
 			if every := max(1, len(run)/glyphsAlong); pn.along && i%every == every/2 {
 				pn.glyph.add(&glyphs, b.at, glyphRadius)
 			}
