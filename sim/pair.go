@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"math"
 
 	"grposim/grpo"
@@ -82,6 +83,37 @@ func (p *pair) step(t int) (ok bool) {
 func (p *pair) stepsBetweenLooks() int {
 	return max(1, stepsBetweenLooks/2/p.cell.Estimator.GroupsPerStep)
 }
+
+// follow runs a pair that has begun, over Run.Steps steps: it calls inside after
+// each step and at at each refresh instant from 0 on, while at returns true. It
+// reports whether the pair stayed in the range of floating point. An interrupted
+// cell will not be finished.
+func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
+	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
+	d := newDeviation(len(p.direction))
+	d.add(p)
+	if !at(0, d) {
+		return true
+	}
+	for step := range p.cell.Run.Steps {
+		if step%look == 0 && ctx.Err() != nil {
+			return true
+		}
+		if !p.step(step) {
+			return false
+		}
+		d.clear()
+		d.add(p)
+		inside(d)
+		if (step+1)%period == 0 && !at((step+1)/period, d) {
+			return true
+		}
+	}
+	return true
+}
+
+// between is what nobody looks at between refresh instants.
+func between(deviation) {}
 
 // deviation is half the difference of two sides, in logits and in velocity.
 // About a fixed point it moves linearly up to its third power: even orders are

@@ -76,26 +76,12 @@ type span struct {
 // motion along the direction to fit. It reports whether the pair stayed in the
 // range of floating point.
 func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
-	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
-	now := newDeviation(len(p.direction))
-	now.add(p)
-	x, v := p.along(now)
-	start, farthest, fastest := now.norm(), math.Abs(x), math.Abs(v)
-	for t := range p.cell.Run.Steps {
-		if t%look == 0 && ctx.Err() != nil {
-			return true // the cell will not be finished
-		}
-		if !p.step(t) {
-			return false
-		}
-		if (t+1)%period != 0 {
-			continue
-		}
-		now.clear()
-		now.add(p)
-		nextX, nextV := p.along(now)
-		norm := now.norm()
-		if t+1-period >= over.from {
+	refresh := refreshPeriod(p.cell.Lag)
+	var x, v, start, farthest, fastest float64
+	return p.follow(ctx, func(period int, d deviation) bool {
+		nextX, nextV := p.along(d)
+		norm := d.norm()
+		if period > 0 && (period-1)*refresh >= over.from {
 			fit.Add(x, v, nextX, nextV)
 		} else {
 			start = max(start, norm)
@@ -104,11 +90,8 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 		farthest, fastest = max(farthest, math.Abs(x)), max(fastest, math.Abs(v))
 		grown := norm > linearRange(start, over.growth)
 		gone := math.Abs(x) < over.decay*farthest && math.Abs(v) < over.decay*fastest
-		if grown || gone {
-			break
-		}
-	}
-	return true
+		return !grown && !gone
+	}, between)
 }
 
 // relaxationEstimates are what the fits of all batches say together. What they

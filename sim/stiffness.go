@@ -57,7 +57,7 @@ const pairsPerDouble = 9
 // batch measures the λ of one batch of the cell's probe-th probe.
 func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) float64 {
 	batches := p.batches(c)
-	pairs := (batch+1)*p.Pairs/batches - batch*p.Pairs/batches
+	pairs := batchStart(batch+1, batches, p.Pairs) - batchStart(batch, batches, p.Pairs)
 	double := max(1, pairs/pairsPerDouble)
 	single := max(1, pairs-double)
 	if c.Deterministic() {

@@ -102,32 +102,10 @@ func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	return t.sampled(ctx, event)
 }
 
-// follow runs the pair, calls inside after each step and at at each refresh
-// instant from 0 on, while at returns true. It reports whether the pair stayed
-// in the range of floating point.
+// follow runs the pair from its start, see pair.follow.
 func (t *trial) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
 	t.pair.begin(ForLocation, 0)
-	look := t.pair.stepsBetweenLooks()
-	d := newDeviation(len(t.pair.direction))
-	d.add(t.pair)
-	if !at(0, d) {
-		return true
-	}
-	for step := range t.cell.Run.Steps {
-		if step%look == 0 && ctx.Err() != nil {
-			return true // the cell will not be finished
-		}
-		if !t.pair.step(step) {
-			return false
-		}
-		d.clear()
-		d.add(t.pair)
-		inside(d)
-		if (step+1)%t.period == 0 && !at((step+1)/t.period, d) {
-			return true
-		}
-	}
-	return true
+	return t.pair.follow(ctx, at, inside)
 }
 
 // What settles growth or decay at G = ∞. A stable motion may first grow, near a
@@ -185,7 +163,7 @@ func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
 		now.add(period, square)
 		coming.add(period, square)
 		return o == undecided
-	}, func(deviation) {})
+	}, between)
 	if !ok {
 		return present
 	}
