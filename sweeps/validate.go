@@ -7,6 +7,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim/measure"
 )
 
 // maxJudged bounds the work of checking a file: cells times checks.
@@ -303,8 +304,8 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsHundredSteps, []string{stepsKey}, func(s *Settings) (got, want string) {
-		if n := s.Run.Steps; n <= 100 {
-			return "with " + stepsKey + " " + Format(n), "more than 100"
+		if n := s.Run.Steps; n <= measure.EarlySteps {
+			return "with " + stepsKey + " " + Format(n), "more than " + Format(measure.EarlySteps)
 		}
 		return "", ""
 	}},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"slices"
 	"sync"
 
 	papers "grposim/configs"
@@ -69,12 +70,11 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 }
 
 func (t *table) claim(name string) int {
-	for i, claim := range t.claims {
-		if claim == name {
-			return i
-		}
+	i := slices.Index(t.claims, name)
+	if i < 0 {
+		panic("no claim " + name)
 	}
-	panic("no claim " + name)
+	return i
 }
 
 // add enters what each fault does to the checks of a file.

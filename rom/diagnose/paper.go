@@ -1,6 +1,9 @@
 package diagnose
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // PaperName names the mode by the four diagnostics of arXiv:2606.30789, in its
 // own formulas. The paper gives no thresholds: what it says grows, or goes up
@@ -75,10 +78,7 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 	}
 	var plateau [2]float64
 	for n, c := range r.columns {
-		plateau[n] = c[0]
-		for _, x := range c {
-			plateau[n] = max(plateau[n], x)
-		}
+		plateau[n] = slices.Max(c)
 	}
 
 	rho := math.NaN()
