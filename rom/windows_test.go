@@ -122,6 +122,47 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate().at, 300)
 }
 
+// What contracts is stable by its spectrum; nearly all that is stable, but for
+// what hardly decays, contracts; and so the critical delay is that of spectra
+// alone. Random couplings, some of which do not restore.
+func TestContractionAgainstSpectra(t *testing.T) {
+	r := rand.New(rand.NewPCG(85, 86))
+	contracting, decaying, unstable := 0, 0, 0
+	for range 80 {
+		n := 2 + r.IntN(3)
+		l := &linear{
+			fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
+			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), rate: 0.02 + 0.2*r.ExpFloat64(), lag: Lag{Kind: Delay},
+		}
+		for i := range n {
+			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
+		}
+		want := upTo(12)
+		for tau := 12; tau >= 0; tau-- {
+			at := l.at(l.rate, tau)
+			size, contracts := radius(at.period()), at.contracts()
+			switch {
+			case contracts && !(size < 1):
+				t.Fatalf("%+v contracts with a spectral radius of %v", at, size)
+			case size >= 1:
+				unstable++
+				want = first(float64(tau))
+			case size < 0.97:
+				decaying++
+			}
+			if contracts && size < 0.97 {
+				contracting++
+			}
+		}
+		if got := l.criticalInterval(); want.known && got != want || !want.known && got.known && got.at <= 12 {
+			t.Errorf("%+v: critical delay %v, by spectra %v", l, got, want)
+		}
+	}
+	if unstable < 200 || decaying < 200 || contracting < 19*decaying/20 {
+		t.Errorf("%d of %d decaying motions contract; %d are unstable", contracting, decaying, unstable)
+	}
+}
+
 // The eigenvalues of a triangular matrix in another basis are its diagonal;
 // separate ones, of conjugates, real, and all alike in modulus.
 func TestComplexEigenvalues(t *testing.T) {
