@@ -23,7 +23,8 @@ const sameDeviation = 1e-9
 func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 	f := unmeasured(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
-	if o.Trajectory == nil || len(o.Trajectory.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
+	recorded := o.Trajectory()
+	if recorded == nil || len(recorded.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
 		f.failed = o.failure()
 		return f
 	}
@@ -33,10 +34,10 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 		f.outOfScope = why
 		return f
 	}
-	confidence := 1 - (1-j.confidence)/float64(len(o.Trajectory.Steps))
+	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
 	worst, outside := math.Inf(-1), false
-	for i, t := range o.Trajectory.Steps {
-		e := c.meanReward(o.Trajectory, i)
+	for i, t := range recorded.Steps {
+		e := c.meanReward(recorded, i)
 		lo, hi := e.Interval(confidence)
 		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
 		lo, hi = min(lo, hi), max(lo, hi)
@@ -157,7 +158,8 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 // refreshes only neighbours are compared.
 func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
 	f := unmeasured(rom.Exact)
-	if o.Trajectory == nil {
+	recorded := o.Trajectory()
+	if recorded == nil {
 		f.failed = o.failure()
 		return f
 	}
@@ -165,11 +167,11 @@ func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
 		f.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
 		return f
 	}
-	gaps := o.Trajectory.Series(sim.LogitGap)
+	gaps := recorded.Series(sim.LogitGap)
 	params := j.params(c)
 	f.measured = 0
-	for i := 1; i < len(o.Trajectory.Steps); i++ {
-		if o.Trajectory.Steps[i]-o.Trajectory.Steps[i-1] != c.Settings.Lag.Interval {
+	for i := 1; i < len(recorded.Steps); i++ {
+		if recorded.Steps[i]-recorded.Steps[i-1] != c.Settings.Lag.Interval {
 			continue
 		}
 		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))

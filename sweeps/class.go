@@ -55,10 +55,13 @@ func (c *Cell) class(o *Outcome) Class {
 	if o != nil && o.Status == CellDiverged {
 		return Diverged
 	}
-	if o == nil || o.Trajectory == nil {
+	if o == nil {
 		return ""
 	}
-	t := o.Trajectory
+	t := o.Trajectory()
+	if t == nil {
+		return ""
+	}
 	reward := make([]float64, len(t.Steps))
 	band, size := 0.0, 0.0
 	for i := range reward {

@@ -18,13 +18,13 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 	c.Settings.Estimator.GroupSize = grpo.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
 	c.Sim.Estimator = c.Settings.Estimator
-	o := &Outcome{Status: CellOK, Trajectory: &Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}}
+	o := &Outcome{Status: CellOK, recorded: &Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}}
 	j, p := RecordedSeries{Quantity: sim.ExpectedReward}, RecordedSeries{Quantity: sim.Collision}
-	for _, t := range o.Trajectory.Steps {
+	for _, t := range o.recorded.Steps {
 		j.Mean, j.StdErr = append(j.Mean, Number(reward(float64(t)))), append(j.StdErr, 0)
 		p.Mean, p.StdErr = append(p.Mean, Number(collision)), append(p.StdErr, 0)
 	}
-	o.Trajectory.Quantities = []RecordedSeries{j, p}
+	o.recorded.Quantities = []RecordedSeries{j, p}
 	return c, o
 }
 
@@ -115,8 +115,8 @@ func TestClassKnowsItsNoise(t *testing.T) {
 		{1, 0, ""},
 	} {
 		cell.Settings.Run.Replicas = c.replicas
-		for i := range o.Trajectory.Steps {
-			o.Trajectory.Quantities[0].StdErr[i] = Number(c.stdErr)
+		for i := range o.recorded.Steps {
+			o.recorded.Quantities[0].StdErr[i] = Number(c.stdErr)
 		}
 		if got := cell.class(o); got != c.want {
 			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)

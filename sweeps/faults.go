@@ -161,10 +161,10 @@ func (j *judgement) noiseless(c *Cell) *Outcome {
 	switch j.check.Claim {
 	case claimTrajectory:
 		if curve, _, why := j.curve(c); why == "" {
-			o.Trajectory = noiselessSeries(c, sim.ExpectedReward, curve.at)
+			o.recorded = noiselessSeries(c, sim.ExpectedReward, curve.at)
 		}
 	case claimRecurrence:
-		o.Trajectory = noiselessSeries(c, sim.LogitGap, j.refreshes(c))
+		o.recorded = noiselessSeries(c, sim.LogitGap, j.refreshes(c))
 	case claimFailureMode:
 		for _, mode := range diagnose.Modes {
 			certain(namedShare(mode), indicator(string(mode) == j.check.Mode))

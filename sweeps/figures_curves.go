@@ -59,11 +59,11 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		name := withoutVariant(set.Label, c.Variant)
-		o := j.outcome(c)
-		if o == nil || o.Trajectory == nil {
+		recorded := j.outcome(c).Trajectory()
+		if recorded == nil {
 			continue
 		}
-		reward := o.Trajectory.Series(sim.ExpectedReward)
+		reward := recorded.Series(sim.ExpectedReward)
 		measured := FigureSeries{Name: name, Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
 		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
@@ -73,13 +73,13 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 			predicted.Name, predicted.Mark = against, Reference
 		}
 		curve, _, why := j.curve(c)
-		for i, t := range o.Trajectory.Steps {
+		for i, t := range recorded.Steps {
 			if t == 0 && f.XScale == LogAxis {
 				continue
 			}
 			x, q := float64(t), reward.Quantiles[i]
 			if i%every == 0 {
-				e := c.meanReward(o.Trajectory, i)
+				e := c.meanReward(recorded, i)
 				lo, hi := e.Interval(j.confidence)
 				if measured.Mark == Predicted {
 					lo, hi = math.NaN(), math.NaN()
@@ -111,7 +111,8 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 		o := j.outcome(c)
 		rate, fitted := o.estimate(sim.SaturationRate)
 		r2, _ := o.estimate(sim.SaturationR2)
-		if o.Trajectory == nil || !fitted {
+		recorded := o.Trajectory()
+		if recorded == nil || !fitted {
 			continue
 		}
 		group, fit := withoutVariant(set.Label, c.Variant), "free exponential, fitted"
@@ -126,14 +127,14 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
 		oscillator := FigureSeries{Name: "reduced-order model", Group: group, Mark: Reference}
-		steps := o.Trajectory.Steps
-		end, amplitude := exponentialAt(rate.Mean, steps, c.rewards(o.Trajectory))
+		steps := recorded.Steps
+		end, amplitude := exponentialAt(rate.Mean, steps, c.rewards(recorded))
 		last := math.Inf(-1)
 		for i, t := range steps {
 			x := float64(t)
 			if gap := float64(steps[len(steps)-1]) / points; x >= last+gap {
 				last = x
-				e := c.meanReward(o.Trajectory, i)
+				e := c.meanReward(recorded, i)
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
@@ -185,16 +186,17 @@ func (j *judgement) drawOrbits(sets []CellSet) Figure {
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
-		if o.Trajectory == nil {
+		recorded := o.Trajectory()
+		if recorded == nil {
 			continue
 		}
 		name := withoutVariant(set.Label, c.Variant)
 		measured := FigureSeries{Name: "simulated", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: "published map", Group: name, Mark: Predicted}
-		gaps := o.Trajectory.Series(sim.LogitGap)
+		gaps := recorded.Series(sim.LogitGap)
 		period := c.Settings.Lag.Interval
 		n, last := 0, 0
-		for i, t := range o.Trajectory.Steps {
+		for i, t := range recorded.Steps {
 			if t%period == 0 {
 				last = t / period
 				measured.Points = append(measured.Points, FigurePoint{float64(last), float64(gaps.Mean[i]), nan, nan})

@@ -1,10 +1,12 @@
 package sweeps
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,6 +100,20 @@ func readManifest(dir string) (*Manifest, error) {
 // writeFile replaces a file atomically.
 func writeFile(path string, data []byte) error {
 	return renameio.WriteFile(path, data, 0o644)
+}
+
+// replaceFile replaces a file atomically by what write writes.
+func replaceFile(path string, write func(io.Writer) error) error {
+	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup() // of a file that is not in its place
+	buffer := bufio.NewWriterSize(file, 1<<16)
+	if err := errors.Join(write(buffer), buffer.Flush()); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
 }
 
 // writeJSON replaces a file by indented JSON, atomically.

@@ -50,7 +50,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 			if located {
 				r.Steps = nil // no trajectory is stored
 			}
-			line, err := encodeLine(newOutcome(&c, r))
+			line, err := appendLine(nil, newOutcome(&c, r))
 			bytes += float64(len(line))
 			return err
 		})

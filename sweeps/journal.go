@@ -1,16 +1,22 @@
 package sweeps
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,137 +31,278 @@ const journalName = "cells.jsonl"
 // damagedName collects lines whose checksum does not hold.
 const damagedName = "cells.damaged"
 
-type journalLine struct {
-	Checksum string          `json:"sha256"`
-	Cell     json.RawMessage `json:"cell"`
-}
+const (
+	beforeChecksum = `{"sha256":"`
+	beforeCell     = `","cell":`
+	afterCell      = "}\n"
+
+	beforeTrajectory = `,"trajectory":` // the last of a cell's fields
+)
 
 func checksum(data []byte) string {
 	digest := sha256.Sum256(data)
 	return hex.EncodeToString(digest[:])
 }
 
-// encodeLine returns the journal line of an outcome, with its line feed.
-func encodeLine(o *Outcome) ([]byte, error) {
+// appendLine appends the journal line of an outcome, with its line feed.
+func appendLine(text []byte, o *Outcome) ([]byte, error) {
 	cell, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(journalLine{Checksum: checksum(cell), Cell: cell})
-	return append(line, '\n'), err
+	text = append(text, beforeChecksum...)
+	sum := len(text)
+	text = append(text, make([]byte, hex.EncodedLen(sha256.Size))...)
+	text = append(text, beforeCell...)
+	start := len(text)
+	text = append(text, cell...)
+	if t := o.Trajectory(); t != nil {
+		text = append(text[:len(text)-1], beforeTrajectory...)
+		text = append(t.appendJSON(text), '}')
+	}
+	digest := sha256.Sum256(text[start:])
+	hex.Encode(text[sum:], digest[:])
+	return append(text, afterCell...), nil
 }
 
-// readJournal returns the intact outcomes of a journal by id, and the lines
-// that are damaged: torn, or changed since they were written.
-func readJournal(data []byte) (outcomes map[string]*Outcome, damaged [][]byte) {
-	outcomes = make(map[string]*Outcome)
-	for line := range bytes.Lines(data) {
-		var entry journalLine
-		var o Outcome
-		torn := !bytes.HasSuffix(line, []byte("\n"))
-		if torn || json.Unmarshal(line, &entry) != nil || entry.Checksum != checksum(entry.Cell) ||
-			json.Unmarshal(entry.Cell, &o) != nil || !o.intact() {
-			damaged = append(damaged, line)
-			continue
+// parseLine reads a line that appendLine wrote; ok is false where it is torn or
+// changed since.
+func parseLine(line []byte) (o *Outcome, ok bool) {
+	rest, framed := bytes.CutPrefix(line, []byte(beforeChecksum))
+	sum, rest, found := bytes.Cut(rest, []byte(beforeCell))
+	cell, whole := bytes.CutSuffix(rest, []byte(afterCell))
+	if !framed || !found || !whole || string(sum) != checksum(cell) {
+		return nil, false
+	}
+	head, trajectory, recorded := bytes.Cut(cell, []byte(beforeTrajectory))
+	o = new(Outcome)
+	if recorded {
+		trajectory, whole = bytes.CutSuffix(trajectory, []byte("}"))
+		o.recorded, ok = parseTrajectory(trajectory)
+		if !whole || !ok {
+			return nil, false
 		}
-		outcomes[o.ID] = &o
+		head = append(bytes.Clone(head), '}')
 	}
-	return outcomes, damaged
+	return o, json.Unmarshal(head, o) == nil && o.intact()
 }
 
-// loadJournal reads the journal of a folder; a missing one is empty.
-func loadJournal(dir string) (map[string]*Outcome, [][]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, journalName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	outcomes, damaged := readJournal(data)
-	return outcomes, damaged, nil
-}
+// journal is a results folder's cells.jsonl. The outcomes it gives leave their
+// trajectories in it, so it stays open as long as they are in use.
+type journal struct {
+	path     string
+	text     io.ReaderAt
+	file     *os.File            // the same, to append to
+	end      int64               // of the last line
+	outcomes map[string]*Outcome // of the intact lines, by cell id
+	damaged  [][]byte            // lines that are torn, or changed since they were written
 
-// setAside moves damaged lines out of the journal: they are appended to
-// cells.damaged, and the journal is rewritten without them.
-func setAside(dir string, plan *Plan, outcomes map[string]*Outcome, damaged [][]byte) error {
-	kept, err := os.ReadFile(filepath.Join(dir, damagedName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, line := range damaged {
-		kept = append(kept, bytes.TrimRight(line, "\n")...)
-		kept = append(kept, '\n')
-	}
-	if err := writeFile(filepath.Join(dir, damagedName), kept); err != nil {
-		return err
-	}
-	return writeJournal(dir, plan, outcomes)
-}
-
-// writeJournal rewrites the journal atomically: the plan's cells in order,
-// then the outcomes of cells the plan no longer has, by id.
-func writeJournal(dir string, plan *Plan, outcomes map[string]*Outcome) error {
-	var ids []string
-	planned := make(map[string]bool)
-	for i := range plan.Cells {
-		if id := plan.Cells[i].ID; outcomes[id] != nil && !planned[id] {
-			planned[id] = true
-			ids = append(ids, id)
-		}
-	}
-	var orphans []string
-	for id := range outcomes {
-		if !planned[id] {
-			orphans = append(orphans, id)
-		}
-	}
-	slices.Sort(orphans)
-	var journal []byte
-	for _, id := range append(ids, orphans...) {
-		line, err := encodeLine(outcomes[id])
-		if err != nil {
-			return err
-		}
-		journal = append(journal, line...)
-	}
-	return writeFile(filepath.Join(dir, journalName), journal)
-}
-
-// appender appends outcomes to a journal while a sweep runs. It syncs at most
-// once a second, when a cell is finished: a crash of the machine can lose the
-// cells since, a crash of the program none.
-type appender struct {
-	file   *os.File
+	memory []byte // of the last line appended
 	synced time.Time
+
+	mutex   sync.Mutex
+	failure error // the first in reading a trajectory
 }
 
-func newAppender(dir string) (*appender, error) {
-	file, err := os.OpenFile(filepath.Join(dir, journalName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+// storedLine is where a journal holds an outcome.
+type storedLine struct {
+	journal *journal
+	at      int64
+	length  int
+}
+
+// openJournal reads the journal of a folder, opened as os.OpenFile has it; a
+// missing one is empty.
+func openJournal(dir string, flag int) (*journal, error) {
+	path := filepath.Join(dir, journalName)
+	file, err := os.OpenFile(path, flag, 0o644)
+	if errors.Is(err, fs.ErrNotExist) {
+		return readJournal(strings.NewReader(""))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &appender{file: file, synced: time.Now()}, nil
+	j, err := readJournal(file)
+	j.path, j.file = path, file
+	return j, err
 }
 
-func (a *appender) append(o *Outcome) error {
-	line, err := encodeLine(o)
+func readJournal(text io.ReaderAt) (*journal, error) {
+	j := &journal{text: text, outcomes: make(map[string]*Outcome), synced: time.Now()}
+	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
+	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
+	lines.Split(wholeLines)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if o, ok := parseLine(line); ok {
+			j.keep(o, len(line))
+		} else {
+			j.damaged = append(j.damaged, bytes.Clone(line))
+		}
+		j.end += int64(len(line))
+	}
+	return j, lines.Err()
+}
+
+// wholeLines splits a text into lines with their line feeds.
+func wholeLines(data []byte, atEnd bool) (advance int, line []byte, err error) {
+	n := bytes.IndexByte(data, '\n') + 1
+	if n == 0 && atEnd {
+		n = len(data)
+	}
+	if n == 0 {
+		return 0, nil, nil
+	}
+	return n, data[:n], nil
+}
+
+// keep takes over an outcome whose line is at the end, but for its trajectory.
+func (j *journal) keep(o *Outcome, length int) {
+	o.recorded, o.line = nil, &storedLine{journal: j, at: j.end, length: length}
+	j.outcomes[o.ID] = o
+}
+
+// append writes an outcome and keeps it. It syncs at most once a second: a crash
+// of the machine can lose the cells since, a crash of the program none.
+func (j *journal) append(o *Outcome) error {
+	line, err := appendLine(j.memory[:0], o)
 	if err != nil {
 		return err
 	}
-	if _, err := a.file.Write(line); err != nil {
+	j.memory = line
+	if _, err := j.file.Write(line); err != nil {
 		return err
 	}
-	if time.Since(a.synced) < time.Second {
+	j.keep(o, len(line))
+	j.end += int64(len(line))
+	if time.Since(j.synced) < time.Second {
 		return nil
 	}
-	a.synced = time.Now()
-	return a.file.Sync()
+	j.synced = time.Now()
+	return j.file.Sync()
 }
 
-func (a *appender) close() error {
-	return errors.Join(a.file.Sync(), a.file.Close())
+// read returns the stored line.
+func (l *storedLine) read() ([]byte, error) {
+	line := make([]byte, l.length)
+	_, err := l.journal.text.ReadAt(line, l.at)
+	return line, err
+}
+
+// trajectory reads what was recorded; nil where nothing was, or where it cannot
+// be read any more, which the journal's err tells.
+func (l *storedLine) trajectory() *Trajectory {
+	line, err := l.read()
+	if err != nil {
+		l.journal.fail(err)
+		return nil
+	}
+	_, text, recorded := bytes.Cut(line, []byte(beforeTrajectory))
+	if !recorded {
+		return nil
+	}
+	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)))
+	if !ok {
+		l.journal.fail(fmt.Errorf("%s changed while it was read", l.journal.path))
+		return nil
+	}
+	return t
+}
+
+func (j *journal) fail(err error) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if j.failure == nil {
+		j.failure = err
+	}
+}
+
+// err returns the first error in reading a trajectory.
+func (j *journal) err() error {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	return j.failure
+}
+
+// setAside moves damaged lines out of the journal: they are appended to
+// cells.damaged, and the journal is put in order without them.
+func (j *journal) setAside(plan *Plan) error {
+	path := filepath.Join(filepath.Dir(j.path), damagedName)
+	kept, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, line := range j.damaged {
+		kept = append(kept, bytes.TrimRight(line, "\n")...)
+		kept = append(kept, '\n')
+	}
+	if err := writeFile(path, kept); err != nil {
+		return err
+	}
+	return j.settle(plan)
+}
+
+// settle puts the journal in order, atomically: the plan's cells, then the
+// outcomes of cells the plan no longer has, by id.
+func (j *journal) settle(plan *Plan) error {
+	lines := j.ordered(plan)
+	end := int64(0)
+	settled := true
+	for _, l := range lines {
+		settled = settled && l.at == end
+		end += int64(l.length)
+	}
+	if settled && end == j.end {
+		return nil
+	}
+	err := replaceFile(j.path, func(w io.Writer) error {
+		for _, l := range lines {
+			line, err := l.read()
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	err = j.file.Close()
+	j.text, j.file, j.end = file, file, 0
+	for _, l := range lines {
+		l.at = j.end
+		j.end += int64(l.length)
+	}
+	return err
+}
+
+// ordered lists the stored lines as settle orders them.
+func (j *journal) ordered(plan *Plan) []*storedLine {
+	var lines []*storedLine
+	planned := make(map[string]bool)
+	for i := range plan.Cells {
+		if id := plan.Cells[i].ID; j.outcomes[id] != nil && !planned[id] {
+			planned[id] = true
+			lines = append(lines, j.outcomes[id].line)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(j.outcomes)) {
+		if !planned[id] {
+			lines = append(lines, j.outcomes[id].line)
+		}
+	}
+	return lines
 }
 
 // damageReport says in one line what was set aside.
-func damageReport(dir string, damaged [][]byte) string {
+func (j *journal) damageReport() string {
 	return fmt.Sprintf("%s: damaged lines set aside in %s: %d; what they held is computed again",
-		filepath.Join(dir, journalName), damagedName, len(damaged))
+		j.path, damagedName, len(j.damaged))
 }

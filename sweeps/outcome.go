@@ -12,12 +12,23 @@ import (
 // Outcome is what a cell measured: everything that is stored of it, and all
 // that any verdict, table or figure is made from.
 type Outcome struct {
-	ID         string      `json:"id"`
-	Status     CellStatus  `json:"status"`
-	Diverged   int         `json:"diverged,omitempty"`    // replicas
-	DivergedAt int         `json:"diverged_at,omitempty"` // first step
-	Estimates  []Estimate  `json:"estimates,omitempty"`
-	Trajectory *Trajectory `json:"trajectory,omitempty"`
+	ID         string     `json:"id"`
+	Status     CellStatus `json:"status"`
+	Diverged   int        `json:"diverged,omitempty"`    // replicas
+	DivergedAt int        `json:"diverged_at,omitempty"` // first step
+	Estimates  []Estimate `json:"estimates,omitempty"`
+
+	recorded *Trajectory // nil where nothing was recorded, or line holds it
+	line     *storedLine // where the outcome is in a journal; nil: in none
+}
+
+// Trajectory returns what was recorded along the run, nil where nothing was. Of
+// a stored outcome it is read from the journal, each time: call it once.
+func (o *Outcome) Trajectory() *Trajectory {
+	if o.line == nil {
+		return o.recorded
+	}
+	return o.line.trajectory()
 }
 
 // Estimate is a measured mean with its standard error; DF −1 where no chance
@@ -27,20 +38,6 @@ type Estimate struct {
 	Mean   float64 `json:"mean"`
 	StdErr float64 `json:"stderr"`
 	DF     int     `json:"df"`
-}
-
-// Trajectory is what was recorded along the run.
-type Trajectory struct {
-	Steps      []int            `json:"steps"`
-	Quantities []RecordedSeries `json:"quantities"`
-}
-
-// RecordedSeries is one recorded quantity; index i belongs to Steps[i].
-type RecordedSeries struct {
-	Quantity  sim.Quantity `json:"quantity"`
-	Mean      []Number     `json:"mean"`
-	StdErr    []Number     `json:"stderr"`
-	Quantiles [][5]Number  `json:"quantiles"` // at sim.QuantileLevels
 }
 
 // newOutcome stores what a cell's simulation has found.
@@ -53,21 +50,7 @@ func newOutcome(c *Cell, r sim.Result) *Outcome {
 		return o
 	}
 	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
-	o.Trajectory = &Trajectory{Steps: r.Steps}
-	for q, quantity := range r.Quantities {
-		series := RecordedSeries{Quantity: quantity}
-		for i := range r.Steps {
-			s := r.Trajectory[i][q]
-			series.Mean = append(series.Mean, Number(s.Mean))
-			series.StdErr = append(series.StdErr, Number(s.StdErr))
-			var quantiles [5]Number
-			for level, x := range s.Quantiles {
-				quantiles[level] = Number(x)
-			}
-			series.Quantiles = append(series.Quantiles, quantiles)
-		}
-		o.Trajectory.Quantities = append(o.Trajectory.Quantities, series)
-	}
+	o.recorded = newTrajectory(&r)
 	return o
 }
 
@@ -101,16 +84,16 @@ func (o *Outcome) intact() bool {
 	if o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, NoFixedPoint}, o.Status) {
 		return false
 	}
-	if o.Trajectory == nil {
+	t := o.recorded
+	if t == nil {
 		return true
 	}
-	n := len(o.Trajectory.Steps)
-	for _, s := range o.Trajectory.Quantities {
-		if len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n {
+	for _, s := range t.Quantities {
+		if n := len(t.Steps); len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n {
 			return false
 		}
 	}
-	return slices.IsSorted(o.Trajectory.Steps) && o.Trajectory.Series(sim.ExpectedReward) != nil
+	return slices.IsSorted(t.Steps) && t.Series(sim.ExpectedReward) != nil
 }
 
 // failure says why the cell has no stationary state, or "".
@@ -119,16 +102,6 @@ func (o *Outcome) failure() string {
 		return ""
 	}
 	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
-}
-
-// Series returns what was recorded of a quantity, or nil.
-func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
-	for i := range t.Quantities {
-		if t.Quantities[i].Quantity == quantity {
-			return &t.Quantities[i]
-		}
-	}
-	return nil
 }
 
 // meanReward returns the mean of J at the i-th recorded step of the cell's

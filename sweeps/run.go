@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,15 +38,15 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	}
 	defer release()
 
-	outcomes, damaged, err := loadJournal(dir)
+	journal, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
-	if len(damaged) > 0 {
-		if err := setAside(dir, plan, outcomes, damaged); err != nil {
+	if len(journal.damaged) > 0 {
+		if err := journal.setAside(plan); err != nil {
 			return nil, err
 		}
-		progress.Note(damageReport(dir, damaged))
+		progress.Note(journal.damageReport())
 	}
 	manifest := newManifest(plan.Spec)
 	if previous, err := readManifest(dir); err == nil {
@@ -56,11 +57,11 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	}
 
 	wall, cpu := time.Now(), cpuSeconds()
-	simulated, err := simulateMissing(ctx, plan, dir, workers, outcomes, progress)
+	simulated, err := simulateMissing(ctx, plan, journal, workers, progress)
 	if err != nil {
 		return nil, err
 	}
-	if err := writeJournal(dir, plan, outcomes); err != nil {
+	if err := journal.settle(plan); err != nil {
 		return nil, err
 	}
 	if simulated > 0 || manifest.Run == nil {
@@ -69,36 +70,46 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 			return nil, err
 		}
 	}
-	return derive(plan, dir, outcomes)
+	return derive(plan, dir, journal)
 }
 
-// simulateMissing runs the cells that outcomes lacks, journals each as it is
-// finished, and adds it to outcomes.
-func simulateMissing(ctx context.Context, plan *Plan, dir string, workers int, outcomes map[string]*Outcome, progress Progress) (simulated int, err error) {
-	missing, planned := plan.missing(outcomes)
+// simulateMissing runs the cells that the journal lacks, and adds each as it is
+// finished.
+func simulateMissing(ctx context.Context, plan *Plan, journal *journal, workers int, progress Progress) (simulated int, err error) {
+	missing, planned := plan.missing(journal.outcomes)
+	for i := range plan.Cells {
+		if o := journal.outcomes[plan.Cells[i].ID]; o == nil || o.line != nil {
+			continue
+		} else if err := journal.append(o); err != nil { // finished without a simulation
+			return 0, err
+		}
+	}
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
 	}
-	journal, err := newAppender(dir)
-	if err != nil {
-		return 0, err
-	}
 	progress.Begin(plan.Spec.Name, planned, planned-len(missing), work)
 	err = simulate(ctx, missing, workers, func(c *Cell, o *Outcome) error {
-		outcomes[c.ID] = o
 		simulated++
 		progress.Cell(c.Work())
 		return journal.append(o)
 	})
 	progress.End()
-	return simulated, errors.Join(err, journal.close())
+	return simulated, errors.Join(err, journal.file.Sync())
 }
 
 // Open reads a finished results folder: its plan and its outcomes. It neither
 // simulates nor writes. A folder whose cells are not all there and intact is an
 // error.
 func Open(dir string) (*Plan, map[string]*Outcome, error) {
+	plan, journal, err := open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, journal.outcomes, nil
+}
+
+func open(dir string) (*Plan, *journal, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -111,28 +122,28 @@ func Open(dir string) (*Plan, map[string]*Outcome, error) {
 		return nil, nil, err
 	}
 	plan := NewPlan(spec)
-	outcomes, damaged, err := loadJournal(dir)
+	journal, err := openJournal(dir, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(damaged) > 0 {
-		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, journalName), len(damaged))}
+	if len(journal.damaged) > 0 {
+		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, journalName), len(journal.damaged))}
 	}
 	missing := 0
 	for i := range plan.Cells {
-		if outcomes[plan.Cells[i].ID] == nil {
+		if journal.outcomes[plan.Cells[i].ID] == nil {
 			missing++
 		}
 	}
 	if missing > 0 {
 		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
 	}
-	return plan, outcomes, nil
+	return plan, journal, nil
 }
 
 // JudgeFolder judges a finished folder again and rewrites what derives from it.
 func JudgeFolder(dir string) (*Experiment, error) {
-	plan, outcomes, err := Open(dir)
+	plan, journal, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,31 +152,37 @@ func JudgeFolder(dir string) (*Experiment, error) {
 		return nil, err
 	}
 	defer release()
-	return derive(plan, dir, outcomes)
+	return derive(plan, dir, journal)
 }
 
 // derive judges, and writes every table of a results folder.
-func derive(plan *Plan, dir string, outcomes map[string]*Outcome) (*Experiment, error) {
+func derive(plan *Plan, dir string, journal *journal) (*Experiment, error) {
+	outcomes := journal.outcomes
 	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: make(predictionCache)}
 	e.Verdicts = judge(plan, outcomes, e.predictions)
 	e.Figures = figures(plan, outcomes, e.Verdicts, e.predictions)
 	for _, table := range []struct {
-		name  string
-		write func() ([]byte, error)
+		name string
+		make func() ([]byte, error)
 	}{
 		{"cells.csv", e.cellsCSV},
 		{"predictions.csv", e.predictionsCSV},
-		{"trajectories.parquet", e.trajectoriesParquet},
 		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(plan.Spec.Name, e.Verdicts) }},
 		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
 	} {
-		data, err := table.write()
-		if err != nil {
+		data, err := table.make()
+		if err := errors.Join(err, journal.err()); err != nil {
 			return nil, fmt.Errorf("%s: %w", table.name, err)
 		}
 		if err := writeFile(filepath.Join(dir, table.name), data); err != nil {
 			return nil, err
 		}
+	}
+	err := replaceFile(filepath.Join(dir, trajectoriesName), func(w io.Writer) error {
+		return errors.Join(e.writeTrajectories(w, dir), journal.err())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", trajectoriesName, err)
 	}
 	return e, nil
 }

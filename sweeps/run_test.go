@@ -205,13 +205,9 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	}
 	var ids []string
 	for line := range bytes.Lines(readFile(t, filepath.Join(dir, journalName))) {
-		var entry journalLine
-		var o Outcome
-		if err := json.Unmarshal(line, &entry); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(entry.Cell, &o); err != nil {
-			t.Fatal(err)
+		o, ok := parseLine(line)
+		if !ok {
+			t.Fatalf("a damaged line: %s", line)
 		}
 		ids = append(ids, o.ID)
 	}
@@ -264,14 +260,14 @@ func TestDamagedManifest(t *testing.T) {
 func TestImpossibleOutcomes(t *testing.T) {
 	for _, o := range []Outcome{
 		{ID: "a", Status: "bogus"},
-		{ID: "a", Status: CellOK, Trajectory: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
-		{ID: "a", Status: CellOK, Trajectory: &Trajectory{Steps: []int{0}}},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
 	} {
-		line, err := encodeLine(&o)
+		line, err := appendLine(nil, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if outcomes, damaged := readJournal(line); len(outcomes) != 0 || len(damaged) != 1 {
+		if j := readText(t, line); len(j.outcomes) != 0 || len(j.damaged) != 1 {
 			t.Errorf("%s is accepted", line)
 		}
 	}

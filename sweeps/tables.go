@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"grposim/rom"
 )
 
@@ -229,51 +227,6 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
-}
-
-// trajectoryRow is a row of trajectories.parquet, in long form. Words are delta
-// encoded: parquet-go cuts the runs of a dictionary's indices differently where
-// it has vector instructions, and files are the same on every machine.
-type trajectoryRow struct {
-	Cell          string  `parquet:"cell,delta"`
-	Step          int64   `parquet:"step"`
-	Quantity      string  `parquet:"quantity,delta"`
-	Mean          float64 `parquet:"mean"`
-	StandardError float64 `parquet:"standard_error"`
-	Q05           float64 `parquet:"q05"`
-	Q25           float64 `parquet:"q25"`
-	Q50           float64 `parquet:"q50"`
-	Q75           float64 `parquet:"q75"`
-	Q95           float64 `parquet:"q95"`
-}
-
-func (e *Experiment) trajectoriesParquet() ([]byte, error) {
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[trajectoryRow](&b, parquet.CreatedBy("grposim", "1", ""))
-	for i := range e.Plan.Cells {
-		o := e.Outcomes[e.Plan.Cells[i].ID]
-		if o.Trajectory == nil {
-			continue
-		}
-		var rows []trajectoryRow
-		for _, s := range o.Trajectory.Quantities {
-			for n, step := range o.Trajectory.Steps {
-				q := s.Quantiles[n]
-				rows = append(rows, trajectoryRow{
-					Cell: o.ID, Step: int64(step), Quantity: string(s.Quantity),
-					Mean: float64(s.Mean[n]), StandardError: float64(s.StdErr[n]),
-					Q05: float64(q[0]), Q25: float64(q[1]), Q50: float64(q[2]), Q75: float64(q[3]), Q95: float64(q[4]),
-				})
-			}
-		}
-		if _, err := w.Write(rows); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 // PredictionLine is one line of `grposim predict --json`. What a cell without a

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"grposim/rom"
 )
@@ -40,11 +41,22 @@ func (r *Ruling) UnmarshalText(text []byte) error {
 type Number float64
 
 // MarshalJSON writes the shortest decimal that reads back as the same number.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
-		return []byte("null"), nil
+func (n Number) MarshalJSON() ([]byte, error) { return n.appendJSON(nil), nil }
+
+// appendJSON appends the number in the form of encoding/json.
+func (n Number) appendJSON(text []byte) []byte {
+	x := float64(n)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return append(text, "null"...)
 	}
-	return json.Marshal(float64(n))
+	if size := math.Abs(x); size == 0 || size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(text, x, 'f', -1, 64)
+	}
+	text = strconv.AppendFloat(text, x, 'e', -1, 64)
+	if end := len(text) - 2; text[end-1] == '-' && text[end] == '0' { // e-09 is written e-9
+		text = append(text[:end], text[end+1])
+	}
+	return text
 }
 
 // UnmarshalJSON reads null as NaN.

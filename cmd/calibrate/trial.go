@@ -116,8 +116,8 @@ func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 // steps, as the trajectory claim has it). Every replica starts in one place.
 func band(c *sweeps.Cell, o *sweeps.Outcome) []interval {
 	var intervals []interval
-	steps := o.Trajectory.Steps
-	series := o.Trajectory.Series(sim.ExpectedReward)
+	recorded := o.Trajectory()
+	steps, series := recorded.Steps, recorded.Series(sim.ExpectedReward)
 	for i := range steps {
 		if steps[i] == 0 {
 			continue
