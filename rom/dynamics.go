@@ -110,7 +110,8 @@ func (m *motion) tooLarge() string {
 	return ""
 }
 
-// dynamics fills in everything about the motion but variances.
+// dynamics fills in everything about the motion but variances and the onset of
+// oscillation.
 func (m *motion) dynamics(thresholds search) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	values := m.multipliers()
@@ -129,7 +130,6 @@ func (m *motion) dynamics(thresholds search) Dynamics {
 	for _, z := range values[:min(len(values), maxListed)] {
 		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
 	}
-	d.OscillationLearningRate, d.Searched.Onset = m.onsetRate().said()
 	if thresholds == withThresholds {
 		m.thresholds(&d)
 	}

@@ -34,18 +34,51 @@ const maxDegenerate = 0.99
 //
 // Where a number is not finite nothing is said: a pointer is nil, and where the
 // state at rest itself is not finite every scope is out.
-func Predict(p Params) Prediction {
-	prediction := predict(p, withThresholds)
-	prediction.dropInfinite()
-	return prediction
-}
+func Predict(p Params) Prediction { return NewAtRest(p).Predict(p.Optimizer, p.Lag) }
 
 // PredictMotion is Predict without the search for the thresholds of stability
 // in Exact, which takes most of the time: both critical values are nil, not said.
-func PredictMotion(p Params) Prediction {
-	prediction := predict(p, withoutThresholds)
-	prediction.dropInfinite()
-	return prediction
+func PredictMotion(p Params) Prediction { return NewAtRest(p).PredictMotion(p.Optimizer, p.Lag) }
+
+// AtRest is what the theory knows of a bandit at rest whatever the optimizer and
+// the lag: predictions that differ in these alone share it, FixedPoint included.
+// It serves one goroutine.
+type AtRest struct {
+	params     Params
+	merged     folded
+	logits     []float64  // merged; nil: no fixed point
+	rest       *rest      // nil: there is no more to say
+	directions []mode     // stiffest first
+	prediction Prediction // so far
+	onsets     map[onsetKey]threshold
+}
+
+// onsetKey is what the onset of oscillation depends on beside the state at rest:
+// not on the learning rate that there is.
+type onsetKey struct {
+	method          Method
+	momentum, beta1 float64
+	lag             Lag
+}
+
+// NewAtRest finds the state of p at rest; Optimizer and Lag of p do not matter.
+func NewAtRest(p Params) *AtRest {
+	newModel(&p)
+	p.Measured.check(len(p.Arms))
+	a := &AtRest{params: p, merged: fold(p), onsets: make(map[onsetKey]threshold)}
+	if because := a.settle(); because != "" {
+		a.rest = nil
+		a.prediction.sayNothing(because)
+	}
+	return a
+}
+
+// Predict is the function Predict with this optimizer and lag.
+func (a *AtRest) Predict(o Optimizer, l Lag) Prediction { return a.predict(o, l, withThresholds) }
+
+// PredictMotion is the function PredictMotion with this optimizer and lag.
+func (a *AtRest) PredictMotion(o Optimizer, l Lag) Prediction {
+	return a.predict(o, l, withoutThresholds)
 }
 
 // search says whether the thresholds of the full linear dynamics are looked for.
@@ -79,67 +112,88 @@ func (prediction *Prediction) dropInfinite() {
 	}
 }
 
-func predict(p Params, thresholds search) Prediction {
-	newModel(&p)
-	p.Measured.check(len(p.Arms))
-	f := fold(p)
-	prediction := Prediction{ForceKind: newModel(&f.Params).kind()}
-	nothing := func(because string) Prediction {
-		out := Scope{Because: because}
-		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
-		if because == beyondRange {
-			prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, Oscillator{}
-		}
-		return prediction
+// sayNothing puts every prediction of motion out of scope.
+func (prediction *Prediction) sayNothing(because string) {
+	out := Scope{Because: because}
+	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
+	if because == beyondRange {
+		prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, Oscillator{}
 	}
+}
+
+// settle fills in the state at rest, its stiffness and its noise; because says
+// why there is nothing to be said, "" where there is.
+func (a *AtRest) settle() (because string) {
+	p, f, prediction := &a.params, &a.merged, &a.prediction
+	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
-		return nothing(beyondRange)
+		return beyondRange
 	}
-	logits := f.reached()
-	if logits == nil {
-		return nothing("no fixed point is reached from the reference")
+	a.logits = f.reached()
+	if a.logits == nil {
+		return "no fixed point is reached from the reference"
 	}
-	point := &f.points([][]float64{logits})[0]
+	point := &f.points([][]float64{a.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
-		return nothing(beyondRange)
+		return beyondRange
 	}
 	prediction.FixedPoint = point
-	r := newRest(f, logits)
+	a.rest = newRest(*f, a.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > maxClasses {
-			return nothing("the measured stiffness of more than 64 arms")
+			return "the measured stiffness of more than 64 arms"
 		}
-		r = newRest(unmerged(p), f.arms(logits))
+		a.rest = newRest(unmerged(*p), f.arms(a.logits))
 	}
-	if !r.finite() {
-		return nothing(beyondRange)
+	if !a.rest.finite() {
+		return beyondRange
 	}
-	directions := r.modes()
-	top := directions[0]
-	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, directions[len(directions)-1].total}
+	a.directions = a.rest.modes()
+	top := a.directions[0]
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, a.directions[len(a.directions)-1].total}
 	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
 	}
-
 	s := prediction.Stiffness
 	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
-		return nothing(beyondRange)
+		return beyondRange
 	}
+	return ""
+}
 
+// predict adds the motion about the state at rest.
+func (a *AtRest) predict(o Optimizer, l Lag, thresholds search) Prediction {
+	prediction := a.prediction
+	if a.rest != nil {
+		if because := a.move(&prediction, o, l, thresholds); because != "" {
+			prediction.sayNothing(because)
+		}
+	}
+	prediction.dropInfinite()
+	return prediction
+}
+
+// move fills in the motion; because says why there is nothing to be said of it,
+// "" where there is.
+func (a *AtRest) move(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
+	p, directions := a.params, a.directions
+	p.Optimizer, p.Lag = o, l
+	under := *a.rest
+	under.Optimizer, under.Lag = o, l
+	r := &under
 	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
 	var gain []float64
 	if method == Adam {
 		// Adam scales every logit by its own noise, so classes move as arms do.
 		if len(p.Arms) > maxClasses {
-			return nothing("Adam with more than 64 arms")
+			return "Adam with more than 64 arms"
 		}
-		theta := f.arms(logits)
-		r = newRest(unmerged(p), theta)
+		r = newRest(unmerged(p), a.merged.arms(a.logits))
 		for a := range p.Arms {
 			variance := r.noise.At(a, a)
 			if !(variance > 0) {
-				return nothing("Adam without noise is no heavy ball")
+				return "Adam without noise is no heavy ball"
 			}
 			gain = append(gain, 1/math.Sqrt(variance))
 		}
@@ -147,11 +201,11 @@ func predict(p Params, thresholds search) Prediction {
 	}
 	m := r.newMotion(method, rate, momentum, gain)
 	if m == nil {
-		return nothing(beyondRange)
+		return beyondRange
 	}
 	prediction.Oscillator = oscillator(m.stiffest(r, directions, gain), p.Factors)
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
-		return nothing(beyondRange)
+		return beyondRange
 	}
 	reason := m.tooLarge()
 	switch {
@@ -161,12 +215,12 @@ func predict(p Params, thresholds search) Prediction {
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
-		prediction.LeadingOrder = m.dynamics(thresholds)
+		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
 	case prediction.ForceKind == LeadingOrder:
 		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
-		prediction.LeadingOrder = m.dynamics(thresholds)
+		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
 	default:
-		prediction.Exact = m.dynamics(thresholds)
+		prediction.Exact = a.dynamics(m, o, l, thresholds)
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η
@@ -186,7 +240,7 @@ func predict(p Params, thresholds search) Prediction {
 		}
 	}
 	if reason == "" {
-		r.stationary(&prediction, p, m)
+		r.stationary(prediction, p, m)
 	}
 	if r.degenerate() {
 		out := Scope{Because: "almost every group has equal rewards at the fixed point"}
@@ -198,7 +252,21 @@ func predict(p Params, thresholds search) Prediction {
 	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
 		prediction.leadingVariances(r, m)
 	}
-	return prediction
+	return ""
+}
+
+// dynamics is that of m, the motion under this optimizer and lag, whose onset of
+// oscillation is looked for once for all learning rates.
+func (a *AtRest) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
+	key := onsetKey{o.Method, o.Momentum, o.Beta1, l}
+	onset, known := a.onsets[key]
+	if !known {
+		onset = m.onsetRate()
+		a.onsets[key] = onset
+	}
+	d := m.dynamics(thresholds)
+	d.OscillationLearningRate, d.Searched.Onset = onset.said()
+	return d
 }
 
 // representable reports whether log π_ref and the scale of the mean force there

@@ -139,6 +139,26 @@ func checkPrediction(t *rapid.T) {
 
 func TestPredictionsAreNumbers(t *testing.T) { rapid.Check(t, checkPrediction) }
 
+// What is known of a bandit at rest serves any optimizer and lag, in any order:
+// predictions are those made from nothing, to the last bit.
+func TestPredictionsShareTheStateAtRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := params(t)
+		known := NewAtRest(p)
+		for range 2 {
+			other := params(t)
+			p.Optimizer, p.Lag = other.Optimizer, other.Lag
+			if got, want := known.Predict(p.Optimizer, p.Lag), Predict(p); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%+v: %+v, from nothing %+v", p, got, want)
+			}
+			p.Optimizer.Rate *= 1.5 // the onset is already known
+			if got, want := known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%+v: motion %+v, from nothing %+v", p, got, want)
+			}
+		}
+	})
+}
+
 func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
 
 // Sweeps ask for a prediction in every cell: two arms within 20 ms, many equal
