@@ -93,11 +93,7 @@ func compare(a, b float64) int {
 // expected returns J of the policy of the logits.
 func (m *model) expected(logits []float64) float64 {
 	softmax(m.now.probs, logits)
-	sum := 0.0
-	for a, p := range m.now.probs {
-		sum += p * m.Arms[a].Mean
-	}
-	return sum
+	return expected(m.Arms, m.now.probs)
 }
 
 // fixedPoints returns the merged logits of all fixed points, by increasing

@@ -43,5 +43,16 @@ func ExpectedReward(p Params, theta []float64) float64 {
 	if len(theta) != len(p.Arms) {
 		panic("rom: as many logits as arms")
 	}
-	return newModel(&p).expected(theta)
+	probs := make([]float64, len(theta))
+	softmax(probs, theta)
+	return expected(p.Arms, probs)
+}
+
+// expected returns Σ_a π_a m_a.
+func expected(arms []Arm, probs []float64) float64 {
+	sum := 0.0
+	for a, p := range probs {
+		sum += p * arms[a].Mean
+	}
+	return sum
 }
