@@ -236,11 +236,6 @@ func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pred
 	return cache.at("rest", &rest, factors, nil, rom.Predict)
 }
 
-// predictMotion is predict without the search for thresholds.
-func (cache predictionCache) predictMotion(s *Settings) *rom.Prediction {
-	return cache.at("motion", s, rom.Unit, nil, rom.PredictMotion)
-}
-
 // at returns what the theory says of settings at a stiffness measured in the
 // cell that key names; nil: at its own.
 func (cache predictionCache) at(key string, s *Settings, factors rom.Factors, measured *rom.Measured, predict func(rom.Params) rom.Prediction) *rom.Prediction {

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -354,13 +355,14 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 	}
 	grid := lattice{newScale(p.x, m.values(p.x)), newScale(p.y, m.values(p.y))}
 	known := make(map[spot]regime)
+	var theory lastAtRest
 	at := func(x, y float64) regime {
 		r, done := known[spot{x, y}]
 		if !done {
 			s := p.cells[0].Settings
 			p.x.setNumber(&s, x)
 			p.y.setNumber(&s, y)
-			r = newRegime(&s, cache.predictMotion(&s))
+			r = newRegime(&s, theory.predictMotion(&s))
 			known[spot{x, y}] = r
 		}
 		return r
@@ -380,6 +382,25 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 		}
 	}
 	return m
+}
+
+// lastAtRest keeps what the theory knows of the last bandit at rest: at most
+// places of a map it is that of the place before.
+type lastAtRest struct {
+	params rom.Params // without optimizer and lag
+	known  *rom.AtRest
+}
+
+// predictMotion is rom.PredictMotion of the settings.
+func (last *lastAtRest) predictMotion(s *Settings) *rom.Prediction {
+	p := Params(s, rom.Unit)
+	optimizer, lag := p.Optimizer, p.Lag
+	p.Optimizer, p.Lag = rom.Optimizer{}, rom.Lag{}
+	if last.known == nil || !reflect.DeepEqual(p, last.params) {
+		last.params, last.known = p, rom.NewAtRest(p)
+	}
+	prediction := last.known.PredictMotion(optimizer, lag)
+	return &prediction
 }
 
 // values are those that a parameter takes among the cells, in order.
