@@ -38,5 +38,8 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet -tags long ./...
 	$(GO) tool staticcheck -tags long ./...
 
-bench: ## benchmarks of the hot path
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## time a step beside NumPy, Numba and C, all on the same process; into docs/performance.md
+	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \
+		{ apt-get update && apt-get install -y gcc libc6-dev python3-numpy python3-numba; } || \
+		echo "peers whose tools are missing are skipped"
+	$(GO) run ./cmd/bench -o docs/performance.md

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/sim/measure"
+)
+
+var ctx = context.Background()
+
+func TestParse(t *testing.T) {
+	const line = `{"seconds": 2.5, "steps": 1000, "replicas": 64, "mean": 1.5, "mean_error": 0.25, "variance": 0.125, "variance_error": 0.0625}` + "\n"
+	l := length{1000, 64}
+	got, err := parse([]byte(line), l)
+	want := outcome{
+		seconds:  2.5,
+		mean:     measure.Estimate{Mean: 1.5, StdErr: 0.25, DF: 63},
+		variance: measure.Estimate{Mean: 0.125, StdErr: 0.0625, DF: 63},
+	}
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if ns := got.nanoseconds(l); ns != 2.5e9/64000 {
+		t.Errorf("%g ns a replica-step", ns)
+	}
+	for _, x := range []struct{ old, new, want string }{
+		{line, "", "printed"},
+		{"}", "", "printed"},
+		{"1.5", "NaN", "printed"},
+		{"1000", "999", "64 replicas of 999 steps, not 64 of 1000"},
+		{"64", "65", "65 replicas"},
+		{"2.5", "0", "positive"},
+		{"0.0625", "0", "positive"},
+		{`"mean_error"`, `"another"`, "positive"},
+	} {
+		if _, err := parse([]byte(strings.Replace(line, x.old, x.new, 1)), l); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s for %s: %v, want %q", x.new, x.old, err, x.want)
+		}
+	}
+}
+
+// planted is grposim with a fault.
+func planted(fault func(p *process)) contender {
+	c := grposim
+	c.name = "planted"
+	c.run = func(ctx context.Context, p process, l length, seed int) (outcome, error) {
+		fault(&p)
+		return simulate(ctx, p, l, seed+1000)
+	}
+	return c
+}
+
+// A peer that simulates a slightly different process is refused, in either
+// quantity and on either bandit; the right one passes (by chance all but once in
+// 10^5; the seeds are fixed).
+func TestDisagreementIsNoticed(t *testing.T) {
+	two, ten := newProcess(2, 16, 4), newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale)
+	for _, x := range []struct {
+		name    string
+		process process
+		fault   func(p *process)
+	}{
+		{"", two, func(*process) {}},
+		{"", ten, func(*process) {}},
+		{"learning rate", two, func(p *process) { p.learningRate *= 1.1 }},
+		{"learning rate", ten, func(p *process) { p.learningRate *= 1.1 }},
+		{"frozen", ten, func(p *process) { p.importance = grpo.NoImportance }},
+		{"ratio", two, func(p *process) { p.importance = grpo.Ratio }},
+		{"scale", two, func(p *process) { p.scale = grpo.NoScale }},
+		{"fresher", two, func(p *process) { p.interval = 1 }},
+		{"means", ten, func(p *process) { p.means = append([]float64{0.94}, p.means[1:]...) }},
+	} {
+		e := brief
+		if x.name == "learning rate" && len(x.process.means) == 10 {
+			e = effort{rounds: 1, replicaSteps: full.replicaSteps} // as the command does
+		}
+		comparisons, err := race(ctx, e, x.process, []contender{planted(x.fault)})
+		var d *disagreement
+		switch {
+		case x.name == "" && (err != nil || len(comparisons) != 1):
+			t.Errorf("no fault, %s: %v", x.process, err)
+		case x.name != "" && !errors.As(err, &d):
+			t.Errorf("%s, %s: not noticed, %v", x.name, x.process, err)
+		case x.name != "" && !strings.Contains(err.Error(), "planted and grposim disagree on "):
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+}
+
+// The test errs where Student's t says: at 5.01 standard errors of the difference
+// with 510 degrees of freedom, at 4.95 if it were normal; and a mean that is no
+// number never agrees.
+func TestAgree(t *testing.T) {
+	at := func(mean, variance float64) outcome {
+		return outcome{
+			mean:     measure.Estimate{Mean: mean, StdErr: 0.3, DF: 255},
+			variance: measure.Estimate{Mean: variance, StdErr: 0.4, DF: 255},
+		}
+	}
+	p := newProcess(2, 16, 4)
+	for _, x := range []struct {
+		theirs outcome
+		want   string
+	}{
+		{at(1, 1), ""},
+		{at(1+4.9*0.3*1.41421, 1), ""},
+		{at(1, 1-4.9*0.4*1.41421), ""},
+		{at(1-5.1*0.3*1.41421, 1), "mean"},
+		{at(1, 1+5.1*0.4*1.41421), "variance"},
+		{at(math.NaN(), 1), "mean"},
+	} {
+		err := agree(p, "peer", at(1, 1), x.theirs)
+		var d *disagreement
+		if (err == nil) != (x.want == "") || err != nil && (!errors.As(err, &d) || d.quantity != x.want) {
+			t.Errorf("%+v: %v, want %q", x.theirs, err, x.want)
+		}
+	}
+}
+
+// The peer in C, the one that needs nothing else, simulates our process: each of
+// its ways of drawing, arms and options.
+func TestScalarPeer(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc")
+	}
+	tools := tools{peers: "../../bench/peers", python: "/no/python", compiler: "gcc", work: t.TempDir()}
+	peers, missing, err := tools.find(ctx)
+	if err != nil || len(peers) != 1 || len(missing) != 3 {
+		t.Fatalf("%d peers, missing %q, %v", len(peers), missing, err)
+	}
+	few := effort{rounds: 1, replicaSteps: 1000 * 256}
+	for _, p := range []process{
+		newProcess(2, 16, 4),
+		newProcess(2, 16, 4).with(grpo.Ratio, grpo.NoScale),
+		newProcess(2, 40, 4), // inversion
+		newProcess(2, 1024, 1),
+		newProcess(3, 16, 4).with(grpo.Ratio, grpo.StdScale),
+		newProcess(10, 64, 4),
+	} {
+		if _, err := race(ctx, few, p, peers); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What is not there is said and skipped; what fails is an error.
+func TestMissingTools(t *testing.T) {
+	dir := t.TempDir()
+	none := tools{peers: dir, python: filepath.Join(dir, "python"), compiler: filepath.Join(dir, "cc"), work: dir}
+	peers, missing, err := none.find(ctx)
+	if err != nil || len(peers) > 0 {
+		t.Errorf("%d peers, %v", len(peers), err)
+	}
+	text := strings.Join(missing, "\n")
+	for _, want := range []string{"scalar C is skipped: no " + none.compiler, "Numba is skipped: no numba in " + none.python, "NumPy counts is skipped", "NumPy arms is skipped"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+	for name, script := range map[string]string{"python": "exit 1", "cc": "echo broken >&2; exit 1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err = none.find(ctx); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a compiler that fails: %v", err)
+	}
+	broken := none.contender("broken", 64, 0, none.compiler)
+	if _, err := broken.run(ctx, newProcess(2, 16, 4), length{1000, 64}, 1); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a peer that fails: %v", err)
+	}
+}
+
+// A peer is not run beyond the groups that it can draw.
+func TestLargestGroup(t *testing.T) {
+	peer := planted(func(*process) { t.Error("it was run") })
+	peer.largestGroup = 64
+	comparisons, err := race(ctx, effort{rounds: 1, replicaSteps: 64000}, newProcess(2, 65, 1), []contender{peer})
+	if err != nil || len(comparisons) > 0 {
+		t.Errorf("%d comparisons, %v", len(comparisons), err)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	for _, x := range []struct {
+		target target
+		ratio  float64
+		want   string
+	}{
+		{target{bound: 0.6}, 0.59, "yes"},
+		{target{bound: 0.6}, 0.6, "yes"},
+		{target{bound: 0.6}, 0.61, "no"},
+		{target{1.9, true}, 1.9, "yes"},
+		{target{1.9, true}, 1.89, "no"},
+		{target{}, 1, ""},
+	} {
+		if got := x.target.met(x.ratio); got != x.want {
+			t.Errorf("%g against %s: %q, want %q", x.ratio, x.target, got, x.want)
+		}
+	}
+	// every target belongs to something that is measured
+	measured := map[[2]string]bool{{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true}
+	for _, p := range raced {
+		for _, peer := range []string{"scalar C", "Numba", "NumPy counts"} {
+			measured[[2]string{p.String(), peer}] = true
+		}
+	}
+	for of := range targets {
+		if !measured[of] {
+			t.Errorf("a target of %q, which is not measured", of)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, x := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{3, 1, 2}, 2}, {[]float64{9, 1, 2, 4}, 3}} {
+		if got := median(x.values); got != x.want {
+			t.Errorf("median of %v is %g", x.values, got)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	fast := comparison{what: raced[1].String(), over: "scalar C"}
+	fast.add(50, 100)
+	fast.add(56, 100)
+	fast.add(70, 100)
+	r := results{
+		machine:     "a machine",
+		missing:     []string{"Numba is skipped: no numba"},
+		comparisons: []comparison{fast},
+		matrix:      []matrixRow{{"2, none, std", make([]float64, 15)}},
+	}
+	var section bytes.Buffer
+	r.write(&section)
+	for _, want := range []string{
+		"Measured on a machine.\n",
+		"**Numba is skipped: no numba.**",
+		"| 2 arms, G = 16, K = 4, none | scalar C | **0.56** | ≤ 0.6 | yes | 56.0 | 100 | 0.50 to 0.70 |\n",
+		"| 4 / 1 | 4 / 4 | 4 / 16 | 16 / 1 ",
+	} {
+		if !strings.Contains(section.String(), want) {
+			t.Errorf("no %q in\n%s", want, &section)
+		}
+	}
+	columns := 0
+	for line := range strings.Lines(section.String()) {
+		if strings.HasPrefix(line, "| ") {
+			columns = max(columns, strings.Count(line, "|")-1)
+		} else if strings.HasPrefix(line, "|--") && strings.Count(line, "|")-1 != 8 && strings.Count(line, "|")-1 != 16 {
+			t.Errorf("%d columns: %s", strings.Count(line, "|")-1, line)
+		}
+	}
+
+	file := filepath.Join(t.TempDir(), "page.md")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# Prose\n\n<!-- bench -->\nold\n<!-- /bench -->\n\nmore prose\n")
+	for _, text := range []string{"new\n", "newer\n"} {
+		if err := deliver([]byte(text), file, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := os.ReadFile(file)
+		if want := "# Prose\n\n<!-- bench -->\n" + text + "<!-- /bench -->\n\nmore prose\n"; string(got) != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, text := range []string{"", "<!-- bench -->\n", "<!-- /bench -->\n<!-- bench -->\n"} {
+		write(text)
+		if err := deliver(nil, file, nil); err == nil || !strings.Contains(err.Error(), "page.md") {
+			t.Errorf("markers of %q: %v", text, err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replaceSection(page, nil); err != nil {
+		t.Errorf("docs/performance.md: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"extra"}, {"-nonsense"}} {
+		if code := run(ctx, args, &bytes.Buffer{}, &bytes.Buffer{}); code != exitUsage {
+			t.Errorf("%q: exit code %d, want %d", args, code, exitUsage)
+		}
+	}
+}

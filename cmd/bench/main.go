@@ -1,0 +1,118 @@
+// Command bench measures grposim's time for a replica-step beside that of other
+// programs for the same process (bench/peers), and against itself: over group
+// sizes, arms and workers. Contenders run in turns, and ratios are medians over
+// rounds. Each has to reach the same stationary mean and variance as grposim
+// before its time counts: one that does not ends the command with exit code 1. A
+// missed target is said, no more: machines are noisy.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes.
+const (
+	exitDisagree = 1 // contenders do not simulate the same process
+	exitUsage    = 2
+	exitError    = 4 // a peer failed, or the page cannot be written
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run measures everything and returns the exit code. The tables go between the
+// markers of the file that -o names, or to stdout; progress to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("o", "", "write the tables into `FILE`, between its markers")
+	short := flags.Bool("short", false, "one round of short runs: to see that it works")
+	t := tools{compiler: "gcc"}
+	flags.StringVar(&t.peers, "peers", "bench/peers", "`FOLDER` of the peers' sources")
+	flags.StringVar(&t.python, "python", "/usr/bin/python3", "`INTERPRETER` that has NumPy and Numba")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		return exitUsage
+	}
+	e := full
+	if *short {
+		e = brief
+	}
+	say := func(format string, args ...any) { fmt.Fprintf(stderr, "bench: "+format+"\n", args...) }
+	err := bench(ctx, e, t, *out, stdout, say)
+	var d *disagreement
+	switch {
+	case errors.As(err, &d):
+		say("%v", err)
+		return exitDisagree
+	case err != nil:
+		say("%v", err)
+		return exitError
+	}
+	return 0
+}
+
+// bench measures everything and delivers it.
+func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer, say func(format string, args ...any)) (err error) {
+	if t.work, err = os.MkdirTemp("", "bench"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(t.work)) }()
+	peers, missing, err := t.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		say("%s", m)
+	}
+	r := results{machine: machine(ctx, &t), missing: missing}
+	report := func(comparisons []comparison) {
+		for i := range comparisons {
+			say("%s", &comparisons[i])
+		}
+		r.comparisons = append(r.comparisons, comparisons...)
+	}
+	for _, p := range raced {
+		comparisons, err := race(ctx, e, p, peers)
+		if err != nil {
+			return err
+		}
+		report(comparisons)
+	}
+	comparisons, err := scaling(ctx, e)
+	if err != nil {
+		return err
+	}
+	report(comparisons)
+	if r.matrix, err = measureMatrix(ctx, e); err != nil {
+		return err
+	}
+	var section bytes.Buffer
+	r.write(&section)
+	return deliver(section.Bytes(), out, stdout)
+}
+
+func deliver(section []byte, path string, stdout io.Writer) error {
+	if path == "" {
+		_, err := stdout.Write(section)
+		return err
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if page, err = replaceSection(page, section); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, page, 0o644)
+}

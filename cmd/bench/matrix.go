@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"grposim/grpo"
+)
+
+// The matrix of grposim's own times.
+var (
+	matrixArms      = []int{2, 10, 100}
+	matrixGroups    = []int{4, 16, 64, 1024, 65536}
+	matrixIntervals = []int{1, 4, 16}
+	matrixModes     = []grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}
+	matrixScales    = []grpo.Scale{grpo.StdScale, grpo.NoScale}
+)
+
+// matrixRow is the nanoseconds a replica-step of some arms, importance and scale,
+// by group size and interval.
+type matrixRow struct {
+	name  string
+	times []float64
+}
+
+// measureMatrix runs every entry once, for about a tenth of a second.
+func measureMatrix(ctx context.Context, e effort) ([]matrixRow, error) {
+	var rows []matrixRow
+	for _, arms := range matrixArms {
+		for _, importance := range matrixModes {
+			for _, scale := range matrixScales {
+				row := matrixRow{name: fmt.Sprintf("%d, %s, %s", arms, importance, scale)}
+				for _, groupSize := range matrixGroups {
+					for _, interval := range matrixIntervals {
+						p := newProcess(arms, groupSize, interval).with(importance, scale)
+						l := length{e.replicaSteps / 150, max(32/arms, 1)}
+						o, err := grposim.run(ctx, p, l, 1)
+						if err != nil {
+							return nil, fmt.Errorf("%s: %w", p, err)
+						}
+						row.times = append(row.times, o.nanoseconds(l))
+					}
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows, nil
+}
+
+func writeMatrix(w io.Writer, rows []matrixRow) {
+	fmt.Fprint(w, "| arms, importance, scale ")
+	for _, groupSize := range matrixGroups {
+		for _, interval := range matrixIntervals {
+			fmt.Fprintf(w, "| %d / %d ", groupSize, interval)
+		}
+	}
+	fmt.Fprintf(w, "|\n|---|%s\n", strings.Repeat("---:|", len(matrixGroups)*len(matrixIntervals)))
+	for _, row := range rows {
+		fmt.Fprintf(w, "| %s ", row.name)
+		for _, t := range row.times {
+			fmt.Fprintf(w, "| %s ", nanoseconds(t))
+		}
+		fmt.Fprintln(w, "|")
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"grposim/sim/measure"
+)
+
+// tools is what peers need of the machine.
+type tools struct {
+	peers    string // the folder of their sources
+	python   string // with NumPy and Numba
+	compiler string // of C
+	work     string // a folder for what is compiled
+}
+
+// find returns the peers that can be run here, and why others cannot.
+func (t *tools) find(ctx context.Context) (peers []contender, missing []string, err error) {
+	if _, err := exec.LookPath(t.compiler); err != nil {
+		missing = append(missing, fmt.Sprintf("scalar C is skipped: no %s (Debian: gcc libc6-dev)", t.compiler))
+	} else {
+		program := filepath.Join(t.work, "scalar")
+		compile := exec.CommandContext(ctx, t.compiler, "-O3", "-march=native", "-o", program, filepath.Join(t.peers, "scalar.c"), "-lm")
+		if text, err := compile.CombinedOutput(); err != nil {
+			return nil, nil, fmt.Errorf("scalar.c: %w\n%s", err, text)
+		}
+		peers = append(peers, t.contender("scalar C", 256, 0, program))
+	}
+	for _, script := range []struct {
+		name, file, module     string
+		replicas, largestGroup int
+	}{
+		{"Numba", "numba_prange.py", "numba", 256, 0},
+		{"NumPy counts", "numpy_counts.py", "numpy", 2048, 0},
+		{"NumPy arms", "numpy_arms.py", "numpy", 2048, 64},
+	} {
+		if t.version(ctx, script.module) == "" {
+			missing = append(missing, fmt.Sprintf("%s is skipped: no %s in %s (Debian: python3-%[2]s)", script.name, script.module, t.python))
+			continue
+		}
+		peers = append(peers, t.contender(script.name, script.replicas, script.largestGroup, t.python, filepath.Join(t.peers, script.file)))
+	}
+	return peers, missing, nil
+}
+
+// version returns that of a Python module, "" if there is none.
+func (t *tools) version(ctx context.Context, module string) string {
+	text, err := exec.CommandContext(ctx, t.python, "-c", fmt.Sprintf("import %s; print(%[1]s.__version__)", module)).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// contender is the peer that a command line runs, one worker at a time.
+func (t *tools) contender(name string, replicas, largestGroup int, command ...string) contender {
+	run := func(ctx context.Context, p process, l length, seed int) (outcome, error) {
+		args := append(command[1:len(command):len(command)], p.flags(l, seed)...)
+		cmd := exec.CommandContext(ctx, command[0], args...)
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "NUMBA_NUM_THREADS=1", "NUMBA_CACHE_DIR="+t.work)
+		line, err := cmd.Output()
+		if err != nil {
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				err = fmt.Errorf("%w\n%s", err, exit.Stderr)
+			}
+			return outcome{}, fmt.Errorf("%s: %w", name, err)
+		}
+		o, err := parse(line, l)
+		if err != nil {
+			return outcome{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return o, nil
+	}
+	return contender{name, replicas, largestGroup, run}
+}
+
+// parse reads what a peer printed after a run of the given length.
+func parse(line []byte, want length) (outcome, error) {
+	var said struct {
+		Seconds       float64 `json:"seconds"`
+		Steps         int     `json:"steps"`
+		Replicas      int     `json:"replicas"`
+		Mean          float64 `json:"mean"`
+		MeanError     float64 `json:"mean_error"`
+		Variance      float64 `json:"variance"`
+		VarianceError float64 `json:"variance_error"`
+	}
+	if err := json.Unmarshal(line, &said); err != nil {
+		return outcome{}, fmt.Errorf("printed %q: %w", line, err)
+	}
+	if got := (length{said.Steps, said.Replicas}); got != want {
+		return outcome{}, fmt.Errorf("ran %d replicas of %d steps, not %d of %d", got.replicas, got.steps, want.replicas, want.steps)
+	}
+	if !(said.Seconds > 0) || !(said.MeanError > 0) || !(said.VarianceError > 0) || math.IsInf(said.MeanError+said.VarianceError, 0) {
+		return outcome{}, fmt.Errorf("printed %q: the time and the errors have to be positive", line)
+	}
+	return outcome{
+		seconds:  said.Seconds,
+		mean:     measure.Estimate{Mean: said.Mean, StdErr: said.MeanError, DF: said.Replicas - 1},
+		variance: measure.Estimate{Mean: said.Variance, StdErr: said.VarianceError, DF: said.Replicas - 1},
+	}, nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"grposim/grpo"
+)
+
+// target is what a ratio ought to be: at most, or at least, the bound. The zero
+// target is none.
+type target struct {
+	bound float64
+	least bool
+}
+
+func (t target) String() string {
+	switch {
+	case t == target{}:
+		return ""
+	case t.least:
+		return fmt.Sprintf("≥ %.3g", t.bound)
+	}
+	return fmt.Sprintf("≤ %.3g", t.bound)
+}
+
+// met says whether a ratio meets the target.
+func (t target) met(ratio float64) string {
+	switch {
+	case t == target{}:
+		return ""
+	case (ratio >= t.bound) == t.least || ratio == t.bound:
+		return "yes"
+	}
+	return "no"
+}
+
+// targets by what is compared over what.
+var targets = map[[2]string]target{
+	{newProcess(2, 16, 1).String(), "scalar C"}:                               {bound: 0.9},
+	{newProcess(2, 16, 4).String(), "scalar C"}:                               {bound: 0.6},
+	{newProcess(2, 16, 4).String(), "Numba"}:                                  {bound: 1. / 3},
+	{newProcess(2, 16, 4).String(), "NumPy counts"}:                           {bound: 1. / 6},
+	{newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale).String(), "Numba"}: {bound: 0.5},
+	{flatness, "G = 16"}:                                                      {bound: 2.5},
+	{twoWorkers, "2 workers"}:                                                 {bound: 1.9, least: true},
+}
+
+func (c *comparison) target() target { return targets[[2]string{c.what, c.over}] }
