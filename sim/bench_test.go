@@ -1,0 +1,73 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/sim"
+)
+
+// BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact
+// KL penalty at the current policy: one replica of b.N steps.
+func BenchmarkStep(b *testing.B) {
+	for _, arms := range []int{2, 10, 100} {
+		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {
+			for _, interval := range []int{1, 4, 16} {
+				for _, importance := range []grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio} {
+					for _, scale := range []grpo.Scale{grpo.StdScale, grpo.NoScale} {
+						cell := benchmarkCell(arms)
+						cell.Estimator.GroupSize = groupSize
+						cell.Lag.Interval = interval
+						cell.Estimator.Importance.Mode = importance
+						cell.Estimator.Advantage.Scale = scale
+						name := fmt.Sprintf("arms=%d/G=%d/K=%d/importance=%s/scale=%s", arms, groupSize, interval, importance, scale)
+						b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+					}
+				}
+			}
+		}
+	}
+}
+
+// benchmarkCell has 0.9 and 0.2 for two arms, else arms evenly spaced over the
+// rewards.
+func benchmarkCell(arms int) sim.Cell {
+	cell := sim.Cell{
+		ID: "benchmark", Seed: 1,
+		Estimator: grpo.Estimator{
+			GroupsPerStep: 1,
+			Advantage:     grpo.Advantage{Baseline: grpo.MeanBaseline, Std: grpo.PopulationStd},
+			KL:            grpo.KL{Coefficient: 1, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		},
+		Lag: grpo.Lag{Kind: grpo.Block},
+		Optimizer: grpo.Optimizer{
+			Kind: grpo.HeavyBall, LearningRate: 0.05, Momentum: 0.9,
+			Schedule: grpo.Schedule{Kind: grpo.ConstantRate},
+		},
+		Init: make([]float64, arms), Reference: make([]float64, arms),
+	}
+	for a := range arms {
+		mean := (float64(arms-a) - 0.5) / float64(arms)
+		if arms == 2 {
+			mean = []float64{0.9, 0.2}[a]
+		}
+		cell.Bandit.Arms = append(cell.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: mean})
+		cell.Bandit.TrueMeans = append(cell.Bandit.TrueMeans, mean)
+	}
+	return cell
+}
+
+func benchmarkSteps(b *testing.B, cell sim.Cell) {
+	cell.Run = sim.Run{Steps: b.N, Replicas: 1}
+	b.ReportAllocs()
+	err := sim.Simulate(b.Context(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error {
+		if r.Status != sim.OK {
+			return fmt.Errorf("%s at step %d", r.Status, r.DivergedAt)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
