@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -199,16 +200,29 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 
 // curve is a predicted mean reward over steps.
 type curve struct {
-	reward []float64 // by step; nil where form is
+	steps  []int     // at which anything compares a curve
+	reward []float64 // at steps; nil where form is
 	form   func(t float64) float64
 	rise   float64 // J* − J_0
 }
 
+// at returns the reward at a step that is recorded or fitted.
 func (c *curve) at(t int) float64 {
 	if c.reward == nil {
 		return c.form(float64(t))
 	}
-	return c.reward[t]
+	i, _ := slices.BinarySearch(c.steps, t)
+	return c.reward[i]
+}
+
+// comparedSteps lists the steps of a run that are recorded or fitted, in order.
+func comparedSteps(s *Settings) []int {
+	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
+	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
+		steps = append(steps, sim.FitSteps(fit, s.Run.Steps)...)
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
 }
 
 // sample returns the curve at the given steps, with them.
@@ -253,9 +267,14 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, kind, why
 	}
-	cv.reward = make([]float64, c.Settings.Run.Steps+1)
+	cv.steps = comparedSteps(&c.Settings)
+	cv.reward = make([]float64, len(cv.steps))
+	next := 0
 	force, scope := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
-		cv.reward[t] = rom.ExpectedReward(params, theta)
+		if cv.steps[next] == t {
+			cv.reward[next] = rom.ExpectedReward(params, theta)
+			next++
+		}
 	})
 	if kind == "" {
 		kind = force

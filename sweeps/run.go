@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -57,7 +56,8 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	}
 
 	wall, cpu := time.Now(), cpuSeconds()
-	simulated, err := simulateMissing(ctx, plan, journal, workers, progress)
+	trajectories := newTrajectoryTable(plan, journal)
+	simulated, err := simulateMissing(ctx, journal, trajectories, workers, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +70,13 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 			return nil, err
 		}
 	}
-	return derive(plan, dir, journal)
+	return derive(plan, dir, journal, trajectories)
 }
 
 // simulateMissing runs the cells that the journal lacks, and adds each as it is
 // finished.
-func simulateMissing(ctx context.Context, plan *Plan, journal *journal, workers int, progress Progress) (simulated int, err error) {
+func simulateMissing(ctx context.Context, journal *journal, trajectories *trajectoryTable, workers int, progress Progress) (simulated int, err error) {
+	plan := trajectories.plan
 	missing, planned := plan.missing(journal.outcomes)
 	for i := range plan.Cells {
 		if o := journal.outcomes[plan.Cells[i].ID]; o == nil || o.line != nil {
@@ -92,7 +93,11 @@ func simulateMissing(ctx context.Context, plan *Plan, journal *journal, workers 
 	err = simulate(ctx, missing, workers, func(c *Cell, o *Outcome) error {
 		simulated++
 		progress.Cell(c.Work())
-		return journal.append(o)
+		recorded := o.recorded
+		if err := journal.append(o); err != nil {
+			return err
+		}
+		return trajectories.add(o.ID, recorded)
 	})
 	progress.End()
 	return simulated, errors.Join(err, journal.file.Sync())
@@ -152,11 +157,11 @@ func JudgeFolder(dir string) (*Experiment, error) {
 		return nil, err
 	}
 	defer release()
-	return derive(plan, dir, journal)
+	return derive(plan, dir, journal, newTrajectoryTable(plan, journal))
 }
 
 // derive judges, and writes every table of a results folder.
-func derive(plan *Plan, dir string, journal *journal) (*Experiment, error) {
+func derive(plan *Plan, dir string, journal *journal, trajectories *trajectoryTable) (*Experiment, error) {
 	outcomes := journal.outcomes
 	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: make(predictionCache)}
 	e.Verdicts = judge(plan, outcomes, e.predictions)
@@ -178,10 +183,7 @@ func derive(plan *Plan, dir string, journal *journal) (*Experiment, error) {
 			return nil, err
 		}
 	}
-	err := replaceFile(filepath.Join(dir, trajectoriesName), func(w io.Writer) error {
-		return errors.Join(e.writeTrajectories(w, dir), journal.err())
-	})
-	if err != nil {
+	if err := trajectories.save(); err != nil {
 		return nil, fmt.Errorf("%s: %w", trajectoriesName, err)
 	}
 	return e, nil

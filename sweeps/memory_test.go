@@ -1,0 +1,224 @@
+package sweeps
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// longOutcome is an outcome that was recorded at so many steps.
+func longOutcome(id string, steps int) *Outcome {
+	t := &Trajectory{}
+	for i := range steps {
+		t.Steps = append(t.Steps, i)
+	}
+	for _, quantity := range sim.Quantities(2) {
+		s := RecordedSeries{Quantity: quantity}
+		for i := range steps {
+			x := Number(math.Sqrt(float64(i)))
+			s.Mean, s.StdErr, s.Quantiles = append(s.Mean, x), append(s.StdErr, x), append(s.Quantiles, [5]Number{x, x, x, x, x})
+		}
+		t.Quantities = append(t.Quantities, s)
+	}
+	return &Outcome{ID: id, Status: CellOK, Estimates: []Estimate{{Name: "x", Mean: 1}}, recorded: t}
+}
+
+// heap returns the bytes in use.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// What is held of a cell does not grow with its trajectory, whether it was
+// appended just now or read from a file. A trajectory of 200 steps is 112 kB.
+func TestTrajectoriesAreNotHeld(t *testing.T) {
+	const cells, most = 100, 4 << 10
+	dir := t.TempDir()
+	before := heap()
+	appended, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range cells {
+		if err := appended.append(longOutcome(fmt.Sprint(i), 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appended.memory = nil // one line
+	if held := (heap() - before) / cells; held > most {
+		t.Errorf("%g bytes are held of a cell that was appended, want at most %d", held, most)
+	}
+	before = heap()
+	read, err := openJournal(dir, os.O_RDONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := (heap() - before) / cells; held > most {
+		t.Errorf("%g bytes are held of a cell that was read, want at most %d", held, most)
+	}
+	for _, j := range []*journal{appended, read} {
+		if recorded := j.outcomes["7"].Trajectory(); recorded == nil || len(recorded.Steps) != 200 {
+			t.Error("the trajectory is lost")
+		}
+	}
+}
+
+// Writing a line allocates nothing that grows with the trajectory; reading one
+// its numbers and no more.
+func TestLineAllocations(t *testing.T) {
+	count := func(steps int) (writing, reading float64) {
+		o := longOutcome("a", steps)
+		line, err := appendLine(nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writing = testing.AllocsPerRun(10, func() { _, _ = appendLine(line[:0], o) })
+		reading = testing.AllocsPerRun(10, func() { parseLine(line) })
+		return writing, reading
+	}
+	shortWriting, shortReading := count(20)
+	longWriting, longReading := count(200)
+	if longWriting > shortWriting || longWriting > 20 {
+		t.Errorf("writing allocates %g times at 20 steps and %g times at 200", shortWriting, longWriting)
+	}
+	if quantities := float64(len(sim.Quantities(2))); longReading > shortReading+10 || longReading > 10*quantities {
+		t.Errorf("reading allocates %g times at 20 steps and %g times at 200", shortReading, longReading)
+	}
+}
+
+// A predicted curve is kept where anything compares it, however long the run.
+func TestCurveIsKeptWhereCompared(t *testing.T) {
+	const steps = 20_000
+	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
+	c := &planText(t, text).Cells[0]
+	j := newJudgement(&Check{}, 0.99, nil, make(predictionCache))
+	cv, _, why := j.curve(c)
+	if why != "" {
+		t.Fatal(why)
+	}
+	if len(cv.reward) > 600 {
+		t.Errorf("%d rewards are kept of a run of %d steps", len(cv.reward), steps)
+	}
+	params := Params(&c.Settings, rom.Unit)
+	compared := sim.RecordedSteps(steps, c.Settings.Lag)
+	compared = append(compared, sim.FitSteps(sim.SaturationFit, steps)...)
+	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
+	rom.MeanField(params, c.Sim.Init, steps, func(at int, theta []float64) {
+		if want := rom.ExpectedReward(params, theta); slices.Contains(compared, at) && cv.at(at) != want {
+			t.Fatalf("step %d: %g, want %g", at, cv.at(at), want)
+		}
+	})
+}
+
+// tiny is a sweep of 60 cells that take a few milliseconds each.
+const tiny = `
+name: tiny
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 1}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 200, burn_in: 50, replicas: 16}
+sweep:
+  - {param: optimizer.learning_rate, range: {from: 0.01, to: 0.1, step: 0.01}}
+  - {param: optimizer.momentum, values: [0, 0.3, 0.5]}
+  - {param: lag.interval, values: [1, 4]}
+`
+
+// In whatever order cells are finished, the table has them in the plan's, and
+// few wait in memory for their turn.
+func TestTrajectoriesInAnyOrder(t *testing.T) {
+	plan := planText(t, tiny)
+	outcomes, err := Simulate(t.Context(), plan, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for name, order := range map[string]func(i int) int{
+		"forward":  func(i int) int { return i },
+		"backward": func(i int) int { return len(plan.Cells) - 1 - i },
+		"mixed":    func(i int) int { return 7 * i % len(plan.Cells) },
+	} {
+		dir := t.TempDir()
+		j, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := newTrajectoryTable(plan, j)
+		most := 0
+		for i := range plan.Cells {
+			o := *outcomes[plan.Cells[order(i)].ID]
+			recorded := o.recorded
+			if err := j.append(&o); err != nil {
+				t.Fatal(err)
+			}
+			if err := table.add(o.ID, recorded); err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, len(table.early))
+		}
+		if err := table.save(); err != nil {
+			t.Fatal(err)
+		}
+		if most > mostEarly {
+			t.Errorf("%s: %d trajectories wait", name, most)
+		}
+		got := readFile(t, filepath.Join(dir, trajectoriesName))
+		if want == nil {
+			want = got
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s: another table", name)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+			t.Errorf("%s: %d entries in the folder: %v", name, len(entries), err)
+		}
+	}
+}
+
+// BenchmarkTinyCells runs sweeps of tiny cells and reports which share of the
+// processor's time goes into anything but their simulation.
+func BenchmarkTinyCells(b *testing.B) {
+	for _, replicas := range []int{16, 256} {
+		b.Run(fmt.Sprint("replicas=", replicas), func(b *testing.B) {
+			spec, err := Load("tiny", []byte(tiny), fmt.Sprint("run.replicas=", replicas))
+			if err != nil {
+				b.Fatal(err)
+			}
+			plan := NewPlan(spec)
+			cells := make([]sim.Cell, len(plan.Cells))
+			for i := range cells {
+				cells[i] = plan.Cells[i].Sim
+			}
+			var whole, simulation float64
+			for b.Loop() {
+				simulation -= cpuSeconds()
+				err := sim.Simulate(context.Background(), cells, 2, func(int, sim.Result) error { return nil })
+				simulation += cpuSeconds()
+				if err != nil {
+					b.Fatal(err)
+				}
+				whole -= cpuSeconds()
+				if _, err = Run(b.Context(), NewPlan(spec), b.TempDir(), 2, &silent{}); err != nil {
+					b.Fatal(err)
+				}
+				whole += cpuSeconds()
+			}
+			n := float64(b.N * len(cells))
+			b.ReportMetric(100*(1-simulation/whole), "%outside")
+			b.ReportMetric(1e3*simulation/n, "sim-ms/cell")
+			b.ReportMetric(1e3*(whole-simulation)/n, "outside-ms/cell")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
