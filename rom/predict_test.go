@@ -145,17 +145,19 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := params(t)
 		known := NewAtRest(p)
-		for range 2 {
-			other := params(t)
-			p.Optimizer, p.Lag = other.Optimizer, other.Lag
-			if got, want := known.Predict(p.Optimizer, p.Lag), Predict(p); !reflect.DeepEqual(got, want) {
-				t.Fatalf("%+v: %+v, from nothing %+v", p, got, want)
-			}
-			p.Optimizer.Rate *= 1.5 // the onset is already known
-			if got, want := known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p); !reflect.DeepEqual(got, want) {
-				t.Fatalf("%+v: motion %+v, from nothing %+v", p, got, want)
+		same := func(what string, got, want Prediction) {
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s of %+v: %+v, from nothing %+v", what, p, got, want)
 			}
 		}
+		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		p.Optimizer.Rate *= 1.5 // the onset is the same
+		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		other := params(t)
+		p.Lag = other.Lag
+		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		p.Optimizer = other.Optimizer
+		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 	})
 }
 
