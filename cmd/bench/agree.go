@@ -22,8 +22,8 @@ type disagreement struct {
 }
 
 func (d *disagreement) Error() string {
-	return fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors); chance does this once in %.0g",
-		d.peer, d.process, d.quantity, d.process.observed(), d.theirs.Mean, d.theirs.StdErr, d.ours.Mean, d.ours.StdErr, 1/falseAlarm)
+	return fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors), which chance does with probability %.0e",
+		d.peer, d.process, d.quantity, d.process.observed(), d.theirs.Mean, d.theirs.StdErr, d.ours.Mean, d.ours.StdErr, falseAlarm)
 }
 
 // agree returns a *disagreement unless both outcomes may come from one law.

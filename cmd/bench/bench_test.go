@@ -75,9 +75,6 @@ func TestDisagreementIsNoticed(t *testing.T) {
 		{"learning rate", ten, func(p *process) { p.learningRate *= 1.1 }},
 		{"frozen", ten, func(p *process) { p.importance = grpo.NoImportance }},
 		{"ratio", two, func(p *process) { p.importance = grpo.Ratio }},
-		{"scale", two, func(p *process) { p.scale = grpo.NoScale }},
-		{"fresher", two, func(p *process) { p.interval = 1 }},
-		{"means", ten, func(p *process) { p.means = append([]float64{0.94}, p.means[1:]...) }},
 	} {
 		e := brief
 		if x.name == "learning rate" && len(x.process.means) == 10 {
