@@ -46,7 +46,12 @@ func (n Number) MarshalJSON() ([]byte, error) { return n.appendJSON(nil), nil }
 // appendJSON appends the number in the form of encoding/json.
 func (n Number) appendJSON(text []byte) []byte {
 	x := float64(n)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	switch { // shares and ratios are 0 or 1 in most of what is recorded
+	case x == 1:
+		return append(text, '1')
+	case math.Float64bits(x) == 0:
+		return append(text, '0')
+	case math.IsNaN(x) || math.IsInf(x, 0):
 		return append(text, "null"...)
 	}
 	if size := math.Abs(x); size == 0 || size >= 1e-6 && size < 1e21 {
