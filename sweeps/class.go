@@ -58,7 +58,7 @@ func (c *Cell) class(o *Outcome) Class {
 	if o == nil {
 		return ""
 	}
-	t := o.Trajectory()
+	t := o.Trajectory(sim.ExpectedReward, sim.Collision)
 	if t == nil {
 		return ""
 	}

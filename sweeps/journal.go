@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"grposim/sim"
 )
 
 // The journal is cells.jsonl: one line a finished cell, with a checksum,
@@ -78,7 +80,7 @@ func parseLine(line []byte) (o *Outcome, ok bool) {
 	o = new(Outcome)
 	if recorded {
 		trajectory, whole = bytes.CutSuffix(trajectory, []byte("}"))
-		o.recorded, ok = parseTrajectory(trajectory)
+		o.recorded, ok = parseTrajectory(trajectory, nil)
 		if !whole || !ok {
 			return nil, false
 		}
@@ -189,9 +191,10 @@ func (l *storedLine) read() ([]byte, error) {
 	return line, err
 }
 
-// trajectory reads what was recorded; nil where nothing was, or where it cannot
-// be read any more, which the journal's err tells.
-func (l *storedLine) trajectory() *Trajectory {
+// trajectory reads what was recorded of some quantities, or without any of all;
+// nil where nothing was, or where it cannot be read any more, which the
+// journal's err tells.
+func (l *storedLine) trajectory(wanted []sim.Quantity) *Trajectory {
 	line, err := l.read()
 	if err != nil {
 		l.journal.fail(err)
@@ -201,7 +204,7 @@ func (l *storedLine) trajectory() *Trajectory {
 	if !recorded {
 		return nil
 	}
-	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)))
+	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
 	if !ok {
 		l.journal.fail(fmt.Errorf("%s changed while it was read", l.journal.path))
 		return nil

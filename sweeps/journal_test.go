@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"grposim/sim"
 )
 
 func sampleOutcome(id string) *Outcome {
@@ -140,24 +142,45 @@ func TestNumbersInJSON(t *testing.T) {
 // unreadable.
 func TestTrajectoryForm(t *testing.T) {
 	whole := sampleOutcome("a").recorded.appendJSON(nil)
-	if _, ok := parseTrajectory(whole); !ok {
+	if _, ok := parseTrajectory(whole, nil); !ok {
 		t.Fatalf("%s is not read", whole)
 	}
 	for at := range whole {
-		if _, ok := parseTrajectory(whole[:at]); ok {
+		if _, ok := parseTrajectory(whole[:at], nil); ok {
 			t.Errorf("%s is read", whole[:at])
 		}
 		if bytes.IndexByte([]byte("{}[]:\""), whole[at]) < 0 {
 			continue
 		}
 		changed := slices.Delete(bytes.Clone(whole), at, at+1)
-		if _, ok := parseTrajectory(changed); ok {
+		if _, ok := parseTrajectory(changed, nil); ok {
 			t.Errorf("%s is read", changed)
 		}
 	}
 	for _, text := range []string{"", "null", `{"steps":[],"quantities":[]} `, `{"steps":[0,],"quantities":[]}`, `{"steps":[x],"quantities":[]}`} {
-		if _, ok := parseTrajectory([]byte(text)); ok {
+		if _, ok := parseTrajectory([]byte(text), nil); ok {
 			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+// Some quantities are read as all of them are.
+func TestWantedQuantities(t *testing.T) {
+	whole := longOutcome("a", 5).recorded
+	for i := range whole.Quantities {
+		whole.Quantities[i].Mean[2] = Number(i)
+	}
+	text := whole.appendJSON(nil)
+	for _, wanted := range [][]sim.Quantity{{sim.ExpectedReward}, {sim.Collision, sim.LogitGap}, {"none"}} {
+		part, ok := parseTrajectory(text, wanted)
+		want := &Trajectory{Steps: whole.Steps}
+		for _, quantity := range wanted {
+			if s := whole.Series(quantity); s != nil {
+				want.Quantities = append(want.Quantities, *s)
+			}
+		}
+		if diff := cmp.Diff(want, part); diff != "" || !ok {
+			t.Errorf("%v: %s", wanted, diff)
 		}
 	}
 }

@@ -23,12 +23,13 @@ type Outcome struct {
 }
 
 // Trajectory returns what was recorded along the run, nil where nothing was. Of
-// a stored outcome it is read from the journal, each time: call it once.
-func (o *Outcome) Trajectory() *Trajectory {
+// a stored outcome it is read from the journal, each time: call it once, and
+// name the quantities that are wanted; without a name it is all of them.
+func (o *Outcome) Trajectory(wanted ...sim.Quantity) *Trajectory {
 	if o.line == nil {
 		return o.recorded
 	}
-	return o.line.trajectory()
+	return o.line.trajectory(wanted)
 }
 
 // Estimate is a measured mean with its standard error; DF −1 where no chance

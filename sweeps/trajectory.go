@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 
 	"grposim/sim"
@@ -93,14 +94,26 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 	return text
 }
 
-// parseTrajectory reads what appendJSON wrote; ok says whether it is that.
-func parseTrajectory(text []byte) (t *Trajectory, ok bool) {
+// parseTrajectory reads of what appendJSON wrote the quantities that are wanted,
+// or all where none is named; ok says whether it is that.
+func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	r := reader{text: text}
 	t = new(Trajectory)
 	r.skip(`{"steps":`)
 	r.list(func() { t.Steps = append(t.Steps, int(r.number())) })
 	r.skip(`,"quantities":`)
-	r.list(func() { t.Quantities = append(t.Quantities, r.series(len(t.Steps))) })
+	r.list(func() {
+		r.skip(`{"quantity":"`)
+		quantity := sim.Quantity(r.until(`"`))
+		if len(wanted) > 0 && !slices.Contains(wanted, quantity) {
+			r.until(endOfSeries)
+			r.skip(endOfSeries)
+			return
+		}
+		s := r.series(len(t.Steps))
+		s.Quantity = quantity
+		t.Quantities = append(t.Quantities, s)
+	})
 	r.skip("}")
 	return t, !r.failed && len(r.text) == 0
 }
@@ -112,10 +125,12 @@ type reader struct {
 	failed bool
 }
 
-// series reads a recorded quantity of about n steps.
+// endOfSeries is the end of the last quantiles, and of what holds them.
+const endOfSeries = "]]}"
+
+// series reads what was recorded of a quantity at about n steps.
 func (r *reader) series(n int) RecordedSeries {
-	r.skip(`{"quantity":"`)
-	s := RecordedSeries{Quantity: sim.Quantity(r.until('"')), Quantiles: make([][5]Number, 0, n)}
+	s := RecordedSeries{Quantiles: make([][5]Number, 0, n)}
 	r.skip(`","mean":`)
 	s.Mean = r.numbers(make([]Number, 0, n))
 	r.skip(`,"stderr":`)
@@ -161,7 +176,12 @@ func (r *reader) number() float64 {
 	}
 	token := r.text[:end]
 	r.text = r.text[end:]
-	if string(token) == "null" {
+	switch string(token) {
+	case "0":
+		return 0
+	case "1":
+		return 1
+	case "null":
 		return math.NaN()
 	}
 	x, err := strconv.ParseFloat(string(token), 64)
@@ -171,9 +191,9 @@ func (r *reader) number() float64 {
 	return x
 }
 
-// until reads up to a byte, which is left.
-func (r *reader) until(end byte) []byte {
-	n := max(bytes.IndexByte(r.text, end), 0)
+// until reads up to an end, which is left.
+func (r *reader) until(end string) []byte {
+	n := max(bytes.Index(r.text, []byte(end)), 0)
 	read := r.text[:n]
 	r.text = r.text[n:]
 	return read

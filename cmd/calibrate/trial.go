@@ -116,7 +116,7 @@ func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 // steps, as the trajectory claim has it). Every replica starts in one place.
 func band(c *sweeps.Cell, o *sweeps.Outcome) []interval {
 	var intervals []interval
-	recorded := o.Trajectory()
+	recorded := o.Trajectory(sim.ExpectedReward)
 	steps, series := recorded.Steps, recorded.Series(sim.ExpectedReward)
 	for i := range steps {
 		if steps[i] == 0 {
