@@ -24,38 +24,82 @@ func (t *Tally) Reset() {
 	t.Groups, t.ZeroVariance = 0, 0
 }
 
-// AddBernoulli adds a group of G Bernoulli samples, of which successes[a] drew
-// arm a and reward 1, failures[a] drew arm a and reward 0.
+// BernoulliAdvantages are the advantages in groups of one size G whose rewards
+// are 0 or 1. With S of them 1 and R = S/G they are
 //
-// With S = Σ successes and R = S/G the advantages are u⁺ = (1−R)/s and
-// u⁻ = −R/s, s = √(R(1−R)) (docs/theory.md §2).
-func (t *Tally) AddBernoulli(adv *Advantage, size int, successes, failures []int) {
-	total := 0
-	for _, s := range successes {
-		total += s
+//	A⁺ = (1−R)/s,  A⁻ = −R/s,  s = √(R(1−R))
+//
+// with the options of an Advantage (docs/theory.md §2).
+type BernoulliAdvantages struct {
+	advantage Advantage
+	size      int
+	known     []struct{ up, down float64 } // [S], of groups up to tabulatedSize; up is 0 until asked for
+}
+
+// tabulatedSize is the group size up to which advantages are kept, 16 bytes for
+// each S that occurs.
+const tabulatedSize = 1 << 17
+
+// NewBernoulliAdvantages returns the advantages in groups of the given size ≥ 2.
+// It is not for concurrent use.
+func NewBernoulliAdvantages(adv Advantage, size int) *BernoulliAdvantages {
+	b := &BernoulliAdvantages{advantage: adv, size: size}
+	if size <= tabulatedSize {
+		b.known = make([]struct{ up, down float64 }, size+1)
 	}
-	t.Groups++
-	if total == 0 || total == size {
-		t.ZeroVariance++
-		for a := range t.Arms {
-			t.Arms[a].Count += successes[a] + failures[a]
+	return b
+}
+
+// Of returns A⁺ and A⁻ where total samples have reward 1, and 0 without variance.
+func (b *BernoulliAdvantages) Of(total int) (up, down float64) {
+	if total < len(b.known) {
+		if up = b.known[total].up; up != 0 {
+			return up, b.known[total].down
 		}
-		return
 	}
-	g := float64(size)
+	return b.compute(total)
+}
+
+// compute computes what Of returns, and keeps it.
+func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
+	if total == 0 || total == b.size {
+		return 0, 0
+	}
+	g := float64(b.size)
 	mean := float64(total) / g
 	variance := mean * (1 - mean)
-	factor := adv.factor(g, float64(variance*g))
-	up := factor * (1 - mean)
-	down := -factor * mean
-	for a := range t.Arms {
-		arm, s, f := &t.Arms[a], successes[a], failures[a]
-		arm.Positive += float64(up * float64(s))
-		arm.Negative += float64(down * float64(f))
-		arm.PositiveCount += s
-		arm.NegativeCount += f
-		arm.Count += s + f
+	factor := b.advantage.factor(g, float64(variance*g))
+	up, down = factor*(1-mean), -factor*mean
+	if total < len(b.known) {
+		b.known[total].up, b.known[total].down = up, down
 	}
+	return up, down
+}
+
+// OpenBernoulli begins a group of Bernoulli samples of which total have reward 1,
+// the others 0. What its arms drew is added next, by ArmTally.AddBernoulli with
+// the advantages returned, which are 0 in a group without variance.
+func (t *Tally) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
+	up, down = advantages.Of(total)
+	t.Groups++
+	if up == 0 {
+		t.ZeroVariance++
+	}
+	return up, down
+}
+
+// AddBernoulli adds count samples of the arm, of which successes have reward 1 and
+// advantage up, the others 0 and down.
+func (t *ArmTally) AddBernoulli(up, down float64, count, successes int) {
+	t.Count += count
+	if up == 0 {
+		return
+	}
+	failures := count - successes
+	t.Positive += float64(up * float64(successes))
+	t.Negative += float64(down * float64(failures))
+	t.PositiveCount += successes
+	t.NegativeCount += failures
 }
 
 // Atom is Count samples of one arm that share a reward. Where clipping does

@@ -21,12 +21,16 @@ type Force struct {
 // NewForce returns the force of an estimator whose penalty pulls towards the
 // policy of the logits reference.
 func NewForce(estimator Estimator, reference []float64) *Force {
-	return &Force{
+	f := &Force{
 		estimator: estimator,
 		reference: NewPolicy(reference),
 		upper:     make([]float64, len(reference)),
 		lower:     make([]float64, len(reference)),
 	}
+	for a := range f.upper { // without importance they stay so
+		f.upper[a], f.lower[a] = 1, 1
+	}
+	return f
 }
 
 // Sampled writes into g the force of the samples in tally, drawn from
@@ -35,14 +39,16 @@ func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
 	sum := 0.0
+	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)]
 	for a := range g {
-		arm := &tally.Arms[a]
-		c := float64(share * (float64(f.upper[a]*arm.Positive) + float64(f.lower[a]*arm.Negative)))
+		arm := &arms[a]
+		c := float64(share * (float64(upper[a]*arm.Positive) + float64(lower[a]*arm.Negative)))
 		g[a] = c
 		sum += c
 	}
-	for a, p := range current.Probs {
-		g[a] -= float64(p * sum)
+	probs := current.Probs[:len(g)]
+	for a := range g {
+		g[a] -= float64(probs[a] * sum)
 	}
 	f.subtractKL(g, current, behaviour, func(a int) float64 {
 		return share * float64(tally.Arms[a].Count)
@@ -110,9 +116,6 @@ func (f *Force) ClipFraction(tally *Tally, current, behaviour *Policy) float64 {
 func (f *Force) setWeights(current, behaviour *Policy) {
 	imp := &f.estimator.Importance
 	if imp.Mode == NoImportance {
-		for a := range f.upper {
-			f.upper[a], f.lower[a] = 1, 1
-		}
 		return
 	}
 	for a, old := range behaviour.Probs {
@@ -147,11 +150,12 @@ func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a
 	switch kl.Gradient {
 	case ExactKL:
 		// Σ_a π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref
-		for a, p := range at.Probs {
-			sum += float64(p * (at.Logits[a] - f.reference.Logits[a]))
+		probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
+		for a, p := range probs {
+			sum += float64(p * (logits[a] - reference[a]))
 		}
-		for a, p := range at.Probs {
-			l := at.Logits[a] - f.reference.Logits[a]
+		for a, p := range probs {
+			l := logits[a] - reference[a]
 			g[a] -= float64(kl.Coefficient * float64(p*(l-sum)))
 		}
 		return

@@ -158,23 +158,20 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 			graded := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
 			var groups, gradedGroups [][]sample
 			for range e.GroupsPerStep {
-				successes, failures := make([]int, arms), make([]int, arms)
+				counts, successes := make([]int, arms), make([]int, arms)
 				var group, gradedGroup []sample
 				var same, each []grpo.Atom
 				for range e.GroupSize {
 					s := sample{arm: draw(rng, softmax(old)), reward: float64(rng.IntN(2))}
-					if s.reward == 1 {
-						successes[s.arm]++
-					} else {
-						failures[s.arm]++
-					}
+					counts[s.arm]++
+					successes[s.arm] += int(s.reward)
 					group = append(group, s)
 					same = append(same, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
 					s.reward = rng.NormFloat64()
 					gradedGroup = append(gradedGroup, s)
 					each = append(each, grpo.Atom{Arm: s.arm, Count: 1, Reward: s.reward})
 				}
-				bernoulli.AddBernoulli(&e.Advantage, e.GroupSize, successes, failures)
+				addBernoulli(&bernoulli, e.Advantage, counts, successes)
 				atoms.AddAtoms(&e.Advantage, same, 0)
 				graded.AddAtoms(&e.Advantage, each, 0)
 				groups, gradedGroups = append(groups, group), append(gradedGroups, gradedGroup)

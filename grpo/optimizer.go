@@ -29,7 +29,7 @@ func (m *Motion) Rest() {
 func (m *Motion) Velocity() []float64 { return m.velocity }
 
 // Step moves logits uphill by the force g (docs/theory.md §1), with the
-// learning rate given, which is LearningRate·Schedule.Factor(t):
+// learning rate given, which is that of the step, Rate:
 //
 //	heavy ball  v ← μv + g,  θ ← θ + ηv
 //	Nesterov    v ← μv + g,  θ ← θ + η(g + μv)
@@ -62,6 +62,14 @@ func (o *Optimizer) Step(logits, g []float64, m *Motion, rate float64) {
 			}
 		}
 	}
+}
+
+// Rate returns the learning rate of step t ≥ 0.
+func (o *Optimizer) Rate(t int) float64 {
+	if o.Schedule.Kind == ConstantRate && t >= o.Schedule.Warmup {
+		return o.LearningRate
+	}
+	return o.LearningRate * o.Schedule.Factor(t)
 }
 
 // Factor returns what multiplies the learning rate at step t ≥ 0.

@@ -1,6 +1,10 @@
 package grpo
 
-import "grposim/grpo/fp"
+import (
+	"math"
+
+	"grposim/grpo/fp"
+)
 
 // Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]).
 type Policy struct {
@@ -23,24 +27,41 @@ func NewPolicy(logits []float64) *Policy {
 // Update sets Probs from Logits. A logit that is not finite makes the
 // probabilities NaN; nothing panics.
 func (p *Policy) Update() {
-	shift := p.Logits[0]
-	for _, l := range p.Logits[1:] {
+	logits := p.Logits
+	probs := p.Probs[:len(logits)]
+	if len(logits) == 2 { // the same bits as below, in a straight line
+		first, second, e := logits[0], logits[1], 1.0
+		gap := first - second
+		if first != second {
+			e = fp.Exp(-math.Abs(gap))
+		}
+		p.norm = 1 + e
+		inverse := 1 / p.norm
+		if gap >= 0 {
+			p.shift, probs[0], probs[1] = first, inverse, e*inverse
+		} else {
+			p.shift, probs[0], probs[1] = second, e*inverse, inverse
+		}
+		return
+	}
+	shift := logits[0]
+	for _, l := range logits[1:] {
 		if l > shift {
 			shift = l
 		}
 	}
 	norm := 0.0
-	for a, l := range p.Logits {
+	for a, l := range logits {
 		e := 1.0
 		if l != shift {
 			e = fp.Exp(l - shift)
 		}
-		p.Probs[a] = e
+		probs[a] = e
 		norm += e
 	}
 	inverse := 1 / norm
-	for a := range p.Probs {
-		p.Probs[a] *= inverse
+	for a := range probs {
+		probs[a] *= inverse
 	}
 	p.shift, p.norm = shift, norm
 }

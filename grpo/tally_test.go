@@ -7,13 +7,27 @@ import (
 	"grposim/grpo"
 )
 
+// addBernoulli adds a group of which counts[a] samples drew arm a, successes[a] of
+// them rewarded.
+func addBernoulli(t *grpo.Tally, adv grpo.Advantage, counts, successes []int) {
+	size, total := 0, 0
+	for a := range counts {
+		size += counts[a]
+		total += successes[a]
+	}
+	up, down := t.OpenBernoulli(grpo.NewBernoulliAdvantages(adv, size), total)
+	for a := range counts {
+		t.Arms[a].AddBernoulli(up, down, counts[a], successes[a])
+	}
+}
+
 // Groups in which all succeed, or none does, count as drawn but have no
 // advantage.
 func TestGroupsWithoutVariance(t *testing.T) {
 	adv := grpo.Advantage{Scale: grpo.StdScale}
 	tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
-	tally.AddBernoulli(&adv, 7, []int{4, 3}, []int{0, 0})
-	tally.AddBernoulli(&adv, 7, []int{0, 0}, []int{1, 6})
+	addBernoulli(&tally, adv, []int{4, 3}, []int{4, 3})
+	addBernoulli(&tally, adv, []int{1, 6}, []int{0, 0})
 	if tally.Groups != 2 || tally.ZeroVariance != 2 {
 		t.Errorf("%d of %d groups without variance, want 2 of 2", tally.ZeroVariance, tally.Groups)
 	}
@@ -44,8 +58,8 @@ func TestClipFraction(t *testing.T) {
 	// the first arm and failures of the second are silenced.
 	current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
 	tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
-	tally.AddBernoulli(&e.Advantage, 4, []int{1, 1}, []int{0, 2})
-	tally.AddBernoulli(&e.Advantage, 4, []int{4, 0}, []int{0, 0}) // no advantage
+	addBernoulli(&tally, e.Advantage, []int{1, 3}, []int{1, 1})
+	addBernoulli(&tally, e.Advantage, []int{4, 0}, []int{4, 0}) // no advantage
 	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&tally, current, behaviour); got != 0.75 {
 		t.Errorf("clip fraction %g, want 3 of 4", got)
 	}

@@ -117,10 +117,10 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 		for step := range every {
 			every[step] = step
 		}
-		values := make([][quantityCount]float64, len(every))
-		newReplica(&c, every).run(t.Context(), i, values)
+		r := newReplica(&c, every)
+		runTeam(t.Context(), []*replica{r}, i)
 		for step := range mean {
-			mean[step] += values[step][0] / float64(c.Run.Replicas)
+			mean[step] += r.values[step][0] / float64(c.Run.Replicas)
 		}
 	}
 	at := func(fit CurveFit) (steps []int, reward []float64) {

@@ -15,15 +15,12 @@ import (
 type pair struct {
 	cell      *Cell
 	sides     [2]*replica // +, −
-	group     *sampler    // of a single group
 	direction []float64
 	square    float64 // direction·direction
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
-	oneGroup := cell.Estimator
-	oneGroup.GroupsPerStep = 1
-	p := &pair{cell: cell, group: newSampler(&cell.Bandit, &oneGroup), direction: direction}
+	p := &pair{cell: cell, direction: direction}
 	for _, d := range direction {
 		p.square += float64(d * d)
 	}
@@ -45,6 +42,7 @@ func (p *pair) begin(purpose Purpose, index int) {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
 		r.policy.Set(r.start)
 		r.motion.Rest()
+		r.divergedAt = running
 	}
 }
 
@@ -53,26 +51,27 @@ func (p *pair) begin(purpose Purpose, index int) {
 func (p *pair) step(t int) (ok bool) {
 	c := p.cell
 	plus, minus := p.sides[0], p.sides[1]
-	fromPlus, fromMinus := plus.history.Behaviour(t, plus.policy), minus.history.Behaviour(t, minus.policy)
+	if c.Lag.Refreshes(t) {
+		plus.refresh(t)
+		minus.refresh(t)
+	}
 	if c.Deterministic() {
-		plus.force.Expected(plus.g, &c.Bandit, plus.policy, fromPlus)
-		minus.force.Expected(minus.g, &c.Bandit, minus.policy, fromMinus)
+		plus.force.Expected(plus.g, &c.Bandit, plus.policy, plus.snapshot)
+		minus.force.Expected(minus.g, &c.Bandit, minus.policy, minus.snapshot)
 	} else {
 		plus.tally.Reset()
 		minus.tally.Reset()
 		for range c.Estimator.GroupsPerStep {
 			draw.Align(plus.words, minus.words)
-			p.group.tally(&plus.tally, plus.words, fromPlus)
-			p.group.tally(&minus.tally, minus.words, fromMinus)
+			plus.sampler.group(&plus.tally, plus.words)
+			minus.sampler.group(&minus.tally, minus.words)
 		}
-		plus.force.Sampled(plus.g, &plus.tally, plus.policy, fromPlus)
-		minus.force.Sampled(minus.g, &minus.tally, minus.policy, fromMinus)
+		plus.force.Sampled(plus.g, &plus.tally, plus.policy, plus.snapshot)
+		minus.force.Sampled(minus.g, &minus.tally, minus.policy, minus.snapshot)
 	}
-	rate := c.Optimizer.LearningRate * c.Optimizer.Schedule.Factor(t)
 	ok = true
 	for _, r := range p.sides {
-		c.Optimizer.Step(r.policy.Logits, r.g, r.motion, rate)
-		r.policy.Update()
+		r.move(t)
 		ok = ok && finite(r.policy.Logits)
 	}
 	return ok

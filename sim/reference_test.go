@@ -263,7 +263,6 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
 	r := newReplica(c, recorded)
-	values := make([][quantityCount]float64, len(recorded))
 	collect := func(into [][]float64, theta []float64) {
 		mean := 0.0
 		for _, l := range theta {
@@ -274,7 +273,7 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		}
 	}
 	for i := range replicas {
-		r.run(ctx, i, values)
+		runTeam(ctx, []*replica{r}, i)
 		collect(fast, r.policy.Logits)
 		collect(slow, slowReplica(c, rng))
 	}

@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"context"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
@@ -12,8 +12,7 @@ import (
 type replica struct {
 	cell      *Cell
 	recorded  []int
-	read      []int     // steps at which J is read into curve, then −1
-	curve     []float64 // of the replica run last
+	read      []int // steps at which J is read into curve, then −1
 	means     []float64
 	sampler   *sampler
 	force     *grpo.Force
@@ -21,10 +20,20 @@ type replica struct {
 	start     *grpo.Policy
 	policy    *grpo.Policy
 	history   *grpo.History
+	snapshot  *grpo.Policy // π_old
 	motion    *grpo.Motion
 	tally     grpo.Tally
 	g         []float64
 	words     *draw.Words
+	duo       *duo // nil: coast cannot do this cell's steps
+
+	values     [][quantityCount]float64 // by recorded step
+	nextRecord int
+	curve      []float64 // by step of read
+	nextRead   int
+	sums       averages // over steps
+	zero       int      // zero-variance groups after burn-in
+	divergedAt int      // step, or running
 }
 
 func newReplica(cell *Cell, recorded []int) *replica {
@@ -34,13 +43,12 @@ func newReplica(cell *Cell, recorded []int) *replica {
 		lag.Interval = min(lag.Interval, cell.Run.Steps) // a longer one never gets beyond the initial policy
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
-	return &replica{
+	r := &replica{
 		cell:      cell,
 		recorded:  recorded,
 		read:      append(read, -1),
-		curve:     make([]float64, len(read)),
 		means:     means(&cell.Bandit),
-		sampler:   newSampler(&cell.Bandit, &cell.Estimator),
+		sampler:   newSampler(&cell.Bandit, &cell.Estimator, cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
 		force:     grpo.NewForce(cell.Estimator, cell.Reference),
 		reference: grpo.NewPolicy(cell.Reference),
 		start:     grpo.NewPolicy(cell.Init),
@@ -50,7 +58,11 @@ func newReplica(cell *Cell, recorded []int) *replica {
 		tally:     grpo.Tally{Arms: make([]grpo.ArmTally, arms)},
 		g:         make([]float64, arms),
 		words:     draw.NewWords(nil),
+		values:    make([][quantityCount]float64, len(recorded)),
+		curve:     make([]float64, len(read)),
 	}
+	r.duo = newDuo(r)
+	return r
 }
 
 // averages are one replica's time averages over the steps after burn-in, of
@@ -61,90 +73,119 @@ type averages struct {
 	zeroVariance         float64 // share of zero-variance groups
 }
 
-// stepsBetweenLooks is how many steps pass before a run looks whether it has
-// been interrupted: a fraction of a second even with 1,000 arms.
-const stepsBetweenLooks = 1 << 14
-
-// run runs replica index and writes what it records into values, indexed by
-// recorded step. It returns the step at which the replica diverged, or −1;
-// from that step on nothing is written.
-func (r *replica) run(ctx context.Context, index int, values [][quantityCount]float64) (avg averages, divergedAt int) {
+// begin puts the replica of the given index at its start.
+func (r *replica) begin(index int) {
 	c := r.cell
 	r.words.Reset(Stream(c.Seed, c.ID, ForReplica, index))
 	r.policy.Set(r.start)
 	r.motion.Rest()
-	var (
-		two      = len(r.g) == 2
-		infinite = c.Deterministic()
-		steady   = c.Optimizer.Schedule.Kind == grpo.ConstantRate && c.Optimizer.Schedule.Warmup == 0
-		rate     = c.Optimizer.LearningRate
-		reward0  = r.start.Mean(r.means)
-		gap0     = gap(r.start)
-		next     = 0 // index of the next recorded step
-		read     = 0 // index of the next step at which J is read
-		zero     = 0 // zero-variance groups after burn-in
-	)
-	for t := 0; ; t++ {
-		if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
-			return averages{}, -1 // the cell will not be finished
-		}
-		reward := r.policy.Mean(r.means)
-		if math.IsNaN(reward) { // before anything is drawn from such a policy
-			return averages{}, t
-		}
-		if t == r.read[read] {
-			r.curve[read] = reward
-			read++
-		}
-		behaviour := r.history.Behaviour(t, r.policy)
-		if infinite {
-			r.force.Expected(r.g, &c.Bandit, r.policy, behaviour)
-		} else {
-			r.tally.Reset()
-			r.sampler.tally(&r.tally, r.words, behaviour)
-			r.force.Sampled(r.g, &r.tally, r.policy, behaviour)
-		}
-		if t == r.recorded[next] {
-			r.observe(&values[next], reward, behaviour)
-			if !finite(r.policy.Logits) || !finite(values[next][:]) {
-				return averages{}, t
-			}
-			next++
-		}
-		if t == c.Run.Steps {
-			break
-		}
-		if t >= c.Run.BurnIn {
-			d := reward - reward0
-			avg.reward += d
-			avg.rewardSquare += float64(d * d)
-			if two {
-				d := gap(r.policy) - gap0
-				avg.gap += d
-				avg.gapSquare += float64(d * d)
-			}
-			zero += r.tally.ZeroVariance
-		}
-		if !steady {
-			rate = c.Optimizer.LearningRate * c.Optimizer.Schedule.Factor(t)
-		}
-		c.Optimizer.Step(r.policy.Logits, r.g, r.motion, rate)
-		r.policy.Update()
+	r.sums, r.zero = averages{}, 0
+	r.nextRecord, r.nextRead = 0, 0
+	r.divergedAt = running
+}
+
+// running is the divergedAt of a replica that has not diverged.
+const running = -1
+
+// step does step t, in order from t = 0, unless the replica has diverged. The last
+// step only looks.
+func (r *replica) step(t int) {
+	if r.divergedAt != running {
+		return
 	}
+	if r.cell.Lag.Refreshes(t) {
+		r.refresh(t)
+	}
+	r.gradient()
+	reward := r.policy.Mean(r.means)
+	if t == r.read[r.nextRead] {
+		r.curve[r.nextRead] = reward
+		r.nextRead++
+	}
+	if t == r.recorded[r.nextRecord] {
+		v := &r.values[r.nextRecord]
+		r.observe(v, reward)
+		if !finite(r.policy.Logits) || !finite(v[:]) {
+			r.divergedAt = t
+			return
+		}
+		r.nextRecord++
+	}
+	if t == r.cell.Run.Steps {
+		return
+	}
+	if t >= r.cell.Run.BurnIn {
+		d := reward - r.start.Mean(r.means)
+		r.sums.reward += d
+		r.sums.rewardSquare += float64(d * d)
+		if len(r.g) == 2 {
+			d := gap(r.policy) - gap(r.start)
+			r.sums.gap += d
+			r.sums.gapSquare += float64(d * d)
+		}
+		r.zero += r.tally.ZeroVariance
+	}
+	r.move(t)
+}
+
+// watched returns the steps at which something is recorded or read, the last one
+// among them.
+func (r *replica) watched() []int {
+	steps := slices.Concat(r.recorded, r.read[:len(r.read)-1])
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// refresh takes the snapshot of step t, which may be another than that of the step
+// before, and aims the sampler at it.
+func (r *replica) refresh(t int) {
+	r.snapshot = r.history.Behaviour(t, r.policy)
+	if !r.cell.Deterministic() {
+		r.sampler.aim(r.snapshot)
+	}
+}
+
+// gradient draws the groups of a step and sets g.
+func (r *replica) gradient() {
+	c := r.cell
+	if c.Deterministic() {
+		r.force.Expected(r.g, &c.Bandit, r.policy, r.snapshot)
+		return
+	}
+	r.tally.Reset()
+	r.sampler.tally(&r.tally, r.words)
+	r.force.Sampled(r.g, &r.tally, r.policy, r.snapshot)
+}
+
+// move updates the policy by the gradient of step t. Nothing is drawn from one that
+// has become none.
+func (r *replica) move(t int) {
+	o := &r.cell.Optimizer
+	o.Step(r.policy.Logits, r.g, r.motion, o.Rate(t))
+	r.policy.Update()
+	if math.IsNaN(r.policy.Probs[0]) { // then all are
+		r.divergedAt = t + 1
+	}
+}
+
+// end returns the time averages of a replica that has done its steps. They may
+// be beyond the range of floating point where nothing that was recorded is.
+func (r *replica) end() averages {
+	c, avg := r.cell, r.sums
 	n := float64(c.Run.Steps - c.Run.BurnIn)
 	avg.reward /= n
 	avg.rewardSquare /= n
 	avg.gap /= n
 	avg.gapSquare /= n
-	avg.zeroVariance = float64(zero) / (n * float64(c.Estimator.GroupsPerStep))
-	if !finite([]float64{avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare}) {
-		return averages{}, c.Run.Steps
+	avg.zeroVariance = float64(r.zero) / (n * float64(c.Estimator.GroupsPerStep))
+	if r.divergedAt == running && !finite([]float64{avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare}) {
+		r.divergedAt = c.Run.Steps
 	}
-	return avg, -1
+	return avg
 }
 
 // observe writes what is recorded at this step.
-func (r *replica) observe(v *[quantityCount]float64, reward float64, behaviour *grpo.Policy) {
+func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	norm := 0.0
 	for _, x := range r.g {
 		norm += float64(x * x)
@@ -156,11 +197,11 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64, behaviour *
 	v[4] = 0
 	v[5] = r.policy.Divergence(r.reference)
 	v[6] = 0
-	v[7] = r.policy.MaxRatio(behaviour)
+	v[7] = r.policy.MaxRatio(r.snapshot)
 	v[8] = math.Sqrt(norm)
 	if !r.cell.Deterministic() {
 		v[4] = float64(r.tally.ZeroVariance) / float64(r.tally.Groups)
-		v[6] = r.force.ClipFraction(&r.tally, r.policy, behaviour)
+		v[6] = r.force.ClipFraction(&r.tally, r.policy, r.snapshot)
 	}
 	if len(r.g) == 2 {
 		v[9] = gap(r.policy)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"math/bits"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
@@ -10,44 +11,161 @@ import (
 // sampler draws groups as sufficient statistics (docs/theory.md §2): how many
 // samples each arm got and what they were rewarded, in O(A) whatever the group
 // size. Only clipping with normal rewards looks at the single sample.
+//
+// Groups of at most packedSize are drawn sample by sample, but 64 samples at
+// once, of several groups if one snapshot draws them; larger ones as counts.
 type sampler struct {
-	bandit    *grpo.Bandit
-	estimator *grpo.Estimator
-	bernoulli bool // all arms are
+	bandit     *grpo.Bandit
+	estimator  *grpo.Estimator
+	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
+	behaviour  *grpo.Policy
 
+	pack     *draw.Pack
+	size     uint   // lanes of a group, if the group size is at most 64
+	together int    // groups drawn into one pack, if the group size is at most 64
+	first    uint64 // lanes of the first group in the pack
+	lanes    uint64 // lanes of the next group to be taken
+	left     int    // groups in the pack that have not been taken
+
+	rewards           []*draw.BinomialTable // by arm, for groups beyond packedSize; nil beyond MaxTabulated
 	counts, successes []int
 	atoms             []grpo.Atom
 }
 
-func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator) *sampler {
+// packedSize is the group size up to which a few packs are faster than counts.
+const packedSize = 4 * draw.MaxLanes
+
+// newSampler returns a sampler that draws at most the given number of groups
+// from one policy.
+func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, groups int) *sampler {
+	size := min(estimator.GroupSize, draw.MaxLanes)
 	s := &sampler{
 		bandit:    bandit,
 		estimator: estimator,
-		bernoulli: true,
+		size:      uint(size),
+		together:  min(groups, draw.MaxLanes/size),
+		first:     ^uint64(0) >> (draw.MaxLanes - size),
 		counts:    make([]int, len(bandit.Arms)),
 		successes: make([]int, len(bandit.Arms)),
 	}
 	for _, arm := range bandit.Arms {
-		s.bernoulli = s.bernoulli && arm.Reward == grpo.Bernoulli
+		if arm.Reward != grpo.Bernoulli {
+			s.pack = draw.NewPack(len(bandit.Arms), nil)
+			return s
+		}
+	}
+	s.pack = draw.NewPack(len(bandit.Arms), means(bandit))
+	s.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
+	if estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
+		for _, arm := range bandit.Arms {
+			s.rewards = append(s.rewards, draw.NewBinomialTable(estimator.GroupSize, arm.Mean))
+		}
 	}
 	return s
 }
 
-// tally draws the groups of one optimizer step from behaviour and adds them to t.
-func (s *sampler) tally(t *grpo.Tally, w *draw.Words, behaviour *grpo.Policy) {
+// aim sets the policy that draws the next groups; it must not change before they
+// are drawn.
+func (s *sampler) aim(behaviour *grpo.Policy) {
+	s.behaviour = behaviour
+	s.left = 0
+	if s.estimator.GroupSize <= packedSize {
+		s.pack.Aim(behaviour.Probs)
+	}
+}
+
+// tally draws the groups of one optimizer step and adds them to t.
+func (s *sampler) tally(t *grpo.Tally, w *draw.Words) {
 	for range s.estimator.GroupsPerStep {
-		draw.Multinomial(s.counts, w, s.estimator.GroupSize, behaviour.Probs)
-		if s.bernoulli {
-			for a, n := range s.counts {
-				k := draw.Binomial(w, n, s.bandit.Arms[a].Mean)
-				s.successes[a] = k
-				s.counts[a] = n - k // the failures
-			}
-			t.AddBernoulli(&s.estimator.Advantage, s.estimator.GroupSize, s.successes, s.counts)
-			continue
-		}
+		s.group(t, w)
+	}
+}
+
+// group draws a group and adds it to t.
+func (s *sampler) group(t *grpo.Tally, w *draw.Words) {
+	switch {
+	case s.advantages == nil:
+		s.sample(w)
 		scatter := s.drawAtoms(w)
 		t.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
+	case s.estimator.GroupSize <= draw.MaxLanes:
+		lanes := s.next(w)
+		rewarded := s.pack.Rewarded & lanes
+		up, down := t.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
+		for a, arm := range s.pack.Arms {
+			t.Arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
+		}
+	default:
+		s.sample(w)
+		total := 0
+		for _, k := range s.successes {
+			total += k
+		}
+		up, down := t.OpenBernoulli(s.advantages, total)
+		for a, k := range s.successes {
+			t.Arms[a].AddBernoulli(up, down, s.counts[a], k)
+		}
+	}
+}
+
+// next returns the lanes of the pack that the next group of at most 64 is in.
+func (s *sampler) next(w *draw.Words) (lanes uint64) {
+	if s.left == 0 {
+		s.refill(w)
+	}
+	lanes = s.lanes
+	s.skip()
+	return lanes
+}
+
+// skip goes on to the next group in the pack.
+func (s *sampler) skip() {
+	s.lanes <<= s.size
+	s.left--
+}
+
+// refill draws a pack; its first group is the next.
+func (s *sampler) refill(w *draw.Words) {
+	s.pack.Draw(w, s.together*s.estimator.GroupSize)
+	s.left, s.lanes = s.together, s.first
+}
+
+// sample draws the counts of a group and, where all arms are Bernoulli, how many
+// of each are rewarded.
+func (s *sampler) sample(w *draw.Words) {
+	size := s.estimator.GroupSize
+	switch {
+	case size <= draw.MaxLanes:
+		clear(s.counts)
+		s.count(s.next(w))
+	case size <= packedSize:
+		clear(s.counts)
+		clear(s.successes)
+		for left := size; left > 0; left -= draw.MaxLanes {
+			s.pack.Draw(w, min(left, draw.MaxLanes))
+			s.count(^uint64(0))
+		}
+	default:
+		draw.Multinomial(s.counts, w, size, s.behaviour.Probs)
+		if s.advantages == nil {
+			return
+		}
+		for a, n := range s.counts {
+			if s.rewards != nil {
+				s.successes[a] = s.rewards[a].Draw(w, n)
+			} else {
+				s.successes[a] = draw.Binomial(w, n, s.bandit.Arms[a].Mean)
+			}
+		}
+	}
+}
+
+// count counts the samples in some lanes of the pack.
+func (s *sampler) count(lanes uint64) {
+	for a, arm := range s.pack.Arms {
+		arm &= lanes
+		s.counts[a] += bits.OnesCount64(arm)
+		s.successes[a] += bits.OnesCount64(arm & s.pack.Rewarded)
 	}
 }
 

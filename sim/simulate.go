@@ -124,9 +124,61 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 }
 
 // workerMemory is what a worker keeps from one unit to the next.
-type workerMemory struct {
-	replica *replica
-	values  [][quantityCount]float64
+type workerMemory struct{ team []*replica }
+
+// teamSize is the number of replicas that a worker runs abreast, a step of each
+// in turn: each number a replica computes waits for the one before it, and the
+// processor does the others' meanwhile.
+const teamSize = 4
+
+// stepsBetweenLooks is how many steps of a replica pass before a run looks whether
+// it has been interrupted: a fraction of a second even with 1,000 arms.
+const stepsBetweenLooks = 1 << 14
+
+// runTeam runs the replicas from first on, one each member.
+func runTeam(ctx context.Context, team []*replica, first int) {
+	for i, r := range team {
+		r.begin(first + i)
+	}
+	t := 0
+	for _, watched := range team[0].watched() {
+		if team[0].duo != nil && watched > t {
+			coast(ctx, team, t, watched)
+			t = watched
+		}
+		for ; t <= watched; t++ {
+			for _, r := range team {
+				r.step(t)
+			}
+			if t%(stepsBetweenLooks/teamSize) == 0 && ctx.Err() != nil {
+				return // the cell will not be finished
+			}
+		}
+	}
+}
+
+// coast does the steps from from up to to, at which nothing is recorded or read.
+func coast(ctx context.Context, team []*replica, from, to int) {
+	for _, r := range team {
+		r.duo.take()
+	}
+	lag := team[0].cell.Lag
+	for t := from; t < to; t++ {
+		if t%(stepsBetweenLooks/teamSize) == 0 && ctx.Err() != nil {
+			return // the cell will not be finished
+		}
+		if lag.Refreshes(t) {
+			for _, r := range team {
+				r.duo.refresh()
+			}
+		}
+		for _, r := range team {
+			r.duo.step(t)
+		}
+	}
+	for _, r := range team {
+		r.duo.give()
+	}
 }
 
 // cellWork is a cell being run. Chunks may finish in any order; they are
@@ -254,9 +306,11 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 }
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
-	if memory.replica == nil || memory.replica.cell != w.cell {
-		memory.replica = newReplica(w.cell, w.recorded)
-		memory.values = make([][quantityCount]float64, len(w.recorded))
+	if len(memory.team) == 0 || memory.team[0].cell != w.cell {
+		memory.team = make([]*replica, min(teamSize, len(w.averages)))
+		for i := range memory.team {
+			memory.team[i] = newReplica(w.cell, w.recorded)
+		}
 	}
 	sums := make(record, len(w.recorded))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
@@ -265,30 +319,34 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		curves = newCurves(w.batchOf(last)-w.batchOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	for i := first; i <= last; i++ {
+	for from := first; from <= last; from += teamSize {
+		team := memory.team[:min(len(memory.team), last-from+1)]
+		runTeam(ctx, team, from)
 		if ctx.Err() != nil {
 			return
 		}
-		avg, at := memory.replica.run(ctx, i, memory.values)
-		if at >= 0 {
-			diverged++
-			divergedAt = min(divergedAt, at)
-			continue
-		}
-		w.averages[i] = avg
-		for step := range sums {
-			for q := range sums[step] {
-				sums[step][q].add(memory.values[step][q])
+		for n, r := range team {
+			i := from + n
+			w.averages[i] = r.end()
+			if r.divergedAt != running {
+				diverged++
+				divergedAt = min(divergedAt, r.divergedAt)
+				continue
 			}
-		}
-		if len(curves) > 0 {
-			curve := curves[w.batchOf(i)-w.batchOf(first)]
-			for n, reward := range memory.replica.curve {
-				curve[n] += reward
+			for step := range sums {
+				for q := range sums[step] {
+					sums[step][q].add(r.values[step][q])
+				}
 			}
-		}
-		if i < len(w.early) {
-			w.early[i] = append([][quantityCount]float64(nil), memory.values...)
+			if len(curves) > 0 {
+				curve := curves[w.batchOf(i)-w.batchOf(first)]
+				for n, reward := range r.curve {
+					curve[n] += reward
+				}
+			}
+			if i < len(w.early) {
+				w.early[i] = append([][quantityCount]float64(nil), r.values...)
+			}
 		}
 	}
 	w.mutex.Lock()

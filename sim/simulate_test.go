@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"grposim/grpo"
+	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
 
@@ -86,7 +87,7 @@ func TestStreamsDiffer(t *testing.T) {
 		for _, id := range []string{"a", "b"} {
 			for _, purpose := range []Purpose{ForReplica, ForStiffness, ForLocation} {
 				for index := range 3 {
-					word := Stream(seed, id, purpose, index).Uint64()
+					word := draw.NewWords(Stream(seed, id, purpose, index)).Next()
 					if seen[word] {
 						t.Fatalf("two streams begin with %x", word)
 					}
@@ -95,7 +96,8 @@ func TestStreamsDiffer(t *testing.T) {
 			}
 		}
 	}
-	if a, b := Stream(1, "a", ForReplica, 0).Uint64(), Stream(1, "a", ForReplica, 0).Uint64(); a != b {
+	first := func() uint64 { return draw.NewWords(Stream(1, "a", ForReplica, 0)).Next() }
+	if a, b := first(), first(); a != b {
 		t.Errorf("the same stream begins with %x and %x", a, b)
 	}
 }
@@ -298,10 +300,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps int) float64 {
 		c := referenceCell()
 		c.Run.Steps = steps
-		recorded := []int{0, steps}
-		r := newReplica(&c, recorded)
-		values := make([][quantityCount]float64, len(recorded))
-		return testing.AllocsPerRun(5, func() { r.run(t.Context(), 0, values) })
+		team := []*replica{newReplica(&c, []int{0, steps})}
+		return testing.AllocsPerRun(5, func() { runTeam(t.Context(), team, 0) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {
 		t.Errorf("1000 steps allocate %g times, 10,000 steps %g times", short, long)
@@ -330,12 +330,15 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			cell := referenceCell()
 			c.change(&cell)
-			cell.Run.Steps = b.N
 			cell.Run.BurnIn = 0
-			r := newReplica(&cell, []int{0, b.N})
+			cell.Run.Steps = (b.N + teamSize - 1) / teamSize
+			team := make([]*replica, teamSize)
+			for i := range team {
+				team[i] = newReplica(&cell, []int{0, cell.Run.Steps})
+			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			r.run(b.Context(), 0, make([][quantityCount]float64, 2))
+			runTeam(b.Context(), team, 0)
 		})
 	}
 }

@@ -63,58 +63,87 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 	if c.Deterministic() {
 		single, double = 1, 1
 	}
-	words := draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBatches+batch))
+	var words [2]*draw.Words
+	for side := range words {
+		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBatches+batch))
+	}
 	near := p.slope(ctx, c, words, p.Displacement, single)
 	far := p.slope(ctx, c, words, 2*p.Displacement, double)
 	return (float64(4*near) - far) / 3
 }
 
-// slope measures S(d) from a number of pairs.
-func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words *draw.Words, d float64, pairs int) float64 {
-	var (
-		sampler = newSampler(&c.Bandit, &c.Estimator)
-		force   = grpo.NewForce(c.Estimator, c.Reference)
-		tally   = grpo.Tally{Arms: make([]grpo.ArmTally, len(p.Point))}
-		g       = make([]float64, len(p.Point))
-		rest    = grpo.NewPolicy(p.Point)
-		moved   [2]*grpo.Policy
-	)
-	for side := range moved {
-		logits := append([]float64(nil), p.Point...)
-		for a := range logits {
-			logits[a] += float64(float64(1-2*side) * float64(d*p.Direction[a]))
-		}
-		moved[side] = grpo.NewPolicy(logits)
+// slope measures S(d) from a number of pairs. Both sides of a pair draw their
+// groups with the same words, so that most of the noise cancels in the
+// difference; all of it where neither side has moved what draws the group.
+func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words [2]*draw.Words, d float64, pairs int) float64 {
+	var sides [2]probeSide
+	for side := range sides {
+		sides[side] = p.side(c, words[side], float64(1-2*side)*d, pairs)
 	}
+	plus, minus := &sides[0], &sides[1]
 	sum := 0.0
 	for n := range pairs {
 		if n%stepsBetweenLooks == 0 && ctx.Err() != nil {
 			return 0 // the cell will not be finished
 		}
-		for side, policy := range moved {
-			current, behaviour := policy, policy
-			switch p.Displaced {
-			case Current:
-				behaviour = rest
-			case Behind:
-				current = rest
+		plus.tally.Reset()
+		minus.tally.Reset()
+		if !c.Deterministic() {
+			for range c.Estimator.GroupsPerStep {
+				draw.Align(plus.words, minus.words)
+				plus.sampler.group(&plus.tally, plus.words)
+				minus.sampler.group(&minus.tally, minus.words)
 			}
-			switch {
-			case c.Deterministic():
-				force.Expected(g, &c.Bandit, current, behaviour)
-			case side == 1 && behaviour == rest:
-				// Neither side has moved what draws the group: one group serves
-				// both, and its noise cancels in the difference.
-				force.Sampled(g, &tally, current, behaviour)
-			default:
-				tally.Reset()
-				sampler.tally(&tally, words, behaviour)
-				force.Sampled(g, &tally, current, behaviour)
-			}
-			for a, x := range g {
-				sum -= float64(float64(1-2*side) * float64(p.Covector[a]*x))
-			}
+		}
+		up, down := plus.gradient(c), minus.gradient(c)
+		for a, covector := range p.Covector {
+			sum -= float64(covector * (up[a] - down[a]))
 		}
 	}
 	return sum / (2 * d * float64(pairs))
+}
+
+// probeSide is one side of a pair of draws.
+type probeSide struct {
+	current, behaviour *grpo.Policy
+	words              *draw.Words
+	sampler            *sampler
+	force              *grpo.Force
+	tally              grpo.Tally
+	g                  []float64
+}
+
+// side returns the side that is displaced by d, for the given number of draws.
+func (p *StiffnessProbe) side(c *Cell, words *draw.Words, d float64, draws int) probeSide {
+	logits := append([]float64(nil), p.Point...)
+	for a := range logits {
+		logits[a] += float64(d * p.Direction[a])
+	}
+	moved, rest := grpo.NewPolicy(logits), grpo.NewPolicy(p.Point)
+	s := probeSide{
+		current: moved, behaviour: moved,
+		words:   words,
+		sampler: newSampler(&c.Bandit, &c.Estimator, draws*c.Estimator.GroupsPerStep),
+		force:   grpo.NewForce(c.Estimator, c.Reference),
+		tally:   grpo.Tally{Arms: make([]grpo.ArmTally, len(p.Point))},
+		g:       make([]float64, len(p.Point)),
+	}
+	switch p.Displaced {
+	case Current:
+		s.behaviour = rest
+	case Behind:
+		s.current = rest
+	}
+	s.sampler.aim(s.behaviour)
+	return s
+}
+
+// gradient returns the gradient of what the side has drawn, valid until the next.
+func (s *probeSide) gradient(c *Cell) []float64 {
+	if c.Deterministic() {
+		s.force.Expected(s.g, &c.Bandit, s.current, s.behaviour)
+	} else {
+		s.force.Sampled(s.g, &s.tally, s.current, s.behaviour)
+	}
+	return s.g
 }

@@ -20,14 +20,16 @@ const (
 )
 
 // Stream returns the source of random words for one purpose of one cell: a
-// pure function of its arguments, hashed into the generator's full 128 bits.
-// (A generator's seed is its state; small seeds would give overlapping or
-// correlated streams.)
+// pure function of its arguments. They are hashed into all 128 bits of the state
+// of a PCG generator (its Seed sets only 64, and small ones would give overlapping
+// or correlated streams), whose first four words are the state of the generator
+// that is read. The number in the text is the version of the streams: results
+// of another version were drawn from other words.
 func Stream(seed uint64, cell string, purpose Purpose, index int) draw.Source {
-	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 1\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
-	source := new(rand.PCGSource)
-	if err := source.UnmarshalBinary(digest[:16]); err != nil {
+	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 2\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
+	var seeder rand.PCGSource
+	if err := seeder.UnmarshalBinary(digest[:16]); err != nil {
 		panic(err) // 16 bytes are what it takes
 	}
-	return source
+	return &draw.Xoshiro{seeder.Uint64(), seeder.Uint64(), seeder.Uint64(), seeder.Uint64()}
 }

@@ -98,7 +98,7 @@ func logComplement(p float64) float64 {
 // is accepted with probability P(k)/P(mode) · (a/d² + b)/α, which is at least
 // v_r = 0.92 − 4.2/b where d ≥ 0.07, and nowhere above 1. The constants are the
 // paper's fits; a test walks over the laws and checks both bounds.
-type transform struct{ sd, a, b, c, perB float64 }
+type transform struct{ sd, a, b, c float64 }
 
 // squeezeFrom is the d from which v_r bounds the acceptance.
 const squeezeFrom = 0.07
@@ -107,59 +107,52 @@ func newTransform(n int, p float64) transform {
 	mean := float64(float64(n) * p)
 	sd := math.Sqrt(mean * (1 - p))
 	b := 1.15 + float64(2.53*sd)
-	return transform{
-		sd:   sd,
-		a:    -0.0873 + float64(0.0248*b) + float64(0.01*p),
-		b:    b,
-		c:    mean + 0.5,
-		perB: 1 / b,
-	}
+	a := -0.0873 + float64(0.0248*b) + float64(0.01*p)
+	return transform{sd: sd, a: a, b: b, c: mean + 0.5}
 }
 
 // at returns (2a/d + b)u + c.
-func (t *transform) at(u, d float64) float64 {
+func (t transform) at(u, d float64) float64 {
 	return float64((2*t.a/d+t.b)*u) + t.c
 }
 
 // squeeze returns v_r.
-func (t *transform) squeeze() float64 {
-	return 0.92 - float64(4.2*t.perB)
-}
+func (t transform) squeeze() float64 { return 0.92 - 4.2/t.b }
 
 // threshold returns α/(a/d² + b).
-func (t *transform) threshold(d float64) float64 {
-	alpha := (2.83 + float64(5.1*t.perB)) * t.sd
+func (t transform) threshold(d float64) float64 {
+	alpha := (2.83 + 5.1/t.b) * t.sd
 	square := float64(d * d)
 	return alpha * square / (t.a + float64(t.b*square))
 }
 
-// reject draws by transformed rejection. What the squeeze does not accept is
-// compared in logarithms: first with bounds of P(k)/P(mode), then with the ratio
-// itself.
+// reject draws by transformed rejection.
 func reject(w *Words, n int, p float64) int {
 	t := newTransform(n, p)
+	squeeze := t.squeeze()
 	for {
-		u := Uniform(w) - 0.5
-		v := Uniform(w)
+		u, v := unit(w.Next())-0.5, unit(w.Next())
 		d := 0.5 - math.Abs(u)
 		k := math.Floor(t.at(u, d))
-		if d >= squeezeFrom && v <= t.squeeze() {
-			return int(k)
-		}
-		if k < 0 || k > float64(n) {
-			continue
-		}
-		height := fp.Log(v * t.threshold(d))
-		mode := math.Floor(float64(n+1) * p)
-		if low, high := ratioBounds(t.sd*t.sd, math.Abs(k-mode)); height < low {
-			return int(k)
-		} else if height > high {
-			continue
-		}
-		if height <= logMass(float64(n), p, k)-logMass(float64(n), p, mode) {
+		if d >= squeezeFrom && v <= squeeze || t.accepts(n, p, k, float64(v*t.threshold(d))) {
 			return int(k)
 		}
 	}
+}
+
+// accepts reports whether height ≤ P(k)/P(mode): in logarithms, first by bounds of
+// the ratio, then by the ratio itself.
+func (t transform) accepts(n int, p, k, height float64) bool {
+	if k < 0 || k > float64(n) {
+		return false
+	}
+	height = fp.Log(height)
+	mode := math.Floor(float64(n+1) * p)
+	low, high := ratioBounds(t.sd*t.sd, math.Abs(k-mode))
+	if height < low || height > high {
+		return height < low
+	}
+	return height <= logMass(float64(n), p, k)-logMass(float64(n), p, mode)
 }
 
 // ratioBounds returns bounds of ln P(k)/P(mode) for k at a distance from the

@@ -77,7 +77,7 @@ func TestBinomialRare(t *testing.T) {
 			low, high := uint64(0), uint64(1<<52) // the least word>>12 that gives more than k
 			for low < high {
 				middle := low + (high-low)/2
-				w := NewWords(&script{words: []uint64{middle << 12}})
+				w := NewWords(filled{&script{words: []uint64{middle << 12}}})
 				if invert(w, n, p) > k {
 					high = middle
 				} else {

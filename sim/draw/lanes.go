@@ -32,54 +32,58 @@ func NewProbability(p float64) Probability {
 // with p and succeeds where U < p. It is decided by the first bit in which the
 // two differ, so all of n lanes are after about log₂ n + 1.3 bits. Where the rest
 // of p is zero the undecided lanes cannot go below it and fail.
-//
-// At most 16 lanes take eight bits at once, from two words; at most 32 lanes as
-// many from four; more take a word a bit. (Whether lanes are still undecided is a
-// branch that no processor can predict where it is about as likely as not.)
 func Lanes(w *Words, mask uint64, p Probability) uint64 {
-	if p >= certain {
+	if p >= certain || mask == 0 {
 		return mask
 	}
 	rest := uint64(p) << 1 // the binary expansion of p, next bit first
-	undecided := mask
-	var below uint64
-	switch {
-	case mask < 1<<16:
-		for undecided != 0 && rest != 0 {
-			word := w.Next()
-			below, undecided = compare(below, undecided, word, rest)
-			below, undecided = compare(below, undecided, word>>16, rest<<1)
-			below, undecided = compare(below, undecided, word>>32, rest<<2)
-			below, undecided = compare(below, undecided, word>>48, rest<<3)
-			word = w.Next()
-			below, undecided = compare(below, undecided, word, rest<<4)
-			below, undecided = compare(below, undecided, word>>16, rest<<5)
-			below, undecided = compare(below, undecided, word>>32, rest<<6)
-			below, undecided = compare(below, undecided, word>>48, rest<<7)
-			rest <<= 8
-		}
-	case mask < 1<<32:
-		for undecided != 0 && rest != 0 {
-			for range 4 {
-				word := w.Next()
-				below, undecided = compare(below, undecided, word, rest)
-				below, undecided = compare(below, undecided, word>>32, rest<<1)
-				rest <<= 2
-			}
-		}
-	default:
-		for undecided != 0 && rest != 0 {
-			below, undecided = compare(below, undecided, w.Next(), rest)
-			rest <<= 1
-		}
+	below, undecided := compareFirst(nextBits(w, mask), mask, rest)
+	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
+		below, undecided = compare(below, undecided, w.Next(), topBit(rest))
 	}
 	return below
 }
 
-// compare compares one bit of each lane with the top bit of rest. It does not
-// branch on that bit either.
-func compare(below, undecided, word, rest uint64) (uint64, uint64) {
-	bit := uint64(int64(rest) >> 63) // in every lane
-	differs := undecided & (word ^ bit)
-	return below | differs&bit, undecided &^ differs
+// firstBits is how many bits of each lane are compared without looking whether
+// any lane is still undecided: with fewer that would be a branch that no processor
+// can predict; after eight one lane in 256 is.
+const firstBits = 8
+
+// narrow is the number of lanes up to which a word holds four bits of each.
+const narrow = 16
+
+// nextBits returns the next bits of the lanes in mask: four of at most 16 lanes
+// from a word, one of more. Other lanes get anything. What it returns is valid
+// until the next word is taken.
+func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
+	if mask >= 1<<narrow {
+		return w.nextEight()
+	}
+	a, b := w.Next(), w.Next()
+	w.spread = [firstBits]uint64{a, a >> 16, a >> 32, a >> 48, b, b >> 16, b >> 32, b >> 48}
+	return &w.spread
 }
+
+// compareFirst compares the first bits of the lanes in mask with an expansion, and
+// returns which lanes are below it and which still undecided.
+func compareFirst(b *[firstBits]uint64, mask, rest uint64) (below, undecided uint64) {
+	below, undecided = compareFour(0, mask, b[0], b[1], b[2], b[3], rest)
+	return compareFour(below, undecided, b[4], b[5], b[6], b[7], rest<<4)
+}
+
+// compareFour compares four bits of each lane with the first four of rest.
+func compareFour(below, undecided, b0, b1, b2, b3, rest uint64) (uint64, uint64) {
+	below, undecided = compare(below, undecided, b0, topBit(rest))
+	below, undecided = compare(below, undecided, b1, topBit(rest<<1))
+	below, undecided = compare(below, undecided, b2, topBit(rest<<2))
+	return compare(below, undecided, b3, topBit(rest<<3))
+}
+
+// compare compares one bit of each lane with that of its threshold.
+func compare(below, undecided, word, threshold uint64) (uint64, uint64) {
+	differs := undecided & (word ^ threshold)
+	return below | differs&threshold, undecided &^ differs
+}
+
+// topBit returns the top bit of rest in every lane.
+func topBit(rest uint64) uint64 { return uint64(int64(rest) >> 63) }

@@ -85,7 +85,7 @@ func TestLanesExhaustively(t *testing.T) {
 			u[i] = uint64(i) << (63 - b)
 		}
 		for j := range width + 1 {
-			w := NewWords(&script{words: spell(u, b, width)})
+			w := NewWords(filled{&script{words: spell(u, b, width)}})
 			p := NewProbability(float64(j) / float64(width))
 			want := uint64(1)<<j - 1 // j = 64: all
 			if got := Lanes(w, ^uint64(0)>>(64-width), p); got != want {
@@ -122,7 +122,7 @@ func TestLanesCompare(t *testing.T) {
 					want |= 1 << i
 				}
 			}
-			w := NewWords(&script{words: spell(u, 63, width)})
+			w := NewWords(filled{&script{words: spell(u, 63, width)}})
 			// The 64th bit, where a layout has one, is noise; all are decided.
 			if got := Lanes(w, mask, Probability(p)); got != want&mask {
 				t.Fatalf("%d lanes, p = %#x: %b, want %b", width, p, got, want&mask)

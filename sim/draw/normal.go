@@ -9,9 +9,10 @@ import (
 // Uniform returns a number of the open interval (0, 1): the middle of one of its
 // 2⁵² equal parts, an odd multiple of 2⁻⁵³. (The middles of 2⁵³ parts are no
 // float64s above ½; the last would be rounded to 1.)
-func Uniform(w *Words) float64 {
-	return (float64(int64(w.Next()>>12)) + 0.5) * 0x1p-52
-}
+func Uniform(w *Words) float64 { return unit(w.Next()) }
+
+// unit is the number of Uniform that a word stands for.
+func unit(word uint64) float64 { return (float64(int64(word>>12)) + 0.5) * 0x1p-52 }
 
 // Normal returns a draw of the standard normal law, by Marsaglia's polar method:
 // with (u, v) uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal.

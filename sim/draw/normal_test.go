@@ -16,7 +16,7 @@ func numbers(n int, draw func() float64) []float64 {
 }
 
 func TestUniform(t *testing.T) {
-	ends := NewWords(&script{words: []uint64{0, math.MaxUint64}})
+	ends := NewWords(filled{&script{words: []uint64{0, math.MaxUint64}}})
 	if u := Uniform(ends); u != 0x1p-53 {
 		t.Errorf("the least number is %x", u)
 	}

@@ -21,7 +21,16 @@ const (
 
 const draws = 200_000
 
-func words(seed uint64) *Words { return NewWords(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) }
+func words(seed uint64) *Words { return NewWords(filled{rand.NewPCG(seed, 0x9e3779b97f4a7c15)}) }
+
+// filled is a Source that fills words with those of another generator.
+type filled struct{ source rand.Source }
+
+func (f filled) Fill(words []uint64) {
+	for i := range words {
+		words[i] = f.source.Uint64()
+	}
+}
 
 // sample returns how often each value of draw came up.
 func sample(n int, draw func() int) map[int]int {

@@ -3,11 +3,14 @@
 //
 // A sampler's draws are a pure function of the words it takes. All arithmetic is
 // rounded explicitly (see grposim/grpo/fp), so they are the same on every
-// architecture. Nothing is kept between draws and nothing is allocated.
+// architecture. Nothing is allocated while drawing.
 package draw
 
 // Source is a stream of independent, uniformly distributed 64-bit words.
-type Source interface{ Uint64() uint64 }
+type Source interface {
+	// Fill fills words with the next words of the stream.
+	Fill(words []uint64)
+}
 
 // Words reads a Source through a buffer, so that taking a word is a load and
 // an increment that the compiler inlines. It is not for concurrent use.
@@ -16,6 +19,7 @@ type Words struct {
 	refills uint64
 	next    uint8 // index of the next word; 0: the buffer is used up
 	buffer  [256]uint64
+	spread  [firstBits]uint64 // see nextBits
 }
 
 // NewWords returns the words of source, which may be nil if Reset is called
@@ -60,13 +64,22 @@ func (w *Words) Next() uint64 {
 	return word
 }
 
+// nextEight takes eight successive words, valid until the next is taken. Of a
+// buffer that holds fewer it drops the rest.
+func (w *Words) nextEight() *[8]uint64 {
+	if w.next == 0 || w.next > uint8(len(w.buffer)-8) {
+		w.refill()
+		w.next = 0
+	}
+	i := w.next
+	w.next += 8
+	return (*[8]uint64)(w.buffer[i:])
+}
+
 // refill is kept out of Next, which would not be inlined with it.
 //
 //go:noinline
 func (w *Words) refill() {
-	source := w.source
 	w.refills++
-	for i := range w.buffer {
-		w.buffer[i] = source.Uint64()
-	}
+	w.source.Fill(w.buffer[:])
 }

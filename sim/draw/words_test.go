@@ -8,13 +8,13 @@ import (
 )
 
 func TestWordsAreTheSources(t *testing.T) {
-	w, want := NewWords(rand.NewPCG(1, 2)), rand.NewPCG(1, 2)
+	w, want := NewWords(filled{rand.NewPCG(1, 2)}), rand.NewPCG(1, 2)
 	for i := range 1000 {
 		if got, want := w.Next(), want.Uint64(); got != want {
 			t.Fatalf("word %d is %#x, want %#x", i, got, want)
 		}
 	}
-	w.Reset(rand.NewPCG(3, 4)) // in the middle of a buffer
+	w.Reset(filled{rand.NewPCG(3, 4)}) // in the middle of a buffer
 	want = rand.NewPCG(3, 4)
 	for i := range 1000 {
 		if got, want := w.Next(), want.Uint64(); got != want {
@@ -28,7 +28,7 @@ func TestWordsAreTheSources(t *testing.T) {
 func TestAlign(t *testing.T) {
 	for _, ahead := range []int{0, 1, 255, 256, 257, 600} {
 		for _, behind := range []int{0, 1, 100, 256, 300} {
-			a, b, want := NewWords(rand.NewPCG(1, 2)), NewWords(rand.NewPCG(1, 2)), rand.NewPCG(1, 2)
+			a, b, want := NewWords(filled{rand.NewPCG(1, 2)}), NewWords(filled{rand.NewPCG(1, 2)}), rand.NewPCG(1, 2)
 			for range ahead {
 				a.Next()
 			}

@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"grposim/grpo"
+)
+
+// outcomes of a team run to the end: everything a replica leaves.
+type teamOutcome struct {
+	Values     [][quantityCount]float64
+	Curve      []float64
+	Averages   string
+	DivergedAt int
+}
+
+func outcomesOf(t *testing.T, team []*replica, first int) []teamOutcome {
+	runTeam(t.Context(), team, first)
+	var outcomes []teamOutcome
+	for _, r := range team {
+		avg := r.end()
+		o := teamOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
+		if r.divergedAt != running {
+			o.Averages = "" // of a diverged replica nothing is used
+			o.Values, o.Curve = nil, nil
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes
+}
+
+func newTeam(c *Cell, size int) []*replica {
+	team := make([]*replica, size)
+	for i := range team {
+		team[i] = newReplica(c, RecordedSteps(c.Run.Steps, c.Lag))
+	}
+	return team
+}
+
+// withoutDuo is a team that does every step arm by arm and option by option.
+func withoutDuo(team []*replica) []*replica {
+	for _, r := range team {
+		r.duo = nil
+	}
+	return team
+}
+
+// anyDuo returns a random cell that a duo can do.
+func anyDuo(random *rand.Rand, i int) Cell {
+	c := referenceCell()
+	c.ID = fmt.Sprint("duo ", i)
+	e := &c.Estimator
+	c.Bandit.Arms[0].Mean = [...]float64{0.9, 0.5, 1, 0}[random.IntN(4)]
+	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
+	e.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000}[random.IntN(13)]
+	e.GroupsPerStep = 1 + random.IntN(3)
+	e.Advantage.Scale = grpo.Scales[random.IntN(2)]
+	e.Advantage.Baseline = grpo.Baselines[random.IntN(2)]
+	e.Advantage.Std = grpo.Deviations[random.IntN(2)]
+	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
+	e.KL.At = grpo.KLPoints[random.IntN(2)]
+	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
+	c.Lag.Interval = 1 + random.IntN(9)
+	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
+	c.Optimizer.LearningRate = 0.5 * random.Float64()
+	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
+	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
+	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: teamSize}
+	c.Run.BurnIn = random.IntN(c.Run.Steps)
+	if random.IntN(2) == 0 {
+		c.Fits = []CurveFit{SaturationFit, EarlySlopeFit}
+	}
+	return c
+}
+
+// A duo does to the last bit what step does.
+func TestDuoIsTheGeneralReplica(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	coasted := 0
+	for i := range 300 {
+		c := anyDuo(random, i)
+		team := newTeam(&c, teamSize)
+		if team[0].duo == nil {
+			t.Fatalf("no duo for %+v", c)
+		}
+		coasted += c.Run.Steps + 1 - len(team[0].watched())
+		first := random.IntN(100)
+		if diff := cmp.Diff(outcomesOf(t, withoutDuo(newTeam(&c, teamSize)), first), outcomesOf(t, team, first)); diff != "" {
+			t.Fatalf("%+v:\n%s", c, diff)
+		}
+	}
+	if coasted < 1000 {
+		t.Errorf("only %d steps were the duo's", coasted)
+	}
+}
+
+// A replica that diverges does so at the same step.
+func TestDuoDiverges(t *testing.T) {
+	for _, rate := range []float64{1e3, 1e154, 1e308} {
+		c := referenceCell()
+		c.Optimizer.LearningRate, c.Optimizer.Momentum = rate, 0.99
+		c.Estimator.KL.Coefficient = 1e3
+		c.Lag.Interval = 3
+		c.Run = Run{Steps: 400, Replicas: teamSize}
+		want := outcomesOf(t, withoutDuo(newTeam(&c, teamSize)), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, newTeam(&c, teamSize), 0)); diff != "" {
+			t.Errorf("η = %g:\n%s", rate, diff)
+		}
+		if rate > 1e3 && want[0].DivergedAt == running {
+			t.Errorf("η = %g does not diverge: the test says nothing", rate)
+		}
+	}
+}
+
+// What runs abreast does not matter: a replica alone is the same as in a team.
+func TestTeamsAreReplicas(t *testing.T) {
+	three := referenceCell()
+	three.Bandit.Arms = append(three.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.5})
+	three.Bandit.TrueMeans = make([]float64, 3)
+	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
+	for _, c := range []Cell{referenceCell(), three} {
+		c.Run.Steps, c.Run.BurnIn = 300, 100
+		team := outcomesOf(t, newTeam(&c, teamSize), 5)
+		for i := range team {
+			if diff := cmp.Diff(team[i], outcomesOf(t, newTeam(&c, 1), 5+i)[0]); diff != "" {
+				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
+			}
+		}
+	}
+}
