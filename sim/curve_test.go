@@ -117,10 +117,10 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 		for step := range every {
 			every[step] = step
 		}
-		r := newReplica(&c, every)
-		runTeam(t.Context(), []*replica{r}, i)
+		team := newTeam(&c, every, 1)
+		runTeam(t.Context(), team, i)
 		for step := range mean {
-			mean[step] += r.values[step][0] / float64(c.Run.Replicas)
+			mean[step] += team[0].values[step][0] / float64(c.Run.Replicas)
 		}
 	}
 	at := func(fit CurveFit) (steps []int, reward []float64) {

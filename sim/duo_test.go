@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -18,8 +19,18 @@ type teamOutcome struct {
 	DivergedAt int
 }
 
-func outcomesOf(t *testing.T, team []*replica, first int) []teamOutcome {
-	runTeam(t.Context(), team, first)
+// stepByStep runs a team without duos.
+func stepByStep(_ context.Context, team []*replica, first int) {
+	for i, r := range team {
+		r.begin(first + i)
+		for step := range r.cell.Run.Steps + 1 {
+			r.step(step)
+		}
+	}
+}
+
+func outcomesOf(t *testing.T, run func(context.Context, []*replica, int), team []*replica, first int) []teamOutcome {
+	run(t.Context(), team, first)
 	var outcomes []teamOutcome
 	for _, r := range team {
 		avg := r.end()
@@ -31,22 +42,6 @@ func outcomesOf(t *testing.T, team []*replica, first int) []teamOutcome {
 		outcomes = append(outcomes, o)
 	}
 	return outcomes
-}
-
-func newTeam(c *Cell, size int) []*replica {
-	team := make([]*replica, size)
-	for i := range team {
-		team[i] = newReplica(c, RecordedSteps(c.Run.Steps, c.Lag))
-	}
-	return team
-}
-
-// withoutDuo is a team that does every step arm by arm and option by option.
-func withoutDuo(team []*replica) []*replica {
-	for _, r := range team {
-		r.duo = nil
-	}
-	return team
 }
 
 // anyDuo returns a random cell that a duo can do.
@@ -83,13 +78,13 @@ func TestDuoIsTheGeneralReplica(t *testing.T) {
 	coasted := 0
 	for i := range 300 {
 		c := anyDuo(random, i)
-		team := newTeam(&c, teamSize)
-		if team[0].duo == nil {
+		team := newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize)
+		if newDuos(team) == nil {
 			t.Fatalf("no duo for %+v", c)
 		}
 		coasted += c.Run.Steps + 1 - len(team[0].watched())
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, withoutDuo(newTeam(&c, teamSize)), first), outcomesOf(t, team, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), first), outcomesOf(t, runTeam, team, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
@@ -106,8 +101,8 @@ func TestDuoDiverges(t *testing.T) {
 		c.Estimator.KL.Coefficient = 1e3
 		c.Lag.Interval = 3
 		c.Run = Run{Steps: 400, Replicas: teamSize}
-		want := outcomesOf(t, withoutDuo(newTeam(&c, teamSize)), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, newTeam(&c, teamSize), 0)); diff != "" {
+		want := outcomesOf(t, stepByStep, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 0)); diff != "" {
 			t.Errorf("η = %g:\n%s", rate, diff)
 		}
 		if rate > 1e3 && want[0].DivergedAt == running {
@@ -124,9 +119,9 @@ func TestTeamsAreReplicas(t *testing.T) {
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
 		c.Run.Steps, c.Run.BurnIn = 300, 100
-		team := outcomesOf(t, newTeam(&c, teamSize), 5)
+		team := outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 5)
 		for i := range team {
-			if diff := cmp.Diff(team[i], outcomesOf(t, newTeam(&c, 1), 5+i)[0]); diff != "" {
+			if diff := cmp.Diff(team[i], outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), 1), 5+i)[0]); diff != "" {
 				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
 			}
 		}

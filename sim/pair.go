@@ -24,12 +24,13 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	for _, d := range direction {
 		p.square += float64(d * d)
 	}
+	sides := newTeam(cell, nil, 2)
 	for side := range p.sides {
 		logits := make([]float64, len(point))
 		for a, x := range point {
 			logits[a] = x + float64(float64(1-2*side)*float64(offset*direction[a]))
 		}
-		p.sides[side] = newReplica(cell, nil)
+		p.sides[side] = sides[side]
 		p.sides[side].start = grpo.NewPolicy(logits)
 	}
 	return p
@@ -80,7 +81,7 @@ func (p *pair) step(t int) (ok bool) {
 // stepsBetweenLooks is how many steps of a pair pass before it looks whether
 // it has been interrupted.
 func (p *pair) stepsBetweenLooks() int {
-	return max(1, stepsBetweenLooks/2/p.cell.Estimator.GroupsPerStep)
+	return max(1, stepsBetweenLooks/p.cell.Estimator.GroupsPerStep)
 }
 
 // follow runs a pair that has begun, over Run.Steps steps: it calls inside after

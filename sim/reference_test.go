@@ -262,7 +262,7 @@ func TestAgreementSeesAFault(t *testing.T) {
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
 	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
-	r := newReplica(c, recorded)
+	team := newTeam(c, recorded, 1)
 	collect := func(into [][]float64, theta []float64) {
 		mean := 0.0
 		for _, l := range theta {
@@ -273,8 +273,8 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		}
 	}
 	for i := range replicas {
-		runTeam(ctx, []*replica{r}, i)
-		collect(fast, r.policy.Logits)
+		runTeam(ctx, team, i)
+		collect(fast, team[0].policy.Logits)
 		collect(slow, slowReplica(c, rng))
 	}
 	return fast, slow

@@ -25,7 +25,6 @@ type replica struct {
 	tally     grpo.Tally
 	g         []float64
 	words     *draw.Words
-	duo       *duo // nil: coast cannot do this cell's steps
 
 	values     [][quantityCount]float64 // by recorded step
 	nextRecord int
@@ -36,19 +35,29 @@ type replica struct {
 	divergedAt int      // step, or running
 }
 
-func newReplica(cell *Cell, recorded []int) *replica {
+// newTeam returns replicas of a cell that run on one worker.
+func newTeam(cell *Cell, recorded []int, size int) []*replica {
+	laws := newLaws(&cell.Bandit, &cell.Estimator)
+	team := make([]*replica, size)
+	for i := range team {
+		team[i] = newReplica(cell, recorded, laws)
+	}
+	return team
+}
+
+func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
 	lag := cell.Lag
 	if lag.Kind == grpo.Delay {
 		lag.Interval = min(lag.Interval, cell.Run.Steps) // a longer one never gets beyond the initial policy
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
-	r := &replica{
+	return &replica{
 		cell:      cell,
 		recorded:  recorded,
 		read:      append(read, -1),
 		means:     means(&cell.Bandit),
-		sampler:   newSampler(&cell.Bandit, &cell.Estimator, cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
+		sampler:   newSampler(&cell.Bandit, &cell.Estimator, laws, cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
 		force:     grpo.NewForce(cell.Estimator, cell.Reference),
 		reference: grpo.NewPolicy(cell.Reference),
 		start:     grpo.NewPolicy(cell.Init),
@@ -61,8 +70,6 @@ func newReplica(cell *Cell, recorded []int) *replica {
 		values:    make([][quantityCount]float64, len(recorded)),
 		curve:     make([]float64, len(read)),
 	}
-	r.duo = newDuo(r)
-	return r
 }
 
 // averages are one replica's time averages over the steps after burn-in, of

@@ -15,19 +15,19 @@ import (
 // Groups of at most packedSize are drawn sample by sample, but 64 samples at
 // once, of several groups if one snapshot draws them; larger ones as counts.
 type sampler struct {
-	bandit     *grpo.Bandit
-	estimator  *grpo.Estimator
-	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
-	behaviour  *grpo.Policy
+	*laws
+	bandit    *grpo.Bandit
+	estimator *grpo.Estimator
+	behaviour *grpo.Policy
 
 	pack     *draw.Pack
 	size     uint   // lanes of a group, if the group size is at most 64
-	together int    // groups drawn into one pack, if the group size is at most 64
+	together int    // groups drawn into one pack
 	first    uint64 // lanes of the first group in the pack
 	lanes    uint64 // lanes of the next group to be taken
 	left     int    // groups in the pack that have not been taken
 
-	rewards           []*draw.BinomialTable // by arm, for groups beyond packedSize; nil beyond MaxTabulated
+	law               draw.BinomialLaw // of the first of two arms, in groups beyond packedSize
 	counts, successes []int
 	atoms             []grpo.Atom
 }
@@ -35,11 +35,33 @@ type sampler struct {
 // packedSize is the group size up to which a few packs are faster than counts.
 const packedSize = 4 * draw.MaxLanes
 
+// laws are what the samplers of a cell can share if they run on one worker.
+type laws struct {
+	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
+	rewards    []*draw.BinomialTable     // by arm, of groups beyond packedSize; nil beyond MaxTabulated
+}
+
+func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
+	for _, arm := range bandit.Arms {
+		if arm.Reward != grpo.Bernoulli {
+			return new(laws)
+		}
+	}
+	l := &laws{advantages: grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)}
+	if estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
+		for _, arm := range bandit.Arms {
+			l.rewards = append(l.rewards, draw.NewBinomialTable(estimator.GroupSize, arm.Mean))
+		}
+	}
+	return l
+}
+
 // newSampler returns a sampler that draws at most the given number of groups
 // from one policy.
-func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, groups int) *sampler {
+func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, groups int) *sampler {
 	size := min(estimator.GroupSize, draw.MaxLanes)
 	s := &sampler{
+		laws:      laws,
 		bandit:    bandit,
 		estimator: estimator,
 		size:      uint(size),
@@ -48,18 +70,10 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, groups int) *sam
 		counts:    make([]int, len(bandit.Arms)),
 		successes: make([]int, len(bandit.Arms)),
 	}
-	for _, arm := range bandit.Arms {
-		if arm.Reward != grpo.Bernoulli {
-			s.pack = draw.NewPack(len(bandit.Arms), nil)
-			return s
-		}
-	}
-	s.pack = draw.NewPack(len(bandit.Arms), means(bandit))
-	s.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
-	if estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
-		for _, arm := range bandit.Arms {
-			s.rewards = append(s.rewards, draw.NewBinomialTable(estimator.GroupSize, arm.Mean))
-		}
+	if laws.advantages == nil {
+		s.pack = draw.NewPack(len(bandit.Arms), nil)
+	} else {
+		s.pack = draw.NewPack(len(bandit.Arms), means(bandit))
 	}
 	return s
 }
@@ -69,8 +83,11 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, groups int) *sam
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.behaviour = behaviour
 	s.left = 0
-	if s.estimator.GroupSize <= packedSize {
+	switch {
+	case s.estimator.GroupSize <= packedSize:
 		s.pack.Aim(behaviour.Probs)
+	case len(behaviour.Probs) == 2:
+		s.law.Set(s.estimator.GroupSize, behaviour.Probs[0])
 	}
 }
 
@@ -146,7 +163,12 @@ func (s *sampler) sample(w *draw.Words) {
 			s.count(^uint64(0))
 		}
 	default:
-		draw.Multinomial(s.counts, w, size, s.behaviour.Probs)
+		if len(s.counts) == 2 {
+			s.counts[0] = s.law.Draw(w)
+			s.counts[1] = size - s.counts[0]
+		} else {
+			draw.Multinomial(s.counts, w, size, s.behaviour.Probs)
+		}
 		if s.advantages == nil {
 			return
 		}

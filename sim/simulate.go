@@ -129,55 +129,32 @@ type workerMemory struct{ team []*replica }
 // teamSize is the number of replicas that a worker runs abreast, a step of each
 // in turn: each number a replica computes waits for the one before it, and the
 // processor does the others' meanwhile.
-const teamSize = 4
+const teamSize = 8
 
-// stepsBetweenLooks is how many steps of a replica pass before a run looks whether
-// it has been interrupted: a fraction of a second even with 1,000 arms.
-const stepsBetweenLooks = 1 << 14
+// stepsBetweenLooks is how many steps of a team or a pair pass before it looks
+// whether it has been interrupted: a fraction of a second even with 1,000 arms.
+const stepsBetweenLooks = 1 << 11
 
 // runTeam runs the replicas from first on, one each member.
 func runTeam(ctx context.Context, team []*replica, first int) {
 	for i, r := range team {
 		r.begin(first + i)
 	}
+	duos := newDuos(team)
 	t := 0
 	for _, watched := range team[0].watched() {
-		if team[0].duo != nil && watched > t {
-			coast(ctx, team, t, watched)
+		if duos != nil && watched > t {
+			coast(ctx, duos, team[0].cell.Lag, t, watched)
 			t = watched
 		}
 		for ; t <= watched; t++ {
 			for _, r := range team {
 				r.step(t)
 			}
-			if t%(stepsBetweenLooks/teamSize) == 0 && ctx.Err() != nil {
+			if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
 				return // the cell will not be finished
 			}
 		}
-	}
-}
-
-// coast does the steps from from up to to, at which nothing is recorded or read.
-func coast(ctx context.Context, team []*replica, from, to int) {
-	for _, r := range team {
-		r.duo.take()
-	}
-	lag := team[0].cell.Lag
-	for t := from; t < to; t++ {
-		if t%(stepsBetweenLooks/teamSize) == 0 && ctx.Err() != nil {
-			return // the cell will not be finished
-		}
-		if lag.Refreshes(t) {
-			for _, r := range team {
-				r.duo.refresh()
-			}
-		}
-		for _, r := range team {
-			r.duo.step(t)
-		}
-	}
-	for _, r := range team {
-		r.duo.give()
 	}
 }
 
@@ -307,10 +284,7 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	if len(memory.team) == 0 || memory.team[0].cell != w.cell {
-		memory.team = make([]*replica, min(teamSize, len(w.averages)))
-		for i := range memory.team {
-			memory.team[i] = newReplica(w.cell, w.recorded)
-		}
+		memory.team = newTeam(w.cell, w.recorded, min(teamSize, len(w.averages)))
 	}
 	sums := make(record, len(w.recorded))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1

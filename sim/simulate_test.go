@@ -300,45 +300,10 @@ func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps int) float64 {
 		c := referenceCell()
 		c.Run.Steps = steps
-		team := []*replica{newReplica(&c, []int{0, steps})}
+		team := newTeam(&c, []int{0, steps}, 1)
 		return testing.AllocsPerRun(5, func() { runTeam(t.Context(), team, 0) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {
 		t.Errorf("1000 steps allocate %g times, 10,000 steps %g times", short, long)
-	}
-}
-
-func BenchmarkStep(b *testing.B) {
-	for _, c := range []struct {
-		name   string
-		change func(*Cell)
-	}{
-		{"G16", func(*Cell) {}},
-		{"G16/std", func(c *Cell) { c.Estimator.Advantage.Scale = grpo.StdScale }},
-		{"G16/K4", func(c *Cell) { c.Lag.Interval = 4 }},
-		{"G64", func(c *Cell) { c.Estimator.GroupSize = 64 }},
-		{"G1024", func(c *Cell) { c.Estimator.GroupSize = 1024 }},
-		{"G65536", func(c *Cell) { c.Estimator.GroupSize = 65536 }},
-		{"ten-arms", func(c *Cell) {
-			c.Bandit.Arms, c.Bandit.TrueMeans = nil, make([]float64, 10)
-			for a := range 10 {
-				c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.05 + 0.1*float64(a)})
-			}
-			c.Init, c.Reference = make([]float64, 10), make([]float64, 10)
-		}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			cell := referenceCell()
-			c.change(&cell)
-			cell.Run.BurnIn = 0
-			cell.Run.Steps = (b.N + teamSize - 1) / teamSize
-			team := make([]*replica, teamSize)
-			for i := range team {
-				team[i] = newReplica(&cell, []int{0, cell.Run.Steps})
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			runTeam(b.Context(), team, 0)
-		})
 	}
 }

@@ -77,8 +77,9 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 // difference; all of it where neither side has moved what draws the group.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words [2]*draw.Words, d float64, pairs int) float64 {
 	var sides [2]probeSide
+	laws := newLaws(&c.Bandit, &c.Estimator)
 	for side := range sides {
-		sides[side] = p.side(c, words[side], float64(1-2*side)*d, pairs)
+		sides[side] = p.side(c, laws, words[side], float64(1-2*side)*d, pairs)
 	}
 	plus, minus := &sides[0], &sides[1]
 	sum := 0.0
@@ -114,7 +115,7 @@ type probeSide struct {
 }
 
 // side returns the side that is displaced by d, for the given number of draws.
-func (p *StiffnessProbe) side(c *Cell, words *draw.Words, d float64, draws int) probeSide {
+func (p *StiffnessProbe) side(c *Cell, laws *laws, words *draw.Words, d float64, draws int) probeSide {
 	logits := append([]float64(nil), p.Point...)
 	for a := range logits {
 		logits[a] += float64(d * p.Direction[a])
@@ -123,7 +124,7 @@ func (p *StiffnessProbe) side(c *Cell, words *draw.Words, d float64, draws int) 
 	s := probeSide{
 		current: moved, behaviour: moved,
 		words:   words,
-		sampler: newSampler(&c.Bandit, &c.Estimator, draws*c.Estimator.GroupsPerStep),
+		sampler: newSampler(&c.Bandit, &c.Estimator, laws, draws*c.Estimator.GroupsPerStep),
 		force:   grpo.NewForce(c.Estimator, c.Reference),
 		tally:   grpo.Tally{Arms: make([]grpo.ArmTally, len(p.Point))},
 		g:       make([]float64, len(p.Point)),

@@ -12,46 +12,70 @@ import (
 const maxTrials = 1 << 31
 
 // Binomial returns a draw of the number of successes in n trials with
-// probability p, C(n, k) pᵏ (1−p)^(n−k).
+// probability p, as BinomialLaw.
+func Binomial(w *Words, n int, p float64) int {
+	var law BinomialLaw
+	law.Set(n, p)
+	return law.Draw(w)
+}
+
+// BinomialLaw draws numbers of successes in n trials with probability p,
+// C(n, k) pᵏ (1−p)^(n−k).
 //
 //	n ≤ 64                   trials one by one, in lanes: p to 2⁻⁶⁴
 //	n·min(p, 1−p) < 10       inversion
 //	else                     transformed rejection
-//
-// Probabilities beyond 0 and 1, by rounding, count as 0 and 1. It panics if p is
-// NaN or n is not in [0, 2³¹].
-func Binomial(w *Words, n int, p float64) int {
-	if uint(n) <= 64 {
-		if n == 0 {
-			return 0
-		}
-		return bits.OnesCount64(Lanes(w, ^uint64(0)>>(64-uint(n)), NewProbability(p)))
-	}
+type BinomialLaw struct {
+	n        int
+	p        float64 // below ½ but in lanes
+	mirrored bool    // failures are drawn
+	hat      transform
+	squeeze  float64 // of the hat; 0 for inversion
+}
+
+// Set makes l the law of n trials with probability p. Probabilities beyond 0 and 1,
+// by rounding, count as 0 and 1. It panics if p is NaN or n is not in [0, 2³¹].
+func (l *BinomialLaw) Set(n int, p float64) {
 	if uint(n) > maxTrials {
 		panic("draw: the number of trials must be in [0, 2³¹]")
 	}
-	switch {
-	case p <= 0:
-		return 0
-	case p >= 1:
-		return n
-	case p <= 0.5:
-		return binomialUpToHalf(w, n, p)
-	case p > 0.5:
-		return n - binomialUpToHalf(w, n, 1-p) // 1 − p is exact
+	if math.IsNaN(p) {
+		panic("draw: probability is NaN")
 	}
-	panic("draw: probability is NaN")
+	l.n, l.p, l.mirrored, l.squeeze = n, min(max(p, 0), 1), false, 0
+	if n <= MaxLanes {
+		return
+	}
+	if l.p > 0.5 {
+		l.p, l.mirrored = 1-l.p, true // exact
+	}
+	if float64(n)*l.p >= rejectionMean {
+		l.hat = newTransform(n, l.p)
+		l.squeeze = l.hat.squeeze()
+	}
+}
+
+// Draw returns a draw.
+func (l *BinomialLaw) Draw(w *Words) int {
+	var k int
+	switch {
+	case l.n == 0:
+		return 0
+	case l.n <= MaxLanes:
+		return bits.OnesCount64(Lanes(w, ^uint64(0)>>(MaxLanes-uint(l.n)), NewProbability(l.p)))
+	case l.squeeze > 0:
+		k = l.reject(w)
+	case l.p > 0:
+		k = invert(w, l.n, l.p)
+	}
+	if l.mirrored {
+		return l.n - k
+	}
+	return k
 }
 
 // rejectionMean is the n·p from which transformed rejection is valid.
 const rejectionMean = 10
-
-func binomialUpToHalf(w *Words, n int, p float64) int {
-	if float64(n)*p < rejectionMean {
-		return invert(w, n, p)
-	}
-	return reject(w, n, p)
-}
 
 // invert searches the k at which the distribution function passes a uniform
 // number, from 0 upwards:
@@ -72,9 +96,25 @@ func invert(w *Words, n int, p float64) int {
 		}
 		u -= mass
 		k++
-		mass *= scaled/float64(k) - odds
+		mass *= float64(scaled*reciprocal(k)) - odds
 	}
 	return n
+}
+
+// reciprocals of small numbers: a division takes as long as all the rest of a step
+// of invert.
+var reciprocals = func() (r [64]float64) {
+	for k := range r {
+		r[k] = 1 / float64(max(k, 1))
+	}
+	return r
+}()
+
+func reciprocal(k int) float64 {
+	if k < len(reciprocals) {
+		return reciprocals[k]
+	}
+	return 1 / float64(k)
 }
 
 // logComplement returns ln(1 − p) for p in [0, ½] with a relative error of a few
@@ -127,14 +167,13 @@ func (t transform) threshold(d float64) float64 {
 }
 
 // reject draws by transformed rejection.
-func reject(w *Words, n int, p float64) int {
-	t := newTransform(n, p)
-	squeeze := t.squeeze()
+func (l *BinomialLaw) reject(w *Words) int {
+	t := l.hat
 	for {
 		u, v := unit(w.Next())-0.5, unit(w.Next())
 		d := 0.5 - math.Abs(u)
 		k := math.Floor(t.at(u, d))
-		if d >= squeezeFrom && v <= squeeze || t.accepts(n, p, k, float64(v*t.threshold(d))) {
+		if d >= squeezeFrom && v <= l.squeeze || t.accepts(l.n, l.p, k, float64(v*t.threshold(d))) {
 			return int(k)
 		}
 	}

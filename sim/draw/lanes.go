@@ -60,7 +60,7 @@ func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 		return w.nextEight()
 	}
 	a, b := w.Next(), w.Next()
-	w.spread = [firstBits]uint64{a, a >> 16, a >> 32, a >> 48, b, b >> 16, b >> 32, b >> 48}
+	w.spread = [firstBits]uint64{a, b, a >> 16, b >> 16, a >> 32, b >> 32, a >> 48, b >> 48}
 	return &w.spread
 }
 

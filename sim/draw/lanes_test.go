@@ -55,95 +55,185 @@ func (s *script) Uint64() uint64 {
 	return word
 }
 
-// spell returns words in which lane i reads the first n bits of the 63-bit
-// fraction u[i], for lanes of which a word holds 64/width bits each.
-func spell(u []uint64, n, width int) []uint64 {
-	var spelt []uint64
-	for bit := range n {
-		slot := bit * width % 64
-		if slot == 0 {
-			spelt = append(spelt, 0)
+// layout is where the first bits of the lanes are: at[bit][lane] is the number of
+// the bit, in the words that nextBits takes one after another. Which it is does
+// not matter, as long as each is used once.
+type layout struct {
+	words int
+	at    [firstBits][64]int
+}
+
+var narrowLayout, wideLayout = newLayout(narrow), newLayout(64)
+
+// newLayout finds the layout of up to the given number of lanes.
+func newLayout(lanes int) *layout {
+	l := &layout{words: firstBits * lanes / 64}
+	for position := range 64 * l.words {
+		words := make([]uint64, l.words)
+		words[position/64] = 1 << (position % 64)
+		for bit, b := range nextBits(NewWords(filled{&script{words: words}}), lowest(lanes)) {
+			for lane := range lanes {
+				if b>>lane&1 == 1 {
+					l.at[bit][lane] += position + 1
+				}
+			}
 		}
-		for lane, fraction := range u {
-			spelt[len(spelt)-1] |= fraction >> (62 - bit) & 1 << (slot + lane)
+	}
+	for bit := range l.at {
+		for lane := range lanes {
+			l.at[bit][lane]--
+		}
+	}
+	return l
+}
+
+func layoutOf(lanes int) *layout {
+	if lanes <= 16 {
+		return narrowLayout
+	}
+	return wideLayout
+}
+
+// The first bits of 16 lanes are the bits of two words, of 64 those of eight, each
+// used once.
+func TestLayouts(t *testing.T) {
+	for lanes, words := range map[int]int{1: 2, 16: 2, 17: 8, 64: 8} {
+		w := NewWords(filled{new(script)})
+		nextBits(w, lowest(lanes))
+		if got := w.taken(); got != uint64(words) || layoutOf(lanes).words != words {
+			t.Errorf("%d lanes take %d words, want %d", lanes, got, words)
+		}
+	}
+	for lanes, l := range map[int]*layout{16: narrowLayout, 64: wideLayout} {
+		used := map[int]bool{}
+		for bit := range l.at {
+			for _, position := range l.at[bit][:lanes] {
+				if position < 0 || position >= 64*l.words || used[position] {
+					t.Fatalf("bit %d of a lane is at %d", bit, position)
+				}
+				used[position] = true
+			}
+		}
+	}
+}
+
+// spell returns words in which lane i reads the first n bits of the 63-bit
+// fraction u[i], n ≥ 8: the first eight as they are laid out, the others one to a
+// word.
+func spell(u []uint64, n int) []uint64 {
+	l := layoutOf(len(u))
+	spelt := make([]uint64, l.words+n-firstBits)
+	for lane, fraction := range u {
+		for bit := range n {
+			position := 64*(l.words+bit-firstBits) + lane
+			if bit < firstBits {
+				position = l.at[bit][lane]
+			}
+			spelt[position/64] |= fraction >> (62 - bit) & 1 << (position % 64)
 		}
 	}
 	return spelt
 }
 
-// widths are the ways lanes are laid out in words.
-var widths = []int{16, 32, 64}
+// lowest returns the lowest n lanes.
+func lowest(n int) uint64 { return ^uint64(0) >> (64 - n) }
+
+// near returns a 63-bit fraction that is likely to differ from p late, or never.
+func near(random *rand.Rand, p uint64) uint64 {
+	switch random.IntN(4) {
+	case 0:
+		return p
+	case 1:
+		return p ^ 1<<random.IntN(63)
+	case 2:
+		return (p + 1<<63 - 1) % (1 << 63)
+	}
+	return random.Uint64N(1 << 63)
+}
+
+// differ returns the first bit, from 1, in which two 63-bit fractions differ, and
+// 64 if they do not.
+func differ(u, p uint64) int { return 64 - bits.Len64(u^p) }
+
+// widths are numbers of lanes about the ends of the layouts.
+var widths = []int{1, 2, 15, 16, 17, 32, 63, 64}
 
 // All cases of a dyadic p: with the lanes reading each of the 2ᵇ strings of b
 // bits once, exactly those below p succeed, for every p of b bits, whatever
 // comes after them.
 func TestLanesExhaustively(t *testing.T) {
-	for _, width := range widths {
-		b := bits.Len(uint(width)) - 1
+	random := rand.New(rand.NewPCG(1, 2))
+	for b := range 7 {
+		width := 1 << b
 		u := make([]uint64, width)
 		for i := range u {
-			u[i] = uint64(i) << (63 - b)
+			u[i] = uint64(i)<<(63-b) | random.Uint64N(1<<(63-b))
 		}
 		for j := range width + 1 {
-			w := NewWords(filled{&script{words: spell(u, b, width)}})
+			w := NewWords(filled{&script{words: spell(u, firstBits)}})
 			p := NewProbability(float64(j) / float64(width))
 			want := uint64(1)<<j - 1 // j = 64: all
-			if got := Lanes(w, ^uint64(0)>>(64-width), p); got != want {
+			if got := Lanes(w, lowest(width), p); got != want {
 				t.Errorf("%d lanes, p = %d/%d: %b, want %b", width, j, width, got, want)
 			}
 		}
 	}
 }
 
-// A lane succeeds exactly where its number is below p: for any p and numbers that
-// leave it late, or never, to the last of 63 bits.
+// A lane succeeds exactly where its number is below p, for any p and numbers that
+// leave it late, or never, to the last of 63 bits. And no more words are taken
+// than that needs: after the first, one for each bit until no lane can go below p
+// any more that is not.
 func TestLanesCompare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, width := range widths {
 		for range 3000 {
 			p := random.Uint64N(1 << 63)
-			p = p &^ (1<<random.IntN(63) - 1) // some with a short expansion
+			p = p &^ (1<<random.IntN(64) - 1) // some with a short expansion
+			expansion := 63 - min(63, bits.TrailingZeros64(p))
 			u := make([]uint64, width)
-			var want uint64
-			mask := random.Uint64() >> (64 - width)
+			mask := random.Uint64() & lowest(width)
 			mask |= 1 << (width - 1) // keeps the width
+			var want uint64
+			words := layoutOf(width).words
 			for i := range u {
-				switch random.IntN(4) {
-				case 0:
-					u[i] = random.Uint64N(1 << 63)
-				case 1:
-					u[i] = p
-				case 2:
-					u[i] = p ^ 1<<random.IntN(63)
-				case 3:
-					u[i] = (p + 1<<63 - 1) % (1 << 63)
+				u[i] = near(random, p)
+				if mask>>i&1 == 0 {
+					continue
 				}
 				if u[i] < p {
 					want |= 1 << i
 				}
+				words = max(words, layoutOf(width).words+min(differ(u[i], p), expansion)-firstBits)
 			}
-			w := NewWords(filled{&script{words: spell(u, 63, width)}})
-			// The 64th bit, where a layout has one, is noise; all are decided.
-			if got := Lanes(w, mask, Probability(p)); got != want&mask {
-				t.Fatalf("%d lanes, p = %#x: %b, want %b", width, p, got, want&mask)
+			w := NewWords(filled{&script{words: spell(u, 63)}}) // what follows is noise; all are decided
+			if got := Lanes(w, mask, Probability(p)); got != want {
+				t.Fatalf("%d lanes, p = %#x: %b, want %b", width, p, got, want)
+			}
+			if got := w.taken(); got != uint64(words) {
+				t.Fatalf("%d lanes, p = %#x: %d words, want %d", width, p, got, words)
 			}
 		}
 	}
 }
 
-// Certainty and impossibility take no word; ½ takes one bit a lane.
+// Certainty takes no word, nor do no lanes; impossibility takes the first.
 func TestLanesTakeNoMoreWordsThanNeeded(t *testing.T) {
 	for _, c := range []struct {
 		p     float64
 		mask  uint64
-		words int
+		words uint64
 	}{
-		{0, math.MaxUint64, 0}, {1, math.MaxUint64, 0}, {0.3, 0, 0}, {0.5, math.MaxUint64, 1}, {0.75, math.MaxUint64, 2},
+		{1, math.MaxUint64, 0}, {0.3, 0, 0}, {0, 0, 0},
+		{0, math.MaxUint64, 8}, {0, 1 << 16, 8}, {0, 1<<16 - 1, 2}, {0, 1, 2},
+		{0.5, math.MaxUint64, 8}, {0x1p-8, math.MaxUint64, 8}, {0x1p-8, 1<<16 - 1, 2},
 	} {
-		w := words(1)
-		Lanes(w, c.mask, NewProbability(c.p))
-		if int(w.next) != c.words {
-			t.Errorf("p = %v, mask %x: %d words, want %d", c.p, c.mask, w.next, c.words)
+		for seed := range 100 {
+			w := words(uint64(seed))
+			Lanes(w, c.mask, NewProbability(c.p))
+			if got := w.taken(); got != c.words {
+				t.Errorf("p = %v, mask %x: %d words, want %d", c.p, c.mask, got, c.words)
+			}
 		}
 	}
 }
@@ -153,15 +243,13 @@ func TestLanesTakeNoMoreWordsThanNeeded(t *testing.T) {
 func TestLanesAreIndependent(t *testing.T) {
 	const p = 0.3
 	for _, width := range widths {
-		for distance := range width - 1 {
-			if distance > 4 && distance != 15 && distance != 31 {
+		for _, shift := range []int{1, 2, 3, 4, 5, 14, 15, 16, 31, 32, 48, 62, 63} {
+			if shift >= width {
 				continue
 			}
-			w := words(uint64(width + 100*distance))
-			mask := ^uint64(0) >> (64 - width)
-			shift := distance + 1
+			w := words(uint64(width + 100*shift))
 			equal := sample(draws/10, func() int {
-				l := Lanes(w, mask, NewProbability(p))
+				l := Lanes(w, lowest(width), NewProbability(p))
 				return int(^(l ^ l>>shift) & 1)
 			})
 			if err := testMean(equal, p*p+(1-p)*(1-p), 2*p*(1-p)*(p*p+(1-p)*(1-p))); err != nil {

@@ -16,10 +16,10 @@ type Pack struct {
 	Arms     []uint64 // lanes that fell on each arm
 	Rewarded uint64   // lanes that were rewarded
 
-	bounds []bound // one an arm before the last of positive weight
-	last   int     // that arm
-	means  []mean  // of the rewards
-	planes *planes // of two arms; nil where drawPair does not draw
+	bounds []bound    // one an arm before the last of positive weight
+	last   int        // that arm
+	means  []mean     // of the rewards
+	pair   *pairMeans // of two arms; nil where drawPair does not draw
 }
 
 // bound compares all lanes with the probability of an arm and those before it.
@@ -56,7 +56,7 @@ func NewPack(arms int, means []float64) *Pack {
 		}
 	}
 	if len(means) == 2 && p.means[0].always|p.means[1].always == 0 {
-		p.planes = newPlanes(p.means)
+		p.pair = newPairMeans(p.means)
 	}
 	return p
 }
@@ -94,7 +94,7 @@ func (p *Pack) Aim(weights []float64) {
 // of p.Arms and p.Rewarded.
 func (p *Pack) Draw(w *Words, samples int) {
 	all := ^uint64(0) >> (MaxLanes - uint(samples))
-	if p.planes != nil && p.last == 1 {
+	if p.pair != nil && p.last == 1 {
 		p.drawPair(w, all)
 		return
 	}

@@ -1,68 +1,81 @@
 package draw
 
-// planes are what the mean rewards of two arms contribute to the first bits of the
-// lanes' thresholds: the second arm's bit in every lane, and where the first arm's
-// is another.
-type planes [firstBits / 4][4]struct{ second, differs uint64 }
+// pairMeans are the first bits of two arms' mean rewards, laid out as nextBits lays
+// out the lanes: the second arm's bit in every lane, and where the first arm's is
+// another.
+type pairMeans struct {
+	wide   [firstBits]struct{ second, differs uint64 }
+	narrow [2]struct{ second, differs uint64 }
+}
 
-func newPlanes(means []mean) *planes {
-	p := new(planes)
-	for i := range firstBits {
-		one, other := topBit(means[0].expansion<<i), topBit(means[1].expansion<<i)
-		p[i/4][i%4].second, p[i/4][i%4].differs = other, one^other
+func newPairMeans(means []mean) *pairMeans {
+	p := new(pairMeans)
+	one, other := means[0].expansion, means[1].expansion
+	for bit := range p.wide {
+		p.wide[bit].second, p.wide[bit].differs = topBit(other<<bit), topBit((one^other)<<bit)
 	}
+	p.narrow[0].second, p.narrow[1].second = narrowBits(other)
+	p.narrow[0].differs, p.narrow[1].differs = narrowBits(one ^ other)
 	return p
+}
+
+// narrowBits returns the first bits of an expansion for 16 lanes: in the four
+// fields of the two words every other bit.
+func narrowBits(expansion uint64) (a, b uint64) {
+	const lowest = 1 | 1<<16 | 1<<32 | 1<<48
+	pairs := expansion>>62 | expansion>>60&3<<16 | expansion>>58&3<<32 | expansion>>56&3<<48
+	a, b = pairs>>1&lowest, pairs&lowest
+	return a<<16 - a, b<<16 - b
+}
+
+// narrowCompare is compareFirst of 16 lanes, whose bits are in the fields of two
+// words: it compares all bits at once, and folds the fields, of which the lower
+// decides.
+func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64) {
+	differsA, differsB := a^thresholdA, b^thresholdB
+	below = differsA&thresholdA | differsB&thresholdB&^differsA
+	undecided = ^(differsA | differsB)
+	below |= undecided & (below >> 16)
+	undecided &= undecided >> 16
+	below |= undecided & (below >> 32)
+	undecided &= undecided >> 32
+	return below, undecided
 }
 
 // drawPair is drawArms and drawRewards of two arms, neither of them impossible and
 // none always rewarded, in a straight line: the same lanes from the same words.
 func (p *Pack) drawPair(w *Words, all uint64) {
-	rest, undecided := uint64(p.bounds[0].probability)<<1, all
-	var first, rewarded uint64
+	rest := uint64(p.bounds[0].probability) << 1
+	var first, rewarded, undecided uint64
 	if all < 1<<narrow {
-		for range p.planes {
-			b := w.Next()
-			first, undecided = compare(first, undecided, b, topBit(rest))
-			first, undecided = compare(first, undecided, b>>16, topBit(rest<<1))
-			first, undecided = compare(first, undecided, b>>32, topBit(rest<<2))
-			first, undecided = compare(first, undecided, b>>48, topBit(rest<<3))
-			rest <<= 4
-		}
+		a, b := narrowBits(rest)
+		first, undecided = narrowCompare(w.Next(), w.Next(), a, b)
+		first &= all
+		undecided &= all
 	} else {
-		b := w.nextEight()
-		first, undecided = compare(first, undecided, b[0], topBit(rest))
-		first, undecided = compare(first, undecided, b[1], topBit(rest<<1))
-		first, undecided = compare(first, undecided, b[2], topBit(rest<<2))
-		first, undecided = compare(first, undecided, b[3], topBit(rest<<3))
-		first, undecided = compare(first, undecided, b[4], topBit(rest<<4))
-		first, undecided = compare(first, undecided, b[5], topBit(rest<<5))
-		first, undecided = compare(first, undecided, b[6], topBit(rest<<6))
-		first, undecided = compare(first, undecided, b[7], topBit(rest<<7))
-		rest <<= firstBits
+		first, undecided = compareFirst(w.nextEight(), all, rest)
 	}
-	for ; undecided != 0 && rest != 0; rest <<= 1 {
+	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
 		first, undecided = compare(first, undecided, w.Next(), topBit(rest))
 	}
 
-	undecided = all
-	if t := p.planes; all < 1<<narrow {
-		for i := range t {
-			b, t := w.Next(), &t[i]
-			rewarded, undecided = compare(rewarded, undecided, b, t[0].second^first&t[0].differs)
-			rewarded, undecided = compare(rewarded, undecided, b>>16, t[1].second^first&t[1].differs)
-			rewarded, undecided = compare(rewarded, undecided, b>>32, t[2].second^first&t[2].differs)
-			rewarded, undecided = compare(rewarded, undecided, b>>48, t[3].second^first&t[3].differs)
-		}
+	if all < 1<<narrow {
+		t, everywhere := &p.pair.narrow, first|first<<16
+		everywhere |= everywhere << 32
+		a, b := t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs
+		rewarded, undecided = narrowCompare(w.Next(), w.Next(), a, b)
+		rewarded &= all
+		undecided &= all
 	} else {
-		b := w.nextEight()
-		rewarded, undecided = compare(rewarded, undecided, b[0], t[0][0].second^first&t[0][0].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[1], t[0][1].second^first&t[0][1].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[2], t[0][2].second^first&t[0][2].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[3], t[0][3].second^first&t[0][3].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[4], t[1][0].second^first&t[1][0].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[5], t[1][1].second^first&t[1][1].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[6], t[1][2].second^first&t[1][2].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[7], t[1][3].second^first&t[1][3].differs)
+		t, b := &p.pair.wide, w.nextEight()
+		rewarded, undecided = compare(0, all, b[0], t[0].second^first&t[0].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[1], t[1].second^first&t[1].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[2], t[2].second^first&t[2].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[3], t[3].second^first&t[3].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[4], t[4].second^first&t[4].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[5], t[5].second^first&t[5].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
+		rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
 	}
 	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
 		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)

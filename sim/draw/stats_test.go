@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -15,9 +17,23 @@ import (
 // statisticalTests has its share.
 const (
 	familyFailure    = 1e-9
-	statisticalTests = 1000
+	statisticalTests = 4000
 	failure          = familyFailure / statisticalTests
 )
+
+// made counts the statistical tests, also those of planted faults.
+var made int
+
+// TestMain sees to it that no more statistical tests are made than share
+// familyFailure.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if made > statisticalTests {
+		fmt.Printf("FAIL: %d statistical tests, only %d share the failure probability\n", made, statisticalTests)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 const draws = 200_000
 
@@ -48,8 +64,10 @@ const minExpected = 100
 // testPMF tests a histogram against the probabilities of the values from low to
 // high; what they leave must be negligible. Neighbouring values are pooled into
 // cells of minExpected or more. If that leaves one cell, draws of other values
-// than the common one must be as rare as they should be.
+// than the common one must be as rare as they should be. Values of probability 0
+// must not come up at all.
 func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error {
+	made++
 	n := 0
 	for _, count := range histogram {
 		n += count
@@ -62,6 +80,9 @@ func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error 
 		open.observed += float64(histogram[k])
 		open.expected += float64(n) * pmf(k)
 		inside += histogram[k]
+		if histogram[k] > 0 && pmf(k) == 0 {
+			return fmt.Errorf("%d impossible draws of %d", histogram[k], k)
+		}
 		if open.expected >= minExpected {
 			cells = append(cells, open)
 			open = cell{}
@@ -114,6 +135,7 @@ func rangeOf(low, high int) func(func(int) bool) {
 
 // testMean tests a histogram's mean by the normal law of means.
 func testMean(histogram map[int]int, mean, variance float64) error {
+	made++
 	sum, n := 0., 0.
 	for _, k := range slices.Sorted(keys(histogram)) {
 		sum += (float64(k) - mean) * float64(histogram[k])
@@ -146,6 +168,7 @@ func keys(m map[int]int) func(func(int) bool) {
 // inequality of Dvoretzky, Kiefer, Wolfowitz and Massart,
 // P(sup |F_n − F| > ε) ≤ 2 exp(−2nε²).
 func testCDF(x []float64, cdf func(float64) float64) error {
+	made++
 	slices.Sort(x)
 	n := float64(len(x))
 	worst := 0.
@@ -163,6 +186,7 @@ func testCDF(x []float64, cdf func(float64) float64) error {
 // the normal law of means, given the true mean, variance and fourth central
 // moment.
 func testMoments(x []float64, mean, variance, fourth float64) error {
+	made++
 	first, second := 0., 0.
 	for _, v := range x {
 		first += v - mean

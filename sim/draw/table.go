@@ -4,12 +4,12 @@ import "math/bits"
 
 // BinomialTable draws numbers of successes in any number of trials up to a limit,
 // all with one probability p: the trials are split by the digits of their number
-// in base 64, and each part drawn from a table of its law. That takes a word a
+// in base 32, and each part drawn from a table of its law. That takes a word a
 // digit, and no branch that depends on chance.
 type BinomialTable struct{ parts [][digits]aliasTable } // [position][digit]
 
 const (
-	digitBits = 6
+	digitBits = 5
 	digits    = 1 << digitBits
 )
 
@@ -38,11 +38,10 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 // limit.
 func (t *BinomialTable) Draw(w *Words, n int) int {
 	successes := 0
-	for position := 0; n > 0; position++ {
-		if digit := n & (digits - 1); digit > 0 {
-			successes += t.parts[position][digit].draw(w)
+	for i := range t.parts {
+		if digit := n >> (digitBits * i) & (digits - 1); digit > 0 {
+			successes += t.parts[i][digit].at(w.Next())
 		}
-		n >>= digitBits
 	}
 	return successes
 }
@@ -121,11 +120,11 @@ func newAliasTable(low int, weights []float64) aliasTable {
 	return t // what is left is full but for rounding
 }
 
-// draw draws from the law. The high part of a word times the number of columns is
-// the column, the low part the place in it, of which at least 2⁴⁰ places are as
+// at returns the value that a word stands for: its high part times the number of
+// columns is the column, the low part the place in it, of which at least 2⁴⁰ are as
 // likely as each other.
-func (t *aliasTable) draw(w *Words) int {
-	i, place := bits.Mul64(w.Next(), uint64(len(t.columns)))
+func (t *aliasTable) at(word uint64) int {
+	i, place := bits.Mul64(word, uint64(len(t.columns)))
 	column := &t.columns[i]
 	_, below := bits.Sub64(place, column.threshold, 0) // no branch: it could not be predicted
 	return t.low + int(column.other^(column.other^i)&-below)
