@@ -147,9 +147,7 @@ func (r *replica) watched() []int {
 // before, and aims the sampler at it.
 func (r *replica) refresh(t int) {
 	r.snapshot = r.history.Behaviour(t, r.policy)
-	if !r.cell.Deterministic() {
-		r.sampler.aim(r.snapshot)
-	}
+	r.sampler.aim(r.snapshot)
 }
 
 // gradient draws the groups of a step and sets g.

@@ -84,6 +84,7 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.behaviour = behaviour
 	s.left = 0
 	switch {
+	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= packedSize:
 		s.pack.Aim(behaviour.Probs)
 	case len(behaviour.Probs) == 2:

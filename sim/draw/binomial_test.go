@@ -240,6 +240,59 @@ func TestRatioBounds(t *testing.T) {
 	}
 }
 
+// accepts compares a height with P(k)/P(mode), to the rounding of logMass, whether
+// its bounds decide or not; and rejects what is no number of successes.
+func TestAccepts(t *testing.T) {
+	const rounding = 1e-8
+	walk(func(n int, p, k, mode float64) {
+		tr := newTransform(n, p)
+		ratio := math.Exp(logMass(float64(n), p, k) - logMass(float64(n), p, mode))
+		for _, c := range []struct {
+			factor float64
+			want   bool
+		}{{1e-3, true}, {0.9, true}, {1 - rounding, true}, {1 + rounding, false}, {1.1, false}, {1e3, false}} {
+			if got := tr.accepts(n, p, k, c.factor*ratio); got != c.want {
+				t.Fatalf("n = %d, p = %v, k = %v: accepts(%v P(k)/P(mode)) = %v", n, p, k, c.factor, got)
+			}
+		}
+		if tr.accepts(n, p, -1, 1e-300) || tr.accepts(n, p, float64(n)+1, 1e-300) {
+			t.Fatalf("n = %d, p = %v: accepts what cannot be", n, p)
+		}
+	})
+}
+
+// The squeeze only saves work: reject draws from the same words what rejection
+// without it does, and takes as many.
+func TestRejectIsRejection(t *testing.T) {
+	for _, n := range []int{65, 100, 1000, 65536, 1 << 31} {
+		for _, p := range []float64{rejectionMean / float64(n) * (1 + 0x1p-50), 0.2, 0.5} {
+			w, x := words(uint64(n)), words(uint64(n))
+			tr := newTransform(n, p)
+			mode := math.Floor(float64(n+1) * p)
+			for range 2000 {
+				got := reject(w, n, p)
+				for {
+					u, v := Uniform(x)-0.5, Uniform(x)
+					d := 0.5 - math.Abs(u)
+					k := math.Floor(tr.at(u, d))
+					if k < 0 || k > float64(n) {
+						continue
+					}
+					if v*tr.threshold(d) <= math.Exp(logMass(float64(n), p, k)-logMass(float64(n), p, mode)) {
+						if float64(got) != k {
+							t.Fatalf("n = %d, p = %v: %d, want %v", n, p, got, k)
+						}
+						break
+					}
+				}
+				if w.taken() != x.taken() {
+					t.Fatalf("n = %d, p = %v: %d words, want %d", n, p, w.taken(), x.taken())
+				}
+			}
+		}
+	}
+}
+
 // logMass against 300-bit arithmetic.
 func TestLogMass(t *testing.T) {
 	real := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }

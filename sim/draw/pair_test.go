@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// checkPair returns an error unless drawPair gives the lanes that drawArms and
-// drawRewards give from the same words, and takes as many.
-func checkPair(p *Pack, one, other *Words, samples int) error {
+// checkPair returns an error unless drawPair gives the lanes of p that drawArms and
+// drawRewards give those of q from the same words, and takes as many.
+func checkPair(p, q *Pack, one, other *Words, samples int) error {
 	all := uint64(1)<<samples - 1
 	p.drawPair(one, all)
 	first, second, rewarded := p.Arms[0], p.Arms[1], p.Rewarded
-	p.drawArms(other, all)
-	p.drawRewards(other, all)
-	if first != p.Arms[0] || second != p.Arms[1] || rewarded != p.Rewarded {
-		return fmt.Errorf("%d samples: %b and %b, %b rewarded; want %b, %b rewarded", samples, first, second, rewarded, p.Arms, p.Rewarded)
+	q.drawArms(other, all)
+	q.drawRewards(other, all)
+	if first != q.Arms[0] || second != q.Arms[1] || rewarded != q.Rewarded {
+		return fmt.Errorf("%d samples: %b and %b, %b rewarded; want %b, %b rewarded", samples, first, second, rewarded, q.Arms, q.Rewarded)
 	}
 	if got, want := one.taken(), other.taken(); got != want {
 		return fmt.Errorf("%d samples: %d words taken, want %d", samples, got, want)
@@ -39,7 +39,7 @@ func pairMean(random *rand.Rand) float64 {
 // and the reward's undecided to the last of 63 bits.
 func TestDrawPairLate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 30_000 {
+	for range 10_000 {
 		samples := 1 + random.IntN(64)
 		f, bounds, means := lateFates(random, samples, 2)
 		for a := range means {
@@ -48,7 +48,7 @@ func TestDrawPairLate(t *testing.T) {
 		p := NewPack(2, means)
 		p.aim(bounds)
 		needed := f.needed(bounds)
-		if err := checkPair(p, f.words(needed), f.words(needed), samples); err != nil {
+		if err := checkPair(p, p, f.words(needed), f.words(needed), samples); err != nil {
 			t.Fatalf("bounds %#x, means %v, %v", bounds, means, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestDrawPairInSequence(t *testing.T) {
 		u := math.Ldexp(random.Float64(), -random.IntN(20))
 		p.Aim([]float64{u, 1 - u})
 		for range 100 {
-			if err := checkPair(p, one, other, random.IntN(65)); err != nil {
+			if err := checkPair(p, p, one, other, random.IntN(65)); err != nil {
 				t.Fatalf("bound %#x, means %v, %v", p.bounds[0].probability, p.means, err)
 			}
 		}
@@ -80,7 +80,7 @@ func TestDrawPairDyadic(t *testing.T) {
 		p := NewPack(2, []float64{pairMean(random), pairMean(random)})
 		p.Aim(weights)
 		for i := range 1000 {
-			if err := checkPair(p, one, other, 1+random.IntN(64)); err != nil {
+			if err := checkPair(p, p, one, other, 1+random.IntN(64)); err != nil {
 				t.Errorf("policy %v, draw %d: %v", weights, i, err)
 				break
 			}
@@ -88,8 +88,39 @@ func TestDrawPairDyadic(t *testing.T) {
 	}
 }
 
-// What the comparison sees: a wrong bit of the planes, of the bound, of a mean.
+// Any one bit wrong of the policy or, among the first bits, of a mean is noticed
+// by lanes just below and at them.
 func TestDrawPairTestsHavePower(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	_ = random
+	for _, samples := range widths[1:] {
+		for range 8 {
+			f, bounds, _ := lateFates(random, samples, 2)
+			means := []float64{float64(1+random.IntN(255)) / 256, float64(1+random.IntN(255)) / 256}
+			right, wrong := NewPack(2, means), NewPack(2, means)
+			right.aim(bounds)
+			f.arm[0], f.arm[1] = bounds[0]-1, bounds[0]
+			words := func() *Words { return f.words(f.needed(bounds)) }
+			for bit := range 63 {
+				wrong.aim([]uint64{bounds[0] ^ 1<<bit})
+				if checkPair(wrong, right, words(), words(), samples) == nil {
+					t.Fatalf("%d samples: a bound wrong in bit %d is not noticed", samples, bit)
+				}
+			}
+			for a := range means {
+				f.arm[0] = []uint64{bounds[0] - 1, bounds[0]}[a]
+				f.arm[1] = f.arm[0]
+				f.reward[0] = uint64(NewProbability(means[a]))
+				f.reward[1] = f.reward[0] - 1
+				for bit := range 8 {
+					flipped := []float64{means[0], means[1]}
+					flipped[a] = float64(int(256*means[a])^1<<bit) / 256
+					wrong := NewPack(2, flipped)
+					wrong.aim(bounds)
+					if checkPair(wrong, right, words(), words(), samples) == nil {
+						t.Fatalf("%d samples: a mean wrong in bit %d is not noticed", samples, bit)
+					}
+				}
+			}
+		}
+	}
 }

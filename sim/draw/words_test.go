@@ -48,18 +48,98 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+// Eight words at a time, from every place in the buffer: eight successive words
+// of the source, the next if the buffer holds as many, else the first of the next
+// buffer.
+func TestNextEight(t *testing.T) {
+	for before := range uint64(600) {
+		source, w := rand.NewPCG(1, 2), NewWords(filled{rand.NewPCG(1, 2)})
+		for range before {
+			w.Next()
+		}
+		from := before
+		if in := before % 256; in > 248 {
+			from += 256 - in
+		}
+		for range from {
+			source.Uint64()
+		}
+		for i, got := range w.nextEight() {
+			if want := source.Uint64(); got != want {
+				t.Fatalf("after %d words: word %d of eight is %#x, want %#x", before, i, got, want)
+			}
+		}
+		if got := w.taken(); got != from+8 {
+			t.Fatalf("after %d words and eight: %d taken, want %d", before, got, from+8)
+		}
+		if got, want := w.Next(), source.Uint64(); got != want {
+			t.Fatalf("after %d words and eight: %#x, want %#x", before, got, want)
+		}
+	}
+}
+
+// Two readers that take words one by one and by eights in any order are where a
+// count says they are, and Align brings the one behind to the other.
+func TestAlignAnyhow(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	stream := make([]uint64, 1<<20)
+	(&Xoshiro{1, 2, 3, 4}).Fill(stream)
+	readers := [2]*Words{NewWords(&Xoshiro{1, 2, 3, 4}), NewWords(&Xoshiro{1, 2, 3, 4})}
+	at := [2]uint64{}
+	for at[0] < uint64(len(stream))-10_000 && at[1] < uint64(len(stream))-10_000 {
+		i := random.IntN(2)
+		w, from := readers[i], at[i]
+		switch kind := random.IntN(20); {
+		case kind == 0:
+			Align(readers[0], readers[1])
+			at[0] = max(at[0], at[1])
+			at[1] = at[0]
+		case kind == 1: // several buffers ahead
+			for range random.IntN(1000) {
+				w.Next()
+				at[i]++
+			}
+		case kind < 12:
+			if got := w.Next(); got != stream[from] {
+				t.Fatalf("word %d is %#x, want %#x", from, got, stream[from])
+			}
+			at[i]++
+		default:
+			if from%256 > 248 {
+				from += 256 - from%256
+			}
+			if got := *w.nextEight(); got != [8]uint64(stream[from:]) {
+				t.Fatalf("words from %d are %#x, want %#x", from, got, stream[from:from+8])
+			}
+			at[i] = from + 8
+		}
+		for i, w := range readers {
+			if got := w.taken(); got != at[i] {
+				t.Fatalf("%d words taken, want %d", got, at[i])
+			}
+		}
+	}
+}
+
 func TestNothingIsAllocated(t *testing.T) {
-	w := words(1)
+	w := NewWords(&Xoshiro{1, 2, 3, 4})
 	counts, weights := make([]int, 3), []float64{0.2, 0.3, 0.5}
-	if n := testing.AllocsPerRun(1000, func() {
-		Normal(w)
-		ChiSquare(w, 3)
-		Binomial(w, 40, 0.3)
-		Binomial(w, 1000, 0.001)
-		Binomial(w, 1000, 0.3)
-		Multinomial(counts, w, 1000, weights)
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+	two, three := []float64{0.3, 0.7}, NewPack(3, []float64{0, 0.5, 1})
+	pair, table := NewPack(2, []float64{0.3, 0.6}), NewBinomialTable(1000, 0.3)
+	for name, draw := range map[string]func(){
+		"Normal":        func() { Normal(w) },
+		"ChiSquare":     func() { ChiSquare(w, 3) },
+		"lanes":         func() { Binomial(w, 40, 0.3) },
+		"inversion":     func() { Binomial(w, 1000, 0.001) },
+		"rejection":     func() { Binomial(w, 1000, 0.3) },
+		"Multinomial":   func() { Multinomial(counts, w, 1000, weights) },
+		"BinomialTable": func() { table.Draw(w, 999) },
+		"Pack":          func() { three.Aim(weights); three.Draw(w, 64); three.Draw(w, 9) },
+		"Pack of two":   func() { pair.Aim(two); pair.Draw(w, 64); pair.Draw(w, 9) },
+	} {
+		if n := testing.AllocsPerRun(1000, draw); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
 	}
 }
 
