@@ -261,16 +261,16 @@ func TestAccepts(t *testing.T) {
 	})
 }
 
-// The squeeze only saves work: reject draws from the same words what rejection
-// without it does, and takes as many.
-func TestRejectIsRejection(t *testing.T) {
+// The squeeze only saves work: rejection draws from the same words what it does
+// without, and takes as many.
+func TestSqueezeSavesWork(t *testing.T) {
 	for _, n := range []int{65, 100, 1000, 65536, 1 << 31} {
 		for _, p := range []float64{rejectionMean / float64(n) * (1 + 0x1p-50), 0.2, 0.5} {
 			w, x := words(uint64(n)), words(uint64(n))
 			tr := newTransform(n, p)
 			mode := math.Floor(float64(n+1) * p)
 			for range 2000 {
-				got := reject(w, n, p)
+				got := Binomial(w, n, p)
 				for {
 					u, v := Uniform(x)-0.5, Uniform(x)
 					d := 0.5 - math.Abs(u)
@@ -288,6 +288,21 @@ func TestRejectIsRejection(t *testing.T) {
 				if w.taken() != x.taken() {
 					t.Fatalf("n = %d, p = %v: %d words, want %d", n, p, w.taken(), x.taken())
 				}
+			}
+		}
+	}
+}
+
+// A law that was another before draws what a new one does, draw after draw.
+func TestBinomialLawIsSetAnew(t *testing.T) {
+	w, x := words(1), words(1)
+	var law BinomialLaw
+	for i := range 50 * len(trials) * len(probabilities) {
+		n, p := trials[i*5%len(trials)], probabilities[i*7%len(probabilities)]
+		law.Set(n, p)
+		for range 3 {
+			if got, want := law.Draw(w), Binomial(x, n, p); got != want || w.taken() != x.taken() {
+				t.Fatalf("n = %d, p = %v: %d, want %d; %d words, want %d", n, p, got, want, w.taken(), x.taken())
 			}
 		}
 	}

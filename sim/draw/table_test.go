@@ -1,0 +1,284 @@
+package draw
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"testing"
+)
+
+// law is a law of finitely many whole numbers: low, low + 1, ….
+type law struct {
+	low int
+	p   []*big.Float
+}
+
+const precision = 300
+
+func precise(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+// exactBinomial is the binomial law for 0 < p < 1, but for values less likely than
+// 2⁻²⁰⁰ times the most likely.
+func exactBinomial(n int, p float64) law {
+	odds := new(big.Float).Sub(precise(1), precise(p))
+	odds.Quo(precise(p), odds)
+	mode := min(int(float64(n+1)*p), n)
+	least := precise(0x1p-200)
+	ratio := func(k int) *big.Float { // P(k)/P(k−1)
+		r := precise(float64(n - k + 1))
+		return r.Mul(r.Quo(r, precise(float64(k))), odds)
+	}
+	up := []*big.Float{precise(1)}
+	for k := mode + 1; k <= n && up[len(up)-1].Cmp(least) > 0; k++ {
+		up = append(up, new(big.Float).Mul(up[len(up)-1], ratio(k)))
+	}
+	down := []*big.Float{precise(1)}
+	for k := mode; k > 0 && down[len(down)-1].Cmp(least) > 0; k-- {
+		down = append(down, new(big.Float).Quo(down[len(down)-1], ratio(k)))
+	}
+	slices.Reverse(down)
+	l := law{mode - len(down) + 1, append(down[:len(down)-1], up...)}
+	sum := precise(0)
+	for _, x := range l.p {
+		sum.Add(sum, x)
+	}
+	for _, x := range l.p {
+		x.Quo(x, sum)
+	}
+	return l
+}
+
+// law returns the law that a table encodes, from how many of the 2⁶⁴ words give
+// each value.
+func (t *aliasTable) law() law {
+	l := law{t.low, make([]*big.Float, len(t.columns))}
+	for i := range l.p {
+		l.p[i] = precise(0)
+	}
+	columns := uint64(len(t.columns))
+	// first returns the first word of column i whose place is not below place.
+	first := func(i int, place uint64) uint64 {
+		if uint64(i) == columns {
+			return 0 // 2⁶⁴
+		}
+		word, rest := bits.Div64(uint64(i), place, columns)
+		if rest > 0 {
+			word++
+		}
+		return word
+	}
+	for i, c := range t.columns {
+		own := first(i, c.threshold) - first(i, 0)
+		all := first(i+1, 0) - first(i, 0)
+		if columns == 1 {
+			own, all = math.MaxUint64, math.MaxUint64
+		}
+		add := func(k int, words uint64) {
+			x := new(big.Float).SetPrec(precision).SetUint64(words)
+			l.p[k].Add(l.p[k], x.SetMantExp(x, -64))
+		}
+		add(i, own)
+		add(int(c.other), all-own)
+	}
+	return l
+}
+
+// distance returns the distance in total variation.
+func (l law) distance(m law) float64 {
+	at := func(l law, k int) *big.Float {
+		if k < l.low || k >= l.low+len(l.p) {
+			return precise(0)
+		}
+		return l.p[k-l.low]
+	}
+	sum := precise(0)
+	for k := min(l.low, m.low); k < max(l.low+len(l.p), m.low+len(m.p)); k++ {
+		d := new(big.Float).Sub(at(l, k), at(m, k))
+		sum.Add(sum, d.Abs(d))
+	}
+	half, _ := sum.Float64()
+	return half / 2
+}
+
+// tabulated are numbers of trials that one table may draw at once, up to some at the
+// ends of digits of five and of six bits.
+var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15, 3 << 15, 31 * 4096, 1 << 17}
+
+// The law a table encodes, to the last word, is the binomial law to a rounding or
+// two a step: of at most 10 or so standard deviations to either side.
+func TestAliasTableLaw(t *testing.T) {
+	worst := 0.
+	for _, n := range tabulated {
+		for _, p := range append([]float64{5e-324, 0x1p-1022, 1e-9, 0x1p-17, 1. / 3}, probabilities...) {
+			low, weights := binomialWeights(n, p)
+			table := newAliasTable(low, weights)
+			if p == 0 || p == 1 {
+				if certainty := n * int(p); len(table.columns) != 1 || table.low != certainty {
+					t.Errorf("n = %d, p = %v: %d values from %d", n, p, len(table.columns), table.low)
+				}
+				continue
+			}
+			encoded, exact := table.law(), exactBinomial(n, p)
+			distance := encoded.distance(exact)
+			if distance > 0x1p-44 {
+				t.Errorf("n = %d, p = %v: 2^%.1f off", n, p, math.Log2(distance))
+			}
+			worst = max(worst, distance)
+			total, outside := precise(0), precise(0)
+			for k, x := range exact.p {
+				if k += exact.low; k < low || k >= low+len(weights) {
+					outside.Add(outside, x)
+				}
+			}
+			for _, x := range encoded.p {
+				total.Add(total, x)
+			}
+			if x, _ := outside.Float64(); x > 1e-20 {
+				t.Errorf("n = %d, p = %v: %g of the law left out", n, p, x)
+			}
+			if x, _ := total.Sub(total, precise(1)).Float64(); math.Abs(x) > 0x1p-64 {
+				t.Errorf("n = %d, p = %v: columns add up to 1 %+g", n, p, x)
+			}
+		}
+	}
+	t.Logf("at most 2^%.1f off", math.Log2(worst))
+}
+
+// A threshold wrong in its 20th bit, a probability wrong by 2⁻⁴⁰ of itself, a value
+// less likely than 2⁻³⁰ of the most likely lost.
+func TestAliasTableLawHasPower(t *testing.T) {
+	for _, n := range []int{31, 32 * 20, 1024 * 31, 1 << 17} {
+		exact := exactBinomial(n, 0.3)
+		low, weights := binomialWeights(n, 0.3)
+		table := newAliasTable(low, weights)
+		i := slices.IndexFunc(table.columns, func(c aliasColumn) bool { return c.threshold > 1<<62 && c.threshold < 3<<62 })
+		table.columns[i].threshold ^= 1 << 44
+		if d := table.law().distance(exact); d < 0x1p-44 {
+			t.Errorf("n = %d: a wrong threshold is 2^%.1f off", n, math.Log2(d))
+		}
+		low, weights = binomialWeights(n, 0.3*(1+0x1p-40))
+		wrong := newAliasTable(low, weights)
+		if d := wrong.law().distance(exact); d < 0x1p-44 {
+			t.Errorf("n = %d: a wrong probability is 2^%.1f off", n, math.Log2(d))
+		}
+		low, weights = binomialWeights(n, 0.3)
+		for weights[len(weights)-1] < 0x1p-30 {
+			weights = weights[:len(weights)-1]
+		}
+		cut := newAliasTable(low, weights)
+		if d := cut.law().distance(exact); d < 0x1p-44 {
+			t.Errorf("n = %d: a cut end is 2^%.1f off", n, math.Log2(d))
+		}
+	}
+}
+
+// A word gives the value for which law counts it: at the first and last words of each
+// column's two parts.
+func TestAliasTableWords(t *testing.T) {
+	for _, n := range []int{1, 31, 32 * 5, 1024 * 3} {
+		table := newAliasTable(binomialWeights(n, 0.2))
+		columns := uint64(len(table.columns))
+		for i, c := range table.columns {
+			// Words of which the place is next to the ends and the threshold.
+			for _, place := range []uint64{0, c.threshold, math.MaxUint64 - columns + 1} {
+				word, _ := bits.Div64(uint64(i), place, columns)
+				for _, word := range []uint64{word - 1, word, word + 1, word + 2} {
+					column, at := bits.Mul64(word, columns)
+					want := int(column)
+					if at >= table.columns[column].threshold {
+						want = int(table.columns[column].other)
+					}
+					if got := table.at(word); got != table.low+want {
+						t.Fatalf("n = %d: word %#x gives %d, want %d", n, word, got, table.low+want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// tableTrials are numbers of trials about the ends of digits of five bits and of
+// six.
+var tableTrials = []int{0, 1, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097, 1<<15 - 1, 1<<15 + 1, 1<<17 - 1, 1 << 17}
+
+func TestBinomialTable(t *testing.T) {
+	for j, p := range probabilities {
+		table := NewBinomialTable(MaxTabulated, p)
+		for i, n := range tableTrials {
+			w := words(uint64(100*i + j))
+			histogram := sample(draws, func() int { return table.Draw(w, n) })
+			if err := testBinomial(histogram, n, p); err != nil {
+				t.Errorf("n = %d, p = %v: %v", n, p, err)
+			}
+		}
+	}
+}
+
+// The law of a number of trials does not depend on the limit of the table; and a
+// draw takes a word for each digit that is not 0.
+func TestBinomialTableLimits(t *testing.T) {
+	largest := NewBinomialTable(MaxTabulated, 0.3)
+	for _, limit := range tableTrials {
+		table := NewBinomialTable(limit, 0.3)
+		for _, n := range append([]int{limit - limit%digits, limit / 2}, tableTrials...) {
+			if n > limit {
+				continue
+			}
+			parts := 0
+			for rest := n; rest > 0; rest /= digits {
+				if rest%digits > 0 {
+					parts++
+				}
+			}
+			w, x := words(uint64(n)), words(uint64(n))
+			for range 20 {
+				if got, want := table.Draw(w, n), largest.Draw(x, n); got != want {
+					t.Fatalf("limit %d, n = %d: %d, want %d", limit, n, got, want)
+				}
+			}
+			if got := w.taken(); got != uint64(20*parts) {
+				t.Errorf("n = %d: %d words in 20 draws of %d parts", n, got, parts)
+			}
+		}
+	}
+}
+
+// Planted faults: a probability wrong by 12 standard errors, a word that is used
+// for two digits.
+func TestBinomialTableTestsHavePower(t *testing.T) {
+	const p = 0.3
+	for _, n := range []int{17, 65, 4097, 1<<17 - 1} {
+		w := words(1)
+		off := NewBinomialTable(n, p+12*math.Sqrt(p*(1-p)/(float64(n)*draws)))
+		if testBinomial(sample(draws, func() int { return off.Draw(w, n) }), n, p) == nil {
+			t.Errorf("n = %d: a wrong p is not noticed", n)
+		}
+	}
+	table := NewBinomialTable(4095, p)
+	twice := NewWords(&broken{source: &Xoshiro{1, 2, 3, 4}, spoil: func(eight []uint64) {
+		for i := 0; i < len(eight); i += 2 {
+			eight[i+1] = eight[i]
+		}
+	}})
+	again := sample(draws, func() int { return table.Draw(twice, 4095) })
+	if testBinomial(again, 4095, p) == nil {
+		t.Error("the word of one digit as that of the next is not noticed")
+	}
+}
+
+func TestBinomialTablePanics(t *testing.T) {
+	for _, c := range []struct {
+		limit int
+		p     float64
+	}{{-1, 0.5}, {MaxTabulated + 1, 0.5}, {10, -0.1}, {10, 1.1}, {10, math.NaN()}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("NewBinomialTable(%d, %v) does not panic", c.limit, c.p)
+				}
+			}()
+			NewBinomialTable(c.limit, c.p)
+		}()
+	}
+}
