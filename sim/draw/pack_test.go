@@ -220,6 +220,23 @@ func TestPackCompareHasPower(t *testing.T) {
 	}
 }
 
+// Where there is nothing to decide, one arm of mean 1, no more than the first words
+// of the arm's number and the reward's are taken.
+func TestPackTakesNoMoreWordsThanNeeded(t *testing.T) {
+	for seed := range uint64(100) {
+		p, w := NewPack(1, []float64{1}), words(seed)
+		p.Aim([]float64{1})
+		p.Draw(w, 64)
+		if got := w.taken(); got != 16 {
+			t.Fatalf("64 samples: %d words", got)
+		}
+		p.Draw(w, 16)
+		if got := w.taken(); got != 20 {
+			t.Fatalf("16 samples: %d words", got-16)
+		}
+	}
+}
+
 // The bounds of a policy are the sums of its weights, to their rounding, and
 // leave the last arm of positive weight something.
 func TestPackAim(t *testing.T) {
