@@ -53,9 +53,11 @@ func (f fates) needed(bounds []uint64) int {
 }
 
 // words returns the words from which lanes read those fates, of which the arms
-// take the given number of bits.
+// take the given number of bits: the first bits of both come before the others.
 func (f fates) words(needed int) *Words {
-	return NewWords(filled{&script{words: slices.Concat(spell(f.arm, needed), spell(f.reward, 63))}})
+	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
+	first := layoutOf(len(f.arm)).words
+	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:], reward[first:])}})
 }
 
 // check draws and returns an error unless the lanes are those of the fates.
@@ -165,7 +167,7 @@ func TestPackCompares(t *testing.T) {
 				}
 				p = NewPack(arms, nil)
 				p.aim(bounds)
-				w := f.words(63)
+				w := NewWords(filled{&script{words: spell(f.arm, 63)}})
 				p.Draw(w, samples)
 				if got, want := w.taken(), uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
 					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, want %d", arms, samples, bounds, got, want)

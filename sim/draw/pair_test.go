@@ -7,14 +7,16 @@ import (
 	"testing"
 )
 
-// checkPair returns an error unless drawPair gives the lanes of p that drawArms and
-// drawRewards give those of q from the same words, and takes as many.
+// checkPair returns an error unless p, of two arms, draws in a straight line the
+// lanes that q draws as one of any number of arms from the same words, and takes as
+// many.
 func checkPair(p, q *Pack, one, other *Words, samples int) error {
-	all := uint64(1)<<samples - 1
-	p.drawPair(one, all)
+	p.drawPair(one, uint64(1)<<samples-1)
 	first, second, rewarded := p.Arms[0], p.Arms[1], p.Rewarded
-	q.drawArms(other, all)
-	q.drawRewards(other, all)
+	straight := q.pair
+	q.pair = nil
+	q.Draw(other, samples)
+	q.pair = straight
 	if first != q.Arms[0] || second != q.Arms[1] || rewarded != q.Rewarded {
 		return fmt.Errorf("%d samples: %b and %b, %b rewarded; want %b, %b rewarded", samples, first, second, rewarded, q.Arms, q.Rewarded)
 	}
