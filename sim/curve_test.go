@@ -117,7 +117,7 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 		for step := range every {
 			every[step] = step
 		}
-		team := newTeam(&c, every, 1)
+		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), 1)
 		runTeam(t.Context(), team, i)
 		for step := range mean {
 			mean[step] += team[0].values[step][0] / float64(c.Run.Replicas)

@@ -44,6 +44,10 @@ func outcomesOf(t *testing.T, run func(context.Context, []*replica, int), team [
 	return outcomes
 }
 
+func recordingTeam(c *Cell, size int) []*replica {
+	return newTeam(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), size)
+}
+
 // anyDuo returns a random cell that a duo can do.
 func anyDuo(random *rand.Rand, i int) Cell {
 	c := referenceCell()
@@ -78,13 +82,13 @@ func TestDuoIsTheGeneralReplica(t *testing.T) {
 	coasted := 0
 	for i := range 300 {
 		c := anyDuo(random, i)
-		team := newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize)
+		team := recordingTeam(&c, teamSize)
 		if newDuos(team) == nil {
 			t.Fatalf("no duo for %+v", c)
 		}
 		coasted += c.Run.Steps + 1 - len(team[0].watched())
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, stepByStep, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), first), outcomesOf(t, runTeam, team, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), first), outcomesOf(t, runTeam, team, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
@@ -101,8 +105,8 @@ func TestDuoDiverges(t *testing.T) {
 		c.Estimator.KL.Coefficient = 1e3
 		c.Lag.Interval = 3
 		c.Run = Run{Steps: 400, Replicas: teamSize}
-		want := outcomesOf(t, stepByStep, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 0)); diff != "" {
+		want := outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, runTeam, recordingTeam(&c, teamSize), 0)); diff != "" {
 			t.Errorf("η = %g:\n%s", rate, diff)
 		}
 		if rate > 1e3 && want[0].DivergedAt == running {
@@ -119,9 +123,9 @@ func TestTeamsAreReplicas(t *testing.T) {
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
 		c.Run.Steps, c.Run.BurnIn = 300, 100
-		team := outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), teamSize), 5)
+		team := outcomesOf(t, runTeam, recordingTeam(&c, teamSize), 5)
 		for i := range team {
-			if diff := cmp.Diff(team[i], outcomesOf(t, runTeam, newTeam(&c, RecordedSteps(c.Run.Steps, c.Lag), 1), 5+i)[0]); diff != "" {
+			if diff := cmp.Diff(team[i], outcomesOf(t, runTeam, recordingTeam(&c, 1), 5+i)[0]); diff != "" {
 				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
 			}
 		}

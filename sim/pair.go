@@ -24,7 +24,7 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	for _, d := range direction {
 		p.square += float64(d * d)
 	}
-	sides := newTeam(cell, nil, 2)
+	sides := newTeam(cell, nil, coupledLaws(&cell.Bandit, &cell.Estimator), 2)
 	for side := range p.sides {
 		logits := make([]float64, len(point))
 		for a, x := range point {

@@ -36,8 +36,7 @@ type replica struct {
 }
 
 // newTeam returns replicas of a cell that run on one worker.
-func newTeam(cell *Cell, recorded []int, size int) []*replica {
-	laws := newLaws(&cell.Bandit, &cell.Estimator)
+func newTeam(cell *Cell, recorded []int, laws *laws, size int) []*replica {
 	team := make([]*replica, size)
 	for i := range team {
 		team[i] = newReplica(cell, recorded, laws)

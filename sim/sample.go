@@ -27,32 +27,46 @@ type sampler struct {
 	lanes    uint64 // lanes of the next group to be taken
 	left     int    // groups in the pack that have not been taken
 
-	law               draw.BinomialLaw // of the first of two arms, in groups beyond packedSize
+	law               draw.BinomialLaw // of the first of two arms, in larger groups
 	counts, successes []int
 	atoms             []grpo.Atom
+}
+
+// laws are what the samplers of a cell can share if they run on one worker.
+type laws struct {
+	packed     int                       // the group size up to which packs are drawn
+	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
+	rewards    []*draw.BinomialTable     // by arm, of larger groups; nil: without tables
 }
 
 // packedSize is the group size up to which a few packs are faster than counts.
 const packedSize = 4 * draw.MaxLanes
 
-// laws are what the samplers of a cell can share if they run on one worker.
-type laws struct {
-	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
-	rewards    []*draw.BinomialTable     // by arm, of groups beyond packedSize; nil beyond MaxTabulated
-}
-
+// newLaws returns the laws that are drawn from fastest.
 func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
-	for _, arm := range bandit.Arms {
-		if arm.Reward != grpo.Bernoulli {
-			return new(laws)
-		}
-	}
-	l := &laws{advantages: grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)}
-	if estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
+	l := coupledLaws(bandit, estimator)
+	l.packed = packedSize
+	if l.advantages != nil && estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
 		for _, arm := range bandit.Arms {
 			l.rewards = append(l.rewards, draw.NewBinomialTable(estimator.GroupSize, arm.Mean))
 		}
 	}
+	return l
+}
+
+// coupledLaws returns laws for two samplers that read the same words, whose draws
+// are to differ little where their policies do. A binomial draw of a large group
+// grows with its probability as the quantile of one number does: two differ by what
+// their means do, give or take one; the lanes of as many samples differ by a random
+// number, and draws from tables by anything.
+func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
+	l := &laws{packed: draw.MaxLanes}
+	for _, arm := range bandit.Arms {
+		if arm.Reward != grpo.Bernoulli {
+			return l
+		}
+	}
+	l.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
 	return l
 }
 
@@ -85,7 +99,7 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.left = 0
 	switch {
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
-	case s.estimator.GroupSize <= packedSize:
+	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)
 	case len(behaviour.Probs) == 2:
 		s.law.Set(s.estimator.GroupSize, behaviour.Probs[0])
@@ -156,7 +170,7 @@ func (s *sampler) sample(w *draw.Words) {
 	case size <= draw.MaxLanes:
 		clear(s.counts)
 		s.count(s.next(w))
-	case size <= packedSize:
+	case size <= s.packed:
 		clear(s.counts)
 		clear(s.successes)
 		for left := size; left > 0; left -= draw.MaxLanes {

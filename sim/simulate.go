@@ -284,7 +284,7 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	if len(memory.team) == 0 || memory.team[0].cell != w.cell {
-		memory.team = newTeam(w.cell, w.recorded, min(teamSize, len(w.averages)))
+		memory.team = newTeam(w.cell, w.recorded, newLaws(&w.cell.Bandit, &w.cell.Estimator), min(teamSize, len(w.averages)))
 	}
 	sums := make(record, len(w.recorded))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1

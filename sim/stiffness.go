@@ -77,7 +77,7 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 // difference; all of it where neither side has moved what draws the group.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words [2]*draw.Words, d float64, pairs int) float64 {
 	var sides [2]probeSide
-	laws := newLaws(&c.Bandit, &c.Estimator)
+	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	for side := range sides {
 		sides[side] = p.side(c, laws, words[side], float64(1-2*side)*d, pairs)
 	}

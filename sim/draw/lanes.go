@@ -38,6 +38,12 @@ func Lanes(w *Words, mask uint64, p Probability) uint64 {
 	}
 	rest := uint64(p) << 1 // the binary expansion of p, next bit first
 	below, undecided := compareFirst(nextBits(w, mask), mask, rest)
+	return finish(w, below, undecided, rest)
+}
+
+// finish returns the lanes below an expansion, given those that are by their first
+// bits and those that are undecided by them.
+func finish(w *Words, below, undecided, rest uint64) uint64 {
 	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
 		below, undecided = compare(below, undecided, w.Next(), topBit(rest))
 	}

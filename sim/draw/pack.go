@@ -10,8 +10,9 @@ const MaxLanes = 64
 // As in Lanes each sample reads a uniform number U bit by bit, and no further
 // than it takes to know where U lies among the policy's cumulative probabilities:
 // some log₂(lanes·arms) + 1.3 words however large the group. A second number,
-// compared with the mean of the arm the sample fell on, gives its reward. So two
-// packs that read the same words agree in most lanes if their policies are close.
+// compared with the mean of the arm the sample fell on, gives its reward. The first
+// bits of both come before the few more that late lanes need, so two packs that read
+// the same words agree in most lanes if their policies are close.
 type Pack struct {
 	Arms     []uint64 // lanes that fell on each arm
 	Rewarded uint64   // lanes that were rewarded
@@ -98,20 +99,29 @@ func (p *Pack) Draw(w *Words, samples int) {
 		p.drawPair(w, all)
 		return
 	}
-	p.drawArms(w, all)
-	if len(p.means) > 0 {
-		p.drawRewards(w, all)
+	undecided := p.compareArms(nextBits(w, all), all)
+	if len(p.means) == 0 {
+		p.finishArms(w, all, undecided)
+		return
 	}
+	rewards := *nextBits(w, all)
+	p.finishArms(w, all, undecided)
+	p.drawRewards(w, &rewards, all)
 }
 
-func (p *Pack) drawArms(w *Words, all uint64) {
-	undecided := uint64(0)
-	b := nextBits(w, all)
+// compareArms compares the first bits of the lanes with all bounds, and returns
+// which lanes are undecided in any.
+func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) (undecided uint64) {
 	for i := range p.bounds {
 		x := &p.bounds[i]
 		x.below, x.undecided = compareFirst(b, all, uint64(x.probability)<<1)
 		undecided |= x.undecided
 	}
+	return undecided
+}
+
+// finishArms decides what is undecided and sets p.Arms.
+func (p *Pack) finishArms(w *Words, all, undecided uint64) {
 	for bit := 1 + firstBits; undecided != 0 && bit < 64; bit++ {
 		undecided = 0
 		word := w.Next()
@@ -135,13 +145,14 @@ func (p *Pack) drawArms(w *Words, all uint64) {
 	}
 }
 
-func (p *Pack) drawRewards(w *Words, all uint64) {
+// drawRewards sets p.Rewarded, from the first bits of the lanes and what else it
+// takes.
+func (p *Pack) drawRewards(w *Words, b *[firstBits]uint64, all uint64) {
 	below := uint64(0)
 	for a, lanes := range p.Arms {
 		below |= lanes & p.means[a].always
 	}
 	undecided := all &^ below
-	b := nextBits(w, all)
 	for bit := 0; bit < firstBits; bit += 4 {
 		var t0, t1, t2, t3 uint64 // bits of the mean of each lane's arm
 		for a, lanes := range p.Arms {

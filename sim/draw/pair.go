@@ -42,41 +42,51 @@ func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64
 	return below, undecided
 }
 
-// drawPair is drawArms and drawRewards of two arms, neither of them impossible and
-// none always rewarded, in a straight line: the same lanes from the same words.
+// drawPair is what Draw does, for two arms, neither of them impossible and none
+// always rewarded, in a straight line: the same lanes from the same words.
 func (p *Pack) drawPair(w *Words, all uint64) {
+	if all < 1<<narrow {
+		p.drawNarrowPair(w, all)
+		return
+	}
 	rest := uint64(p.bounds[0].probability) << 1
-	var first, rewarded, undecided uint64
-	if all < 1<<narrow {
-		a, b := narrowBits(rest)
-		first, undecided = narrowCompare(w.Next(), w.Next(), a, b)
-		first &= all
-		undecided &= all
-	} else {
-		first, undecided = compareFirst(w.nextEight(), all, rest)
+	first, late := compareFirst(w.nextEight(), all, rest)
+	b := w.nextEight()
+	if late != 0 {
+		kept := *b // finishing may overwrite them
+		b = &kept
+		first = finish(w, first, late, rest)
 	}
-	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
-		first, undecided = compare(first, undecided, w.Next(), topBit(rest))
-	}
+	t := &p.pair.wide
+	rewarded, undecided := compare(0, all, b[0], t[0].second^first&t[0].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[1], t[1].second^first&t[1].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[2], t[2].second^first&t[2].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[3], t[3].second^first&t[3].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[4], t[4].second^first&t[4].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[5], t[5].second^first&t[5].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
+	p.finishPair(w, all, first, rewarded, undecided)
+}
 
-	if all < 1<<narrow {
-		t, everywhere := &p.pair.narrow, first|first<<16
-		everywhere |= everywhere << 32
-		a, b := t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs
-		rewarded, undecided = narrowCompare(w.Next(), w.Next(), a, b)
-		rewarded &= all
-		undecided &= all
-	} else {
-		t, b := &p.pair.wide, w.nextEight()
-		rewarded, undecided = compare(0, all, b[0], t[0].second^first&t[0].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[1], t[1].second^first&t[1].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[2], t[2].second^first&t[2].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[3], t[3].second^first&t[3].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[4], t[4].second^first&t[4].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[5], t[5].second^first&t[5].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
-		rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
+// drawNarrowPair is drawPair of at most 16 lanes.
+func (p *Pack) drawNarrowPair(w *Words, all uint64) {
+	rest := uint64(p.bounds[0].probability) << 1
+	a, b := narrowBits(rest)
+	first, late := narrowCompare(w.Next(), w.Next(), a, b)
+	c, d := w.Next(), w.Next()
+	first &= all
+	if late &= all; late != 0 {
+		first = finish(w, first, late, rest)
 	}
+	t, everywhere := &p.pair.narrow, first|first<<16
+	everywhere |= everywhere << 32
+	rewarded, undecided := narrowCompare(c, d, t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs)
+	p.finishPair(w, all, first, rewarded&all, undecided&all)
+}
+
+// finishPair decides what is undecided of the rewards and sets the lanes.
+func (p *Pack) finishPair(w *Words, all, first, rewarded, undecided uint64) {
 	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
 		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
 		rewarded, undecided = compare(rewarded, undecided, w.Next(), other^first&(one^other))
