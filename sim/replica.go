@@ -33,6 +33,8 @@ type replica struct {
 	sums       averages // over steps
 	zero       int      // zero-variance groups after burn-in
 	divergedAt int      // step, or running
+
+	reward0, gap0 float64 // J and z of start
 }
 
 // newTeam returns replicas of a cell that run on one worker.
@@ -85,6 +87,7 @@ func (r *replica) begin(index int) {
 	r.words.Reset(Stream(c.Seed, c.ID, ForReplica, index))
 	r.policy.Set(r.start)
 	r.motion.Rest()
+	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
 	r.divergedAt = running
@@ -121,11 +124,11 @@ func (r *replica) step(t int) {
 		return
 	}
 	if t >= r.cell.Run.BurnIn {
-		d := reward - r.start.Mean(r.means)
+		d := reward - r.reward0
 		r.sums.reward += d
 		r.sums.rewardSquare += float64(d * d)
 		if len(r.g) == 2 {
-			d := gap(r.policy) - gap(r.start)
+			d := gap(r.policy) - r.gap0
 			r.sums.gap += d
 			r.sums.gapSquare += float64(d * d)
 		}

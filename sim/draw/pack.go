@@ -26,6 +26,7 @@ type Pack struct {
 // bound compares all lanes with the probability of an arm and those before it.
 type bound struct {
 	probability      Probability
+	rest             uint64 // of its binary expansion, next bit first
 	below, undecided uint64
 }
 
@@ -91,9 +92,12 @@ func (p *Pack) Aim(weights []float64) {
 	p.bounds = p.bounds[:p.last]
 }
 
-// Draw draws the given number of samples, at most MaxLanes, into the lowest lanes
-// of p.Arms and p.Rewarded.
+// Draw draws the given number of samples, from 0 to MaxLanes, into the lowest lanes
+// of p.Arms and p.Rewarded; it panics if samples is another number.
 func (p *Pack) Draw(w *Words, samples int) {
+	if uint(samples) > MaxLanes {
+		panic("draw: a pack holds 0 to 64 samples")
+	}
 	all := ^uint64(0) >> (MaxLanes - uint(samples))
 	if p.pair != nil && p.last == 1 {
 		p.drawPair(w, all)
@@ -110,11 +114,15 @@ func (p *Pack) Draw(w *Words, samples int) {
 }
 
 // compareArms compares the first bits of the lanes with all bounds, and returns
-// which lanes are undecided in any.
+// which lanes are undecided in any that has more to compare with.
 func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) (undecided uint64) {
 	for i := range p.bounds {
 		x := &p.bounds[i]
-		x.below, x.undecided = compareFirst(b, all, uint64(x.probability)<<1)
+		x.rest = uint64(x.probability) << 1
+		x.below, x.undecided = compareFirst(b, all, x.rest)
+		if x.rest <<= firstBits; x.rest == 0 {
+			x.undecided = 0
+		}
 		undecided |= x.undecided
 	}
 	return undecided
@@ -122,12 +130,18 @@ func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) (undecided uint64) 
 
 // finishArms decides what is undecided and sets p.Arms.
 func (p *Pack) finishArms(w *Words, all, undecided uint64) {
-	for bit := 1 + firstBits; undecided != 0 && bit < 64; bit++ {
+	for undecided != 0 {
 		undecided = 0
 		word := w.Next()
 		for i := range p.bounds {
 			x := &p.bounds[i]
-			x.below, x.undecided = compare(x.below, x.undecided, word, topBit(uint64(x.probability)<<bit))
+			if x.undecided == 0 {
+				continue
+			}
+			x.below, x.undecided = compare(x.below, x.undecided, word, topBit(x.rest))
+			if x.rest <<= 1; x.rest == 0 {
+				x.undecided = 0
+			}
 			undecided |= x.undecided
 		}
 	}

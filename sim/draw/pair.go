@@ -42,8 +42,8 @@ func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64
 	return below, undecided
 }
 
-// drawPair is what Draw does, for two arms, neither of them impossible and none
-// always rewarded, in a straight line: the same lanes from the same words.
+// drawPair is what Draw does, for two arms of which the second is not impossible and
+// none is always rewarded, in a straight line: the same lanes from the same words.
 func (p *Pack) drawPair(w *Words, all uint64) {
 	if all < 1<<narrow {
 		p.drawNarrowPair(w, all)

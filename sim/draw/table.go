@@ -6,7 +6,10 @@ import "math/bits"
 // all with one probability p: the trials are split by the digits of their number
 // in base 32, and each part drawn from a table of its law. That takes a word a
 // digit, and no branch that depends on chance.
-type BinomialTable struct{ parts [][digits]aliasTable } // [position][digit]
+type BinomialTable struct {
+	limit int
+	parts [][digits]aliasTable // [position][digit]
+}
 
 const (
 	digitBits = 5
@@ -23,7 +26,7 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 	if limit < 0 || limit > MaxTabulated || !(p >= 0 && p <= 1) {
 		panic("draw: no table for such a law")
 	}
-	t := new(BinomialTable)
+	t := &BinomialTable{limit: limit}
 	for position := 0; limit>>position > 0; position += digitBits {
 		var part [digits]aliasTable
 		for digit := 1; digit < digits && digit<<position <= limit; digit++ {
@@ -35,8 +38,11 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 }
 
 // Draw returns a draw of the number of successes in n trials, n from 0 to the
-// limit.
+// limit; it panics if n is another number.
 func (t *BinomialTable) Draw(w *Words, n int) int {
+	if uint(n) > uint(t.limit) {
+		panic("draw: more trials than the table is for")
+	}
 	successes := 0
 	for i := range t.parts {
 		if digit := n >> (digitBits * i) & (digits - 1); digit > 0 {
