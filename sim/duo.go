@@ -40,6 +40,8 @@ type duoCell struct {
 	reference0, reference1 float64
 	share                  float64 // 1/GB
 	beta, rate, momentum   float64
+	plain                  bool // the optimizer is the heavy ball at a constant rate
+	optimizer              *grpo.Optimizer
 	reward0, gap0          float64
 	burnIn, groups, size   int
 	group                  uint64                             // lanes of a group, if the group size is at most 64
@@ -64,9 +66,7 @@ func newDuos(team []*replica) []duo {
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode == grpo.Clip,
 		e.KL.Gradient != grpo.ExactKL,
-		c.Lag.Kind != grpo.Block,
-		o.Kind != grpo.HeavyBall,
-		o.Schedule.Kind != grpo.ConstantRate || o.Schedule.Warmup > 0:
+		c.Lag.Kind != grpo.Block:
 		return nil
 	}
 	cell := &duoCell{
@@ -74,7 +74,9 @@ func newDuos(team []*replica) []duo {
 		reference0: c.Reference[0], reference1: c.Reference[1],
 		share: 1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
 		beta:  e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
-		reward0: r.start.Mean(r.means), gap0: gap(r.start),
+		plain:     o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
+		optimizer: o,
+		reward0:   r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 		group:      r.sampler.first,
 		importance: e.Importance.Mode,
@@ -148,9 +150,10 @@ func (d *duo) give() {
 	r, s := d.replica, d.sampler
 	r.policy.Logits[0], r.policy.Logits[1] = d.logits0, d.logits1
 	r.policy.Update()
-	r.snapshot.Update() // refresh does not do all of it
-	velocity := r.motion.Velocity()
-	velocity[0], velocity[1] = d.velocity0, d.velocity1
+	r.snapshot.Update()                           // refresh does not do all of it
+	if velocity := r.motion.Velocity(); d.plain { // else it is the motion's
+		velocity[0], velocity[1] = d.velocity0, d.velocity1
+	}
 	r.sums, r.zero = d.averages, d.zero
 	s.left = d.left
 	s.lanes = s.first << (uint(s.together-d.left) * s.size)
@@ -266,9 +269,15 @@ func (d *duo) move(t int) {
 		g1 -= float64(c.beta * float64(q1*(d1-mean)))
 	}
 
-	v0, v1 := float64(c.momentum*d.velocity0)+g0, float64(c.momentum*d.velocity1)+g1
-	d.velocity0, d.velocity1 = v0, v1
-	d.logits0, d.logits1 = l0+float64(c.rate*v0), l1+float64(c.rate*v1)
+	if c.plain {
+		v0, v1 := float64(c.momentum*d.velocity0)+g0, float64(c.momentum*d.velocity1)+g1
+		d.velocity0, d.velocity1 = v0, v1
+		d.logits0, d.logits1 = l0+float64(c.rate*v0), l1+float64(c.rate*v1)
+		return
+	}
+	logits := [2]float64{l0, l1}
+	c.optimizer.Step(logits[:], []float64{g0, g1}, d.replica.motion, c.optimizer.Rate(t))
+	d.logits0, d.logits1 = logits[0], logits[1]
 }
 
 // settle sets the probabilities after step t, as grpo.Policy.Update does.

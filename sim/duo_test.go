@@ -66,6 +66,11 @@ func anyDuo(random *rand.Rand, i int) Cell {
 	c.Lag.Interval = 1 + random.IntN(9)
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
+	c.Optimizer.Kind = [...]grpo.Method{grpo.HeavyBall, grpo.HeavyBall, grpo.Nesterov, grpo.Adam}[random.IntN(4)]
+	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
+	if random.IntN(3) == 0 {
+		c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
+	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: teamSize}
