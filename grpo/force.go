@@ -39,16 +39,15 @@ func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
 	sum := 0.0
-	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)]
+	upper, lower, arms, probs := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)], current.Probs[:len(g)]
 	for a := range g {
 		arm := &arms[a]
 		c := float64(share * (float64(upper[a]*arm.Positive) + float64(lower[a]*arm.Negative)))
 		g[a] = c
 		sum += c
 	}
-	probs := current.Probs[:len(g)]
-	for a := range g {
-		g[a] -= float64(probs[a] * sum)
+	for a, p := range probs {
+		g[a] -= float64(p * sum)
 	}
 	f.subtractKL(g, current, behaviour, func(a int) float64 {
 		return share * float64(tally.Arms[a].Count)

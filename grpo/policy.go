@@ -50,15 +50,7 @@ func (p *Policy) Update() {
 			shift = l
 		}
 	}
-	norm := 0.0
-	for a, l := range logits {
-		e := 1.0
-		if l != shift {
-			e = fp.Exp(l - shift)
-		}
-		probs[a] = e
-		norm += e
-	}
+	norm := fp.ExpBelow(probs, logits, shift)
 	inverse := 1 / norm
 	for a := range probs {
 		probs[a] *= inverse

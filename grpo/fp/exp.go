@@ -59,6 +59,35 @@ func Exp(x float64) float64 {
 	return power + float64(power*rest)
 }
 
+// ExpBelow sets y[a] = e^(x[a]−top), with the bits of Exp, for a top that no x
+// exceeds, and returns their sum. The lengths must be equal.
+func ExpBelow(y, x []float64, top float64) (sum float64) {
+	x = x[:len(y)]
+	for a := range y {
+		d := x[a] - top
+		// As in Exp, where the result is a normal number and not 1.
+		if magnitude := math.Float64bits(d) &^ (1 << 63); magnitude-expSmallBits >= expLargeBits-expSmallBits {
+			y[a] = Exp(d)
+			sum += y[a]
+			continue
+		}
+		shifted := float64(d*stepsPerUnit) + toInteger
+		steps := math.Float64bits(shifted)
+		k := shifted - toInteger
+		r := d - float64(k*ln2StepHi) - float64(k*ln2StepLo)
+		entry := &expTable[steps&127]
+		square := float64(r * r)
+		rest := entry.tail + r +
+			float64(square*(1./2+float64(r*(1./6)))) +
+			float64(float64(square*square)*(1./24+float64(r*(1./120))))
+		power := math.Float64frombits(entry.bits + steps<<45)
+		e := power + float64(power*rest)
+		y[a] = e
+		sum += e
+	}
+	return sum
+}
+
 // scaled returns 2^(k/128)(1 + rest) where the exponent in bits may have left
 // its range: it works at another exponent and comes back in one rounding.
 func scaled(bits uint64, rest, x float64) float64 {

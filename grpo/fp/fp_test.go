@@ -242,3 +242,26 @@ func benchmark(b *testing.B, f func(float64) float64, low, high float64) {
 func BenchmarkExp(b *testing.B)       { benchmark(b, Exp, -20, 20) }
 func BenchmarkLog(b *testing.B)       { benchmark(b, Log, 0, 1) }
 func BenchmarkNormalCDF(b *testing.B) { benchmark(b, NormalCDF, -4, 4) }
+
+// ExpBelow has the bits of Exp, near its ends too.
+func TestExpBelowIsExp(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		top := 10 * random.NormFloat64()
+		x, y := make([]float64, 7), make([]float64, 7)
+		for a := range x {
+			x[a] = top - [...]float64{0, random.Float64(), 100 * random.Float64(), 800 * random.Float64(), 0x1p-54, 0x1p-60, math.Inf(1)}[random.IntN(7)]
+		}
+		want := 0.0
+		sum := ExpBelow(y, x, top)
+		for a := range x {
+			want += Exp(x[a] - top)
+			if y[a] != Exp(x[a]-top) {
+				t.Fatalf("e^(%x − %x) is %x, want %x", x[a], top, y[a], Exp(x[a]-top))
+			}
+		}
+		if sum != want {
+			t.Fatalf("the sum is %x, want %x", sum, want)
+		}
+	}
+}
