@@ -47,8 +47,8 @@ Each verdict here has a 95 %% interval of its own. Columns:
 * **wrong theory**: the same for the check's control, with by how much it changes what is predicted.
   *Required: at least 10 %%, and none agrees.*
 * **starved**: *agree / inconclusive / disagree* with a hundredth of the replicas (at least eight, four
-  of a search) or a thousandth of the draws for the stiffness (at least eight batches), and the median
-  half-width then, in margins (∞: nothing can be measured). A search can lack either. *Required: wider than the margin, at least 95 %%
+  of a search) or, for the stiffness, a thousandth of the draws (at least eight batches), and the median
+  half-width then, in margins (∞: nothing can be measured). *Required: wider than the margin, at least 95 %%
   inconclusive, none agrees.*
 
 `

@@ -31,16 +31,14 @@ const (
 	fewestDraws    = 8 * 9
 )
 
-// starvations lists what the cell's data can be starved of: a search of both
-// what it decides by and the stiffness that its result is held against.
+// starvations lists what the cell's data can be starved of. A search is starved of
+// what it decides by; the stiffness that its result is held against is known to
+// about the margin from as few draws as have a scatter.
 func (c *cell) starvations() []diet {
-	switch check := &c.spec.Checks[0]; {
-	case check.Draws == 0:
-		return []diet{fewReplicas}
-	case check.Locate == nil:
+	if check := &c.spec.Checks[0]; check.Draws > 0 && check.Locate == nil {
 		return []diet{fewDraws}
 	}
-	return []diet{fewReplicas, fewDraws}
+	return []diet{fewReplicas}
 }
 
 // starve returns a part of n, at least the fewest but never more than n.
