@@ -136,3 +136,39 @@ func TestTeamsAreReplicas(t *testing.T) {
 		}
 	}
 }
+
+// The step of a divergence is that of the first policy that is none, also where
+// nothing is recorded.
+func TestStepOfDivergence(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.ExactKL, At: grpo.AtCurrent}
+	c.Optimizer.LearningRate = 1.7e308
+	c.Lag.Interval = 50
+	c.Run = Run{Steps: 400, Replicas: teamSize}
+	for name, run := range map[string]func(context.Context, []*replica, int){"step": stepByStep, "duo": runTeam} {
+		for _, o := range outcomesOf(t, run, recordingTeam(&c, teamSize), 0) {
+			if o.DivergedAt != 2 {
+				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)
+			}
+		}
+	}
+}
+
+// A duo turns down the cells it cannot do.
+func TestDuoTurnsDown(t *testing.T) {
+	for name, change := range map[string]func(*Cell){
+		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
+		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
+		"delay":      func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 3} },
+		"three arms": func(c *Cell) {
+			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
+			c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)
+		},
+	} {
+		c := referenceCell()
+		change(&c)
+		if newDuos(recordingTeam(&c, 1)) != nil {
+			t.Errorf("%s: a duo", name)
+		}
+	}
+}

@@ -204,6 +204,7 @@ func agreement() []Cell {
 		c.Estimator.GroupsPerStep = 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
+	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
 		c.Estimator.Importance.Mode = grpo.Ratio
 		c.Estimator.KL.Gradient = grpo.K2

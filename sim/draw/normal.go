@@ -12,7 +12,7 @@ import (
 func Uniform(w *Words) float64 { return unit(w.Next()) }
 
 // unit is the number of Uniform that a word stands for.
-func unit(word uint64) float64 { return (float64(int64(word>>12)) + 0.5) * 0x1p-52 }
+func unit(word uint64) float64 { return float64((float64(int64(word>>12)) + 0.5) * 0x1p-52) }
 
 // Normal returns a draw of the standard normal law, by Marsaglia's polar method:
 // with (u, v) uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal.
