@@ -150,7 +150,6 @@ func (d *duo) give() {
 	r, s := d.replica, d.sampler
 	r.policy.Logits[0], r.policy.Logits[1] = d.logits0, d.logits1
 	r.policy.Update()
-	r.snapshot.Update()                           // refresh does not do all of it
 	if velocity := r.motion.Velocity(); d.plain { // else it is the motion's
 		velocity[0], velocity[1] = d.velocity0, d.velocity1
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"grposim/grpo"
-	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
 
@@ -26,12 +25,8 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	}
 	sides := newTeam(cell, nil, coupledLaws(&cell.Bandit, &cell.Estimator), 2)
 	for side := range p.sides {
-		logits := make([]float64, len(point))
-		for a, x := range point {
-			logits[a] = x + float64(float64(1-2*side)*float64(offset*direction[a]))
-		}
 		p.sides[side] = sides[side]
-		p.sides[side].start = grpo.NewPolicy(logits)
+		p.sides[side].start = displaced(point, direction, float64(1-2*side)*offset)
 	}
 	return p
 }
@@ -50,28 +45,15 @@ func (p *pair) begin(purpose Purpose, index int) {
 // step does optimizer step t on both sides, in order from t = 0, and reports
 // whether they are still in the range of floating point.
 func (p *pair) step(t int) (ok bool) {
-	c := p.cell
 	plus, minus := p.sides[0], p.sides[1]
-	if c.Lag.Refreshes(t) {
+	if p.cell.Lag.Refreshes(t) {
 		plus.refresh(t)
 		minus.refresh(t)
 	}
-	if c.Deterministic() {
-		plus.force.Expected(plus.g, &c.Bandit, plus.policy, plus.snapshot)
-		minus.force.Expected(minus.g, &c.Bandit, minus.policy, minus.snapshot)
-	} else {
-		plus.tally.Reset()
-		minus.tally.Reset()
-		for range c.Estimator.GroupsPerStep {
-			draw.Align(plus.words, minus.words)
-			plus.sampler.group(&plus.tally, plus.words)
-			minus.sampler.group(&minus.tally, minus.words)
-		}
-		plus.force.Sampled(plus.g, &plus.tally, plus.policy, plus.snapshot)
-		minus.force.Sampled(minus.g, &minus.tally, minus.policy, minus.snapshot)
-	}
+	drawTogether(&plus.drawing, &minus.drawing)
 	ok = true
 	for _, r := range p.sides {
+		r.gradient(r.policy, r.snapshot)
 		r.move(t)
 		ok = ok && finite(r.policy.Logits)
 	}

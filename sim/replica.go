@@ -10,21 +10,16 @@ import (
 
 // replica runs one replica after another of one cell, reusing its memory.
 type replica struct {
-	cell      *Cell
+	drawing
 	recorded  []int
 	read      []int // steps at which J is read into curve, then −1
 	means     []float64
-	sampler   *sampler
-	force     *grpo.Force
 	reference *grpo.Policy
 	start     *grpo.Policy
 	policy    *grpo.Policy
 	history   *grpo.History
 	snapshot  *grpo.Policy // π_old
 	motion    *grpo.Motion
-	tally     grpo.Tally
-	g         []float64
-	words     *draw.Words
 
 	values     [][quantityCount]float64 // by recorded step
 	nextRecord int
@@ -54,20 +49,15 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
 	return &replica{
-		cell:      cell,
+		drawing:   newDrawing(cell, laws, draw.NewWords(nil), cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
 		recorded:  recorded,
 		read:      append(read, -1),
 		means:     means(&cell.Bandit),
-		sampler:   newSampler(&cell.Bandit, &cell.Estimator, laws, cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
-		force:     grpo.NewForce(cell.Estimator, cell.Reference),
 		reference: grpo.NewPolicy(cell.Reference),
 		start:     grpo.NewPolicy(cell.Init),
 		policy:    grpo.NewPolicy(cell.Init),
 		history:   grpo.NewHistory(lag, arms),
 		motion:    grpo.NewMotion(arms),
-		tally:     grpo.Tally{Arms: make([]grpo.ArmTally, arms)},
-		g:         make([]float64, arms),
-		words:     draw.NewWords(nil),
 		values:    make([][quantityCount]float64, len(recorded)),
 		curve:     make([]float64, len(read)),
 	}
@@ -105,7 +95,8 @@ func (r *replica) step(t int) {
 	if r.cell.Lag.Refreshes(t) {
 		r.refresh(t)
 	}
-	r.gradient()
+	r.draw()
+	r.gradient(r.policy, r.snapshot)
 	reward := r.policy.Mean(r.means)
 	if t == r.read[r.nextRead] {
 		r.curve[r.nextRead] = reward
@@ -150,18 +141,6 @@ func (r *replica) watched() []int {
 func (r *replica) refresh(t int) {
 	r.snapshot = r.history.Behaviour(t, r.policy)
 	r.sampler.aim(r.snapshot)
-}
-
-// gradient draws the groups of a step and sets g.
-func (r *replica) gradient() {
-	c := r.cell
-	if c.Deterministic() {
-		r.force.Expected(r.g, &c.Bandit, r.policy, r.snapshot)
-		return
-	}
-	r.tally.Reset()
-	r.sampler.tally(&r.tally, r.words)
-	r.force.Sampled(r.g, &r.tally, r.policy, r.snapshot)
 }
 
 // move updates the policy by the gradient of step t. Nothing is drawn from one that

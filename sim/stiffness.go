@@ -63,88 +63,46 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 	if c.Deterministic() {
 		single, double = 1, 1
 	}
+	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	var words [2]*draw.Words
 	for side := range words {
 		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBatches+batch))
 	}
-	near := p.slope(ctx, c, words, p.Displacement, single)
-	far := p.slope(ctx, c, words, 2*p.Displacement, double)
+	near := p.slope(ctx, c, laws, words, p.Displacement, single)
+	far := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
 	return (float64(4*near) - far) / 3
 }
 
 // slope measures S(d) from a number of pairs. Both sides of a pair draw their
 // groups with the same words, so that most of the noise cancels in the
 // difference; all of it where neither side has moved what draws the group.
-func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, words [2]*draw.Words, d float64, pairs int) float64 {
-	var sides [2]probeSide
-	laws := coupledLaws(&c.Bandit, &c.Estimator)
+func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) float64 {
+	var sides [2]drawing
+	var current, behaviour [2]*grpo.Policy
 	for side := range sides {
-		sides[side] = p.side(c, laws, words[side], float64(1-2*side)*d, pairs)
+		sides[side] = newDrawing(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
+		moved, rest := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
+		current[side], behaviour[side] = moved, moved
+		switch p.Displaced {
+		case Current:
+			behaviour[side] = rest
+		case Behind:
+			current[side] = rest
+		}
+		sides[side].sampler.aim(behaviour[side])
 	}
-	plus, minus := &sides[0], &sides[1]
 	sum := 0.0
 	for n := range pairs {
 		if n%stepsBetweenLooks == 0 && ctx.Err() != nil {
 			return 0 // the cell will not be finished
 		}
-		plus.tally.Reset()
-		minus.tally.Reset()
-		if !c.Deterministic() {
-			for range c.Estimator.GroupsPerStep {
-				draw.Align(plus.words, minus.words)
-				plus.sampler.group(&plus.tally, plus.words)
-				minus.sampler.group(&minus.tally, minus.words)
-			}
+		drawTogether(&sides[0], &sides[1])
+		for side := range sides {
+			sides[side].gradient(current[side], behaviour[side])
 		}
-		up, down := plus.gradient(c), minus.gradient(c)
 		for a, covector := range p.Covector {
-			sum -= float64(covector * (up[a] - down[a]))
+			sum -= float64(covector * (sides[0].g[a] - sides[1].g[a]))
 		}
 	}
 	return sum / (2 * d * float64(pairs))
-}
-
-// probeSide is one side of a pair of draws.
-type probeSide struct {
-	current, behaviour *grpo.Policy
-	words              *draw.Words
-	sampler            *sampler
-	force              *grpo.Force
-	tally              grpo.Tally
-	g                  []float64
-}
-
-// side returns the side that is displaced by d, for the given number of draws.
-func (p *StiffnessProbe) side(c *Cell, laws *laws, words *draw.Words, d float64, draws int) probeSide {
-	logits := append([]float64(nil), p.Point...)
-	for a := range logits {
-		logits[a] += float64(d * p.Direction[a])
-	}
-	moved, rest := grpo.NewPolicy(logits), grpo.NewPolicy(p.Point)
-	s := probeSide{
-		current: moved, behaviour: moved,
-		words:   words,
-		sampler: newSampler(&c.Bandit, &c.Estimator, laws, draws*c.Estimator.GroupsPerStep),
-		force:   grpo.NewForce(c.Estimator, c.Reference),
-		tally:   grpo.Tally{Arms: make([]grpo.ArmTally, len(p.Point))},
-		g:       make([]float64, len(p.Point)),
-	}
-	switch p.Displaced {
-	case Current:
-		s.behaviour = rest
-	case Behind:
-		s.current = rest
-	}
-	s.sampler.aim(s.behaviour)
-	return s
-}
-
-// gradient returns the gradient of what the side has drawn, valid until the next.
-func (s *probeSide) gradient(c *Cell) []float64 {
-	if c.Deterministic() {
-		s.force.Expected(s.g, &c.Bandit, s.current, s.behaviour)
-	} else {
-		s.force.Sampled(s.g, &s.tally, s.current, s.behaviour)
-	}
-	return s.g
 }

@@ -54,7 +54,7 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 
 // binomialWeights returns numbers proportional to the probabilities of low,
 // low + 1, …, beyond which there is less than 10⁻²⁰ of the law. They follow from
-// the most likely number of successes outwards,
+// the most likely number of successes down to low, and from there upwards,
 //
 //	P(k)/P(k−1) = (n−k+1)/k · p/(1−p),
 //
