@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact
-// KL penalty at the current policy: one replica of b.N steps.
+// KL penalty at the current policy, of replicas that one worker runs abreast.
 func BenchmarkStep(b *testing.B) {
 	for _, arms := range []int{2, 10, 100} {
 		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {
@@ -59,7 +59,8 @@ func benchmarkCell(arms int) sim.Cell {
 }
 
 func benchmarkSteps(b *testing.B, cell sim.Cell) {
-	cell.Run = sim.Run{Steps: b.N, Replicas: 1}
+	const abreast = 8
+	cell.Run = sim.Run{Steps: max(1, b.N/abreast), Replicas: abreast}
 	b.ReportAllocs()
 	err := sim.Simulate(b.Context(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error {
 		if r.Status != sim.OK {

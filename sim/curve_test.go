@@ -118,9 +118,9 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 			every[step] = step
 		}
 		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), 1)
-		runTeam(t.Context(), team, i)
+		replica := team.run(t.Context(), i, 1)[0]
 		for step := range mean {
-			mean[step] += team[0].values[step][0] / float64(c.Run.Replicas)
+			mean[step] += replica.values[step][0] / float64(c.Run.Replicas)
 		}
 	}
 	at := func(fit CurveFit) (steps []int, reward []float64) {

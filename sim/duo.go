@@ -10,45 +10,62 @@ import (
 	"grposim/sim/draw"
 )
 
-// duo is a replica with two Bernoulli arms, between two steps at which anything is
-// recorded or read: what gradient and move do arm by arm and option by option it
-// does in a straight line, to the last bit. Most steps that anybody waits for in
-// this field are such steps.
+// duos are replicas with two Bernoulli arms that run abreast, between two steps at
+// which anything is recorded or read: what gradient and move do arm by arm and
+// option by option they do in a straight line, to the last bit. Most steps that
+// anybody waits for in this field are such steps.
 //
-// A step has three phases, each done for the whole team before the next: tally,
-// move and settle. Each number waits for the one before it; so the processor has
-// another replica's to go on with.
-type duo struct {
-	logits0, logits1, probs0, probs1, velocity0, velocity1 float64
-	positive0, negative0, positive1, negative1             float64 // the grpo.Tally of the step
-	zeroVariance                                           int
+// A step has three phases, each done for all before the next: tally, move and
+// settle. Each number waits for the one before it; so the processor has another
+// replica's to go on with.
+type duos struct {
+	all     []duo
+	running []duo // those of all that run
 
-	left            int    // groups in the pack that have not been taken
-	first, rewarded uint64 // lanes of the first arm, and rewarded ones, of those groups
-	averages        averages
-	zero            int // zero-variance groups after burn-in
-
-	*duoCell
-	replica *replica
-	sampler *sampler
-	old     *grpo.Policy // π_old
-}
-
-// duoCell is what the duos of a cell have in common.
-type duoCell struct {
+	lag                    grpo.Lag
 	mean0, mean1           float64
 	reference0, reference1 float64
 	share                  float64 // 1/GB
 	beta, rate, momentum   float64
+	ratio                  bool // samples are weighted, by π/π_old
+	penaltyAtSnapshot      bool
 	plain                  bool // the optimizer is the heavy ball at a constant rate
 	optimizer              *grpo.Optimizer
 	reward0, gap0          float64
 	burnIn, groups, size   int
-	group                  uint64                             // lanes of a group, if the group size is at most 64
-	single                 bool                               // a step has one group, of at most that size
-	advantages             [2 * draw.MaxLanes]groupAdvantages // [S], of such a group
-	importance             grpo.ImportanceMode                // not Clip
-	at                     grpo.KLPoint
+
+	// A group of at most 64 samples is in the lanes of a word, with others.
+	packed     bool
+	pair       *draw.Pair
+	filled     uint64 // lanes of a pack
+	first      uint64 // of them the first group's
+	together   int    // groups in a pack
+	left       int    // groups in it that have not been taken
+	lanes      uint64 // lanes of the next one
+	advantages [2 * draw.MaxLanes]groupAdvantages // [S], if a step has one such group
+}
+
+// duo is what changes of a replica from step to step.
+type duo struct {
+	now, old  duoPolicy // π and π_old
+	velocity0 float64
+	velocity1 float64
+
+	positive0, negative0, positive1, negative1 float64 // the grpo.Tally of the step
+	zeroVariance                               int
+
+	bound           draw.Probability // of the first arm under π_old
+	first, rewarded uint64           // lanes of the pack: of the first arm, and rewarded ones
+	averages        averages
+	zero            int // zero-variance groups after burn-in
+
+	replica *replica
+}
+
+type duoPolicy struct{ logits0, logits1, probs0, probs1 float64 }
+
+func newDuoPolicy(p *grpo.Policy) duoPolicy {
+	return duoPolicy{p.Logits[0], p.Logits[1], p.Probs[0], p.Probs[1]}
 }
 
 // groupAdvantages are the advantages in a group with S rewarded samples.
@@ -58,8 +75,8 @@ type groupAdvantages struct {
 }
 
 // newDuos returns the duos of a team, nil where there are none for its cell.
-func newDuos(team []*replica) []duo {
-	r := team[0]
+func newDuos(replicas []*replica) *duos {
+	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
 	switch {
 	case c.Deterministic(),
@@ -69,231 +86,242 @@ func newDuos(team []*replica) []duo {
 		c.Lag.Kind != grpo.Block:
 		return nil
 	}
-	cell := &duoCell{
+	d := &duos{
+		lag:   c.Lag,
 		mean0: r.means[0], mean1: r.means[1],
 		reference0: c.Reference[0], reference1: c.Reference[1],
 		share: 1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
 		beta:  e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
-		plain:     o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
-		optimizer: o,
-		reward0:   r.start.Mean(r.means), gap0: gap(r.start),
+		ratio:             e.Importance.Mode == grpo.Ratio,
+		penaltyAtSnapshot: e.KL.At == grpo.AtSnapshot,
+		plain:             o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
+		optimizer:         o,
+		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
-		group:      r.sampler.first,
-		importance: e.Importance.Mode,
-		at:         e.KL.At,
 	}
-	if e.GroupsPerStep == 1 && e.GroupSize <= draw.MaxLanes {
-		cell.single = true
+	if e.GroupSize <= draw.MaxLanes {
+		s := r.sampler
+		d.packed = true
+		d.pair = draw.NewPair(d.mean0, d.mean1)
+		d.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
+		d.first, d.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
-			a := &cell.advantages[total]
-			if a.up, a.down = r.sampler.advantages.Of(total); a.up == 0 {
+			a := &d.advantages[total]
+			if a.up, a.down = s.advantages.Of(total); a.up == 0 {
 				a.zeroVariance = 1
 			}
 		}
 	}
-	duos := make([]duo, len(team))
-	for i, r := range team {
-		duos[i] = duo{duoCell: cell, replica: r, sampler: r.sampler}
+	for _, r := range replicas {
+		d.all = append(d.all, duo{replica: r})
 	}
-	return duos
+	return d
 }
 
-// coast does the steps from from up to to, at which nothing is recorded or read.
-func coast(ctx context.Context, duos []duo, lag grpo.Lag, from, to int) {
-	for i := range duos {
-		duos[i].take()
-	}
+// coast does the steps from from up to to, at which nothing is recorded or read, of
+// the first of the team.
+func (d *duos) coast(ctx context.Context, replicas []*replica, from, to int) {
+	d.running = d.all[:len(replicas)]
+	d.take()
 	for t := from; t < to; t++ {
 		if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
 			return // the cell will not be finished
 		}
-		if lag.Refreshes(t) {
-			for i := range duos {
-				duos[i].refresh()
-			}
+		if d.lag.Refreshes(t) {
+			d.refresh()
 		}
-		for i := range duos {
-			duos[i].tally()
+		if d.packed && d.groups == 1 {
+			d.tally()
+		} else {
+			d.tallyGroups()
 		}
-		for i := range duos {
-			duos[i].move(t)
-		}
-		for i := range duos {
-			duos[i].settle(t)
-		}
+		d.move(t)
+		d.settle(t)
 	}
-	for i := range duos {
-		duos[i].give()
-	}
+	d.give()
 }
 
-// take takes over from the replica.
-func (d *duo) take() {
-	r, s := d.replica, d.sampler
-	d.logits0, d.logits1 = r.policy.Logits[0], r.policy.Logits[1]
-	d.probs0, d.probs1 = r.policy.Probs[0], r.policy.Probs[1]
-	velocity := r.motion.Velocity()
-	d.velocity0, d.velocity1 = velocity[0], velocity[1]
-	d.averages, d.zero = r.sums, r.zero
-	d.old = r.snapshot
-	d.left = s.left
-	d.unpack(bits.TrailingZeros64(s.lanes))
-}
-
-// unpack takes the lanes of the sampler's pack, but for the lowest.
-func (d *duo) unpack(but int) {
-	d.first, d.rewarded = d.sampler.pack.Arms[0]>>but, d.sampler.pack.Rewarded>>but
-}
-
-// give hands over to the replica.
-func (d *duo) give() {
-	r, s := d.replica, d.sampler
-	r.policy.Logits[0], r.policy.Logits[1] = d.logits0, d.logits1
-	r.policy.Update()
-	if velocity := r.motion.Velocity(); d.plain { // else it is the motion's
-		velocity[0], velocity[1] = d.velocity0, d.velocity1
-	}
-	r.sums, r.zero = d.averages, d.zero
-	s.left = d.left
-	s.lanes = s.first << (uint(s.together-d.left) * s.size)
-}
-
-// refresh takes a snapshot of the policy.
-func (d *duo) refresh() {
-	if d.replica.divergedAt != running {
-		return
-	}
-	d.old.Logits[0], d.old.Logits[1] = d.logits0, d.logits1
-	d.old.Probs[0], d.old.Probs[1] = d.probs0, d.probs1
-	d.sampler.aim(d.old)
+// take takes over from the replicas.
+func (d *duos) take() {
 	d.left = 0
+	for i := range d.running {
+		x := &d.running[i]
+		r, s := x.replica, x.replica.sampler
+		x.now, x.old = newDuoPolicy(r.policy), newDuoPolicy(r.snapshot)
+		x.bound = draw.Bound(x.old.probs0, x.old.probs1)
+		velocity := r.motion.Velocity()
+		x.velocity0, x.velocity1 = velocity[0], velocity[1]
+		x.averages, x.zero = r.sums, r.zero
+		x.first, x.rewarded = s.pack.Arms[0], s.pack.Rewarded
+		if r.divergedAt == running {
+			d.left, d.lanes = s.left, s.lanes // the same for all of them
+		}
+	}
 }
 
-// tally draws the groups of the step.
-func (d *duo) tally() {
-	if !d.single {
-		d.tallyGroups()
-		return
+// give hands over to the replicas. Nothing more is asked of one that has diverged.
+func (d *duos) give() {
+	for i := range d.running {
+		x := &d.running[i]
+		r, s := x.replica, x.replica.sampler
+		if r.divergedAt != running {
+			continue
+		}
+		x.snapshot()
+		s.aim(r.snapshot)
+		s.left, s.lanes = d.left, d.lanes
+		s.pack.Arms[0], s.pack.Arms[1], s.pack.Rewarded = x.first, d.filled&^x.first, x.rewarded
+		r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
+		r.policy.Update()
+		if velocity := r.motion.Velocity(); d.plain { // else it is the motion's
+			velocity[0], velocity[1] = x.velocity0, x.velocity1
+		}
+		r.sums, r.zero = x.averages, x.zero
 	}
+}
+
+// snapshot hands over π_old, which may be the replica's policy itself.
+func (x *duo) snapshot() {
+	p := x.replica.snapshot
+	p.Logits[0], p.Logits[1] = x.old.logits0, x.old.logits1
+	p.Probs[0], p.Probs[1] = x.old.probs0, x.old.probs1
+}
+
+// refresh takes a snapshot of the policies, but for those that have become none.
+func (d *duos) refresh() {
+	d.left = 0
+	for i := range d.running {
+		x := &d.running[i]
+		if math.IsNaN(x.now.probs0) { // then both are
+			continue
+		}
+		x.old = x.now
+		if d.packed {
+			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
+		} else {
+			x.snapshot()
+			x.replica.sampler.aim(x.replica.snapshot)
+		}
+	}
+}
+
+// tally draws the group of the step, where it is one of at most 64 samples.
+func (d *duos) tally() {
+	lanes := d.next()
+	for i := range d.running {
+		x := &d.running[i]
+		n0, k0, k1 := x.count(lanes)
+		a := &d.advantages[(k0+k1)&(len(d.advantages)-1)]
+		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
+		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(d.size-n0-k1))
+		x.zeroVariance = a.zeroVariance
+	}
+}
+
+// next returns the lanes of the next group in the packs.
+func (d *duos) next() (lanes uint64) {
 	if d.left == 0 {
-		d.refill()
+		for i := range d.running {
+			x := &d.running[i]
+			x.first, x.rewarded = d.pair.Draw(x.replica.words, d.filled, x.bound)
+		}
+		d.left, d.lanes = d.together, d.first
 	}
-	n0, k0, k1 := d.next()
-	a := &d.advantages[(k0+k1)&(len(d.advantages)-1)]
-	d.positive0, d.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
-	d.positive1, d.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(d.size-n0-k1))
-	d.zeroVariance = a.zeroVariance
-}
-
-// refill draws a pack.
-func (d *duo) refill() {
-	d.sampler.refill(d.replica.words)
-	d.left = d.sampler.together
-	d.unpack(0)
-}
-
-// next takes the next group in the pack and counts the samples of the first arm and
-// the rewarded ones of both.
-func (d *duo) next() (n0, k0, k1 int) {
-	first, rewarded := d.first&d.group, d.rewarded&d.group
-	d.first >>= uint(d.size)
-	d.rewarded >>= uint(d.size)
+	lanes = d.lanes
+	d.lanes <<= d.size
 	d.left--
-	k0 = bits.OnesCount64(first & rewarded)
-	return bits.OnesCount64(first), k0, bits.OnesCount64(rewarded) - k0
+	return lanes
+}
+
+// count counts, in some lanes of the pack, the samples of the first arm and the
+// rewarded ones of both.
+func (x *duo) count(lanes uint64) (n0, k0, k1 int) {
+	rewarded := x.rewarded & lanes
+	k0 = bits.OnesCount64(x.first & rewarded)
+	return bits.OnesCount64(x.first & lanes), k0, bits.OnesCount64(rewarded) - k0
 }
 
 // tallyGroups is tally of several groups, or of one that is too large for a pack.
-func (d *duo) tallyGroups() {
-	d.positive0, d.negative0, d.positive1, d.negative1, d.zeroVariance = 0, 0, 0, 0, 0
-	s := d.sampler
+func (d *duos) tallyGroups() {
+	for i := range d.running {
+		x := &d.running[i]
+		x.positive0, x.negative0, x.positive1, x.negative1, x.zeroVariance = 0, 0, 0, 0, 0
+	}
 	for range d.groups {
-		var n0, k0, k1 int
-		if d.size <= draw.MaxLanes {
-			if d.left == 0 {
-				d.refill()
+		lanes := uint64(0)
+		if d.packed {
+			lanes = d.next()
+		}
+		for i := range d.running {
+			x := &d.running[i]
+			s := x.replica.sampler
+			var n0, k0, k1 int
+			if d.packed {
+				n0, k0, k1 = x.count(lanes)
+			} else {
+				s.sample(x.replica.words)
+				n0, k0, k1 = s.counts[0], s.successes[0], s.successes[1]
 			}
-			n0, k0, k1 = d.next()
-		} else {
-			s.sample(d.replica.words)
-			n0, k0, k1 = s.counts[0], s.successes[0], s.successes[1]
+			up, down := s.advantages.Of(k0 + k1)
+			if up == 0 {
+				x.zeroVariance++
+				continue
+			}
+			x.positive0 += float64(up * float64(k0))
+			x.negative0 += float64(down * float64(n0-k0))
+			x.positive1 += float64(up * float64(k1))
+			x.negative1 += float64(down * float64(d.size-n0-k1))
 		}
-		up, down := s.advantages.Of(k0 + k1)
-		if up == 0 {
-			d.zeroVariance++
-			continue
-		}
-		d.positive0 += float64(up * float64(k0))
-		d.negative0 += float64(down * float64(n0-k0))
-		d.positive1 += float64(up * float64(k1))
-		d.negative1 += float64(down * float64(d.size-n0-k1))
 	}
 }
 
 // move moves the logits by the gradient of step t.
-func (d *duo) move(t int) {
-	c := d.duoCell
-	l0, l1, p0, p1 := d.logits0, d.logits1, d.probs0, d.probs1
-	if t >= c.burnIn {
-		reward := float64(p0*c.mean0) + float64(p1*c.mean1) - c.reward0
-		d.averages.reward += reward
-		d.averages.rewardSquare += float64(reward * reward)
-		z := l0 - l1 - c.gap0
-		d.averages.gap += z
-		d.averages.gapSquare += float64(z * z)
-		d.zero += d.zeroVariance
-	}
-
-	// The force of the samples, Σ w A (e_a − π)/GB.
-	c0, c1 := d.positive0+d.negative0, d.positive1+d.negative1
-	if c.importance == grpo.Ratio {
-		w0, w1 := importance(p0, d.old.Probs[0]), importance(p1, d.old.Probs[1])
-		c0 = float64(w0*d.positive0) + float64(w0*d.negative0)
-		c1 = float64(w1*d.positive1) + float64(w1*d.negative1)
-	}
-	c0, c1 = float64(c.share*c0), float64(c.share*c1)
-	sum := c0 + c1
-	g0, g1 := c0-float64(p0*sum), c1-float64(p1*sum)
-
-	// The penalty, β π_a(ℓ_a − Σπℓ) with ℓ = θ − θ_ref.
-	if c.beta != 0 {
-		q0, q1, d0, d1 := p0, p1, l0, l1
-		if c.at == grpo.AtSnapshot {
-			q0, q1, d0, d1 = d.old.Probs[0], d.old.Probs[1], d.old.Logits[0], d.old.Logits[1]
+func (d *duos) move(t int) {
+	for i := range d.running {
+		x := &d.running[i]
+		l0, l1, p0, p1 := x.now.logits0, x.now.logits1, x.now.probs0, x.now.probs1
+		if t >= d.burnIn {
+			reward := float64(p0*d.mean0) + float64(p1*d.mean1) - d.reward0
+			x.averages.reward += reward
+			x.averages.rewardSquare += float64(reward * reward)
+			z := l0 - l1 - d.gap0
+			x.averages.gap += z
+			x.averages.gapSquare += float64(z * z)
+			x.zero += x.zeroVariance
 		}
-		d0 -= c.reference0
-		d1 -= c.reference1
-		mean := float64(q0*d0) + float64(q1*d1)
-		g0 -= float64(c.beta * float64(q0*(d0-mean)))
-		g1 -= float64(c.beta * float64(q1*(d1-mean)))
-	}
 
-	if c.plain {
-		v0, v1 := float64(c.momentum*d.velocity0)+g0, float64(c.momentum*d.velocity1)+g1
-		d.velocity0, d.velocity1 = v0, v1
-		d.logits0, d.logits1 = l0+float64(c.rate*v0), l1+float64(c.rate*v1)
-		return
-	}
-	logits := [2]float64{l0, l1}
-	c.optimizer.Step(logits[:], []float64{g0, g1}, d.replica.motion, c.optimizer.Rate(t))
-	d.logits0, d.logits1 = logits[0], logits[1]
-}
+		// The force of the samples, Σ w A (e_a − π)/GB.
+		c0, c1 := x.positive0+x.negative0, x.positive1+x.negative1
+		if d.ratio {
+			w0, w1 := importance(p0, x.old.probs0), importance(p1, x.old.probs1)
+			c0 = float64(w0*x.positive0) + float64(w0*x.negative0)
+			c1 = float64(w1*x.positive1) + float64(w1*x.negative1)
+		}
+		c0, c1 = float64(d.share*c0), float64(d.share*c1)
+		sum := c0 + c1
+		g0, g1 := c0-float64(p0*sum), c1-float64(p1*sum)
 
-// settle sets the probabilities after step t, as grpo.Policy.Update does.
-func (d *duo) settle(t int) {
-	gap, e := d.logits0-d.logits1, 1.0
-	if d.logits0 != d.logits1 {
-		e = fp.Exp(-math.Abs(gap))
-	}
-	likely := 1 / (1 + e)
-	other := e * likely
-	if gap >= 0 {
-		d.probs0, d.probs1 = likely, other
-	} else {
-		d.probs0, d.probs1 = other, likely
-	}
-	if math.IsNaN(likely) && d.replica.divergedAt == running {
-		d.replica.divergedAt = t + 1
+		// The penalty, β π_a(ℓ_a − Σπℓ) with ℓ = θ − θ_ref.
+		if d.beta != 0 {
+			at := &x.now
+			if d.penaltyAtSnapshot {
+				at = &x.old
+			}
+			d0, d1 := at.logits0-d.reference0, at.logits1-d.reference1
+			mean := float64(at.probs0*d0) + float64(at.probs1*d1)
+			g0 -= float64(d.beta * float64(at.probs0*(d0-mean)))
+			g1 -= float64(d.beta * float64(at.probs1*(d1-mean)))
+		}
+
+		if d.plain {
+			v0, v1 := float64(d.momentum*x.velocity0)+g0, float64(d.momentum*x.velocity1)+g1
+			x.velocity0, x.velocity1 = v0, v1
+			x.now.logits0, x.now.logits1 = l0+float64(d.rate*v0), l1+float64(d.rate*v1)
+			continue
+		}
+		logits := [2]float64{l0, l1}
+		d.optimizer.Step(logits[:], []float64{g0, g1}, x.replica.motion, d.optimizer.Rate(t))
+		x.now.logits0, x.now.logits1 = logits[0], logits[1]
 	}
 }
 
@@ -303,4 +331,28 @@ func importance(current, old float64) float64 {
 		return current / old
 	}
 	return 0
+}
+
+// settle sets the probabilities after step t, as grpo.Policy.Update does.
+func (d *duos) settle(t int) {
+	var below, e [teamSize]float64 // −|θ_0 − θ_1|, and its exponential
+	for i := range d.running {
+		if p := &d.running[i].now; p.logits0 != p.logits1 { // else, if infinite, they have no difference
+			below[i] = -math.Abs(p.logits0 - p.logits1)
+		}
+	}
+	fp.ExpBelow(e[:len(d.running)], below[:len(d.running)], 0)
+	for i := range d.running {
+		x := &d.running[i]
+		likely := 1 / (1 + e[i])
+		other := e[i] * likely
+		if x.now.logits0 >= x.now.logits1 {
+			x.now.probs0, x.now.probs1 = likely, other
+		} else {
+			x.now.probs0, x.now.probs1 = other, likely
+		}
+		if math.IsNaN(likely) && x.replica.divergedAt == running {
+			x.replica.divergedAt = t + 1
+		}
+	}
 }

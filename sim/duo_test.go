@@ -19,9 +19,12 @@ type teamOutcome struct {
 	DivergedAt int
 }
 
+// abreast runs a team as it is run.
+func abreast(ctx context.Context, t *team, first int) { t.run(ctx, first, teamSize) }
+
 // stepByStep runs a team without duos.
-func stepByStep(_ context.Context, team []*replica, first int) {
-	for i, r := range team {
+func stepByStep(_ context.Context, t *team, first int) {
+	for i, r := range t.replicas {
 		r.begin(first + i)
 		for step := range r.cell.Run.Steps + 1 {
 			r.step(step)
@@ -29,10 +32,10 @@ func stepByStep(_ context.Context, team []*replica, first int) {
 	}
 }
 
-func outcomesOf(t *testing.T, run func(context.Context, []*replica, int), team []*replica, first int) []teamOutcome {
+func outcomesOf(t *testing.T, run func(context.Context, *team, int), team *team, first int) []teamOutcome {
 	run(t.Context(), team, first)
 	var outcomes []teamOutcome
-	for _, r := range team {
+	for _, r := range team.replicas {
 		avg := r.end()
 		o := teamOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
 		if r.divergedAt != running {
@@ -44,7 +47,7 @@ func outcomesOf(t *testing.T, run func(context.Context, []*replica, int), team [
 	return outcomes
 }
 
-func recordingTeam(c *Cell, size int) []*replica {
+func recordingTeam(c *Cell, size int) *team {
 	return newTeam(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), size)
 }
 
@@ -88,12 +91,12 @@ func TestDuoIsTheGeneralReplica(t *testing.T) {
 	for i := range 300 {
 		c := anyDuo(random, i)
 		team := recordingTeam(&c, teamSize)
-		if newDuos(team) == nil {
+		if team.duos == nil {
 			t.Fatalf("no duo for %+v", c)
 		}
-		coasted += c.Run.Steps + 1 - len(team[0].watched())
+		coasted += c.Run.Steps + 1 - len(team.watched)
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), first), outcomesOf(t, runTeam, team, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), first), outcomesOf(t, abreast, team, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
@@ -111,7 +114,7 @@ func TestDuoDiverges(t *testing.T) {
 		c.Lag.Interval = 3
 		c.Run = Run{Steps: 400, Replicas: teamSize}
 		want := outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, runTeam, recordingTeam(&c, teamSize), 0)); diff != "" {
+		if diff := cmp.Diff(want, outcomesOf(t, abreast, recordingTeam(&c, teamSize), 0)); diff != "" {
 			t.Errorf("η = %g:\n%s", rate, diff)
 		}
 		if rate > 1e3 && want[0].DivergedAt == running {
@@ -128,9 +131,9 @@ func TestTeamsAreReplicas(t *testing.T) {
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
 		c.Run.Steps, c.Run.BurnIn = 300, 100
-		team := outcomesOf(t, runTeam, recordingTeam(&c, teamSize), 5)
+		team := outcomesOf(t, abreast, recordingTeam(&c, teamSize), 5)
 		for i := range team {
-			if diff := cmp.Diff(team[i], outcomesOf(t, runTeam, recordingTeam(&c, 1), 5+i)[0]); diff != "" {
+			if diff := cmp.Diff(team[i], outcomesOf(t, abreast, recordingTeam(&c, 1), 5+i)[0]); diff != "" {
 				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
 			}
 		}
@@ -145,7 +148,7 @@ func TestStepOfDivergence(t *testing.T) {
 	c.Optimizer.LearningRate = 1.7e308
 	c.Lag.Interval = 50
 	c.Run = Run{Steps: 400, Replicas: teamSize}
-	for name, run := range map[string]func(context.Context, []*replica, int){"step": stepByStep, "duo": runTeam} {
+	for name, run := range map[string]func(context.Context, *team, int){"step": stepByStep, "duo": abreast} {
 		for _, o := range outcomesOf(t, run, recordingTeam(&c, teamSize), 0) {
 			if o.DivergedAt != 2 {
 				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)
@@ -167,7 +170,7 @@ func TestDuoTurnsDown(t *testing.T) {
 	} {
 		c := referenceCell()
 		change(&c)
-		if newDuos(recordingTeam(&c, 1)) != nil {
+		if recordingTeam(&c, 1).duos != nil {
 			t.Errorf("%s: a duo", name)
 		}
 	}

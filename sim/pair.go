@@ -23,9 +23,9 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	for _, d := range direction {
 		p.square += float64(d * d)
 	}
-	sides := newTeam(cell, nil, coupledLaws(&cell.Bandit, &cell.Estimator), 2)
+	laws := coupledLaws(&cell.Bandit, &cell.Estimator)
 	for side := range p.sides {
-		p.sides[side] = sides[side]
+		p.sides[side] = newReplica(cell, nil, laws)
 		p.sides[side].start = displaced(point, direction, float64(1-2*side)*offset)
 	}
 	return p

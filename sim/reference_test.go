@@ -274,8 +274,7 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		}
 	}
 	for i := range replicas {
-		runTeam(ctx, team, i)
-		collect(fast, team[0].policy.Logits)
+		collect(fast, team.run(ctx, i, 1)[0].policy.Logits)
 		collect(slow, slowReplica(c, rng))
 	}
 	return fast, slow

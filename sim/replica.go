@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"slices"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
@@ -30,15 +29,6 @@ type replica struct {
 	divergedAt int      // step, or running
 
 	reward0, gap0 float64 // J and z of start
-}
-
-// newTeam returns replicas of a cell that run on one worker.
-func newTeam(cell *Cell, recorded []int, laws *laws, size int) []*replica {
-	team := make([]*replica, size)
-	for i := range team {
-		team[i] = newReplica(cell, recorded, laws)
-	}
-	return team
 }
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
@@ -126,14 +116,6 @@ func (r *replica) step(t int) {
 		r.zero += r.tally.ZeroVariance
 	}
 	r.move(t)
-}
-
-// watched returns the steps at which something is recorded or read, the last one
-// among them.
-func (r *replica) watched() []int {
-	steps := slices.Concat(r.recorded, r.read[:len(r.read)-1])
-	slices.Sort(steps)
-	return slices.Compact(steps)
 }
 
 // refresh takes the snapshot of step t, which may be another than that of the step

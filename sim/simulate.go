@@ -124,39 +124,7 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 }
 
 // workerMemory is what a worker keeps from one unit to the next.
-type workerMemory struct{ team []*replica }
-
-// teamSize is the number of replicas that a worker runs abreast, a step of each
-// in turn: each number a replica computes waits for the one before it, and the
-// processor does the others' meanwhile.
-const teamSize = 8
-
-// stepsBetweenLooks is how many steps of a team or a pair pass before it looks
-// whether it has been interrupted: a fraction of a second even with 1,000 arms.
-const stepsBetweenLooks = 1 << 11
-
-// runTeam runs the replicas from first on, one each member.
-func runTeam(ctx context.Context, team []*replica, first int) {
-	for i, r := range team {
-		r.begin(first + i)
-	}
-	duos := newDuos(team)
-	t := 0
-	for _, watched := range team[0].watched() {
-		if duos != nil && watched > t {
-			coast(ctx, duos, team[0].cell.Lag, t, watched)
-			t = watched
-		}
-		for ; t <= watched; t++ {
-			for _, r := range team {
-				r.step(t)
-			}
-			if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
-				return // the cell will not be finished
-			}
-		}
-	}
-}
+type workerMemory struct{ team *team }
 
 // cellWork is a cell being run. Chunks may finish in any order; they are
 // merged in theirs.
@@ -283,7 +251,7 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 }
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
-	if len(memory.team) == 0 || memory.team[0].cell != w.cell {
+	if memory.team == nil || memory.team.cell != w.cell {
 		memory.team = newTeam(w.cell, w.recorded, newLaws(&w.cell.Bandit, &w.cell.Estimator), min(teamSize, len(w.averages)))
 	}
 	sums := make(record, len(w.recorded))
@@ -294,12 +262,11 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
 	for from := first; from <= last; from += teamSize {
-		team := memory.team[:min(len(memory.team), last-from+1)]
-		runTeam(ctx, team, from)
+		replicas := memory.team.run(ctx, from, last-from+1)
 		if ctx.Err() != nil {
 			return
 		}
-		for n, r := range team {
+		for n, r := range replicas {
 			i := from + n
 			w.averages[i] = r.end()
 			if r.divergedAt != running {

@@ -301,7 +301,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 		c := referenceCell()
 		c.Run.Steps = steps
 		team := newTeam(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), 1)
-		return testing.AllocsPerRun(5, func() { runTeam(t.Context(), team, 0) })
+		return testing.AllocsPerRun(5, func() { team.run(t.Context(), 0, 1) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {
 		t.Errorf("1000 steps allocate %g times, 10,000 steps %g times", short, long)

@@ -17,10 +17,12 @@ type Pack struct {
 	Arms     []uint64 // lanes that fell on each arm
 	Rewarded uint64   // lanes that were rewarded
 
-	bounds []bound    // one an arm before the last of positive weight
-	last   int        // that arm
-	means  []mean     // of the rewards
-	pair   *pairMeans // of two arms; nil where drawPair does not draw
+	bounds []bound // one an arm before the last of positive weight
+	last   int     // that arm
+	means  []mean  // of the rewards
+
+	pair  *Pair // of two arms with rewards, which draws them; else nil
+	bound Probability
 }
 
 // bound compares all lanes with the probability of an arm and those before it.
@@ -46,30 +48,33 @@ func NewPack(arms int, means []float64) *Pack {
 		means:  make([]mean, len(means)),
 	}
 	for a, x := range means {
-		probability := NewProbability(x)
-		if probability >= certain {
-			p.means[a].always = ^uint64(0)
-			continue
-		}
-		m := &p.means[a]
-		m.expansion = uint64(probability) << 1
-		for bit := range m.first {
-			m.first[bit] = topBit(m.expansion << bit)
-		}
+		p.means[a] = newMean(x)
 	}
-	if len(means) == 2 && p.means[0].always|p.means[1].always == 0 {
-		p.pair = newPairMeans(p.means)
+	if len(means) == 2 {
+		p.pair = NewPair(means[0], means[1])
 	}
 	return p
+}
+
+func newMean(x float64) (m mean) {
+	probability := NewProbability(x)
+	if probability == certain {
+		m.always = ^uint64(0)
+		return m
+	}
+	m.expansion = uint64(probability) << 1
+	for bit := range m.first {
+		m.first[bit] = topBit(m.expansion << bit)
+	}
+	return m
 }
 
 // Aim sets the policy that the following draws are from. The weights are one an
 // arm, not negative, and sum to 1 up to rounding; the last arm of positive weight
 // takes what they leave. It panics if a weight is negative or NaN, or all are 0.
 func (p *Pack) Aim(weights []float64) {
-	if len(weights) == 2 && weights[0] > 0 && weights[1] > 0 { // as below, in a straight line
-		p.bounds, p.last = p.bounds[:1], 1
-		p.bounds[0].probability = min(NewProbability(weights[0]), certain-1)
+	if p.pair != nil && weights[0] >= 0 && weights[1] >= 0 && weights[0]+weights[1] > 0 {
+		p.bound = Bound(weights[0], weights[1])
 		return
 	}
 	p.bounds = p.bounds[:0]
@@ -99,8 +104,9 @@ func (p *Pack) Draw(w *Words, samples int) {
 		panic("draw: a pack holds 0 to 64 samples")
 	}
 	all := ^uint64(0) >> (MaxLanes - uint(samples))
-	if p.pair != nil && p.last == 1 {
-		p.drawPair(w, all)
+	if p.pair != nil {
+		first, rewarded := p.pair.Draw(w, all, p.bound)
+		p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
 		return
 	}
 	undecided := p.compareArms(nextBits(w, all), all)

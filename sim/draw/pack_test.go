@@ -81,6 +81,7 @@ func (p *Pack) aim(bounds []uint64) {
 	for _, b := range bounds {
 		p.bounds = append(p.bounds, bound{probability: Probability(b)})
 	}
+	p.bound = Probability(bounds[0])
 }
 
 // All cases of dyadic policies and means: with the lanes reading each pair of a
@@ -193,13 +194,13 @@ func TestPackCompareHasPower(t *testing.T) {
 				f.arm[0], f.arm[1] = bounds[a]-1, bounds[a]
 				f.reward[0], f.reward[1] = mean, mean
 				p := NewPack(arms, means)
-				p.aim(bounds)
 				for bit := range uint64(63) {
-					p.bounds[a].probability ^= 1 << bit
+					wrong := slices.Clone(bounds)
+					wrong[a] ^= 1 << bit
+					p.aim(wrong)
 					if f.check(p, f.needed(bounds), bounds, means) == nil {
 						t.Fatalf("%d arms, %d samples: a bound wrong in bit %d is not noticed", arms, samples, bit)
 					}
-					p.bounds[a].probability ^= 1 << bit
 				}
 				f.arm[1] = f.arm[0]
 				if f.reward[1]--; f.reward[0] == 0 {

@@ -1,22 +1,105 @@
 package draw
 
-// pairMeans are the first bits of two arms' mean rewards, laid out as nextBits lays
-// out the lanes: the second arm's bit in every lane, and where the first arm's is
-// another.
-type pairMeans struct {
-	wide   [firstBits]struct{ second, differs uint64 }
-	narrow [2]struct{ second, differs uint64 }
+// Pair draws samples of two Bernoulli arms as a Pack does, the same lanes from the
+// same words, in a straight line. It never changes: it may be shared.
+type Pair struct {
+	means  [2]mean
+	always struct{ second, differs uint64 }            // mean.always, laid out as the bits below
+	wide   [firstBits]struct{ second, differs uint64 } // the first bits of the means: the second arm's in every lane, and where the first arm's is another
+	narrow [2]struct{ second, differs uint64 }         // of the same, for 16 lanes, as nextFour lays them out
 }
 
-func newPairMeans(means []mean) *pairMeans {
-	p := new(pairMeans)
-	one, other := means[0].expansion, means[1].expansion
+// NewPair returns a Pair for two arms with the given mean rewards in [0, 1].
+func NewPair(first, second float64) *Pair {
+	p := &Pair{means: [2]mean{newMean(first), newMean(second)}}
+	one, other := p.means[0].expansion, p.means[1].expansion
+	p.always.second, p.always.differs = p.means[1].always, p.means[0].always^p.means[1].always
 	for bit := range p.wide {
 		p.wide[bit].second, p.wide[bit].differs = topBit(other<<bit), topBit((one^other)<<bit)
 	}
 	p.narrow[0].second, p.narrow[1].second = narrowBits(other)
 	p.narrow[0].differs, p.narrow[1].differs = narrowBits(one ^ other)
 	return p
+}
+
+// Bound returns the probability of the first of two arms that Draw compares with,
+// given the weights of both, which are not negative and sum to 1 up to rounding. It
+// is certain only where the second is impossible.
+func Bound(first, second float64) Probability {
+	if bound := NewProbability(first); bound < certain || second == 0 {
+		return bound
+	}
+	return certain - 1
+}
+
+// Draw draws samples into the lanes of all, which are the lowest of a word: those
+// that fall on the first arm, under the policy that Bound was given, and those that
+// are rewarded.
+func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
+	if all < 1<<narrow {
+		return p.drawNarrow(w, all, bound)
+	}
+	rest := uint64(bound) << 1
+	first, late := compareFirst(w.nextEight(), all, rest)
+	b := w.nextEight()
+	if late != 0 {
+		kept := *b // finishing may overwrite them
+		b = &kept
+		first = finish(w, first, late, rest)
+	}
+	if bound == certain {
+		first = all
+	}
+	rewarded = all & (p.always.second ^ first&p.always.differs)
+	undecided := all ^ rewarded
+	t := &p.wide
+	rewarded, undecided = compare(rewarded, undecided, b[0], t[0].second^first&t[0].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[1], t[1].second^first&t[1].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[2], t[2].second^first&t[2].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[3], t[3].second^first&t[3].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[4], t[4].second^first&t[4].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[5], t[5].second^first&t[5].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
+	rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
+	if undecided != 0 {
+		rewarded = p.finish(w, first, rewarded, undecided)
+	}
+	return first, rewarded
+}
+
+// drawNarrow is Draw of at most 16 lanes.
+func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
+	b := w.nextFour()
+	b2, b3 := b[2], b[3] // finishing may overwrite them
+	rest := uint64(bound) << 1
+	a0, a1 := narrowBits(rest)
+	first, late := narrowCompare(b[0], b[1], a0, a1)
+	first &= all
+	if late &= all; late != 0 {
+		first = finish(w, first, late, rest)
+	}
+	if bound == certain {
+		first = all
+	}
+	always := all & (p.always.second ^ first&p.always.differs)
+	t, everywhere := &p.narrow, first|first<<16
+	everywhere |= everywhere << 32
+	rewarded, undecided := narrowCompare(b2, b3, t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs)
+	rewarded = rewarded&all | always
+	if undecided &= all &^ always; undecided != 0 {
+		rewarded = p.finish(w, first, rewarded, undecided)
+	}
+	return first, rewarded
+}
+
+// finish returns the lanes that are rewarded, given those that are by their first
+// bits and those that are undecided by them.
+func (p *Pair) finish(w *Words, first, rewarded, undecided uint64) uint64 {
+	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
+		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
+		rewarded, undecided = compare(rewarded, undecided, w.Next(), other^first&(one^other))
+	}
+	return rewarded
 }
 
 // narrowBits returns the first bits of an expansion for 16 lanes: in the four
@@ -40,56 +123,4 @@ func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64
 	below |= undecided & (below >> 32)
 	undecided &= undecided >> 32
 	return below, undecided
-}
-
-// drawPair is what Draw does, for two arms of which the second is not impossible and
-// none is always rewarded, in a straight line: the same lanes from the same words.
-func (p *Pack) drawPair(w *Words, all uint64) {
-	if all < 1<<narrow {
-		p.drawNarrowPair(w, all)
-		return
-	}
-	rest := uint64(p.bounds[0].probability) << 1
-	first, late := compareFirst(w.nextEight(), all, rest)
-	b := w.nextEight()
-	if late != 0 {
-		kept := *b // finishing may overwrite them
-		b = &kept
-		first = finish(w, first, late, rest)
-	}
-	t := &p.pair.wide
-	rewarded, undecided := compare(0, all, b[0], t[0].second^first&t[0].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[1], t[1].second^first&t[1].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[2], t[2].second^first&t[2].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[3], t[3].second^first&t[3].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[4], t[4].second^first&t[4].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[5], t[5].second^first&t[5].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
-	rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
-	p.finishPair(w, all, first, rewarded, undecided)
-}
-
-// drawNarrowPair is drawPair of at most 16 lanes.
-func (p *Pack) drawNarrowPair(w *Words, all uint64) {
-	rest := uint64(p.bounds[0].probability) << 1
-	a, b := narrowBits(rest)
-	first, late := narrowCompare(w.Next(), w.Next(), a, b)
-	c, d := w.Next(), w.Next()
-	first &= all
-	if late &= all; late != 0 {
-		first = finish(w, first, late, rest)
-	}
-	t, everywhere := &p.pair.narrow, first|first<<16
-	everywhere |= everywhere << 32
-	rewarded, undecided := narrowCompare(c, d, t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs)
-	p.finishPair(w, all, first, rewarded&all, undecided&all)
-}
-
-// finishPair decides what is undecided of the rewards and sets the lanes.
-func (p *Pack) finishPair(w *Words, all, first, rewarded, undecided uint64) {
-	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
-		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
-		rewarded, undecided = compare(rewarded, undecided, w.Next(), other^first&(one^other))
-	}
-	p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
 }

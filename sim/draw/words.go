@@ -19,7 +19,7 @@ type Words struct {
 	refills uint64
 	next    uint8 // index of the next word; 0: the buffer is used up
 	buffer  [256]uint64
-	spread  [firstBits]uint64 // see nextBits
+	spread  [firstBits]uint64 // see nextBits and nextFour
 }
 
 // NewWords returns the words of source, which may be nil if Reset is called
@@ -67,13 +67,31 @@ func (w *Words) Next() uint64 {
 // nextEight takes eight successive words, valid until the next is taken. Of a
 // buffer that holds fewer it drops the rest.
 func (w *Words) nextEight() *[8]uint64 {
-	if w.next == 0 || w.next > uint8(len(w.buffer)-8) {
+	if w.next-1 >= uint8(len(w.buffer)-8) { // used up, or fewer than eight are left
 		w.refill()
 		w.next = 0
 	}
 	i := w.next
 	w.next += 8
 	return (*[8]uint64)(w.buffer[i:])
+}
+
+// nextFour takes four successive words, valid until the next is taken.
+func (w *Words) nextFour() *[4]uint64 {
+	i := w.next
+	if i-1 >= uint8(len(w.buffer)-4) {
+		return w.fourOneByOne()
+	}
+	w.next += 4
+	return (*[4]uint64)(w.buffer[i:])
+}
+
+// fourOneByOne is nextFour where a refill comes first or between.
+func (w *Words) fourOneByOne() *[4]uint64 {
+	for i := range 4 {
+		w.spread[i] = w.Next()
+	}
+	return (*[4]uint64)(w.spread[:])
 }
 
 // refill is kept out of Next, which would not be inlined with it.

@@ -78,6 +78,27 @@ func TestNextEight(t *testing.T) {
 	}
 }
 
+// Four words at a time are the next four, wherever the buffer ends.
+func TestNextFour(t *testing.T) {
+	for before := range 600 {
+		source, w := rand.NewPCG(1, 2), NewWords(filled{rand.NewPCG(1, 2)})
+		for range before {
+			source.Uint64()
+			w.Next()
+		}
+		for range 2 {
+			for i, got := range w.nextFour() {
+				if want := source.Uint64(); got != want {
+					t.Fatalf("after %d words: word %d of four is %#x, want %#x", before, i, got, want)
+				}
+			}
+		}
+		if got := w.taken(); got != uint64(before)+8 {
+			t.Fatalf("after %d words and twice four: %d taken", before, got)
+		}
+	}
+}
+
 // Two readers that take words one by one and by eights in any order are where a
 // count says they are, and Align brings the one behind to the other.
 func TestAlignAnyhow(t *testing.T) {
