@@ -3,10 +3,10 @@ package fp
 import "math"
 
 const (
-	expSmallBits = (1023 - 54) << 52     // bits of 2⁻⁵⁴: for |x| below it exp x rounds to 1
-	expLargeBits = (1023 + 9) << 52      // bits of 2⁹: from there on the result's exponent needs a look
 	expLast      = 0x1.62e42fefa39efp+9  // the last x below ln(2¹⁰²⁴ − 2⁹⁷⁰), where exp x rounds to +Inf
 	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
+	expLarge     = 0x1p9                 // from this |x| on the result's exponent needs a look
+	expLargeBits = (1023 + 9) << 52      // its bits
 	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it
 	// in the low bits.
 	toInteger = 0x1.8p52
@@ -26,66 +26,65 @@ const (
 // Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above
 // 709.7827, 0 below −745.1332, subnormal numbers between the latter and −708.4.
 func Exp(x float64) float64 {
-	magnitude := math.Float64bits(x) &^ (1 << 63)
-	outside := magnitude-expSmallBits >= expLargeBits-expSmallBits
-	if outside {
-		switch {
-		case magnitude < expSmallBits:
-			return 1 + x
-		case x != x:
-			return x
-		case x > expLast:
-			return math.Inf(1)
-		case x < expFirst:
-			return 0
-		}
+	if math.Float64bits(x)&^(1<<63) >= expLargeBits {
+		return expFar(x)
 	}
-	shifted := float64(x*stepsPerUnit) + toInteger
-	steps := math.Float64bits(shifted)
-	k := shifted - toInteger
-	r := x - float64(k*ln2StepHi) - float64(k*ln2StepLo)
-	entry := &expTable[steps&127]
-	// The low 7 bits of steps choose the entry, which is stored less their
-	// contribution here; the others go to the exponent.
-	bits := entry.bits + steps<<45
-	square := float64(r * r)
-	rest := entry.tail + r +
-		float64(square*(1./2+float64(r*(1./6)))) +
-		float64(float64(square*square)*(1./24+float64(r*(1./120))))
-	if outside {
-		return scaled(bits, rest, x)
-	}
+	bits, tail, r := expReduced(x)
 	power := math.Float64frombits(bits)
-	return power + float64(power*rest)
+	return power + float64(power*expSeries(tail, r))
 }
 
 // ExpBelow sets y[a] = e^(x[a]−top), with the bits of Exp, for a top that no x
 // exceeds, and returns their sum. The lengths must be equal.
 func ExpBelow(y, x []float64, top float64) (sum float64) {
 	x = x[:len(y)]
-	for a := range y {
-		d := x[a] - top
-		// As in Exp, where the result is a normal number and not 1.
-		if magnitude := math.Float64bits(d) &^ (1 << 63); magnitude-expSmallBits >= expLargeBits-expSmallBits {
-			y[a] = Exp(d)
-			sum += y[a]
-			continue
+	for a, x := range x {
+		d := x - top
+		bits, tail, r := expReduced(d) // Exp, which is not inlined
+		power := math.Float64frombits(bits)
+		e := power + float64(power*expSeries(tail, r))
+		if !(d > -expLarge) {
+			e = expFar(d)
 		}
-		shifted := float64(d*stepsPerUnit) + toInteger
-		steps := math.Float64bits(shifted)
-		k := shifted - toInteger
-		r := d - float64(k*ln2StepHi) - float64(k*ln2StepLo)
-		entry := &expTable[steps&127]
-		square := float64(r * r)
-		rest := entry.tail + r +
-			float64(square*(1./2+float64(r*(1./6)))) +
-			float64(float64(square*square)*(1./24+float64(r*(1./120))))
-		power := math.Float64frombits(entry.bits + steps<<45)
-		e := power + float64(power*rest)
 		y[a] = e
 		sum += e
 	}
 	return sum
+}
+
+// expReduced returns r and 2^(k/128), the latter as its bits and the tail relative
+// to them.
+func expReduced(x float64) (bits uint64, tail, r float64) {
+	shifted := float64(x*stepsPerUnit) + toInteger
+	steps := math.Float64bits(shifted)
+	k := shifted - toInteger
+	r = x - float64(k*ln2StepHi) - float64(k*ln2StepLo)
+	entry := &expTable[steps&127]
+	// The low 7 bits of steps choose the entry, which is stored less their
+	// contribution here; the others go to the exponent.
+	return entry.bits + steps<<45, entry.tail, r
+}
+
+// expSeries returns tail + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!.
+func expSeries(tail, r float64) float64 {
+	square := float64(r * r)
+	return tail + r +
+		float64(square*(1./2+float64(r*(1./6)))) +
+		float64(float64(square*square)*(1./24+float64(r*(1./120))))
+}
+
+// expFar returns eˣ for |x| ≥ 2⁹ and NaN.
+func expFar(x float64) float64 {
+	switch {
+	case x != x:
+		return x
+	case x > expLast:
+		return math.Inf(1)
+	case x < expFirst:
+		return 0
+	}
+	bits, tail, r := expReduced(x)
+	return scaled(bits, expSeries(tail, r), x)
 }
 
 // scaled returns 2^(k/128)(1 + rest) where the exponent in bits may have left
