@@ -20,7 +20,7 @@ import (
 // replica's to go on with.
 type duos struct {
 	all     []duo
-	running []duo // those of all that run
+	members []duo // those of all that run
 
 	lag                    grpo.Lag
 	mean0, mean1           float64
@@ -37,11 +37,11 @@ type duos struct {
 	// A group of at most 64 samples is in the lanes of a word, with others.
 	packed     bool
 	pair       *draw.Pair
-	filled     uint64 // lanes of a pack
-	first      uint64 // of them the first group's
-	together   int    // groups in a pack
-	left       int    // groups in it that have not been taken
-	lanes      uint64 // lanes of the next one
+	filled     uint64                             // lanes of a pack
+	first      uint64                             // of them the first group's
+	together   int                                // groups in a pack
+	left       int                                // groups in it that have not been taken
+	lanes      uint64                             // lanes of the next one
 	advantages [2 * draw.MaxLanes]groupAdvantages // [S], if a step has one such group
 }
 
@@ -59,6 +59,7 @@ type duo struct {
 	averages        averages
 	zero            int // zero-variance groups after burn-in
 
+	words   *draw.Words
 	replica *replica
 }
 
@@ -113,7 +114,7 @@ func newDuos(replicas []*replica) *duos {
 		}
 	}
 	for _, r := range replicas {
-		d.all = append(d.all, duo{replica: r})
+		d.all = append(d.all, duo{words: r.words, replica: r})
 	}
 	return d
 }
@@ -121,7 +122,7 @@ func newDuos(replicas []*replica) *duos {
 // coast does the steps from from up to to, at which nothing is recorded or read, of
 // the first of the team.
 func (d *duos) coast(ctx context.Context, replicas []*replica, from, to int) {
-	d.running = d.all[:len(replicas)]
+	d.members = d.all[:len(replicas)]
 	d.take()
 	for t := from; t < to; t++ {
 		if t%stepsBetweenLooks == 0 && ctx.Err() != nil {
@@ -144,8 +145,8 @@ func (d *duos) coast(ctx context.Context, replicas []*replica, from, to int) {
 // take takes over from the replicas.
 func (d *duos) take() {
 	d.left = 0
-	for i := range d.running {
-		x := &d.running[i]
+	for i := range d.members {
+		x := &d.members[i]
 		r, s := x.replica, x.replica.sampler
 		x.now, x.old = newDuoPolicy(r.policy), newDuoPolicy(r.snapshot)
 		x.bound = draw.Bound(x.old.probs0, x.old.probs1)
@@ -161,8 +162,8 @@ func (d *duos) take() {
 
 // give hands over to the replicas. Nothing more is asked of one that has diverged.
 func (d *duos) give() {
-	for i := range d.running {
-		x := &d.running[i]
+	for i := range d.members {
+		x := &d.members[i]
 		r, s := x.replica, x.replica.sampler
 		if r.divergedAt != running {
 			continue
@@ -190,8 +191,8 @@ func (x *duo) snapshot() {
 // refresh takes a snapshot of the policies, but for those that have become none.
 func (d *duos) refresh() {
 	d.left = 0
-	for i := range d.running {
-		x := &d.running[i]
+	for i := range d.members {
+		x := &d.members[i]
 		if math.IsNaN(x.now.probs0) { // then both are
 			continue
 		}
@@ -207,9 +208,10 @@ func (d *duos) refresh() {
 
 // tally draws the group of the step, where it is one of at most 64 samples.
 func (d *duos) tally() {
+	members := d.members
 	lanes := d.next()
-	for i := range d.running {
-		x := &d.running[i]
+	for i := range members {
+		x := &members[i]
 		n0, k0, k1 := x.count(lanes)
 		a := &d.advantages[(k0+k1)&(len(d.advantages)-1)]
 		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
@@ -221,9 +223,9 @@ func (d *duos) tally() {
 // next returns the lanes of the next group in the packs.
 func (d *duos) next() (lanes uint64) {
 	if d.left == 0 {
-		for i := range d.running {
-			x := &d.running[i]
-			x.first, x.rewarded = d.pair.Draw(x.replica.words, d.filled, x.bound)
+		for i := range d.members {
+			x := &d.members[i]
+			x.first, x.rewarded = d.pair.Draw(x.words, d.filled, x.bound)
 		}
 		d.left, d.lanes = d.together, d.first
 	}
@@ -243,8 +245,8 @@ func (x *duo) count(lanes uint64) (n0, k0, k1 int) {
 
 // tallyGroups is tally of several groups, or of one that is too large for a pack.
 func (d *duos) tallyGroups() {
-	for i := range d.running {
-		x := &d.running[i]
+	for i := range d.members {
+		x := &d.members[i]
 		x.positive0, x.negative0, x.positive1, x.negative1, x.zeroVariance = 0, 0, 0, 0, 0
 	}
 	for range d.groups {
@@ -252,14 +254,14 @@ func (d *duos) tallyGroups() {
 		if d.packed {
 			lanes = d.next()
 		}
-		for i := range d.running {
-			x := &d.running[i]
+		for i := range d.members {
+			x := &d.members[i]
 			s := x.replica.sampler
 			var n0, k0, k1 int
 			if d.packed {
 				n0, k0, k1 = x.count(lanes)
 			} else {
-				s.sample(x.replica.words)
+				s.sample(x.words)
 				n0, k0, k1 = s.counts[0], s.successes[0], s.successes[1]
 			}
 			up, down := s.advantages.Of(k0 + k1)
@@ -277,8 +279,9 @@ func (d *duos) tallyGroups() {
 
 // move moves the logits by the gradient of step t.
 func (d *duos) move(t int) {
-	for i := range d.running {
-		x := &d.running[i]
+	members := d.members
+	for i := range members {
+		x := &members[i]
 		l0, l1, p0, p1 := x.now.logits0, x.now.logits1, x.now.probs0, x.now.probs1
 		if t >= d.burnIn {
 			reward := float64(p0*d.mean0) + float64(p1*d.mean1) - d.reward0
@@ -335,15 +338,16 @@ func importance(current, old float64) float64 {
 
 // settle sets the probabilities after step t, as grpo.Policy.Update does.
 func (d *duos) settle(t int) {
+	members := d.members
 	var below, e [teamSize]float64 // −|θ_0 − θ_1|, and its exponential
-	for i := range d.running {
-		if p := &d.running[i].now; p.logits0 != p.logits1 { // else, if infinite, they have no difference
+	for i := range members {
+		if p := &members[i].now; p.logits0 != p.logits1 { // else, if infinite, they have no difference
 			below[i] = -math.Abs(p.logits0 - p.logits1)
 		}
 	}
-	fp.ExpBelow(e[:len(d.running)], below[:len(d.running)], 0)
-	for i := range d.running {
-		x := &d.running[i]
+	fp.ExpBelow(e[:len(members)], below[:len(members)], 0)
+	for i := range members {
+		x := &members[i]
 		likely := 1 / (1 + e[i])
 		other := e[i] * likely
 		if x.now.logits0 >= x.now.logits1 {

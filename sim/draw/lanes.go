@@ -73,22 +73,20 @@ func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 // compareFirst compares the first bits of the lanes in mask with an expansion, and
 // returns which lanes are below it and which still undecided.
 func compareFirst(b *[firstBits]uint64, mask, rest uint64) (below, undecided uint64) {
-	below, undecided = compareFour(0, mask, b[0], b[1], b[2], b[3], rest)
-	return compareFour(below, undecided, b[4], b[5], b[6], b[7], rest<<4)
-}
-
-// compareFour compares four bits of each lane with the first four of rest.
-func compareFour(below, undecided, b0, b1, b2, b3, rest uint64) (uint64, uint64) {
-	below, undecided = compare(below, undecided, b0, topBit(rest))
-	below, undecided = compare(below, undecided, b1, topBit(rest<<1))
-	below, undecided = compare(below, undecided, b2, topBit(rest<<2))
-	return compare(below, undecided, b3, topBit(rest<<3))
+	below, undecided = compare(0, mask, b[0], topBit(rest))
+	below, undecided = compare(below, undecided, b[1], topBit(rest<<1))
+	below, undecided = compare(below, undecided, b[2], topBit(rest<<2))
+	below, undecided = compare(below, undecided, b[3], topBit(rest<<3))
+	below, undecided = compare(below, undecided, b[4], topBit(rest<<4))
+	below, undecided = compare(below, undecided, b[5], topBit(rest<<5))
+	below, undecided = compare(below, undecided, b[6], topBit(rest<<6))
+	return compare(below, undecided, b[7], topBit(rest<<7))
 }
 
 // compare compares one bit of each lane with that of its threshold.
 func compare(below, undecided, word, threshold uint64) (uint64, uint64) {
 	differs := undecided & (word ^ threshold)
-	return below | differs&threshold, undecided &^ differs
+	return below | differs&threshold, undecided ^ differs
 }
 
 // topBit returns the top bit of rest in every lane.

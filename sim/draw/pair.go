@@ -105,11 +105,21 @@ func (p *Pair) finish(w *Words, first, rewarded, undecided uint64) uint64 {
 // narrowBits returns the first bits of an expansion for 16 lanes: in the four
 // fields of the two words every other bit.
 func narrowBits(expansion uint64) (a, b uint64) {
-	const lowest = 1 | 1<<16 | 1<<32 | 1<<48
-	pairs := expansion>>62 | expansion>>60&3<<16 | expansion>>58&3<<32 | expansion>>56&3<<48
-	a, b = pairs>>1&lowest, pairs&lowest
-	return a<<16 - a, b<<16 - b
+	x := &narrowed[expansion>>56]
+	return x[0], x[1]
 }
+
+// narrowed are the narrowBits of all eight bits there are.
+var narrowed = func() (table [1 << firstBits][2]uint64) {
+	for first := range table {
+		for bit := range firstBits {
+			if first<<bit&0x80 != 0 {
+				table[first][bit%2] |= 0xffff << (bit / 2 * 16)
+			}
+		}
+	}
+	return table
+}()
 
 // narrowCompare is compareFirst of 16 lanes, whose bits are in the fields of two
 // words: it compares all bits at once, and folds the fields, of which the lower

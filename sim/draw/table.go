@@ -43,11 +43,12 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	if uint(n) > uint(t.limit) {
 		panic("draw: more trials than the table is for")
 	}
-	successes := 0
-	for i := range t.parts {
-		if digit := n >> (digitBits * i) & (digits - 1); digit > 0 {
-			successes += t.parts[i][digit].at(w.Next())
+	successes, parts := 0, t.parts
+	for i := range parts {
+		if digit := n & (digits - 1); digit > 0 {
+			successes += parts[i][digit].at(w.Next())
 		}
+		n >>= digitBits
 	}
 	return successes
 }

@@ -18,9 +18,12 @@ type Words struct {
 	source  Source
 	refills uint64
 	next    uint8 // index of the next word; 0: the buffer is used up
-	buffer  [256]uint64
+	buffer  [bufferSize]uint64
 	spread  [firstBits]uint64 // see nextBits and nextFour
 }
+
+// bufferSize is 256, where an index of a byte begins again.
+const bufferSize = 1 << 8
 
 // NewWords returns the words of source, which may be nil if Reset is called
 // before the first word is taken.
@@ -51,7 +54,7 @@ func Align(a, b *Words) {
 
 // taken returns how many words have been taken.
 func (w *Words) taken() uint64 {
-	return w.refills*uint64(len(w.buffer)) - uint64(-w.next) // −next: what is left in the buffer
+	return w.refills*bufferSize - uint64(-w.next) // −next: what is left in the buffer
 }
 
 // Next takes a word.
@@ -67,23 +70,20 @@ func (w *Words) Next() uint64 {
 // nextEight takes eight successive words, valid until the next is taken. Of a
 // buffer that holds fewer it drops the rest.
 func (w *Words) nextEight() *[8]uint64 {
-	if w.next-1 >= uint8(len(w.buffer)-8) { // used up, or fewer than eight are left
+	if w.next-1 >= bufferSize-8 { // used up, or fewer than eight are left
 		w.refill()
-		w.next = 0
 	}
-	i := w.next
 	w.next += 8
-	return (*[8]uint64)(w.buffer[i:])
+	return (*[8]uint64)(w.buffer[w.next-8:])
 }
 
 // nextFour takes four successive words, valid until the next is taken.
 func (w *Words) nextFour() *[4]uint64 {
-	i := w.next
-	if i-1 >= uint8(len(w.buffer)-4) {
+	if w.next-1 >= bufferSize-4 {
 		return w.fourOneByOne()
 	}
 	w.next += 4
-	return (*[4]uint64)(w.buffer[i:])
+	return (*[4]uint64)(w.buffer[w.next-4:])
 }
 
 // fourOneByOne is nextFour where a refill comes first or between.
@@ -99,5 +99,6 @@ func (w *Words) fourOneByOne() *[4]uint64 {
 //go:noinline
 func (w *Words) refill() {
 	w.refills++
+	w.next = 0
 	w.source.Fill(w.buffer[:])
 }
