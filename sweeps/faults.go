@@ -61,7 +61,7 @@ type Shift struct {
 // left out.
 func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
-	cache := make(predictionCache)
+	cache := newPredictionCache()
 	for _, planned := range plan.Checks {
 		check := planned.Check
 		for _, set := range ends(planned.Sets) {

@@ -69,7 +69,7 @@ type Experiment struct {
 	Figures  []Figure
 	Command  string // how to run it again
 
-	predictions predictionCache
+	predictions *predictionCache
 }
 
 // Show puts a figure before those of the checks, in the place of one of the
@@ -88,7 +88,7 @@ func (e *Experiment) Show(f Figure) {
 // that is one, then those of the checks, one a variant where a check spans
 // several. Checks that hold the same measurement against several theories share
 // one.
-func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache predictionCache) []Figure {
+func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache *predictionCache) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
 		if m := newRegimeMap(p, outcomes, cache); m.moves() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"grposim/rom"
-	"grposim/sim"
 )
 
 // judgement is one check being applied to one theory: the right one, or one
@@ -21,27 +20,24 @@ type judgement struct {
 	mode       string // a failure mode in the place of the check's; "" the check's
 	inPlace    bool   // the exact prediction stands in the place of a refuted one
 	outcomes   map[string]*Outcome
-	cache      predictionCache
+	cache      *predictionCache
 }
 
 // newJudgement returns the judgement of a check by the theory as derived.
-func newJudgement(check *Check, confidence float64, outcomes map[string]*Outcome, cache predictionCache) *judgement {
+func newJudgement(check *Check, confidence float64, outcomes map[string]*Outcome, cache *predictionCache) *judgement {
 	return &judgement{
 		check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit,
 		outcomes: outcomes, cache: cache,
 	}
 }
 
-// predictionCache keeps predictions, by what they are made from.
-type predictionCache map[string]*rom.Prediction
-
 // Judge compares what was measured with what the theory says. outcomes holds
 // the stored outcome of every cell, by id.
 func Judge(plan *Plan, outcomes map[string]*Outcome) []Verdict {
-	return judge(plan, outcomes, make(predictionCache))
+	return judge(plan, outcomes, newPredictionCache())
 }
 
-func judge(plan *Plan, outcomes map[string]*Outcome, cache predictionCache) []Verdict {
+func judge(plan *Plan, outcomes map[string]*Outcome, cache *predictionCache) []Verdict {
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
@@ -226,32 +222,6 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 
 func (j *judgement) predictSettings(s *Settings) *rom.Prediction {
 	return j.cache.predict(s, j.factors)
-}
-
-// predict returns what the theory says of settings at rest.
-func (cache predictionCache) predict(s *Settings, factors rom.Factors) *rom.Prediction {
-	rest := *s
-	rest.Policy.Init = Init{Logits: s.Policy.Reference} // the state at rest does not depend on the start
-	rest.Run = sim.Run{}
-	return cache.at("rest", &rest, factors, nil, rom.Predict)
-}
-
-// at returns what the theory says of settings at a stiffness measured in the
-// cell that key names; nil: at its own.
-func (cache predictionCache) at(key string, s *Settings, factors rom.Factors, measured *rom.Measured, predict func(rom.Params) rom.Prediction) *rom.Prediction {
-	params := Params(s, factors)
-	params.Measured = measured
-	if measured != nil {
-		key = fmt.Sprint(key, measured.Fresh.RawMatrix().Data, measured.Stale.RawMatrix().Data)
-	}
-	key = fmt.Sprintf("%s %s %v", key, Canonical(*s), factors)
-	p, known := cache[key]
-	if !known {
-		made := predict(params)
-		p = &made
-		cache[key] = p
-	}
-	return p
 }
 
 // measured begins a finding with a stationary estimate and its interval.

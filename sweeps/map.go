@@ -3,7 +3,6 @@ package sweeps
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -338,7 +337,7 @@ func (e *Experiment) Maps(view *MapView) []RegimeMap {
 	return maps
 }
 
-func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) RegimeMap {
+func newRegimeMap(p panel, outcomes map[string]*Outcome, cache *predictionCache) RegimeMap {
 	m := RegimeMap{panel: p}
 	for _, c := range p.cells {
 		prediction := cache.predict(&c.Settings, rom.Unit)
@@ -355,14 +354,13 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 	}
 	grid := lattice{newScale(p.x, m.values(p.x)), newScale(p.y, m.values(p.y))}
 	known := make(map[spot]regime)
-	var theory lastAtRest
 	at := func(x, y float64) regime {
 		r, done := known[spot{x, y}]
 		if !done {
 			s := p.cells[0].Settings
 			p.x.setNumber(&s, x)
 			p.y.setNumber(&s, y)
-			r = newRegime(&s, theory.predictMotion(&s))
+			r = newRegime(&s, cache.predictMotion(&s))
 			known[spot{x, y}] = r
 		}
 		return r
@@ -384,22 +382,10 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache predictionCache) 
 	return m
 }
 
-// lastAtRest keeps what the theory knows of the last bandit at rest: at most
-// places of a map it is that of the place before.
-type lastAtRest struct {
-	params rom.Params // without optimizer and lag
-	known  *rom.AtRest
-}
-
 // predictMotion is rom.PredictMotion of the settings.
-func (last *lastAtRest) predictMotion(s *Settings) *rom.Prediction {
+func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
 	p := Params(s, rom.Unit)
-	optimizer, lag := p.Optimizer, p.Lag
-	p.Optimizer, p.Lag = rom.Optimizer{}, rom.Lag{}
-	if last.known == nil || !reflect.DeepEqual(p, last.params) {
-		last.params, last.known = p, rom.NewAtRest(p)
-	}
-	prediction := last.known.PredictMotion(optimizer, lag)
+	prediction := cache.resting("rest", p, nil).PredictMotion(p.Optimizer, p.Lag)
 	return &prediction
 }
 

@@ -102,7 +102,7 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	c := &planText(t, text).Cells[0]
-	j := newJudgement(&Check{}, 0.99, nil, make(predictionCache))
+	j := newJudgement(&Check{}, 0.99, nil, newPredictionCache())
 	cv, _, why := j.curve(c)
 	if why != "" {
 		t.Fatal(why)

@@ -163,7 +163,7 @@ func JudgeFolder(dir string) (*Experiment, error) {
 // derive judges, and writes every table of a results folder.
 func derive(plan *Plan, dir string, journal *journal, trajectories *trajectoryTable) (*Experiment, error) {
 	outcomes := journal.outcomes
-	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: make(predictionCache)}
+	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: newPredictionCache()}
 	e.Verdicts = judge(plan, outcomes, e.predictions)
 	e.Figures = figures(plan, outcomes, e.Verdicts, e.predictions)
 	for _, table := range []struct {
