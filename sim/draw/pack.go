@@ -17,19 +17,20 @@ type Pack struct {
 	Arms     []uint64 // lanes that fell on each arm
 	Rewarded uint64   // lanes that were rewarded
 
-	bounds []bound // one an arm before the last of positive weight
-	last   int     // that arm
-	means  []mean  // of the rewards
+	bounds []Probability // of each arm before the last of positive weight and those before it
+	last   int           // that arm
+	means  []mean        // of the rewards
+	first  decoded       // of the lanes that are drawn, what they choose their arms by
+	late   []lateBound
 
 	pair  *Pair // of two arms with rewards, which draws them; else nil
 	bound Probability
 }
 
-// bound compares all lanes with the probability of an arm and those before it.
-type bound struct {
-	probability      Probability
-	rest             uint64 // of its binary expansion, next bit first
-	below, undecided uint64
+// lateBound is the bound of an arm that some lanes are undecided about.
+type lateBound struct {
+	arm             int
+	undecided, rest uint64 // those lanes, and the rest of its binary expansion, next bit first
 }
 
 // mean is the mean reward of an arm.
@@ -44,7 +45,8 @@ type mean struct {
 func NewPack(arms int, means []float64) *Pack {
 	p := &Pack{
 		Arms:   make([]uint64, arms),
-		bounds: make([]bound, 0, arms),
+		bounds: make([]Probability, 0, arms),
+		late:   make([]lateBound, 0, arms),
 		means:  make([]mean, len(means)),
 	}
 	for a, x := range means {
@@ -77,24 +79,23 @@ func (p *Pack) Aim(weights []float64) {
 		p.bound = Bound(weights[0], weights[1])
 		return
 	}
-	p.bounds = p.bounds[:0]
-	p.last = -1
+	bounds, last := p.bounds[:len(weights)], -1
 	sum := 0.
 	for a, weight := range weights {
 		if !(weight >= 0) {
 			panic("draw: a weight is negative or NaN")
 		}
 		if weight > 0 {
-			p.last = a
+			last = a
 		}
 		sum += weight
 		// A sum that is rounded to 1 leaves the last arm the least there is.
-		p.bounds = append(p.bounds, bound{probability: min(NewProbability(sum), certain-1)})
+		bounds[a] = min(NewProbability(sum), certain-1)
 	}
-	if p.last < 0 {
+	if last < 0 {
 		panic("draw: all weights are 0")
 	}
-	p.bounds = p.bounds[:p.last]
+	p.bounds, p.last = bounds[:last], last
 }
 
 // Draw draws the given number of samples, from 0 to MaxLanes, into the lowest lanes
@@ -109,88 +110,86 @@ func (p *Pack) Draw(w *Words, samples int) {
 		p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
 		return
 	}
-	undecided := p.compareArms(nextBits(w, all), all)
+	p.compareArms(nextBits(w, all), all)
 	if len(p.means) == 0 {
-		p.finishArms(w, all, undecided)
+		p.finishArms(w, all)
 		return
 	}
 	rewards := *nextBits(w, all)
-	p.finishArms(w, all, undecided)
+	p.finishArms(w, all)
 	p.drawRewards(w, &rewards, all)
 }
 
-// compareArms compares the first bits of the lanes with all bounds, and returns
-// which lanes are undecided in any that has more to compare with.
-func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) (undecided uint64) {
-	for i := range p.bounds {
-		x := &p.bounds[i]
-		x.rest = uint64(x.probability) << 1
-		x.below, x.undecided = compareFirst(b, all, x.rest)
-		if x.rest <<= firstBits; x.rest == 0 {
-			x.undecided = 0
+// compareArms sets p.Arms to the lanes below each bound, and p.late where that takes
+// more than the first bits.
+func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) {
+	p.first.set(b)
+	p.late = p.late[:0]
+	below := p.Arms[:len(p.bounds)]
+	for a, probability := range p.bounds {
+		expansion := uint64(probability) << 1
+		var undecided uint64
+		below[a], undecided = p.first.compare(all, expansion)
+		if rest := expansion << firstBits; undecided != 0 && rest != 0 {
+			p.late = append(p.late, lateBound{a, undecided, rest})
 		}
-		undecided |= x.undecided
 	}
-	return undecided
 }
 
-// finishArms decides what is undecided and sets p.Arms.
-func (p *Pack) finishArms(w *Words, all, undecided uint64) {
-	for undecided != 0 {
-		undecided = 0
-		word := w.Next()
-		for i := range p.bounds {
-			x := &p.bounds[i]
-			if x.undecided == 0 {
-				continue
+// finishArms decides what is undecided and sets p.Arms to the lanes of each arm.
+func (p *Pack) finishArms(w *Words, all uint64) {
+	for late := p.late; len(late) > 0; {
+		word, left := w.Next(), 0
+		for _, x := range late {
+			below := &p.Arms[x.arm]
+			*below, x.undecided = compare(*below, x.undecided, word, topBit(x.rest))
+			if x.rest <<= 1; x.undecided != 0 && x.rest != 0 {
+				late[left] = x
+				left++
 			}
-			x.below, x.undecided = compare(x.below, x.undecided, word, topBit(x.rest))
-			if x.rest <<= 1; x.rest == 0 {
-				x.undecided = 0
-			}
-			undecided |= x.undecided
 		}
+		late = late[:left]
 	}
 	before := uint64(0)
-	for a := range p.Arms {
-		switch {
-		case a < p.last:
-			p.Arms[a] = p.bounds[a].below &^ before
-			before |= p.bounds[a].below
-		case a == p.last:
-			p.Arms[a] = all &^ before
-		default:
-			p.Arms[a] = 0
-		}
+	arms := p.Arms[:p.last]
+	for a, below := range arms {
+		arms[a] = below &^ before
+		before = below
 	}
+	p.Arms[p.last] = all &^ before
+	clear(p.Arms[p.last+1:])
 }
 
 // drawRewards sets p.Rewarded, from the first bits of the lanes and what else it
 // takes.
 func (p *Pack) drawRewards(w *Words, b *[firstBits]uint64, all uint64) {
-	below := uint64(0)
+	below, means := uint64(0), p.means[:len(p.Arms)]
+	var t0, t1, t2, t3, t4, t5, t6, t7 uint64 // bits of the mean of each lane's arm
 	for a, lanes := range p.Arms {
-		below |= lanes & p.means[a].always
+		m := &means[a]
+		below |= lanes & m.always
+		t0 |= lanes & m.first[0]
+		t1 |= lanes & m.first[1]
+		t2 |= lanes & m.first[2]
+		t3 |= lanes & m.first[3]
+		t4 |= lanes & m.first[4]
+		t5 |= lanes & m.first[5]
+		t6 |= lanes & m.first[6]
+		t7 |= lanes & m.first[7]
 	}
 	undecided := all &^ below
-	for bit := 0; bit < firstBits; bit += 4 {
-		var t0, t1, t2, t3 uint64 // bits of the mean of each lane's arm
-		for a, lanes := range p.Arms {
-			m := p.means[a].first[bit : bit+4]
-			t0 |= lanes & m[0]
-			t1 |= lanes & m[1]
-			t2 |= lanes & m[2]
-			t3 |= lanes & m[3]
-		}
-		below, undecided = compare(below, undecided, b[bit], t0)
-		below, undecided = compare(below, undecided, b[bit+1], t1)
-		below, undecided = compare(below, undecided, b[bit+2], t2)
-		below, undecided = compare(below, undecided, b[bit+3], t3)
-	}
+	below, undecided = compare(below, undecided, b[0], t0)
+	below, undecided = compare(below, undecided, b[1], t1)
+	below, undecided = compare(below, undecided, b[2], t2)
+	below, undecided = compare(below, undecided, b[3], t3)
+	below, undecided = compare(below, undecided, b[4], t4)
+	below, undecided = compare(below, undecided, b[5], t5)
+	below, undecided = compare(below, undecided, b[6], t6)
+	below, undecided = compare(below, undecided, b[7], t7)
 	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
 		threshold := uint64(0)
 		for a, lanes := range p.Arms {
-			threshold |= lanes & topBit(p.means[a].expansion<<bit)
+			threshold |= lanes & topBit(means[a].expansion<<bit)
 		}
 		below, undecided = compare(below, undecided, w.Next(), threshold)
 	}

@@ -79,7 +79,7 @@ func (f fates) check(p *Pack, needed int, bounds []uint64, means []float64) erro
 func (p *Pack) aim(bounds []uint64) {
 	p.bounds, p.last = p.bounds[:0], len(bounds)
 	for _, b := range bounds {
-		p.bounds = append(p.bounds, bound{probability: Probability(b)})
+		p.bounds = append(p.bounds, Probability(b))
 	}
 	p.bound = Probability(bounds[0])
 }
@@ -261,10 +261,10 @@ func TestPackAim(t *testing.T) {
 		sum := new(big.Float).SetPrec(2000)
 		for a, b := range p.bounds {
 			sum.Add(sum, new(big.Float).SetFloat64(weights[a]))
-			got := new(big.Float).SetPrec(2000).SetMantExp(new(big.Float).SetUint64(uint64(b.probability)), -63)
+			got := new(big.Float).SetPrec(2000).SetMantExp(new(big.Float).SetUint64(uint64(b)), -63)
 			off, _ := got.Sub(got, sum).Float64()
-			if math.Abs(off) > float64(a+1)*0x1p-53 || b.probability >= certain || a > 0 && b.probability < p.bounds[a-1].probability {
-				t.Fatalf("weights %v: bound %d is %#x, %g off", weights, a, b.probability, off)
+			if math.Abs(off) > float64(a+1)*0x1p-53 || b >= certain || a > 0 && b < p.bounds[a-1] {
+				t.Fatalf("weights %v: bound %d is %#x, %g off", weights, a, b, off)
 			}
 		}
 	}
