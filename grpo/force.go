@@ -15,7 +15,7 @@ type Force struct {
 	estimator Estimator
 	reference *Policy
 
-	upper, lower []float64 // w⁺_a, w⁻_a: the weight of a sample with A > 0, A < 0
+	upper, lower []float64 // w⁺_a, w⁻_a: the weight of a sample with A > 0, A < 0; one slice but for clipping
 }
 
 // NewForce returns the force of an estimator whose penalty pulls towards the
@@ -25,10 +25,13 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 		estimator: estimator,
 		reference: NewPolicy(reference),
 		upper:     make([]float64, len(reference)),
-		lower:     make([]float64, len(reference)),
 	}
 	for a := range f.upper { // without importance they stay so
-		f.upper[a], f.lower[a] = 1, 1
+		f.upper[a] = 1
+	}
+	f.lower = f.upper
+	if estimator.Importance.Mode == Clip {
+		f.lower = make([]float64, len(reference))
 	}
 	return f
 }
@@ -117,13 +120,17 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	if imp.Mode == NoImportance {
 		return
 	}
-	for a, old := range behaviour.Probs {
+	ratios, probs, drawn := f.upper, current.Probs[:len(f.upper)], behaviour.Probs[:len(f.upper)]
+	for a, old := range drawn {
 		ratio := 0.0
 		if old > 0 {
-			ratio = current.Probs[a] / old
+			ratio = probs[a] / old
 		}
-		f.upper[a], f.lower[a] = ratio, ratio
-		if imp.Mode == Clip {
+		ratios[a] = ratio
+	}
+	if imp.Mode == Clip {
+		for a, ratio := range ratios {
+			f.lower[a] = ratio
 			if ratio > 1+imp.ClipHigh {
 				f.upper[a] = 0
 			}
@@ -148,15 +155,7 @@ func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a
 	sum := 0.0
 	switch kl.Gradient {
 	case ExactKL:
-		// Σ_a π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref
-		probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
-		for a, p := range probs {
-			sum += float64(p * (logits[a] - reference[a]))
-		}
-		for a, p := range probs {
-			l := logits[a] - reference[a]
-			g[a] -= float64(kl.Coefficient * float64(p*(l-sum)))
-		}
+		f.subtractExactKL(g, at)
 		return
 	case K2:
 		logNorm := at.LogNorm() - f.reference.LogNorm()
@@ -179,6 +178,20 @@ func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a
 	}
 	for a, p := range at.Probs {
 		g[a] += float64(p * sum)
+	}
+}
+
+// subtractExactKL subtracts β π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref, of the policy at.
+func (f *Force) subtractExactKL(g []float64, at *Policy) {
+	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
+	mean := 0.0
+	for a, p := range probs {
+		mean += float64(p * (logits[a] - reference[a]))
+	}
+	beta := f.estimator.KL.Coefficient
+	for a, p := range probs {
+		l := logits[a] - reference[a]
+		g[a] -= float64(beta * float64(p*(l-mean)))
 	}
 }
 

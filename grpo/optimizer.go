@@ -36,26 +36,27 @@ func (m *Motion) Velocity() []float64 { return m.velocity }
 //	Adam        v ← β1 v + (1−β1) g,  s ← β2 s + (1−β2) g²,
 //	            θ ← θ + η v̂/(√ŝ + ε), v̂ = v/(1−β1^t), ŝ = s/(1−β2^t)
 func (o *Optimizer) Step(logits, g []float64, m *Motion, rate float64) {
+	logits, velocity := logits[:len(g)], m.velocity[:len(g)]
 	switch o.Kind {
 	case HeavyBall:
 		for a, x := range g {
-			v := float64(o.Momentum*m.velocity[a]) + x
-			m.velocity[a] = v
+			v := float64(o.Momentum*velocity[a]) + x
+			velocity[a] = v
 			logits[a] += float64(rate * v)
 		}
 	case Nesterov:
 		for a, x := range g {
-			v := float64(o.Momentum*m.velocity[a]) + x
-			m.velocity[a] = v
+			v := float64(o.Momentum*velocity[a]) + x
+			velocity[a] = v
 			logits[a] += float64(rate * (x + float64(o.Momentum*v)))
 		}
 	case Adam:
 		m.decay1 *= o.Beta1
 		m.decay2 *= o.Beta2
 		for a, x := range g {
-			v := float64(o.Beta1*m.velocity[a]) + float64((1-o.Beta1)*x)
+			v := float64(o.Beta1*velocity[a]) + float64((1-o.Beta1)*x)
 			s := float64(o.Beta2*m.square[a]) + float64((1-o.Beta2)*float64(x*x))
-			m.velocity[a], m.square[a] = v, s
+			velocity[a], m.square[a] = v, s
 			scale := math.Sqrt(s/(1-m.decay2)) + o.Epsilon
 			if scale > 0 { // a force that has always been 0 moves nothing
 				logits[a] += float64(rate * (v / (1 - m.decay1) / scale))

@@ -71,6 +71,7 @@ func (p *Policy) LogNorm() float64 { return p.shift + fp.Log(p.norm) }
 // Mean returns Σ_a Probs[a]·values[a]; with the arms' means it is J.
 func (p *Policy) Mean(values []float64) float64 {
 	sum := 0.0
+	values = values[:len(p.Probs)]
 	for a, x := range p.Probs {
 		sum += float64(x * values[a])
 	}

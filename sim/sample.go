@@ -124,8 +124,9 @@ func (s *sampler) group(t *grpo.Tally, w *draw.Words) {
 		lanes := s.next(w)
 		rewarded := s.pack.Rewarded & lanes
 		up, down := t.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
+		arms := t.Arms[:len(s.pack.Arms)]
 		for a, arm := range s.pack.Arms {
-			t.Arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
+			arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
 		}
 	default:
 		s.sample(w)
