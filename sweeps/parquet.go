@@ -1,22 +1,23 @@
 package sweeps
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 )
 
 const trajectoriesName = "trajectories.parquet"
 
-// trajectoryRow is a row of trajectories.parquet, in long form. Words are delta
-// encoded: parquet-go cuts the runs of a dictionary's indices differently where
-// it has vector instructions, and files are the same on every machine.
+// trajectoryRow is a row of trajectories.parquet, in long form.
 type trajectoryRow struct {
-	Cell          string  `parquet:"cell,delta"`
+	Cell          string  `parquet:"cell"`
 	Step          int64   `parquet:"step"`
-	Quantity      string  `parquet:"quantity,delta"`
+	Quantity      string  `parquet:"quantity"`
 	Mean          float64 `parquet:"mean"`
 	StandardError float64 `parquet:"standard_error"`
 	Q05           float64 `parquet:"q05"`
@@ -35,8 +36,8 @@ type trajectoryTable struct {
 	next    int                    // cell of the plan
 	early   map[string]*Trajectory // of cells finished before their turn, at most mostEarly; others are read again
 	columns *parquet.GenericWriter[trajectoryRow]
-	file    struct{ io.Writer } // where the columns go together
-	rows    []trajectoryRow     // of the last cell
+	file    struct{ *bufio.Writer } // where the columns go together
+	rows    []trajectoryRow         // of the last cell
 }
 
 // mostEarly is how many trajectories wait in memory for their turn.
@@ -45,7 +46,8 @@ const mostEarly = 16
 func newTrajectoryTable(plan *Plan, journal *journal) *trajectoryTable {
 	t := &trajectoryTable{plan: plan, journal: journal, early: make(map[string]*Trajectory)}
 	folder := scratch(filepath.Dir(journal.path))
-	t.columns = parquet.NewGenericWriter[trajectoryRow](&t.file, parquet.CreatedBy("grposim", "1", ""), parquet.ColumnPageBuffers(folder))
+	t.columns = parquet.NewGenericWriter[trajectoryRow](&t.file, parquet.CreatedBy("grposim", "1", ""),
+		parquet.ColumnPageBuffers(folder), parquet.DefaultEncodingFor(parquet.ByteArray, new(repeatedWords)))
 	return t
 }
 
@@ -100,10 +102,48 @@ func (t *trajectoryTable) save() error {
 		return err
 	}
 	path := filepath.Join(filepath.Dir(t.journal.path), trajectoriesName)
-	return replaceFile(path, func(w io.Writer) error {
+	return replaceFile(path, func(w *bufio.Writer) error {
 		t.file.Writer = w
 		return t.columns.Close()
 	})
+}
+
+// repeatedWords is the delta encoding of words (DELTA_BYTE_ARRAY): how much each
+// shares with the one before, how long the rest of it is, and the rests. Most
+// words here are the one before, which parquet-go would find out letter by
+// letter. A dictionary would be another choice, but parquet-go cuts the runs of
+// its indices differently where it has vector instructions, and files are the
+// same on every machine.
+type repeatedWords struct {
+	delta.ByteArrayEncoding
+	lengths      delta.BinaryPackedEncoding
+	shared, rest []int32
+	encodedRest  []byte
+}
+
+// EncodeByteArray encodes the words src[offsets[i]:offsets[i+1]] in place of dst.
+func (w *repeatedWords) EncodeByteArray(dst, src []byte, offsets []uint32) ([]byte, error) {
+	w.shared, w.rest = w.shared[:0], w.rest[:0]
+	var last, rests []byte
+	for i := 1; i < len(offsets); i++ {
+		word := src[offsets[i-1]:offsets[i]]
+		n := 0
+		if bytes.Equal(word, last) {
+			n = len(word)
+		}
+		for n < min(len(word), len(last)) && word[n] == last[n] {
+			n++
+		}
+		w.shared, w.rest = append(w.shared, int32(n)), append(w.rest, int32(len(word)-n))
+		rests = append(rests, word[n:]...)
+		last = word
+	}
+	dst, err := w.lengths.EncodeInt32(dst, w.shared)
+	if err != nil {
+		return dst, err
+	}
+	w.encodedRest, err = w.lengths.EncodeInt32(w.encodedRest, w.rest)
+	return append(append(dst, w.encodedRest...), rests...), err
 }
 
 // scratch is a folder in which parquet-go keeps finished pages, in files without
