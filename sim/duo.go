@@ -34,15 +34,17 @@ type duos struct {
 	reward0, gap0          float64
 	burnIn, groups, size   int
 
+	*laws // law and rewards draw the groups too large for a pack, if rewards are tabulated
+
 	// A group of at most 64 samples is in the lanes of a word, with others.
-	packed     bool
-	pair       *draw.Pair
-	filled     uint64                             // lanes of a pack
-	first      uint64                             // of them the first group's
-	together   int                                // groups in a pack
-	left       int                                // groups in it that have not been taken
-	lanes      uint64                             // lanes of the next one
-	advantages [2 * draw.MaxLanes]groupAdvantages // [S], if a step has one such group
+	packed   bool
+	pair     *draw.Pair
+	filled   uint64                             // lanes of a pack
+	first    uint64                             // of them the first group's
+	together int                                // groups in a pack
+	left     int                                // groups in it that have not been taken
+	lanes    uint64                             // lanes of the next one
+	small    [2 * draw.MaxLanes]groupAdvantages // [S], of such a group
 }
 
 // duo is what changes of a replica from step to step.
@@ -56,6 +58,7 @@ type duo struct {
 
 	bound           draw.Probability // of the first arm under π_old
 	first, rewarded uint64           // lanes of the pack: of the first arm, and rewarded ones
+	law             *draw.BinomialLaw
 	averages        averages
 	zero            int // zero-variance groups after burn-in
 
@@ -88,6 +91,7 @@ func newDuos(replicas []*replica) *duos {
 		return nil
 	}
 	d := &duos{
+		laws:  r.sampler.laws,
 		lag:   c.Lag,
 		mean0: r.means[0], mean1: r.means[1],
 		reference0: c.Reference[0], reference1: c.Reference[1],
@@ -107,14 +111,14 @@ func newDuos(replicas []*replica) *duos {
 		d.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
 		d.first, d.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
-			a := &d.advantages[total]
+			a := &d.small[total]
 			if a.up, a.down = s.advantages.Of(total); a.up == 0 {
 				a.zeroVariance = 1
 			}
 		}
 	}
 	for _, r := range replicas {
-		d.all = append(d.all, duo{words: r.words, replica: r})
+		d.all = append(d.all, duo{law: &r.sampler.law, words: r.words, replica: r})
 	}
 	return d
 }
@@ -213,7 +217,7 @@ func (d *duos) tally() {
 	for i := range members {
 		x := &members[i]
 		n0, k0, k1 := x.count(lanes)
-		a := &d.advantages[(k0+k1)&(len(d.advantages)-1)]
+		a := &d.small[(k0+k1)&(len(d.small)-1)]
 		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
 		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(d.size-n0-k1))
 		x.zeroVariance = a.zeroVariance
@@ -245,8 +249,9 @@ func (x *duo) count(lanes uint64) (n0, k0, k1 int) {
 
 // tallyGroups is tally of several groups, or of one that is too large for a pack.
 func (d *duos) tallyGroups() {
-	for i := range d.members {
-		x := &d.members[i]
+	members := d.members
+	for i := range members {
+		x := &members[i]
 		x.positive0, x.negative0, x.positive1, x.negative1, x.zeroVariance = 0, 0, 0, 0, 0
 	}
 	for range d.groups {
@@ -254,17 +259,22 @@ func (d *duos) tallyGroups() {
 		if d.packed {
 			lanes = d.next()
 		}
-		for i := range d.members {
-			x := &d.members[i]
-			s := x.replica.sampler
+		for i := range members {
+			x := &members[i]
 			var n0, k0, k1 int
-			if d.packed {
+			switch {
+			case d.packed:
 				n0, k0, k1 = x.count(lanes)
-			} else {
+			case d.rewards != nil:
+				n0 = x.law.Draw(x.words)
+				k0 = d.rewards[0].Draw(x.words, n0)
+				k1 = d.rewards[1].Draw(x.words, d.size-n0)
+			default:
+				s := x.replica.sampler
 				s.sample(x.words)
 				n0, k0, k1 = s.counts[0], s.successes[0], s.successes[1]
 			}
-			up, down := s.advantages.Of(k0 + k1)
+			up, down := d.advantages.Of(k0 + k1)
 			if up == 0 {
 				x.zeroVariance++
 				continue

@@ -152,15 +152,15 @@ func newTransform(n int, p float64) transform {
 }
 
 // at returns (2a/d + b)u + c.
-func (t transform) at(u, d float64) float64 {
+func (t *transform) at(u, d float64) float64 {
 	return float64((2*t.a/d+t.b)*u) + t.c
 }
 
 // squeeze returns v_r.
-func (t transform) squeeze() float64 { return 0.92 - 4.2/t.b }
+func (t *transform) squeeze() float64 { return 0.92 - 4.2/t.b }
 
 // threshold returns α/(a/d² + b).
-func (t transform) threshold(d float64) float64 {
+func (t *transform) threshold(d float64) float64 {
 	alpha := (2.83 + 5.1/t.b) * t.sd
 	square := float64(d * d)
 	return alpha * square / (t.a + float64(t.b*square))
@@ -168,20 +168,24 @@ func (t transform) threshold(d float64) float64 {
 
 // reject draws by transformed rejection.
 func (l *BinomialLaw) reject(w *Words) int {
-	t := l.hat
 	for {
 		u, v := unit(w.Next())-0.5, unit(w.Next())
 		d := 0.5 - math.Abs(u)
-		k := math.Floor(t.at(u, d))
-		if d >= squeezeFrom && v <= l.squeeze || t.accepts(l.n, l.p, k, float64(v*t.threshold(d))) {
+		k := math.Floor(l.hat.at(u, d))
+		if d >= squeezeFrom && v <= l.squeeze || l.accepts(k, v, d) {
 			return int(k)
 		}
 	}
 }
 
+// accepts reports whether v accepts k, found at d: whether v·α/(a/d² + b) ≤ P(k)/P(mode).
+func (l *BinomialLaw) accepts(k, v, d float64) bool {
+	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
+}
+
 // accepts reports whether height ≤ P(k)/P(mode): in logarithms, first by bounds of
 // the ratio, then by the ratio itself.
-func (t transform) accepts(n int, p, k, height float64) bool {
+func (t *transform) accepts(n int, p, k, height float64) bool {
 	if k < 0 || k > float64(n) {
 		return false
 	}

@@ -29,7 +29,7 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 	t := &BinomialTable{limit: limit}
 	for position := 0; limit>>position > 0; position += digitBits {
 		var part [digits]aliasTable
-		for digit := 1; digit < digits && digit<<position <= limit; digit++ {
+		for digit := 0; digit < digits && digit<<position <= limit; digit++ {
 			part[digit] = newAliasTable(binomialWeights(digit<<position, p))
 		}
 		t.parts = append(t.parts, part)
@@ -45,10 +45,17 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	}
 	successes, parts := 0, t.parts
 	for i := range parts {
-		if digit := n & (digits - 1); digit > 0 {
-			successes += parts[i][digit].at(w.Next())
-		}
+		digit := n & (digits - 1)
 		n >>= digitBits
+		if w.next == 0 {
+			if digit == 0 {
+				continue
+			}
+			w.refill()
+		}
+		// A digit 0 takes no word, but looks at one: that saves a branch.
+		successes += parts[i][digit].at(w.buffer[w.next])
+		w.next += uint8((digit + digits - 1) >> digitBits)
 	}
 	return successes
 }
@@ -88,11 +95,13 @@ type aliasTable struct {
 	columns []aliasColumn
 }
 
-// aliasColumn stands for its own value below the threshold, in units of 2⁻⁶⁴ of the
-// column, and for the value other from there on.
-type aliasColumn struct {
-	threshold uint64
-	other     uint64
+// aliasColumn stands for its own value below a threshold, and for another from there
+// on: the threshold in units of 2⁻⁴⁸ of the column, and in the last 16 bits the other
+// value.
+type aliasColumn uint64
+
+func newAliasColumn(filled float64, other int) aliasColumn {
+	return aliasColumn(filled*0x1p48)<<16 | aliasColumn(other)
 }
 
 // newAliasTable returns the table of the law of low, low + 1, … with the given
@@ -107,7 +116,7 @@ func newAliasTable(low int, weights []float64) aliasTable {
 	var under, over []int                   // columns filled by less than one, and by more
 	for i, weight := range weights {
 		filled[i] = weight / sum * float64(len(weights))
-		t.columns[i] = aliasColumn{threshold: ^uint64(0), other: uint64(i)}
+		t.columns[i] = newAliasColumn(0, i)
 		if filled[i] < 1 {
 			under = append(under, i)
 		} else {
@@ -117,7 +126,7 @@ func newAliasTable(low int, weights []float64) aliasTable {
 	for len(under) > 0 && len(over) > 0 {
 		i, j := under[len(under)-1], over[len(over)-1]
 		under = under[:len(under)-1]
-		t.columns[i] = aliasColumn{threshold: uint64(filled[i] * 0x1p64), other: uint64(j)}
+		t.columns[i] = newAliasColumn(filled[i], j)
 		filled[j] -= 1 - filled[i]
 		if filled[j] < 1 {
 			over = over[:len(over)-1]
@@ -132,7 +141,10 @@ func newAliasTable(low int, weights []float64) aliasTable {
 // likely as each other.
 func (t *aliasTable) at(word uint64) int {
 	i, place := bits.Mul64(word, uint64(len(t.columns)))
-	column := &t.columns[i]
-	_, below := bits.Sub64(place, column.threshold, 0) // no branch: it could not be predicted
-	return t.low + int(column.other^(column.other^i)&-below)
+	column := uint64(t.columns[i])
+	value := column & (1<<16 - 1)
+	if place < column { // no branch, which could not be predicted: a conditional move
+		value = i
+	}
+	return t.low + int(value)
 }

@@ -69,7 +69,7 @@ func (t *aliasTable) law() law {
 		return word
 	}
 	for i, c := range t.columns {
-		own := first(i, c.threshold) - first(i, 0)
+		own := first(i, uint64(c)) - first(i, 0)
 		all := first(i+1, 0) - first(i, 0)
 		if columns == 1 {
 			own, all = math.MaxUint64, math.MaxUint64
@@ -79,7 +79,7 @@ func (t *aliasTable) law() law {
 			l.p[k].Add(l.p[k], x.SetMantExp(x, -64))
 		}
 		add(i, own)
-		add(int(c.other), all-own)
+		add(int(c&0xffff), all-own)
 	}
 	return l
 }
@@ -152,8 +152,8 @@ func TestAliasTableLawHasPower(t *testing.T) {
 		exact := exactBinomial(n, 0.3)
 		low, weights := binomialWeights(n, 0.3)
 		table := newAliasTable(low, weights)
-		i := slices.IndexFunc(table.columns, func(c aliasColumn) bool { return c.threshold > 1<<62 && c.threshold < 3<<62 })
-		table.columns[i].threshold ^= 1 << 44
+		i := slices.IndexFunc(table.columns, func(c aliasColumn) bool { return c > 1<<62 && c < 3<<62 })
+		table.columns[i] ^= 1 << 44
 		if d := table.law().distance(exact); d < 0x1p-44 {
 			t.Errorf("n = %d: a wrong threshold is 2^%.1f off", n, math.Log2(d))
 		}
@@ -181,13 +181,13 @@ func TestAliasTableWords(t *testing.T) {
 		columns := uint64(len(table.columns))
 		for i, c := range table.columns {
 			// Words of which the place is next to the ends and the threshold.
-			for _, place := range []uint64{0, c.threshold, math.MaxUint64 - columns + 1} {
+			for _, place := range []uint64{0, uint64(c), math.MaxUint64 - columns + 1} {
 				word, _ := bits.Div64(uint64(i), place, columns)
 				for _, word := range []uint64{word - 1, word, word + 1, word + 2} {
 					column, at := bits.Mul64(word, columns)
 					want := int(column)
-					if at >= table.columns[column].threshold {
-						want = int(table.columns[column].other)
+					if at >= uint64(table.columns[column]) {
+						want = int(table.columns[column] & 0xffff)
 					}
 					if got := table.at(word); got != table.low+want {
 						t.Fatalf("n = %d: word %#x gives %d, want %d", n, word, got, table.low+want)
