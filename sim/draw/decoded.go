@@ -16,9 +16,9 @@ func (d *decoded) set(b *[firstBits]uint64) {
 	}
 }
 
-// compare does what compareFirst does.
-func (d *decoded) compare(mask, rest uint64) (below, undecided uint64) {
-	first, second, third, fourth := &d[0][rest>>62], &d[1][rest>>60&3], &d[2][rest>>58&3], &d[3][rest>>56&3]
-	below = first.below | first.equal&(second.below|second.equal&(third.below|third.equal&fourth.below))
-	return mask & below, mask & first.equal & second.equal & third.equal & fourth.equal
+// compareFour compares two pairs of bits, the given one and the next, with the first
+// four bits of rest, and returns which lanes are below them and which have them.
+func (d *decoded) compareFour(pair int, rest uint64) (below, equal uint64) {
+	high, low := &d[pair][rest>>62], &d[pair+1][rest>>60&3]
+	return high.below | high.equal&low.below, high.equal & low.equal
 }

@@ -20,8 +20,9 @@ type Pack struct {
 	bounds []Probability // of each arm before the last of positive weight and those before it
 	last   int           // that arm
 	means  []mean        // of the rewards
-	first  decoded       // of the lanes that are drawn, what they choose their arms by
 	late   []lateBound
+
+	choices, chances decoded // the first bits of the lanes' two numbers
 
 	pair  *Pair // of two arms with rewards, which draws them; else nil
 	bound Probability
@@ -35,9 +36,8 @@ type lateBound struct {
 
 // mean is the mean reward of an arm.
 type mean struct {
-	expansion uint64            // its binary expansion; 0 for an arm that is always rewarded
-	always    uint64            // all lanes for such an arm, else none
-	first     [firstBits]uint64 // topBit of its first bits
+	expansion uint64 // its binary expansion; 0 for an arm that is always rewarded
+	always    uint64 // all lanes for such an arm, else none
 }
 
 // NewPack returns a Pack for arms with the given mean rewards in [0, 1]; without
@@ -65,9 +65,6 @@ func newMean(x float64) (m mean) {
 		return m
 	}
 	m.expansion = uint64(probability) << 1
-	for bit := range m.first {
-		m.first[bit] = topBit(m.expansion << bit)
-	}
 	return m
 }
 
@@ -110,26 +107,28 @@ func (p *Pack) Draw(w *Words, samples int) {
 		p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
 		return
 	}
-	p.compareArms(nextBits(w, all), all)
+	p.choices.set(nextBits(w, all))
+	p.compareArms(all)
 	if len(p.means) == 0 {
 		p.finishArms(w, all)
 		return
 	}
-	rewards := *nextBits(w, all)
+	p.chances.set(nextBits(w, all))
 	p.finishArms(w, all)
-	p.drawRewards(w, &rewards, all)
+	p.drawRewards(w)
 }
 
 // compareArms sets p.Arms to the lanes below each bound, and p.late where that takes
 // more than the first bits.
-func (p *Pack) compareArms(b *[firstBits]uint64, all uint64) {
-	p.first.set(b)
+func (p *Pack) compareArms(all uint64) {
 	p.late = p.late[:0]
 	below := p.Arms[:len(p.bounds)]
 	for a, probability := range p.bounds {
 		expansion := uint64(probability) << 1
-		var undecided uint64
-		below[a], undecided = p.first.compare(all, expansion)
+		high, equal := p.choices.compareFour(0, expansion)
+		low, same := p.choices.compareFour(2, expansion<<4)
+		below[a] = all & (high | equal&low)
+		undecided := all & equal & same
 		if rest := expansion << firstBits; undecided != 0 && rest != 0 {
 			p.late = append(p.late, lateBound{a, undecided, rest})
 		}
@@ -160,32 +159,17 @@ func (p *Pack) finishArms(w *Words, all uint64) {
 	clear(p.Arms[p.last+1:])
 }
 
-// drawRewards sets p.Rewarded, from the first bits of the lanes and what else it
-// takes.
-func (p *Pack) drawRewards(w *Words, b *[firstBits]uint64, all uint64) {
-	below, means := uint64(0), p.means[:len(p.Arms)]
-	var t0, t1, t2, t3, t4, t5, t6, t7 uint64 // bits of the mean of each lane's arm
+// drawRewards compares the lanes with the mean of the arm each is on and sets
+// p.Rewarded.
+func (p *Pack) drawRewards(w *Words) {
+	below, undecided, means := uint64(0), uint64(0), p.means[:len(p.Arms)]
 	for a, lanes := range p.Arms {
 		m := &means[a]
-		below |= lanes & m.always
-		t0 |= lanes & m.first[0]
-		t1 |= lanes & m.first[1]
-		t2 |= lanes & m.first[2]
-		t3 |= lanes & m.first[3]
-		t4 |= lanes & m.first[4]
-		t5 |= lanes & m.first[5]
-		t6 |= lanes & m.first[6]
-		t7 |= lanes & m.first[7]
+		high, equal := p.chances.compareFour(0, m.expansion)
+		low, same := p.chances.compareFour(2, m.expansion<<4)
+		below |= lanes & (m.always | high | equal&low)
+		undecided |= lanes &^ m.always & equal & same
 	}
-	undecided := all &^ below
-	below, undecided = compare(below, undecided, b[0], t0)
-	below, undecided = compare(below, undecided, b[1], t1)
-	below, undecided = compare(below, undecided, b[2], t2)
-	below, undecided = compare(below, undecided, b[3], t3)
-	below, undecided = compare(below, undecided, b[4], t4)
-	below, undecided = compare(below, undecided, b[5], t5)
-	below, undecided = compare(below, undecided, b[6], t6)
-	below, undecided = compare(below, undecided, b[7], t7)
 	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
 		threshold := uint64(0)
 		for a, lanes := range p.Arms {
