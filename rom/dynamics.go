@@ -110,9 +110,8 @@ func (m *motion) tooLarge() string {
 	return ""
 }
 
-// dynamics fills in everything about the motion but variances and the onset of
-// oscillation.
-func (m *motion) dynamics(thresholds search) Dynamics {
+// dynamics fills in everything about the motion but variances and thresholds.
+func (m *motion) dynamics() Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	values := m.multipliers()
 	if len(values) > 0 {
@@ -129,9 +128,6 @@ func (m *motion) dynamics(thresholds search) Dynamics {
 	}
 	for _, z := range values[:min(len(values), maxListed)] {
 		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
-	}
-	if thresholds == withThresholds {
-		m.thresholds(&d)
 	}
 	return d
 }
@@ -170,20 +166,29 @@ func (m *motion) onsetRate() threshold {
 	return onset
 }
 
-// thresholds fills in the smallest learning rate and refresh interval at which
-// a mode is not stable.
-func (m *motion) thresholds(d *Dynamics) {
-	rate, interval := never, never
+// criticalRate returns the smallest learning rate at which a mode is not stable.
+func (m *motion) criticalRate() threshold {
+	critical := never
 	if m.coupled {
-		rate, interval = m.whole.criticalRate(), m.whole.criticalInterval()
+		critical = m.whole.criticalRate()
 	}
 	for i := range m.parts {
-		s := &m.parts[i]
-		rate = rate.or(s.criticalRate())
-		interval = interval.or(s.criticalInterval())
+		critical = critical.or(m.parts[i].criticalRate())
 	}
-	d.CriticalLearningRate, d.Searched.LearningRate = rate.said()
-	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.said()
+	return critical
+}
+
+// criticalInterval returns the smallest refresh interval at which a mode is not
+// stable.
+func (m *motion) criticalInterval() threshold {
+	critical := never
+	if m.coupled {
+		critical = m.whole.criticalInterval()
+	}
+	for i := range m.parts {
+		critical = critical.or(m.parts[i].criticalInterval())
+	}
+	return critical
 }
 
 // multipliers returns the multipliers of one mode.

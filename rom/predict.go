@@ -50,22 +50,35 @@ type AtRest struct {
 	rest       *rest      // nil: there is no more to say
 	directions []mode     // stiffest first
 	prediction Prediction // so far
-	onsets     map[onsetKey]threshold
+
+	// What has been searched for, by what it depends on beside.
+	onsets, rates map[rateKey]threshold
+	intervals     map[intervalKey]threshold
 }
 
-// onsetKey is what the onset of oscillation depends on beside the state at rest:
-// not on the learning rate that there is.
-type onsetKey struct {
+// rateKey is what a threshold in the learning rate depends on beside the state
+// at rest: not on the learning rate that there is.
+type rateKey struct {
 	method          Method
 	momentum, beta1 float64
 	lag             Lag
+}
+
+// intervalKey is what a threshold in the refresh interval depends on: not on the
+// interval that there is.
+type intervalKey struct {
+	optimizer Optimizer
+	kind      LagKind
 }
 
 // NewAtRest finds the state of p at rest; Optimizer and Lag of p do not matter.
 func NewAtRest(p Params) *AtRest {
 	newModel(&p)
 	p.Measured.check(len(p.Arms))
-	a := &AtRest{params: p, merged: fold(p), onsets: make(map[onsetKey]threshold)}
+	a := &AtRest{
+		params: p, merged: fold(p),
+		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
+	}
 	if because := a.settle(); because != "" {
 		a.rest = nil
 		a.prediction.sayNothing(because)
@@ -255,18 +268,28 @@ func (a *AtRest) move(prediction *Prediction, o Optimizer, l Lag, thresholds sea
 	return ""
 }
 
-// dynamics is that of m, the motion under this optimizer and lag, whose onset of
-// oscillation is looked for once for all learning rates.
+// dynamics is that of m, the motion under this optimizer and lag. Its thresholds
+// are searched for once for all learning rates, or all refresh intervals.
 func (a *AtRest) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
-	key := onsetKey{o.Method, o.Momentum, o.Beta1, l}
-	onset, known := a.onsets[key]
-	if !known {
-		onset = m.onsetRate()
-		a.onsets[key] = onset
+	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
+	byInterval := intervalKey{o, l.Kind}
+	d := m.dynamics()
+	d.OscillationLearningRate, d.Searched.Onset = recall(a.onsets, byRate, m.onsetRate).said()
+	if thresholds == withThresholds {
+		d.CriticalLearningRate, d.Searched.LearningRate = recall(a.rates, byRate, m.criticalRate).said()
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = recall(a.intervals, byInterval, m.criticalInterval).said()
 	}
-	d := m.dynamics(thresholds)
-	d.OscillationLearningRate, d.Searched.Onset = onset.said()
 	return d
+}
+
+// recall returns what is known at a key, or searches and keeps it.
+func recall[Key comparable](known map[Key]threshold, key Key, search func() threshold) threshold {
+	t, found := known[key]
+	if !found {
+		t = search()
+		known[key] = t
+	}
+	return t
 }
 
 // representable reports whether log π_ref and the scale of the mean force there
@@ -454,7 +477,7 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 			}
 		})
 	}
-	mean, oldMean := law.shifts(r.newCurvature(m.whole.dim()), extra)
+	mean, oldMean := law.shifts(r.curvature(), extra)
 	if mean == nil {
 		return
 	}

@@ -150,10 +150,15 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 				t.Fatalf("%s of %+v: %+v, from nothing %+v", what, p, got, want)
 			}
 		}
+		other := params(t)
 		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
 		p.Optimizer.Rate *= 1.5 // the onset is the same
 		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
-		other := params(t)
+		known.Predict(p.Optimizer, p.Lag)
+		p.Optimizer.Rate *= 1.5 // the critical rate is the same
+		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
+		p.Lag.Age++ // the critical interval is the same
+		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
 		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
 		p.Optimizer = other.Optimizer

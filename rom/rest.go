@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -17,6 +18,8 @@ type rest struct {
 	fresh, stale *mat.Dense // C×C
 	noise        *mat.Dense // C×C, Cov of the force in those coordinates
 	relatives    []relative
+
+	curvature func() *curvature // of the mean force, once it is asked for
 }
 
 // relative is the motion of the arms of one class against each other: n_c − 1
@@ -51,6 +54,7 @@ func newRest(f folded, logits []float64) *rest {
 			r.relatives = append(r.relatives, r.newRelative(c))
 		}
 	}
+	r.curvature = sync.OnceValue(r.newCurvature)
 	return r
 }
 

@@ -64,7 +64,8 @@ func along(f func(s float64) []float64, h float64) []float64 {
 	return sum
 }
 
-func (r *rest) newCurvature(n int) *curvature {
+func (r *rest) newCurvature() *curvature {
+	_, n := r.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
 	h := r.model.differenceStep()
 	y := make([]float64, 2*n)
