@@ -43,20 +43,21 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	if uint(n) > uint(t.limit) {
 		panic("draw: more trials than the table is for")
 	}
-	successes, parts := 0, t.parts
+	successes, parts, next := 0, t.parts, w.next
 	for i := range parts {
 		digit := n & (digits - 1)
 		n >>= digitBits
-		if w.next == 0 {
+		if next == 0 {
 			if digit == 0 {
 				continue
 			}
 			w.refill()
 		}
 		// A digit 0 takes no word, but looks at one: that saves a branch.
-		successes += parts[i][digit].at(w.buffer[w.next])
-		w.next += uint8((digit + digits - 1) >> digitBits)
+		successes += parts[i][digit].at(w.buffer[next])
+		next += uint8((digit + digits - 1) >> digitBits)
 	}
+	w.next = next
 	return successes
 }
 
