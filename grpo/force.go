@@ -42,17 +42,14 @@ func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
 	sum := 0.0
-	upper, lower, arms, probs := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)], current.Probs[:len(g)]
+	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)]
 	for a := range g {
 		arm := &arms[a]
 		c := float64(share * (float64(upper[a]*arm.Positive) + float64(lower[a]*arm.Negative)))
 		g[a] = c
 		sum += c
 	}
-	for a, p := range probs {
-		g[a] -= float64(p * sum)
-	}
-	f.subtractKL(g, current, behaviour, func(a int) float64 {
+	f.project(g, sum, current, behaviour, func(a int) float64 {
 		return share * float64(tally.Arms[a].Count)
 	})
 }
@@ -84,10 +81,7 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 		g[a] = c
 		sum += c
 	}
-	for a, p := range current.Probs {
-		g[a] -= float64(p * sum)
-	}
-	f.subtractKL(g, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
+	f.project(g, sum, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
 // ClipFraction returns the share of the tallied samples with A ≠ 0 whose
@@ -141,22 +135,45 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	}
 }
 
-// subtractKL subtracts β∇KL from g. For the sampled estimators drawn(a) is the
-// share of the samples that drew arm a.
-func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a int) float64) {
-	kl := &f.estimator.KL
-	if kl.Coefficient == 0 {
-		return
-	}
-	at := current
+// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g. For the sampled
+// estimators drawn(a) is the share of the samples that drew arm a.
+func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, drawn func(a int) float64) {
+	kl, at := &f.estimator.KL, current
 	if kl.At == AtSnapshot {
 		at = behaviour
 	}
+	if kl.Coefficient != 0 && kl.Gradient == ExactKL {
+		f.projectExactKL(g, sum, current, at)
+		return
+	}
+	for a, p := range current.Probs {
+		g[a] -= float64(p * sum)
+	}
+	if kl.Coefficient != 0 {
+		f.subtractSampledKL(g, at, drawn)
+	}
+}
+
+// projectExactKL is project where β∇KL is β π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref, of the
+// policy at.
+func (f *Force) projectExactKL(g []float64, sum float64, current, at *Policy) {
+	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
+	mean := 0.0
+	for a, p := range probs {
+		mean += float64(p * (logits[a] - reference[a]))
+	}
+	beta := f.estimator.KL.Coefficient
+	for a, p := range current.Probs[:len(g)] {
+		l := logits[a] - reference[a]
+		g[a] = g[a] - float64(p*sum) - float64(beta*float64(probs[a]*(l-mean)))
+	}
+}
+
+// subtractSampledKL subtracts β∇KL, as samples estimate it, of the policy at.
+func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) float64) {
+	kl := &f.estimator.KL
 	sum := 0.0
 	switch kl.Gradient {
-	case ExactKL:
-		f.subtractExactKL(g, at)
-		return
 	case K2:
 		logNorm := at.LogNorm() - f.reference.LogNorm()
 		for a := range g {
@@ -178,20 +195,6 @@ func (f *Force) subtractKL(g []float64, current, behaviour *Policy, drawn func(a
 	}
 	for a, p := range at.Probs {
 		g[a] += float64(p * sum)
-	}
-}
-
-// subtractExactKL subtracts β π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref, of the policy at.
-func (f *Force) subtractExactKL(g []float64, at *Policy) {
-	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
-	mean := 0.0
-	for a, p := range probs {
-		mean += float64(p * (logits[a] - reference[a]))
-	}
-	beta := f.estimator.KL.Coefficient
-	for a, p := range probs {
-		l := logits[a] - reference[a]
-		g[a] -= float64(beta * float64(p*(l-mean)))
 	}
 }
 
