@@ -20,7 +20,7 @@ import (
 // replica's to go on with.
 type duos struct {
 	all     []duo
-	members []duo // those of all that run
+	members []duo // those that run
 
 	lag                    grpo.Lag
 	mean0, mean1           float64
@@ -124,9 +124,9 @@ func newDuos(replicas []*replica) *duos {
 }
 
 // coast does the steps from from up to to, at which nothing is recorded or read, of
-// the first of the team.
-func (d *duos) coast(ctx context.Context, replicas []*replica, from, to int) {
-	d.members = d.all[:len(replicas)]
+// the first replicas of the team.
+func (d *duos) coast(ctx context.Context, replicas, from, to int) {
+	d.members = d.all[:replicas]
 	d.take()
 	for t := from; t < to; t++ {
 		if t%stepsBetweenLooks == 0 && ctx.Err() != nil {

@@ -44,7 +44,7 @@ func (t *team) run(ctx context.Context, first, wanted int) []*replica {
 	step := 0
 	for _, watched := range t.watched {
 		if t.duos != nil && watched > step {
-			t.duos.coast(ctx, replicas, step, watched)
+			t.duos.coast(ctx, len(replicas), step, watched)
 			step = watched
 		}
 		for ; step <= watched; step++ {

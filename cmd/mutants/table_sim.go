@@ -126,7 +126,7 @@ var simMutants = []mutant{
 	{id: "sim/duo-averages-kept", fault: "time averages are not handed back", file: "sim/duo.go",
 		before: "\t\tr.sums, r.zero = x.averages, x.zero\n", after: ""},
 	{id: "sim/coast-too-far", fault: "the step at which something is recorded is done twice", file: "sim/team.go",
-		before: "t.duos.coast(ctx, replicas, step, watched)", after: "t.duos.coast(ctx, replicas, step, watched+1)"},
+		before: "t.duos.coast(ctx, len(replicas), step, watched)", after: "t.duos.coast(ctx, len(replicas), step, watched+1)"},
 
 	// Its snapshot.
 	{id: "sim/duo-refresh-late", fault: "the snapshot is taken one step after its time", file: "sim/duo.go",
