@@ -29,8 +29,7 @@ func Exp(x float64) float64 {
 	if math.Float64bits(x)&^(1<<63) >= expLargeBits {
 		return expFar(x)
 	}
-	bits, tail, r := expReduced(x)
-	power := math.Float64frombits(bits)
+	power, tail, r := expReduced(x)
 	return power + float64(power*expSeries(tail, r))
 }
 
@@ -40,8 +39,7 @@ func ExpBelow(y, x []float64, top float64) (sum float64) {
 	x = x[:len(y)]
 	for a, x := range x {
 		d := x - top
-		bits, tail, r := expReduced(d) // Exp, which is not inlined
-		power := math.Float64frombits(bits)
+		power, tail, r := expReduced(d) // Exp, which is not inlined
 		e := power + float64(power*expSeries(tail, r))
 		if !(d > -expLarge) {
 			e = expFar(d)
@@ -52,9 +50,9 @@ func ExpBelow(y, x []float64, top float64) (sum float64) {
 	return sum
 }
 
-// expReduced returns r and 2^(k/128), the latter as its bits and the tail relative
-// to them.
-func expReduced(x float64) (bits uint64, tail, r float64) {
+// expReduced returns 2^(k/128), as power and the tail relative to it, and r. Power
+// is that of another exponent where a float64's does not go so far.
+func expReduced(x float64) (power, tail, r float64) {
 	shifted := float64(x*stepsPerUnit) + toInteger
 	steps := math.Float64bits(shifted)
 	k := shifted - toInteger
@@ -62,7 +60,7 @@ func expReduced(x float64) (bits uint64, tail, r float64) {
 	entry := &expTable[steps&127]
 	// The low 7 bits of steps choose the entry, which is stored less their
 	// contribution here; the others go to the exponent.
-	return entry.bits + steps<<45, entry.tail, r
+	return math.Float64frombits(entry.bits + steps<<45), entry.tail, r
 }
 
 // expSeries returns tail + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!.
@@ -83,8 +81,8 @@ func expFar(x float64) float64 {
 	case x < expFirst:
 		return 0
 	}
-	bits, tail, r := expReduced(x)
-	return scaled(bits, expSeries(tail, r), x)
+	power, tail, r := expReduced(x)
+	return scaled(math.Float64bits(power), expSeries(tail, r), x)
 }
 
 // scaled returns 2^(k/128)(1 + rest) where the exponent in bits may have left
