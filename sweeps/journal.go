@@ -99,7 +99,7 @@ type journal struct {
 	outcomes map[string]*Outcome // of the intact lines, by cell id
 	damaged  [][]byte            // lines that are torn, or changed since they were written
 
-	memory []byte // of the last line appended
+	memory []byte // of the last line appended, or moved
 	synced time.Time
 
 	mutex   sync.Mutex
@@ -184,9 +184,9 @@ func (j *journal) append(o *Outcome) error {
 	return j.file.Sync()
 }
 
-// read returns the stored line.
-func (l *storedLine) read() ([]byte, error) {
-	line := make([]byte, l.length)
+// read returns the stored line, in memory if it has room.
+func (l *storedLine) read(memory []byte) ([]byte, error) {
+	line := slices.Grow(memory[:0], l.length)[:l.length]
 	_, err := l.journal.text.ReadAt(line, l.at)
 	return line, err
 }
@@ -195,7 +195,7 @@ func (l *storedLine) read() ([]byte, error) {
 // nil where nothing was, or where it cannot be read any more, which the
 // journal's err tells.
 func (l *storedLine) trajectory(wanted []sim.Quantity) *Trajectory {
-	line, err := l.read()
+	line, err := l.read(nil)
 	if err != nil {
 		l.journal.fail(err)
 		return nil
@@ -260,10 +260,11 @@ func (j *journal) settle(plan *Plan) error {
 	}
 	err := replaceFile(j.path, func(w *bufio.Writer) error {
 		for _, l := range lines {
-			line, err := l.read()
+			line, err := l.read(j.memory)
 			if err != nil {
 				return err
 			}
+			j.memory = line
 			if _, err := w.Write(line); err != nil {
 				return err
 			}

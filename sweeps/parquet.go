@@ -116,15 +116,16 @@ func (t *trajectoryTable) save() error {
 // same on every machine.
 type repeatedWords struct {
 	delta.ByteArrayEncoding
-	lengths      delta.BinaryPackedEncoding
-	shared, rest []int32
-	encodedRest  []byte
+	lengths delta.BinaryPackedEncoding
+
+	shared, rest   []int32 // memory
+	rests, encoded []byte  // memory
 }
 
 // EncodeByteArray encodes the words src[offsets[i]:offsets[i+1]] in place of dst.
 func (w *repeatedWords) EncodeByteArray(dst, src []byte, offsets []uint32) ([]byte, error) {
-	w.shared, w.rest = w.shared[:0], w.rest[:0]
-	var last, rests []byte
+	shared, rest, rests := w.shared[:0], w.rest[:0], w.rests[:0]
+	var last []byte
 	for i := 1; i < len(offsets); i++ {
 		word := src[offsets[i-1]:offsets[i]]
 		n := 0
@@ -134,16 +135,16 @@ func (w *repeatedWords) EncodeByteArray(dst, src []byte, offsets []uint32) ([]by
 		for n < min(len(word), len(last)) && word[n] == last[n] {
 			n++
 		}
-		w.shared, w.rest = append(w.shared, int32(n)), append(w.rest, int32(len(word)-n))
-		rests = append(rests, word[n:]...)
+		shared, rest, rests = append(shared, int32(n)), append(rest, int32(len(word)-n)), append(rests, word[n:]...)
 		last = word
 	}
-	dst, err := w.lengths.EncodeInt32(dst, w.shared)
+	w.shared, w.rest, w.rests = shared, rest, rests
+	dst, err := w.lengths.EncodeInt32(dst, shared)
 	if err != nil {
 		return dst, err
 	}
-	w.encodedRest, err = w.lengths.EncodeInt32(w.encodedRest, w.rest)
-	return append(append(dst, w.encodedRest...), rests...), err
+	w.encoded, err = w.lengths.EncodeInt32(w.encoded, rest)
+	return append(append(dst, w.encoded...), rests...), err
 }
 
 // scratch is a folder in which parquet-go keeps finished pages, in files without
