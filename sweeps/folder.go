@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,7 +103,7 @@ func writeFile(path string, data []byte) error {
 }
 
 // replaceFile replaces a file atomically by what write writes.
-func replaceFile(path string, write func(*bufio.Writer) error) error {
+func replaceFile(path string, write func(io.Writer) error) error {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
 		return err

@@ -258,7 +258,7 @@ func (j *journal) settle(plan *Plan) error {
 	if settled && end == j.end {
 		return nil
 	}
-	err := replaceFile(j.path, func(w *bufio.Writer) error {
+	err := replaceFile(j.path, func(w io.Writer) error {
 		for _, l := range lines {
 			line, err := l.read(j.memory)
 			if err != nil {

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"os"
@@ -36,8 +35,8 @@ type trajectoryTable struct {
 	next    int                    // cell of the plan
 	early   map[string]*Trajectory // of cells finished before their turn, at most mostEarly; others are read again
 	columns *parquet.GenericWriter[trajectoryRow]
-	file    struct{ *bufio.Writer } // where the columns go together
-	rows    []trajectoryRow         // of the last cell
+	file    struct{ io.Writer } // where the columns go together
+	rows    []trajectoryRow     // of the last cell
 }
 
 // mostEarly is how many trajectories wait in memory for their turn.
@@ -102,7 +101,7 @@ func (t *trajectoryTable) save() error {
 		return err
 	}
 	path := filepath.Join(filepath.Dir(t.journal.path), trajectoriesName)
-	return replaceFile(path, func(w *bufio.Writer) error {
+	return replaceFile(path, func(w io.Writer) error {
 		t.file.Writer = w
 		return t.columns.Close()
 	})
