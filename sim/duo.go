@@ -59,6 +59,7 @@ type duo struct {
 	bound           draw.Probability // of the first arm under π_old
 	first, rewarded uint64           // lanes of the pack: of the first arm, and rewarded ones
 	law             *draw.BinomialLaw
+	n0              int // samples of the first arm, drawn from it
 	averages        averages
 	zero            int // zero-variance groups after burn-in
 
@@ -256,8 +257,14 @@ func (d *duos) tallyGroups() {
 	}
 	for range d.groups {
 		lanes := uint64(0)
-		if d.packed {
+		switch {
+		case d.packed:
 			lanes = d.next()
+		case d.rewards != nil: // the tries that are rejected should not hold up the rewards
+			for i := range members {
+				x := &members[i]
+				x.n0 = x.law.Draw(x.words)
+			}
 		}
 		for i := range members {
 			x := &members[i]
@@ -266,7 +273,7 @@ func (d *duos) tallyGroups() {
 			case d.packed:
 				n0, k0, k1 = x.count(lanes)
 			case d.rewards != nil:
-				n0 = x.law.Draw(x.words)
+				n0 = x.n0
 				k0 = d.rewards[0].Draw(x.words, n0)
 				k1 = d.rewards[1].Draw(x.words, d.size-n0)
 			default:

@@ -138,7 +138,7 @@ func logComplement(p float64) float64 {
 // is accepted with probability P(k)/P(mode) · (a/d² + b)/α, which is at least
 // v_r = 0.92 − 4.2/b where d ≥ 0.07, and nowhere above 1. The constants are the
 // paper's fits; a test walks over the laws and checks both bounds.
-type transform struct{ sd, a, b, c float64 }
+type transform struct{ sd, a, b, c, alpha float64 }
 
 // squeezeFrom is the d from which v_r bounds the acceptance.
 const squeezeFrom = 0.07
@@ -148,7 +148,7 @@ func newTransform(n int, p float64) transform {
 	sd := math.Sqrt(mean * (1 - p))
 	b := 1.15 + float64(2.53*sd)
 	a := -0.0873 + float64(0.0248*b) + float64(0.01*p)
-	return transform{sd: sd, a: a, b: b, c: mean + 0.5}
+	return transform{sd: sd, a: a, b: b, c: mean + 0.5, alpha: (2.83 + 5.1/b) * sd}
 }
 
 // at returns (2a/d + b)u + c.
@@ -161,9 +161,8 @@ func (t *transform) squeeze() float64 { return 0.92 - 4.2/t.b }
 
 // threshold returns α/(a/d² + b).
 func (t *transform) threshold(d float64) float64 {
-	alpha := (2.83 + 5.1/t.b) * t.sd
 	square := float64(d * d)
-	return alpha * square / (t.a + float64(t.b*square))
+	return t.alpha * square / (t.a + float64(t.b*square))
 }
 
 // reject draws by transformed rejection.
