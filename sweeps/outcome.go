@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -73,35 +72,11 @@ func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo
 	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix):
 		return e.Share(float64(e.DF+1), confidence)
 	case name != sim.ZeroVarianceShare:
-		return studentInterval(e, confidence)
+		return e.Interval(confidence)
 	}
 	run := c.Settings.Run
 	trials := float64(run.Replicas) * float64(run.Steps-run.BurnIn) * float64(c.Settings.Estimator.GroupsPerStep)
 	return e.Share(trials, confidence)
-}
-
-// student is what a quantile of Student's t depends on.
-type student struct {
-	df         int
-	confidence float64
-}
-
-// students keeps the quantiles, by student: a sweep needs few, many times.
-var students sync.Map
-
-// studentInterval is e.Interval.
-func studentInterval(e measure.Estimate, confidence float64) (lo, hi float64) {
-	if e.DF <= 0 {
-		return e.Interval(confidence)
-	}
-	key := student{e.DF, confidence}
-	t, known := students.Load(key)
-	if !known {
-		_, t = measure.Estimate{StdErr: 1, DF: e.DF}.Interval(confidence)
-		students.Store(key, t)
-	}
-	half := t.(float64) * e.StdErr
-	return e.Mean - half, e.Mean + half
 }
 
 // intact reports whether an outcome read from a journal is one that a sweep can

@@ -1,22 +1,22 @@
 package sweeps
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/delta"
 )
 
 const trajectoriesName = "trajectories.parquet"
 
-// trajectoryRow is a row of trajectories.parquet, in long form.
+// trajectoryRow is a row of trajectories.parquet, in long form. Words are delta
+// encoded: parquet-go cuts the runs of a dictionary's indices differently where
+// it has vector instructions, and files are the same on every machine.
 type trajectoryRow struct {
-	Cell          string  `parquet:"cell"`
+	Cell          string  `parquet:"cell,delta"`
 	Step          int64   `parquet:"step"`
-	Quantity      string  `parquet:"quantity"`
+	Quantity      string  `parquet:"quantity,delta"`
 	Mean          float64 `parquet:"mean"`
 	StandardError float64 `parquet:"standard_error"`
 	Q05           float64 `parquet:"q05"`
@@ -45,8 +45,7 @@ const mostEarly = 16
 func newTrajectoryTable(plan *Plan, journal *journal) *trajectoryTable {
 	t := &trajectoryTable{plan: plan, journal: journal, early: make(map[string]*Trajectory)}
 	folder := scratch(filepath.Dir(journal.path))
-	t.columns = parquet.NewGenericWriter[trajectoryRow](&t.file, parquet.CreatedBy("grposim", "1", ""),
-		parquet.ColumnPageBuffers(folder), parquet.DefaultEncodingFor(parquet.ByteArray, new(repeatedWords)))
+	t.columns = parquet.NewGenericWriter[trajectoryRow](&t.file, parquet.CreatedBy("grposim", "1", ""), parquet.ColumnPageBuffers(folder))
 	return t
 }
 
@@ -105,45 +104,6 @@ func (t *trajectoryTable) save() error {
 		t.file.Writer = w
 		return t.columns.Close()
 	})
-}
-
-// repeatedWords is the delta encoding of words (DELTA_BYTE_ARRAY): how much each
-// shares with the one before, how long the rest of it is, and the rests. Most
-// words here are the one before, which parquet-go would find out letter by
-// letter. A dictionary would be another choice, but parquet-go cuts the runs of
-// its indices differently where it has vector instructions, and files are the
-// same on every machine.
-type repeatedWords struct {
-	delta.ByteArrayEncoding
-	lengths delta.BinaryPackedEncoding
-
-	shared, rest   []int32 // memory
-	rests, encoded []byte  // memory
-}
-
-// EncodeByteArray encodes the words src[offsets[i]:offsets[i+1]] in place of dst.
-func (w *repeatedWords) EncodeByteArray(dst, src []byte, offsets []uint32) ([]byte, error) {
-	shared, rest, rests := w.shared[:0], w.rest[:0], w.rests[:0]
-	var last []byte
-	for i := 1; i < len(offsets); i++ {
-		word := src[offsets[i-1]:offsets[i]]
-		n := 0
-		if bytes.Equal(word, last) {
-			n = len(word)
-		}
-		for n < min(len(word), len(last)) && word[n] == last[n] {
-			n++
-		}
-		shared, rest, rests = append(shared, int32(n)), append(rest, int32(len(word)-n)), append(rests, word[n:]...)
-		last = word
-	}
-	w.shared, w.rest, w.rests = shared, rest, rests
-	dst, err := w.lengths.EncodeInt32(dst, shared)
-	if err != nil {
-		return dst, err
-	}
-	w.encoded, err = w.lengths.EncodeInt32(w.encoded, rest)
-	return append(append(dst, w.encoded...), rests...), err
 }
 
 // scratch is a folder in which parquet-go keeps finished pages, in files without

@@ -54,14 +54,7 @@ func (n Number) appendJSON(text []byte) []byte {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return append(text, "null"...)
 	}
-	size := math.Abs(x)
-	if whole, n, ok := shortest(size); ok {
-		if x < 0 {
-			text = append(text, '-')
-		}
-		return appendDecimal(text, whole, n)
-	}
-	if size == 0 || size >= 1e-6 && size < 1e21 {
+	if size := math.Abs(x); size == 0 || size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(text, x, 'f', -1, 64)
 	}
 	text = strconv.AppendFloat(text, x, 'e', -1, 64)

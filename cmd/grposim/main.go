@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -16,15 +15,7 @@ import (
 // loses nothing.
 const grace = 800 * time.Millisecond
 
-// garbage is how much may be left behind, in percent of what is in use, before it
-// is collected (GOGC): a sweep keeps little of much, and twice Go's default
-// halves what collecting costs a short cell.
-const garbage = 200
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal kills

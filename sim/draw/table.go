@@ -16,7 +16,7 @@ const (
 	digits    = 1 << digitBits
 )
 
-// MaxTabulated is the largest limit of a BinomialTable; its tables then take about
+// MaxTabulated is the largest limit of a BinomialTable; its tables then take about half
 // a megabyte.
 const MaxTabulated = 1 << 17
 

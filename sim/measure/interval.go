@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -21,8 +22,24 @@ func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 
 // studentQuantile returns the two-sided quantile of Student's t.
 func studentQuantile(df int, confidence float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
+	key := student{df, confidence}
+	t, known := students.Load(key)
+	if !known {
+		t = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
+		students.Store(key, t)
+	}
+	return t.(float64)
 }
+
+// student is what a quantile of Student's t depends on.
+type student struct {
+	df         int
+	confidence float64
+}
+
+// students keeps the quantiles, by student: a sweep needs few, many times, and each
+// is searched for.
+var students sync.Map
 
 // Share returns Wilson's score interval for a share of events that has been
 // estimated as e over trials trials. Where the replicas scatter more than
