@@ -202,9 +202,12 @@ func (d *duos) refresh() {
 			continue
 		}
 		x.old = x.now
-		if d.packed {
+		switch {
+		case d.packed:
 			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
-		} else {
+		case d.rewards != nil:
+			x.law.Set(d.size, x.old.probs0)
+		default:
 			x.snapshot()
 			x.replica.sampler.aim(x.replica.snapshot)
 		}

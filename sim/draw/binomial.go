@@ -59,12 +59,12 @@ func (l *BinomialLaw) Set(n int, p float64) {
 func (l *BinomialLaw) Draw(w *Words) int {
 	var k int
 	switch {
+	case l.squeeze > 0:
+		k = l.reject(w)
 	case l.n == 0:
 		return 0
 	case l.n <= MaxLanes:
 		return bits.OnesCount64(Lanes(w, ^uint64(0)>>(MaxLanes-uint(l.n)), NewProbability(l.p)))
-	case l.squeeze > 0:
-		k = l.reject(w)
 	case l.p > 0:
 		k = invert(w, l.n, l.p)
 	}
