@@ -154,12 +154,12 @@ func (d *duos) take() {
 		x := &d.members[i]
 		r, s := x.replica, x.replica.sampler
 		x.now, x.old = newDuoPolicy(r.policy), newDuoPolicy(r.snapshot)
-		x.bound = draw.Bound(x.old.probs0, x.old.probs1)
 		velocity := r.motion.Velocity()
 		x.velocity0, x.velocity1 = velocity[0], velocity[1]
 		x.averages, x.zero = r.sums, r.zero
 		x.first, x.rewarded = s.pack.Arms[0], s.pack.Rewarded
-		if r.divergedAt == running {
+		if r.divergedAt == running { // else the policy may be none
+			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
 			d.left, d.lanes = s.left, s.lanes // the same for all of them
 		}
 	}

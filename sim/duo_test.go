@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -107,18 +108,42 @@ func TestDuoIsTheGeneralReplica(t *testing.T) {
 
 // A replica that diverges does so at the same step.
 func TestDuoDiverges(t *testing.T) {
-	for _, rate := range []float64{1e3, 1e154, 1e308} {
-		c := referenceCell()
-		c.Optimizer.LearningRate, c.Optimizer.Momentum = rate, 0.99
-		c.Estimator.KL.Coefficient = 1e3
-		c.Lag.Interval = 3
-		c.Run = Run{Steps: 400, Replicas: teamSize}
+	random := rand.New(rand.NewPCG(1, 2))
+	diverged := 0
+	for i := range 100 {
+		c := anyDuo(random, i)
+		c.Lag.Interval = 1 + random.IntN(3)
+		c.Estimator.KL.Coefficient *= 1e3
+		c.Optimizer.Momentum = 0.99
+		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
 		want := outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), 0)
 		if diff := cmp.Diff(want, outcomesOf(t, abreast, recordingTeam(&c, teamSize), 0)); diff != "" {
-			t.Errorf("η = %g:\n%s", rate, diff)
+			t.Fatalf("%+v:\n%s", c, diff)
 		}
-		if rate > 1e3 && want[0].DivergedAt == running {
-			t.Errorf("η = %g does not diverge: the test says nothing", rate)
+		if want[0].DivergedAt != running {
+			diverged++
+		}
+	}
+	if diverged < 10 {
+		t.Errorf("only %d diverged", diverged)
+	}
+}
+
+// Replicas that are none any more, their snapshots with them, are let alone.
+func TestDuoOfNone(t *testing.T) {
+	c := referenceCell()
+	c.Lag.Interval = 1
+	team := recordingTeam(&c, teamSize)
+	team.run(t.Context(), 0, teamSize)
+	for _, r := range team.replicas {
+		r.policy.Logits[0] = math.NaN()
+		r.policy.Update()
+		r.divergedAt = 7
+	}
+	team.duos.coast(t.Context(), teamSize, 8, 20)
+	for _, r := range team.replicas {
+		if r.divergedAt != 7 {
+			t.Errorf("diverged at %d, want 7", r.divergedAt)
 		}
 	}
 }
