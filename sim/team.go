@@ -22,6 +22,7 @@ type team struct {
 	duos     *duos // nil where there are none for the cell
 }
 
+// newTeam returns a team of so many replicas, recorded at the given steps.
 func newTeam(cell *Cell, recorded []int, laws *laws, size int) *team {
 	t := &team{cell: cell}
 	for range size {
