@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/grpo"
+	"grposim/sim/draw"
 )
 
 // twoArmProbe displaces z of two arms by 2d about the reference cell's fixed
@@ -55,5 +56,37 @@ func TestProbesAreIndependent(t *testing.T) {
 	estimates := simulate(t, []Cell{c}, 1)[0].Estimates
 	if len(estimates) != 2 || estimates[0].Mean == estimates[1].Mean {
 		t.Errorf("%+v", estimates)
+	}
+}
+
+// The two sides of a probe draw so nearly the same that most of the noise of a
+// gradient cancels in their difference, in groups of any size.
+func TestSidesOfAProbeAreCoupled(t *testing.T) {
+	const d, pairs = 0.1, 64 * 200
+	for _, size := range []int{16, 200, 1000} {
+		c := referenceCell()
+		c.Estimator.GroupSize = size
+		c.Run = Run{Steps: 1, Replicas: 1}
+		probe := twoArmProbe(Both, d, pairs)
+		c.Stiffness = []StiffnessProbe{probe}
+		coupled := simulate(t, []Cell{c}, 2)[0].Estimates[0].StdErr
+
+		at := newDrawing(&c, newLaws(&c.Bandit, &c.Estimator), draw.NewWords(Stream(1, "apart", ForReplica, 0)), pairs)
+		policy := grpo.NewPolicy(probe.Point)
+		at.sampler.aim(policy)
+		mean, square := 0., 0.
+		for range pairs {
+			at.draw()
+			at.gradient(policy, policy)
+			x := (at.g[0] - at.g[1]) / 2
+			mean += x / pairs
+			square += x * x / pairs
+		}
+		// Of S(d) alone; Richardson's extrapolation has 1.5 times that.
+		apart := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
+		t.Logf("G = %d: standard error %g, of sides apart %g", size, coupled, apart)
+		if !(coupled < 0.5*apart) {
+			t.Errorf("G = %d: standard error %g, of sides apart %g", size, coupled, apart)
+		}
 	}
 }
