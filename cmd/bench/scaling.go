@@ -18,12 +18,14 @@ const (
 // with workers.
 func scaling(ctx context.Context, e effort) ([]comparison, error) {
 	flat := comparison{what: flatness, over: "G = 16"}
+	// Two arms have a path of their own: linear is what three arms and more are.
 	ten := comparison{what: fmt.Sprintf(linearity, 10), over: "an arm of 2"}
+	more := comparison{what: fmt.Sprintf(linearity, 10), over: "an arm of 3"}
 	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: "an arm of 10"}
 	workers := comparison{what: twoWorkers, over: "2 workers"}
 	for round := range e.rounds {
-		var times [4]float64
-		for i, p := range []process{newProcess(2, 65536, 4), newProcess(2, 16, 4), newProcess(10, 16, 4), newProcess(100, 16, 4)} {
+		var times [5]float64
+		for i, p := range []process{newProcess(2, 65536, 4), newProcess(2, 16, 4), newProcess(3, 16, 4), newProcess(10, 16, 4), newProcess(100, 16, 4)} {
 			l := e.length(p, grposim.replicas)
 			l.steps = max(l.steps/(1+len(p.means)/10), 2*burnIn)
 			o, err := grposim.run(ctx, p, l, round+1)
@@ -33,8 +35,9 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 			times[i] = o.nanoseconds(l)
 		}
 		flat.add(times[0], times[1])
-		ten.add(times[2]/10, times[1]/2)
-		hundred.add(times[3]/100, times[2]/10)
+		ten.add(times[3]/10, times[1]/2)
+		more.add(times[3]/10, times[2]/3)
+		hundred.add(times[4]/100, times[3]/10)
 
 		one, err := e.sweep(ctx, 1)
 		if err != nil {
@@ -46,7 +49,7 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 		}
 		workers.add(one, two)
 	}
-	return []comparison{flat, ten, hundred, workers}, nil
+	return []comparison{flat, ten, more, hundred, workers}, nil
 }
 
 // sweep returns the nanoseconds a replica-step of eight cells on so many workers.
