@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -126,18 +125,14 @@ func moderate() Params {
 	return p
 }
 
-// predictInTime is Predict, which for two arms is to answer within a second of
-// processor time; of three attempts where the machine is loaded.
-func predictInTime(p Params) (Prediction, error) {
-	var took time.Duration
-	for range 3 {
-		start := ProcessorTime()
-		got := Predict(p)
-		if took = ProcessorTime() - start; took < time.Second {
-			return got, nil
-		}
+// predictInTime is Predict, which for two arms is to answer within 500 yardsticks, a
+// second and a half. Delays near 300 take a third of that.
+func predictInTime(p Params) (got Prediction, err error) {
+	const limit = 500
+	if n := Yardsticks(limit, func() { got = Predict(p) }); n >= limit {
+		err = fmt.Errorf("took %.0f yardsticks", n)
 	}
-	return Prediction{}, fmt.Errorf("took %v", took)
+	return got, err
 }
 
 // Every extreme, and every two of them together (in a fast run one pair in Thin),

@@ -189,9 +189,9 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 // BenchmarkTinyCells runs sweeps of tiny cells and reports which share of the
 // processor's time goes into anything but their simulation.
 func BenchmarkTinyCells(b *testing.B) {
-	for _, replicas := range []int{16, 256} {
-		b.Run(fmt.Sprint("replicas=", replicas), func(b *testing.B) {
-			spec, err := Load("tiny", []byte(tiny), fmt.Sprint("run.replicas=", replicas))
+	for _, size := range []struct{ steps, replicas int }{{200, 16}, {200, 256}, {1000, 256}} {
+		b.Run(fmt.Sprintf("steps=%d/replicas=%d", size.steps, size.replicas), func(b *testing.B) {
+			spec, err := Load("tiny", []byte(tiny), fmt.Sprint("run.steps=", size.steps), fmt.Sprint("run.replicas=", size.replicas))
 			if err != nil {
 				b.Fatal(err)
 			}
