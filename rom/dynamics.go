@@ -156,39 +156,30 @@ func (m *motion) multipliers() []complex128 {
 
 // onsetRate returns the smallest learning rate at which a mode rings.
 func (m *motion) onsetRate() threshold {
-	onset := never
-	if m.coupled {
-		onset = m.whole.onsetRate()
-	}
-	for i := range m.parts {
-		onset = onset.or(m.parts[i].onsetRate())
-	}
-	return onset
+	return m.least((*linear).onsetRate, (*scalar).onsetRate)
 }
 
 // criticalRate returns the smallest learning rate at which a mode is not stable.
 func (m *motion) criticalRate() threshold {
-	critical := never
-	if m.coupled {
-		critical = m.whole.criticalRate()
-	}
-	for i := range m.parts {
-		critical = critical.or(m.parts[i].criticalRate())
-	}
-	return critical
+	return m.least((*linear).criticalRate, (*scalar).criticalRate)
 }
 
 // criticalInterval returns the smallest refresh interval at which a mode is not
 // stable.
 func (m *motion) criticalInterval() threshold {
-	critical := never
+	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
+}
+
+// least returns the least threshold of the modes.
+func (m *motion) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
+	least := never
 	if m.coupled {
-		critical = m.whole.criticalInterval()
+		least = ofWhole(m.whole)
 	}
 	for i := range m.parts {
-		critical = critical.or(m.parts[i].criticalInterval())
+		least = least.or(ofPart(&m.parts[i]))
 	}
-	return critical
+	return least
 }
 
 // multipliers returns the multipliers of one mode.
