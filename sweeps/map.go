@@ -382,13 +382,6 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache *predictionCache)
 	return m
 }
 
-// predictMotion is rom.PredictMotion of the settings.
-func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
-	p := Params(s, rom.Unit)
-	prediction := cache.resting("rest", p, nil).PredictMotion(p.Optimizer, p.Lag)
-	return &prediction
-}
-
 // values are those that a parameter takes among the cells, in order.
 func (m *RegimeMap) values(k Key) []float64 {
 	var values []float64

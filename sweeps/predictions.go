@@ -29,6 +29,13 @@ func (cache *predictionCache) predict(s *Settings, factors rom.Factors) *rom.Pre
 	return cache.at("rest", s, factors, nil, (*rom.AtRest).Predict)
 }
 
+// predictMotion returns what the theory says of the motion alone, and does not keep it.
+func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
+	p := Params(s, rom.Unit)
+	prediction := cache.resting("rest", p, nil).PredictMotion(p.Optimizer, p.Lag)
+	return &prediction
+}
+
 // at returns what the theory says of settings at a stiffness measured in the
 // cell that key names; nil: at its own.
 func (cache *predictionCache) at(key string, s *Settings, factors rom.Factors, measured *rom.Measured, predict motion) *rom.Prediction {
