@@ -178,6 +178,7 @@ func (l *BinomialLaw) reject(w *Words) int {
 }
 
 // accepts reports whether v accepts k, found at d: whether v·α/(a/d² + b) ≤ P(k)/P(mode).
+// Within reject it would slow down the tries that need not ask.
 func (l *BinomialLaw) accepts(k, v, d float64) bool {
 	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
 }
