@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
@@ -32,11 +33,19 @@ type sampler struct {
 	atoms             []grpo.Atom
 }
 
-// laws are what the samplers of a cell can share if they run on one worker.
+// laws are what the samplers of a cell, and of others that have the same, can share if
+// they run on one worker.
 type laws struct {
 	packed     int                       // the group size up to which packs are drawn
 	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
 	rewards    []*draw.BinomialTable     // by arm, of larger groups; nil: without tables
+}
+
+// sameLaws reports whether two cells have the same laws.
+func sameLaws(a, b *Cell) bool {
+	return slices.Equal(a.Bandit.Arms, b.Bandit.Arms) &&
+		a.Estimator.GroupSize == b.Estimator.GroupSize &&
+		a.Estimator.Advantage == b.Estimator.Advantage
 }
 
 // packedSize is the group size up to which a few packs are faster than counts.

@@ -124,7 +124,24 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 }
 
 // workerMemory is what a worker keeps from one unit to the next.
-type workerMemory struct{ team *team }
+type workerMemory struct {
+	team *team
+	laws *laws // of the team
+}
+
+// teamFor returns the team for a cell's chunks. A team for another cell than the
+// last has its laws, if they are the same: tables take as long as a short run.
+func (m *workerMemory) teamFor(w *cellWork) *team {
+	c := w.cell
+	if m.team != nil && m.team.cell == c {
+		return m.team
+	}
+	if m.team == nil || !sameLaws(m.team.cell, c) {
+		m.laws = newLaws(&c.Bandit, &c.Estimator)
+	}
+	m.team = newTeam(c, w.recorded, m.laws, min(teamSize, len(w.averages)))
+	return m.team
+}
 
 // cellWork is a cell being run. Chunks may finish in any order; they are
 // merged in theirs.
@@ -251,9 +268,7 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 }
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
-	if memory.team == nil || memory.team.cell != w.cell {
-		memory.team = newTeam(w.cell, w.recorded, newLaws(&w.cell.Bandit, &w.cell.Estimator), min(teamSize, len(w.averages)))
-	}
+	team := memory.teamFor(w)
 	sums := make(record, len(w.recorded))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
@@ -262,7 +277,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
 	for from := first; from <= last; from += teamSize {
-		replicas := memory.team.run(ctx, from, last-from+1)
+		replicas := team.run(ctx, from, last-from+1)
 		if ctx.Err() != nil {
 			return
 		}

@@ -80,6 +80,31 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
+// A worker may go on with the laws of the cell before: what a cell gives is what it
+// gives alone, whatever of it differs from the one before.
+func TestCellsBeforeDoNotMatter(t *testing.T) {
+	large := referenceCell()
+	large.Estimator.GroupSize, large.Run = 4096, Run{Steps: 100, BurnIn: 10, Replicas: 9}
+	cells := []Cell{large}
+	for _, change := range []func(c *Cell){
+		func(c *Cell) { c.ID = "another" },
+		func(c *Cell) { c.Bandit.Arms = []grpo.Arm{c.Bandit.Arms[0], {Reward: grpo.Bernoulli, Mean: 0.3}} },
+		func(c *Cell) { c.Estimator.GroupSize = 1024 },
+		func(c *Cell) { c.Estimator.Advantage.Scale = grpo.StdScale },
+		func(c *Cell) { c.Estimator.Advantage.Baseline = grpo.LeaveOneOut },
+	} {
+		c := large
+		change(&c)
+		cells = append(cells, c, large)
+	}
+	together := simulate(t, cells, 1)
+	for i := range cells {
+		if diff := cmp.Diff(simulate(t, cells[i:i+1], 1)[0], together[i]); diff != "" {
+			t.Errorf("cell %d: %s", i, diff)
+		}
+	}
+}
+
 // A cell's streams depend on each of seed, id, purpose and index.
 func TestStreamsDiffer(t *testing.T) {
 	seen := make(map[uint64]bool)
