@@ -59,7 +59,7 @@ type duo struct {
 	bound           draw.Probability // of the first arm under π_old
 	first, rewarded uint64           // lanes of the pack: of the first arm, and rewarded ones
 	law             *draw.BinomialLaw
-	n0              int // samples of the first arm, drawn from it
+	n0, k0, k1      int // of a group: samples of the first arm, and rewarded ones of both
 	averages        averages
 	zero            int // zero-variance groups after burn-in
 
@@ -259,40 +259,48 @@ func (d *duos) tallyGroups() {
 		x.positive0, x.negative0, x.positive1, x.negative1, x.zeroVariance = 0, 0, 0, 0, 0
 	}
 	for range d.groups {
-		lanes := uint64(0)
-		switch {
-		case d.packed:
-			lanes = d.next()
-		case d.rewards != nil: // the tries that are rejected should not hold up the rewards
-			for i := range members {
-				x := &members[i]
-				x.n0 = x.law.Draw(x.words)
-			}
-		}
+		d.draw()
 		for i := range members {
 			x := &members[i]
-			var n0, k0, k1 int
-			switch {
-			case d.packed:
-				n0, k0, k1 = x.count(lanes)
-			case d.rewards != nil:
-				n0 = x.n0
-				k0 = d.rewards[0].Draw(x.words, n0)
-				k1 = d.rewards[1].Draw(x.words, d.size-n0)
-			default:
-				s := x.replica.sampler
-				s.sample(x.words)
-				n0, k0, k1 = s.counts[0], s.successes[0], s.successes[1]
-			}
-			up, down := d.advantages.Of(k0 + k1)
+			up, down := d.advantages.Of(x.k0 + x.k1)
 			if up == 0 {
 				x.zeroVariance++
 				continue
 			}
-			x.positive0 += float64(up * float64(k0))
-			x.negative0 += float64(down * float64(n0-k0))
-			x.positive1 += float64(up * float64(k1))
-			x.negative1 += float64(down * float64(d.size-n0-k1))
+			x.positive0 += float64(up * float64(x.k0))
+			x.negative0 += float64(down * float64(x.n0-x.k0))
+			x.positive1 += float64(up * float64(x.k1))
+			x.negative1 += float64(down * float64(d.size-x.n0-x.k1))
+		}
+	}
+}
+
+// draw draws a group of each.
+func (d *duos) draw() {
+	members := d.members
+	switch {
+	case d.packed:
+		lanes := d.next()
+		for i := range members {
+			x := &members[i]
+			x.n0, x.k0, x.k1 = x.count(lanes)
+		}
+	case d.rewards != nil:
+		for i := range members { // all of them first: the tries that are rejected should not hold up the rewards
+			x := &members[i]
+			x.n0 = x.law.Draw(x.words)
+		}
+		first, second := d.rewards[0], d.rewards[1]
+		for i := range members {
+			x := &members[i]
+			x.k0, x.k1 = first.Draw(x.words, x.n0), second.Draw(x.words, d.size-x.n0)
+		}
+	default:
+		for i := range members {
+			x := &members[i]
+			s := x.replica.sampler
+			s.sample(x.words)
+			x.n0, x.k0, x.k1 = s.counts[0], s.successes[0], s.successes[1]
 		}
 	}
 }

@@ -85,7 +85,9 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		// Of S(d) alone; Richardson's extrapolation has 1.5 times that.
 		apart := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
 		t.Logf("G = %d: standard error %g, of sides apart %g", size, coupled, apart)
-		if !(coupled < 0.5*apart) {
+		// The ratio is 0.42, 0.42 and 0.23. A standard error from 64 batches is known to 9 %, so
+		// above 0.6 not once in 10⁵.
+		if !(coupled < 0.6*apart) {
 			t.Errorf("G = %d: standard error %g, of sides apart %g", size, coupled, apart)
 		}
 	}

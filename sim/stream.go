@@ -26,7 +26,7 @@ const (
 // that is read. The number in the text is the version of the streams: results
 // of another version were drawn from other words.
 func Stream(seed uint64, cell string, purpose Purpose, index int) draw.Source {
-	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 2\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
+	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 3\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
 	var seeder rand.PCGSource
 	if err := seeder.UnmarshalBinary(digest[:16]); err != nil {
 		panic(err) // 16 bytes are what it takes

@@ -32,7 +32,7 @@ var simMutants = []mutant{
 	{id: "sim/team-counted-twice", fault: "the second team of a chunk is counted as the first", file: "sim/simulate.go",
 		before: "i := from + n", after: "i := first + n"},
 	{id: "sim/team-kept", fault: "a worker keeps the team of the cell before", file: "sim/simulate.go",
-		before: "if memory.team == nil || memory.team.cell != w.cell {", after: "if memory.team == nil {"},
+		before: "if m.team != nil && m.team.cell == c {", after: "if m.team != nil {"},
 	{id: "sim/stream-purpose", fault: "every purpose draws from the same stream", file: "sim/stream.go",
 		before: "seed, cell, purpose, index)", after: "seed, cell, ForReplica, index)"},
 	{id: "sim/stream-index", fault: "every replica draws the same numbers", file: "sim/stream.go",
@@ -152,7 +152,7 @@ var simMutants = []mutant{
 	{id: "sim/duo-zero-variance-of-several", fault: "of several groups none is counted as of zero variance", file: "sim/duo.go",
 		before: "\t\t\t\tx.zeroVariance++\n", after: ""},
 	{id: "sim/duo-failures-of-several", fault: "of several groups the successes are counted among the failures too", file: "sim/duo.go",
-		before: "float64(down * float64(n0-k0))", after: "float64(down * float64(n0))"},
+		before: "float64(down * float64(x.n0-x.k0))", after: "float64(down * float64(x.n0))"},
 	{id: "sim/duo-groups-not-averaged", fault: "the groups of a step are summed, not averaged", file: "sim/duo.go",
 		before: "1 / (float64(e.GroupSize) * float64(e.GroupsPerStep))", after: "1 / float64(e.GroupSize)"},
 
@@ -217,6 +217,12 @@ var pairMutants = []mutant{
 		before: "fit.Add(b.moveX, b.moveV, moveX, moveV)", after: "fit.Add(b.x, b.v, x, v)"},
 	{id: "sim/trial-windows-swapped", fault: "a motion that shrinks from quarter to quarter is called growing", file: "sim/trial.go",
 		before: "fp.Log(q[1].mean()/q[0].mean()), fp.Log(q[2].mean()/q[1].mean())", after: "fp.Log(q[0].mean()/q[1].mean()), fp.Log(q[1].mean()/q[2].mean())"},
+	{id: "sim/laws-of-another-bandit", fault: "a worker goes on with the tables of a cell whose second arm is another", file: "sim/sample.go",
+		before: "slices.Equal(a.Bandit.Arms, b.Bandit.Arms)", after: "slices.Equal(a.Bandit.Arms[:1], b.Bandit.Arms[:1])"},
+	{id: "sim/laws-of-another-size", fault: "a worker goes on with the tables of another group size", file: "sim/sample.go",
+		before: "a.Estimator.GroupSize == b.Estimator.GroupSize", after: "a.Estimator.GroupSize >= b.Estimator.GroupSize"},
+	{id: "sim/laws-of-another-advantage", fault: "a worker goes on with the advantages of another scale", file: "sim/sample.go",
+		before: "a.Estimator.Advantage == b.Estimator.Advantage", after: "a.Estimator.Advantage.Baseline == b.Estimator.Advantage.Baseline"},
 	{id: "sim/curve-jackknife", fault: "the curve without a batch lacks all batches before it", file: "sim/curve.go",
 		before: "if b == without {", after: "if b < without {"},
 }
@@ -301,9 +307,9 @@ var drawMutants = []mutant{
 
 	// Tables of binomial laws.
 	{id: "sim/draw/table-one-word", fault: "all digits are drawn with one word", file: "sim/draw/table.go",
-		before: "w.buffer[next]", after: "w.buffer[w.next]"},
-	{id: "sim/draw/table-word-of-zero", fault: "a digit 0 takes a word", file: "sim/draw/table.go",
-		before: "next += uint8((digit + digits - 1) >> digitBits)", after: "next++"},
+		before: "words[i&3]", after: "words[i&0]"},
+	{id: "sim/draw/table-word-left", fault: "the word of the last digit is left to the next draw", file: "sim/draw/table.go",
+		before: "w.next += uint8(len(t.parts))", after: "w.next += uint8(max(len(t.parts)-1, 1))"},
 	{id: "sim/draw/table-digit-place", fault: "a digit counts as a unit wherever it stands", file: "sim/draw/table.go",
 		before: "binomialWeights(digit<<position, p)", after: "binomialWeights(digit, p)"},
 	{id: "sim/draw/table-weights-up", fault: "from the mode upwards P(k) follows by (n−k+2)/k", file: "sim/draw/table.go",

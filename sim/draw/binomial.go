@@ -50,7 +50,7 @@ func (l *BinomialLaw) Set(n int, p float64) {
 		l.p, l.mirrored = 1-l.p, true // exact
 	}
 	if float64(n)*l.p >= rejectionMean {
-		l.hat = newTransform(n, l.p)
+		l.hat.set(n, l.p)
 		l.squeeze = l.hat.squeeze()
 	}
 }
@@ -143,12 +143,14 @@ type transform struct{ sd, a, b, c, alpha float64 }
 // squeezeFrom is the d from which v_r bounds the acceptance.
 const squeezeFrom = 0.07
 
-func newTransform(n int, p float64) transform {
+// set sets the constants in place: a copy would be read before it is written, and wait.
+func (t *transform) set(n int, p float64) {
 	mean := float64(float64(n) * p)
-	sd := math.Sqrt(mean * (1 - p))
-	b := 1.15 + float64(2.53*sd)
-	a := -0.0873 + float64(0.0248*b) + float64(0.01*p)
-	return transform{sd: sd, a: a, b: b, c: mean + 0.5, alpha: (2.83 + 5.1/b) * sd}
+	t.sd = math.Sqrt(mean * (1 - p))
+	t.b = 1.15 + float64(2.53*t.sd)
+	t.a = -0.0873 + float64(0.0248*t.b) + float64(0.01*p)
+	t.c = mean + 0.5
+	t.alpha = (2.83 + 5.1/t.b) * t.sd
 }
 
 // at returns (2a/d + b)u + c.

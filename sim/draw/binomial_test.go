@@ -118,7 +118,7 @@ func TestBinomialTestsHavePower(t *testing.T) {
 	}
 	// Rejection that accepts whatever the squeeze does not.
 	w := words(2)
-	tr := newTransform(1000, 0.3)
+	tr := transformOf(1000, 0.3)
 	unrejected := sample(draws, func() int {
 		for {
 			u := Uniform(w) - 0.5
@@ -208,7 +208,7 @@ func (t *transform) checkHat(n int, p, k, mode, squeeze float64) error {
 func TestHatAndSqueeze(t *testing.T) {
 	tooGreedy := 0
 	walk(func(n int, p, k, mode float64) {
-		tr := newTransform(n, p)
+		tr := transformOf(n, p)
 		if err := tr.checkHat(n, p, k, mode, tr.squeeze()); err != nil {
 			t.Fatalf("n = %d, p = %v, k = %v: %v", n, p, k, err)
 		}
@@ -245,7 +245,7 @@ func TestRatioBounds(t *testing.T) {
 func TestAccepts(t *testing.T) {
 	const rounding = 1e-8
 	walk(func(n int, p, k, mode float64) {
-		tr := newTransform(n, p)
+		tr := transformOf(n, p)
 		ratio := math.Exp(logMass(float64(n), p, k) - logMass(float64(n), p, mode))
 		for _, c := range []struct {
 			factor float64
@@ -267,7 +267,7 @@ func TestSqueezeSavesWork(t *testing.T) {
 	for _, n := range []int{65, 100, 1000, 65536, 1 << 31} {
 		for _, p := range []float64{rejectionMean / float64(n) * (1 + 0x1p-50), 0.2, 0.5} {
 			w, x := words(uint64(n)), words(uint64(n))
-			tr := newTransform(n, p)
+			tr := transformOf(n, p)
 			mode := math.Floor(float64(n+1) * p)
 			for range 2000 {
 				got := Binomial(w, n, p)
@@ -346,3 +346,8 @@ func BenchmarkBinomial64(b *testing.B)    { benchmarkBinomial(b, 64, 0.3) }
 func BenchmarkBinomial1024(b *testing.B)  { benchmarkBinomial(b, 1024, 0.5) }
 func BenchmarkBinomial65536(b *testing.B) { benchmarkBinomial(b, 65536, 0.2) }
 func BenchmarkBinomialFew(b *testing.B)   { benchmarkBinomial(b, 1000, 0.005) }
+
+func transformOf(n int, p float64) (t transform) {
+	t.set(n, p)
+	return t
+}

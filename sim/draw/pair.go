@@ -6,7 +6,7 @@ type Pair struct {
 	means  [2]mean
 	always struct{ second, differs uint64 }            // mean.always, laid out as the bits below
 	wide   [firstBits]struct{ second, differs uint64 } // the first bits of the means: the second arm's in every lane, and where the first arm's is another
-	narrow [2]struct{ second, differs uint64 }         // of the same, for 16 lanes, as nextFour lays them out
+	narrow [2]struct{ second, differs uint64 }         // of the same, for 16 lanes, as narrowCompare reads them
 }
 
 // NewPair returns a Pair for two arms with the given mean rewards in [0, 1].
@@ -69,7 +69,8 @@ func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded ui
 
 // drawNarrow is Draw of at most 16 lanes.
 func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
-	b := w.nextFour()
+	b := w.peekFour()
+	w.next += 4
 	b2, b3 := b[2], b[3] // finishing may overwrite them
 	rest := uint64(bound) << 1
 	a0, a1 := narrowBits(rest)

@@ -15,8 +15,12 @@ func generalPack(means []float64) *Pack {
 }
 
 // checkPair returns an error unless a Pair draws the lanes that p draws in the
-// general way from the same words, and takes as many.
+// general way from the same words, and takes as many. Of at most 16 samples it reads
+// four words of one buffer, the general way two and two.
 func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, samples int) error {
+	if samples <= narrow && other.next > bufferSize-4 {
+		other.next = 0
+	}
 	first, rewarded := pair.Draw(one, uint64(1)<<samples-1, bound)
 	p.Draw(other, samples)
 	if first != p.Arms[0] || rewarded != p.Rewarded {

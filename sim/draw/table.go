@@ -4,20 +4,20 @@ import "math/bits"
 
 // BinomialTable draws numbers of successes in any number of trials up to a limit,
 // all with one probability p: the trials are split by the digits of their number
-// in base 32, and each part drawn from a table of its law. That takes a word a
-// digit, and no branch that depends on chance.
+// in base 64, and each part drawn from a table of its law. That takes a word for each
+// digit of the limit, and no branch that depends on chance.
 type BinomialTable struct {
 	limit int
 	parts [][digits]aliasTable // [position][digit]
 }
 
 const (
-	digitBits = 5
+	digitBits = 6
 	digits    = 1 << digitBits
 )
 
-// MaxTabulated is the largest limit of a BinomialTable; its tables then take about half
-// a megabyte.
+// MaxTabulated is the largest limit of a BinomialTable; its tables then take about a
+// megabyte.
 const MaxTabulated = 1 << 17
 
 // NewBinomialTable returns the tables for up to limit trials with probability p in
@@ -27,7 +27,7 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 		panic("draw: no table for such a law")
 	}
 	t := &BinomialTable{limit: limit}
-	for position := 0; limit>>position > 0; position += digitBits {
+	for position := 0; position == 0 || limit>>position > 0; position += digitBits {
 		var part [digits]aliasTable
 		for digit := 0; digit < digits && digit<<position <= limit; digit++ {
 			part[digit] = newAliasTable(binomialWeights(digit<<position, p))
@@ -43,21 +43,12 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	if uint(n) > uint(t.limit) {
 		panic("draw: more trials than the table is for")
 	}
-	successes, parts, next := 0, t.parts, w.next
-	for i := range parts {
-		digit := n & (digits - 1)
+	successes, words := 0, w.peekFour()
+	w.next += uint8(len(t.parts)) // at most 3
+	for i := range t.parts {
+		successes += t.parts[i][n&(digits-1)].at(words[i&3])
 		n >>= digitBits
-		if next == 0 {
-			if digit == 0 {
-				continue
-			}
-			w.refill()
-		}
-		// A digit 0 takes no word, but looks at one: that saves a branch.
-		successes += parts[i][digit].at(w.buffer[next])
-		next += uint8((digit + digits - 1) >> digitBits)
 	}
-	w.next = next
 	return successes
 }
 

@@ -102,7 +102,7 @@ func (l law) distance(m law) float64 {
 }
 
 // tabulated are numbers of trials that one table may draw at once, up to some at the
-// ends of digits of five and of six bits.
+// ends of digits of six bits, and of others.
 var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15, 3 << 15, 31 * 4096, 1 << 17}
 
 // The law a table encodes, to the last word, is the binomial law to a rounding or
@@ -198,8 +198,8 @@ func TestAliasTableWords(t *testing.T) {
 	}
 }
 
-// tableTrials are numbers of trials about the ends of digits of five bits and of
-// six.
+// tableTrials are numbers of trials about the ends of digits of six bits, and of
+// others.
 var tableTrials = []int{0, 1, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097, 1<<15 - 1, 1<<15 + 1, 1<<17 - 1, 1 << 17}
 
 func TestBinomialTable(t *testing.T) {
@@ -216,29 +216,31 @@ func TestBinomialTable(t *testing.T) {
 }
 
 // The law of a number of trials does not depend on the limit of the table; and a
-// draw takes a word for each digit that is not 0.
+// draw takes a word for each digit of the limit.
 func TestBinomialTableLimits(t *testing.T) {
 	largest := NewBinomialTable(MaxTabulated, 0.3)
 	for _, limit := range tableTrials {
 		table := NewBinomialTable(limit, 0.3)
+		parts := uint64(1)
+		for rest := limit; rest >= digits; rest /= digits {
+			parts++
+		}
 		for _, n := range append([]int{limit - limit%digits, limit / 2}, tableTrials...) {
 			if n > limit {
 				continue
 			}
-			parts := 0
-			for rest := n; rest > 0; rest /= digits {
-				if rest%digits > 0 {
-					parts++
+			w := words(uint64(n))
+			for i := range uint64(20) {
+				x := words(uint64(n))
+				for range i * parts {
+					x.Next()
 				}
-			}
-			w, x := words(uint64(n)), words(uint64(n))
-			for range 20 {
 				if got, want := table.Draw(w, n), largest.Draw(x, n); got != want {
 					t.Fatalf("limit %d, n = %d: %d, want %d", limit, n, got, want)
 				}
 			}
-			if got := w.taken(); got != uint64(20*parts) {
-				t.Errorf("n = %d: %d words in 20 draws of %d parts", n, got, parts)
+			if got := w.taken(); got != 20*parts {
+				t.Errorf("limit %d, n = %d: %d words in 20 draws of %d parts", limit, n, got, parts)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ type Words struct {
 	refills uint64
 	next    uint8 // index of the next word; 0: the buffer is used up
 	buffer  [bufferSize]uint64
-	spread  [firstBits]uint64 // see nextBits and nextFour
+	spread  [firstBits]uint64 // see nextBits
 }
 
 // bufferSize is 256, where an index of a byte begins again.
@@ -77,21 +77,13 @@ func (w *Words) nextEight() *[8]uint64 {
 	return (*[8]uint64)(w.buffer[w.next-8:])
 }
 
-// nextFour takes four successive words, valid until the next is taken.
-func (w *Words) nextFour() *[4]uint64 {
+// peekFour returns four successive words, as nextEight, of which the caller takes one
+// to four by moving w.next.
+func (w *Words) peekFour() *[4]uint64 {
 	if w.next-1 >= bufferSize-4 {
-		return w.fourOneByOne()
+		w.refill()
 	}
-	w.next += 4
-	return (*[4]uint64)(w.buffer[w.next-4:])
-}
-
-// fourOneByOne is nextFour where a refill comes first or between.
-func (w *Words) fourOneByOne() *[4]uint64 {
-	for i := range 4 {
-		w.spread[i] = w.Next()
-	}
-	return (*[4]uint64)(w.spread[:])
+	return (*[4]uint64)(w.buffer[w.next:])
 }
 
 // refill is kept out of Next, which would not be inlined with it.

@@ -48,53 +48,40 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Eight words at a time, from every place in the buffer: eight successive words
-// of the source, the next if the buffer holds as many, else the first of the next
-// buffer.
-func TestNextEight(t *testing.T) {
-	for before := range uint64(600) {
-		source, w := rand.NewPCG(1, 2), NewWords(filled{rand.NewPCG(1, 2)})
-		for range before {
-			w.Next()
-		}
-		from := before
-		if in := before % 256; in > 248 {
-			from += 256 - in
-		}
-		for range from {
-			source.Uint64()
-		}
-		for i, got := range w.nextEight() {
-			if want := source.Uint64(); got != want {
-				t.Fatalf("after %d words: word %d of eight is %#x, want %#x", before, i, got, want)
+// Words several at a time, from every place in the buffer: successive words of the
+// source, the next if the buffer holds as many, else the first of the next buffer.
+func TestSeveralWords(t *testing.T) {
+	for _, c := range []struct {
+		size, taken uint64
+		take        func(w *Words) []uint64
+	}{
+		{8, 8, func(w *Words) []uint64 { return w.nextEight()[:] }},
+		{4, 4, func(w *Words) []uint64 { four := w.peekFour(); w.next += 4; return four[:] }},
+		{4, 1, func(w *Words) []uint64 { four := w.peekFour(); w.next++; return four[:] }},
+	} {
+		for before := range uint64(600) {
+			source, w := rand.NewPCG(1, 2), NewWords(filled{rand.NewPCG(1, 2)})
+			for range before {
+				w.Next()
 			}
-		}
-		if got := w.taken(); got != from+8 {
-			t.Fatalf("after %d words and eight: %d taken, want %d", before, got, from+8)
-		}
-		if got, want := w.Next(), source.Uint64(); got != want {
-			t.Fatalf("after %d words and eight: %#x, want %#x", before, got, want)
-		}
-	}
-}
-
-// Four words at a time are the next four, wherever the buffer ends.
-func TestNextFour(t *testing.T) {
-	for before := range 600 {
-		source, w := rand.NewPCG(1, 2), NewWords(filled{rand.NewPCG(1, 2)})
-		for range before {
-			source.Uint64()
-			w.Next()
-		}
-		for range 2 {
-			for i, got := range w.nextFour() {
+			from := before
+			if in := before % 256; in > 256-c.size {
+				from += 256 - in
+			}
+			for range from {
+				source.Uint64()
+			}
+			for i, got := range c.take(w)[:c.taken] {
 				if want := source.Uint64(); got != want {
-					t.Fatalf("after %d words: word %d of four is %#x, want %#x", before, i, got, want)
+					t.Fatalf("after %d words: word %d of %d is %#x, want %#x", before, i, c.size, got, want)
 				}
 			}
-		}
-		if got := w.taken(); got != uint64(before)+8 {
-			t.Fatalf("after %d words and twice four: %d taken", before, got)
+			if got := w.taken(); got != from+c.taken {
+				t.Fatalf("after %d words and %d of %d: %d taken, want %d", before, c.taken, c.size, got, from+c.taken)
+			}
+			if got, want := w.Next(), source.Uint64(); got != want {
+				t.Fatalf("after %d words and %d of %d: %#x, want %#x", before, c.taken, c.size, got, want)
+			}
 		}
 	}
 }
