@@ -30,7 +30,7 @@ func (o outcome) nanoseconds(l length) float64 {
 
 // grposim's replicas are few and long, so that its time is that of steps: it also
 // records each replica at some 200 of them.
-var grposim = contender{name: "grposim", replicas: 64, run: simulate}
+var grposim = contender{name: "grposim", replicas: 32, run: simulate}
 
 // simulate runs grposim on one worker.
 func simulate(ctx context.Context, p process, l length, seed int) (outcome, error) {

@@ -94,6 +94,13 @@ func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer,
 		return err
 	}
 	report(comparisons)
+	if len(peers) > 0 {
+		c, err := machineScaling(ctx, e, peers[0])
+		if err != nil {
+			return err
+		}
+		report([]comparison{c})
+	}
 	if r.matrix, err = measureMatrix(ctx, e); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ var raced = []process{
 type effort struct{ rounds, replicaSteps int }
 
 var (
-	full  = effort{rounds: 5, replicaSteps: 1500 * 2048}
+	full  = effort{rounds: 9, replicaSteps: 1500 * 2048}
 	brief = effort{rounds: 1, replicaSteps: 500 * 2048}
 )
 

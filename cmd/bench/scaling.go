@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"grposim/sim"
 )
@@ -11,7 +13,9 @@ import (
 const (
 	flatness   = "2 arms, K = 4, none: G = 65536"
 	linearity  = "an arm of %d, G = 16, K = 4, none"
-	twoWorkers = "8 cells of 2 arms, G = 16, K = 4: 1 worker"
+	twoWorkers = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
+
+	twoPrograms = "(the machine: one run of %s)" // over two of them at once
 )
 
 // scaling measures how grposim's time grows with group size and arms, and falls
@@ -39,24 +43,63 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 		more.add(times[3]/10, times[2]/3)
 		hundred.add(times[4]/100, times[3]/10)
 
-		one, err := e.sweep(ctx, 1)
-		if err != nil {
-			return nil, err
+		var sweeps [3]float64 // the machine may get slower or faster meanwhile
+		for i, count := range []int{1, 2, 1} {
+			var err error
+			if sweeps[i], err = e.sweep(ctx, count); err != nil {
+				return nil, err
+			}
 		}
-		two, err := e.sweep(ctx, 2)
-		if err != nil {
-			return nil, err
-		}
-		workers.add(one, two)
+		workers.add((sweeps[0]+sweeps[2])/2, sweeps[1])
 	}
 	return []comparison{flat, ten, more, hundred, workers}, nil
 }
 
-// sweep returns the nanoseconds a replica-step of eight cells on so many workers.
-func (e effort) sweep(ctx context.Context, workers int) (float64, error) {
-	const count = 8
+// machineScaling measures what two workers could gain at most: how much faster two
+// programs that share nothing get on side by side than one after the other.
+func machineScaling(ctx context.Context, e effort, peer contender) (comparison, error) {
+	c := comparison{what: fmt.Sprintf(twoPrograms, peer.name), over: "two at once"}
 	p := newProcess(2, 16, 4)
-	l := length{max(e.replicaSteps/grposim.replicas/4, 2*burnIn), grposim.replicas}
+	l := e.length(p, peer.replicas)
+	for round := range e.rounds {
+		var alone float64
+		var both []float64
+		for _, programs := range []int{1, 2, 1} {
+			times, err := atOnce(ctx, peer, programs, p, l, round+1)
+			if err != nil {
+				return c, err
+			}
+			if programs == 1 {
+				alone += times[0] / 2
+			} else {
+				both = times
+			}
+		}
+		c.add(alone, 1/(1/both[0]+1/both[1]))
+	}
+	return c, nil
+}
+
+// atOnce returns the nanoseconds a replica-step of each of some equal programs that run
+// side by side.
+func atOnce(ctx context.Context, peer contender, programs int, p process, l length, seed int) ([]float64, error) {
+	times, errs := make([]float64, programs), make([]error, programs)
+	var group sync.WaitGroup
+	for i := range programs {
+		group.Go(func() {
+			o, err := peer.run(ctx, p, l, seed+i)
+			times[i], errs[i] = o.nanoseconds(l), err
+		})
+	}
+	group.Wait()
+	return times, errors.Join(errs...)
+}
+
+// sweep returns the nanoseconds a replica-step of 64 cells on so many workers.
+func (e effort) sweep(ctx context.Context, workers int) (float64, error) {
+	const count = 64
+	p := newProcess(2, 16, 4)
+	l := length{max(e.replicaSteps/grposim.replicas/8, 2*burnIn), grposim.replicas}
 	var cells []sim.Cell
 	for i := range count {
 		cells = append(cells, p.cell(l, i))
