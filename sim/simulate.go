@@ -58,7 +58,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 		result Result
 	}
 	var (
-		units   = make(chan unit)
+		units   = make(chan unit, 2*workers)
 		results = make(chan finished)
 		group   sync.WaitGroup
 	)
@@ -90,6 +90,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 				case results <- finished{u.work.index, u.work.result()}:
 				case <-ctx.Done():
 				}
+				memory.reclaim(u.work)
 			}
 		})
 	}
@@ -125,8 +126,30 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 
 // workerMemory is what a worker keeps from one unit to the next.
 type workerMemory struct {
-	team *team
-	laws *laws // of the team
+	team  *team
+	laws  *laws                      // of the team
+	spare [][][quantityCount]float64 // what replicas of finished cells recorded, to be written over
+}
+
+// mostSpare bounds workerMemory.spare: a few chunks', of 16 kB each.
+const mostSpare = 4 * chunkSize
+
+// copyOf copies what a replica recorded.
+func (m *workerMemory) copyOf(values [][quantityCount]float64) [][quantityCount]float64 {
+	var spare [][quantityCount]float64
+	if last := len(m.spare) - 1; last >= 0 {
+		spare, m.spare = m.spare[last], m.spare[:last]
+	}
+	return append(spare[:0], values...)
+}
+
+// reclaim takes back the copies that a finished cell's result does not refer to.
+func (m *workerMemory) reclaim(w *cellWork) {
+	for _, copied := range w.early[min(w.cell.Traces, len(w.early)):] {
+		if len(m.spare) < mostSpare {
+			m.spare = append(m.spare, copied)
+		}
+	}
 }
 
 // teamFor returns the team for a cell's chunks. A team for another cell than the
@@ -301,7 +324,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				}
 			}
 			if i < len(w.early) {
-				w.early[i] = append([][quantityCount]float64(nil), r.values...)
+				w.early[i] = memory.copyOf(r.values)
 			}
 		}
 	}

@@ -80,11 +80,12 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A worker may go on with the laws of the cell before: what a cell gives is what it
-// gives alone, whatever of it differs from the one before.
+// A worker may go on with the laws of the cell before, and writes over what that cell's
+// replicas recorded: what a cell gives is what it gives alone, whatever of it differs
+// from the others.
 func TestCellsBeforeDoNotMatter(t *testing.T) {
 	large := referenceCell()
-	large.Estimator.GroupSize, large.Run = 4096, Run{Steps: 100, BurnIn: 10, Replicas: 9}
+	large.Estimator.GroupSize, large.Run, large.Traces = 4096, Run{Steps: 100, BurnIn: 10, Replicas: 9}, 3
 	cells := []Cell{large}
 	for _, change := range []func(c *Cell){
 		func(c *Cell) { c.ID = "another" },
@@ -92,6 +93,8 @@ func TestCellsBeforeDoNotMatter(t *testing.T) {
 		func(c *Cell) { c.Estimator.GroupSize = 1024 },
 		func(c *Cell) { c.Estimator.Advantage.Scale = grpo.StdScale },
 		func(c *Cell) { c.Estimator.Advantage.Baseline = grpo.LeaveOneOut },
+		func(c *Cell) { c.Traces = 0 },
+		func(c *Cell) { c.Run.Steps = 50 },
 	} {
 		c := large
 		change(&c)

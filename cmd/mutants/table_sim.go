@@ -223,6 +223,10 @@ var pairMutants = []mutant{
 		before: "a.Estimator.GroupSize == b.Estimator.GroupSize", after: "a.Estimator.GroupSize >= b.Estimator.GroupSize"},
 	{id: "sim/laws-of-another-advantage", fault: "a worker goes on with the advantages of another scale", file: "sim/sample.go",
 		before: "a.Estimator.Advantage == b.Estimator.Advantage", after: "a.Estimator.Advantage.Baseline == b.Estimator.Advantage.Baseline"},
+	{id: "sim/traces-written-over", fault: "the next cell writes over the traces of the one before", file: "sim/simulate.go",
+		before: "range w.early[min(w.cell.Traces, len(w.early)):]", after: "range w.early"},
+	{id: "sim/copies-together", fault: "what a replica recorded is appended to what another did", file: "sim/simulate.go",
+		before: "append(spare[:0], values...)", after: "append(spare, values...)"},
 	{id: "sim/curve-jackknife", fault: "the curve without a batch lacks all batches before it", file: "sim/curve.go",
 		before: "if b == without {", after: "if b < without {"},
 }
