@@ -43,14 +43,11 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 		more.add(times[3]/10, times[2]/3)
 		hundred.add(times[4]/100, times[3]/10)
 
-		var sweeps [3]float64 // the machine may get slower or faster meanwhile
-		for i, count := range []int{1, 2, 1} {
-			var err error
-			if sweeps[i], err = e.sweep(ctx, count); err != nil {
-				return nil, err
-			}
+		one, two, err := oneAndTwo(func(workers int) (float64, error) { return e.sweep(ctx, workers) })
+		if err != nil {
+			return nil, err
 		}
-		workers.add((sweeps[0]+sweeps[2])/2, sweeps[1])
+		workers.add(one, two)
 	}
 	return []comparison{flat, ten, more, hundred, workers}, nil
 }
@@ -62,37 +59,44 @@ func machineScaling(ctx context.Context, e effort, peer contender) (comparison, 
 	p := newProcess(2, 16, 4)
 	l := e.length(p, peer.replicas)
 	for round := range e.rounds {
-		var alone float64
-		var both []float64
-		for _, programs := range []int{1, 2, 1} {
-			times, err := atOnce(ctx, peer, programs, p, l, round+1)
-			if err != nil {
-				return c, err
-			}
-			if programs == 1 {
-				alone += times[0] / 2
-			} else {
-				both = times
-			}
+		one, two, err := oneAndTwo(func(programs int) (float64, error) { return atOnce(ctx, peer, programs, p, l, round+1) })
+		if err != nil {
+			return c, err
 		}
-		c.add(alone, 1/(1/both[0]+1/both[1]))
+		c.add(one, two)
 	}
 	return c, nil
 }
 
-// atOnce returns the nanoseconds a replica-step of each of some equal programs that run
-// side by side.
-func atOnce(ctx context.Context, peer contender, programs int, p process, l length, seed int) ([]float64, error) {
-	times, errs := make([]float64, programs), make([]error, programs)
+// oneAndTwo measures the time of one and of two, of one before and after: the machine may
+// get slower or faster meanwhile.
+func oneAndTwo(measure func(count int) (float64, error)) (one, two float64, err error) {
+	var times [3]float64
+	for i, count := range []int{1, 2, 1} {
+		if times[i], err = measure(count); err != nil {
+			return 0, 0, err
+		}
+	}
+	return (times[0] + times[2]) / 2, times[1], nil
+}
+
+// atOnce returns the nanoseconds a replica-step of some equal programs that run side by
+// side: of all of them together.
+func atOnce(ctx context.Context, peer contender, programs int, p process, l length, seed int) (float64, error) {
+	rates, errs := make([]float64, programs), make([]error, programs)
 	var group sync.WaitGroup
 	for i := range programs {
 		group.Go(func() {
 			o, err := peer.run(ctx, p, l, seed+i)
-			times[i], errs[i] = o.nanoseconds(l), err
+			rates[i], errs[i] = 1/o.nanoseconds(l), err
 		})
 	}
 	group.Wait()
-	return times, errors.Join(errs...)
+	sum := 0.
+	for _, rate := range rates {
+		sum += rate
+	}
+	return 1 / sum, errors.Join(errs...)
 }
 
 // sweep returns the nanoseconds a replica-step of 64 cells on so many workers.

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,28 +21,19 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []*row
-	for _, c := range cells {
-		if searching[c.claim] {
-			continue
-		}
-		made, err := c.calibrate(t.Context(), seeds, runtime.GOMAXPROCS(0), t.Logf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, made...)
+	short := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return searching[c.claim] })
+	rows, unmet, err := calibrateCells(t.Context(), short, seeds, runtime.GOMAXPROCS(0), t.Logf)
+	if err != nil {
+		t.Fatal(err)
 	}
 	table, err := tabulate(cells, faults)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unmet := table.unmet()
+	unmet = append(unmet, table.unmet()...)
 	var text bytes.Buffer
 	writeRows(&text, rows)
 	table.write(&text)
-	for _, r := range rows {
-		unmet = append(unmet, r.unmet()...)
-	}
 	for _, complaint := range unmet {
 		t.Error(complaint)
 	}

@@ -67,25 +67,34 @@ func calibrate(ctx context.Context, seeds, workers int, say func(format string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var rows []*row
-	for _, c := range cells {
-		made, err := c.calibrate(ctx, seeds, workers, say)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.claim, err)
-		}
-		rows = append(rows, made...)
+	rows, unmet, err := calibrateCells(ctx, cells, seeds, workers, say)
+	if err != nil {
+		return nil, nil, err
 	}
 	table, err := tabulate(cells, faults)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, r := range rows {
-		unmet = append(unmet, r.unmet()...)
-	}
 	unmet = append(unmet, table.unmet()...)
 	var b bytes.Buffer
 	writePage(&b, seeds, rows, table)
 	return b.Bytes(), unmet, nil
+}
+
+// calibrateCells returns the rows of some cells, and the requirements that they do not
+// meet.
+func calibrateCells(ctx context.Context, cells []*cell, seeds, workers int, say func(format string, args ...any)) (rows []*row, unmet []string, err error) {
+	for _, c := range cells {
+		made, err := c.calibrate(ctx, seeds, workers, say)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", c.claim, err)
+		}
+		for _, r := range made {
+			unmet = append(unmet, r.unmet()...)
+		}
+		rows = append(rows, made...)
+	}
+	return rows, unmet, nil
 }
 
 func deliver(page []byte, path string, stdout io.Writer) error {
