@@ -117,7 +117,7 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 		for step := range every {
 			every[step] = step
 		}
-		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), 1)
+		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
 		replica := team.run(t.Context(), i, 1)[0]
 		for step := range mean {
 			mean[step] += replica.values[step][0] / float64(c.Run.Replicas)

@@ -49,7 +49,7 @@ func outcomesOf(t *testing.T, run func(context.Context, *team, int), team *team,
 }
 
 func recordingTeam(c *Cell, size int) *team {
-	return newTeam(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), size)
+	return newTeam(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(spares), size)
 }
 
 // anyDuo returns a random cell that a duo can do.

@@ -263,7 +263,7 @@ func TestAgreementSeesAFault(t *testing.T) {
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
 	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
-	team := newTeam(c, recorded, newLaws(&c.Bandit, &c.Estimator), 1)
+	team := newTeam(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
 	collect := func(into [][]float64, theta []float64) {
 		mean := 0.0
 		for _, l := range theta {

@@ -20,7 +20,7 @@ type replica struct {
 	snapshot  *grpo.Policy // π_old
 	motion    *grpo.Motion
 
-	values     [][quantityCount]float64 // by recorded step
+	values     [][quantityCount]float64 // by recorded step; whoever records gives them
 	nextRecord int
 	curve      []float64 // by step of read
 	nextRead   int
@@ -48,7 +48,6 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		policy:    grpo.NewPolicy(cell.Init),
 		history:   grpo.NewHistory(lag, arms),
 		motion:    grpo.NewMotion(arms),
-		values:    make([][quantityCount]float64, len(recorded)),
 		curve:     make([]float64, len(read)),
 	}
 }

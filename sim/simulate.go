@@ -75,9 +75,10 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 			}
 		}
 	}()
+	spare := new(spares)
 	for range workers {
 		group.Go(func() {
-			var memory workerMemory
+			memory := workerMemory{spare: spare}
 			for u := range units {
 				last, err := u.do(ctx, &memory)
 				if err != nil {
@@ -90,7 +91,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 				case results <- finished{u.work.index, u.work.result()}:
 				case <-ctx.Done():
 				}
-				memory.reclaim(u.work)
+				spare.reclaim(u.work)
 			}
 		})
 	}
@@ -124,48 +125,6 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 	return u.work.run(ctx, u.number, memory), nil
 }
 
-// workerMemory is what a worker keeps from one unit to the next.
-type workerMemory struct {
-	team  *team
-	laws  *laws                      // of the team
-	spare [][][quantityCount]float64 // what replicas of finished cells recorded, to be written over
-}
-
-// mostSpare bounds workerMemory.spare: a few chunks', of 16 kB each.
-const mostSpare = 4 * chunkSize
-
-// copyOf copies what a replica recorded.
-func (m *workerMemory) copyOf(values [][quantityCount]float64) [][quantityCount]float64 {
-	var spare [][quantityCount]float64
-	if last := len(m.spare) - 1; last >= 0 {
-		spare, m.spare = m.spare[last], m.spare[:last]
-	}
-	return append(spare[:0], values...)
-}
-
-// reclaim takes back the copies that a finished cell's result does not refer to.
-func (m *workerMemory) reclaim(w *cellWork) {
-	for _, copied := range w.early[min(w.cell.Traces, len(w.early)):] {
-		if len(m.spare) < mostSpare {
-			m.spare = append(m.spare, copied)
-		}
-	}
-}
-
-// teamFor returns the team for a cell's chunks. A team for another cell than the
-// last has its laws, if they are the same: tables take as long as a short run.
-func (m *workerMemory) teamFor(w *cellWork) *team {
-	c := w.cell
-	if m.team != nil && m.team.cell == c {
-		return m.team
-	}
-	if m.team == nil || !sameLaws(m.team.cell, c) {
-		m.laws = newLaws(&c.Bandit, &c.Estimator)
-	}
-	m.team = newTeam(c, w.recorded, m.laws, min(teamSize, len(w.averages)))
-	return m.team
-}
-
 // cellWork is a cell being run. Chunks may finish in any order; they are
 // merged in theirs.
 type cellWork struct {
@@ -186,8 +145,8 @@ type cellWork struct {
 	left       int               // units not yet finished
 	pending    map[int]chunkSums // chunks finished before their turn
 	merged     int               // chunks merged
-	total      record
-	curves     [][]float64 // [batch of replicas][index of read]: sum of J
+	total      record            // of the merged chunks
+	curves     [][]float64       // [batch of replicas][index of read]: sum of J
 	diverged   int
 	divergedAt int
 }
@@ -214,7 +173,6 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
 	}
-	w.total = make(record, len(w.recorded))
 	if len(w.read) > 0 {
 		w.curves = newCurves(min(replicas, curveBatches), len(w.read))
 	}
@@ -292,7 +250,8 @@ func (w *cellWork) runBatch(ctx context.Context, number int) {
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	team := memory.teamFor(w)
-	sums := make(record, len(w.recorded))
+	sums := record(memory.spare.records.take(len(w.recorded)))
+	clear(sums)
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
@@ -324,7 +283,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				}
 			}
 			if i < len(w.early) {
-				w.early[i] = memory.copyOf(r.values)
+				w.early[i], r.values = r.values, memory.spare.values.take(len(w.recorded))
 			}
 		}
 	}
@@ -338,7 +297,12 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		if !ready {
 			return
 		}
-		w.total.merge(next.record)
+		if w.merged == 0 {
+			w.total = next.record
+		} else {
+			w.total.merge(next.record)
+			memory.spare.records.put(next.record)
+		}
 		for b, curve := range next.curves {
 			sum := w.curves[w.batchOf(w.merged*chunkSize)+b]
 			for n, reward := range curve {
@@ -364,8 +328,9 @@ func (w *cellWork) result() Result {
 		r.Steps = nil
 	}
 	values := make([]float64, min(len(w.early), quantileReplicas))
+	summaries := make([]Summary, len(r.Steps)*len(quantities))
 	for i := range r.Steps {
-		row := make([]Summary, len(quantities))
+		row := summaries[i*len(quantities):][:len(quantities):len(quantities)]
 		for q := range row {
 			for j := range values {
 				values[j] = w.early[j][i][q]

@@ -328,7 +328,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps int) float64 {
 		c := referenceCell()
 		c.Run.Steps = steps
-		team := newTeam(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), 1)
+		team := newTeam(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
 		return testing.AllocsPerRun(5, func() { team.run(t.Context(), 0, 1) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {

@@ -23,10 +23,12 @@ type team struct {
 }
 
 // newTeam returns a team of so many replicas, recorded at the given steps.
-func newTeam(cell *Cell, recorded []int, laws *laws, size int) *team {
+func newTeam(cell *Cell, recorded []int, laws *laws, spare *spares, size int) *team {
 	t := &team{cell: cell}
 	for range size {
-		t.replicas = append(t.replicas, newReplica(cell, recorded, laws))
+		r := newReplica(cell, recorded, laws)
+		r.values = spare.values.take(len(recorded))
+		t.replicas = append(t.replicas, r)
 	}
 	t.watched = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))
 	slices.Sort(t.watched)
