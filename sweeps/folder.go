@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -78,7 +79,19 @@ func openFolder(dir, name string) (release func() error, err error) {
 	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(&FolderError{fmt.Sprintf("%s is in use by another grposim: wait for it, or choose another --out", dir)}, folder.Close())
 	}
-	return folder.Close, nil
+	return folder.Close, removePending(dir)
+}
+
+// removePending removes what an interrupted run was about to replace its large
+// files by. Nobody else writes in the folder: it is locked.
+func removePending(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasPrefix(name, "."+trajectoriesName) || strings.HasPrefix(name, "."+journalName) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return err
 }
 
 func readManifest(dir string) (*Manifest, error) {
@@ -102,9 +115,15 @@ func writeFile(path string, data []byte) error {
 	return renameio.WriteFile(path, data, 0o644)
 }
 
+// pendingFile returns a file that is to replace another. It lies beside it, so
+// that nothing but a name changes then.
+func pendingFile(path string) (*renameio.PendingFile, error) {
+	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+}
+
 // replaceFile replaces a file atomically by what write writes.
 func replaceFile(path string, write func(io.Writer) error) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	file, err := pendingFile(path)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -135,8 +138,7 @@ sweep:
   - {param: lag.interval, values: [1, 4]}
 `
 
-// In whatever order cells are finished, the table has them in the plan's, and
-// few wait in memory for their turn.
+// In whatever order cells are journaled, the table has them in the plan's.
 func TestTrajectoriesInAnyOrder(t *testing.T) {
 	plan := planText(t, tiny)
 	outcomes, err := Simulate(t.Context(), plan, 2)
@@ -154,8 +156,10 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := newTrajectoryTable(plan, j)
-		most := 0
+		table, err := newTrajectoryTable(plan, j)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range plan.Cells {
 			o := *outcomes[plan.Cells[order(i)].ID]
 			recorded := o.recorded
@@ -165,14 +169,11 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 			if err := table.add(o.ID, recorded); err != nil {
 				t.Fatal(err)
 			}
-			most = max(most, len(table.early))
 		}
 		if err := table.save(); err != nil {
 			t.Fatal(err)
 		}
-		if most > mostEarly {
-			t.Errorf("%s: %d trajectories wait", name, most)
-		}
+		table.discard()
 		got := readFile(t, filepath.Join(dir, trajectoriesName))
 		if want == nil {
 			want = got
@@ -183,6 +184,67 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 			t.Errorf("%s: %d entries in the folder: %v", name, len(entries), err)
 		}
+	}
+}
+
+// A table larger than a group of rows is whole, and an interrupted one leaves
+// nothing once the folder is used again.
+func TestTrajectoryGroups(t *testing.T) {
+	dir := t.TempDir()
+	j, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cells, steps = 9, 1000
+	plan := &Plan{}
+	for i := range cells {
+		plan.Cells = append(plan.Cells, Cell{ID: fmt.Sprint("cell ", i)})
+	}
+	table, err := newTrajectoryTable(plan, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Cells {
+		o := longOutcome(plan.Cells[i].ID, steps)
+		recorded := o.recorded
+		if err := errors.Join(j.append(o), table.add(o.ID, recorded)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.save(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parquet.ReadFile[trajectoryRow](filepath.Join(dir, trajectoriesName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quantities := sim.Quantities(2)
+	if want := cells * steps * len(quantities); len(rows) != want || want < rowsTogether {
+		t.Fatalf("%d rows, want %d, more than %d", len(rows), want, rowsTogether)
+	}
+	for i, row := range rows {
+		step := i % steps
+		x := math.Sqrt(float64(step))
+		want := trajectoryRow{plan.Cells[i/steps/len(quantities)].ID, int64(step), string(quantities[i/steps%len(quantities)]), x, x, x, x, x, x, x}
+		if row != want {
+			t.Fatalf("row %d is %v, want %v", i, row, want)
+		}
+	}
+	if _, err := newTrajectoryTable(plan, j); err != nil { // and the program is killed
+		t.Fatal(err)
+	}
+	if err := writeJSON(filepath.Join(dir, manifestName), newManifest(&Spec{Name: "x"})); err != nil {
+		t.Fatal(err)
+	}
+	release, err := openFolder(dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
 	}
 }
 

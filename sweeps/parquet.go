@@ -1,10 +1,10 @@
 package sweeps
 
 import (
-	"io"
-	"os"
+	"errors"
 	"path/filepath"
 
+	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -27,32 +27,38 @@ type trajectoryRow struct {
 }
 
 // trajectoryTable writes trajectories.parquet: the cells of a plan in order, as
-// soon as a journal has them. The file is one group of rows: its columns stay
-// apart until all are there.
+// soon as a journal has them.
 type trajectoryTable struct {
 	plan    *Plan
 	journal *journal
-	next    int                    // cell of the plan
-	early   map[string]*Trajectory // of cells finished before their turn, at most mostEarly; others are read again
+	next    int // cell of the plan
+	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
-	file    struct{ io.Writer } // where the columns go together
-	rows    []trajectoryRow     // of the last cell
+	rows    []trajectoryRow // of the last cell
 }
 
-// mostEarly is how many trajectories wait in memory for their turn.
-const mostEarly = 16
+// rowsTogether is how many rows are a group, whose columns stand apart: some 7 MB,
+// which are in memory until the group is whole.
+const rowsTogether = 1 << 16
 
-func newTrajectoryTable(plan *Plan, journal *journal) *trajectoryTable {
-	t := &trajectoryTable{plan: plan, journal: journal, early: make(map[string]*Trajectory)}
-	folder := scratch(filepath.Dir(journal.path))
-	t.columns = parquet.NewGenericWriter[trajectoryRow](&t.file, parquet.CreatedBy("grposim", "1", ""), parquet.ColumnPageBuffers(folder))
-	return t
+// newTrajectoryTable begins the table. Whoever has it calls discard in the end.
+func newTrajectoryTable(plan *Plan, journal *journal) (*trajectoryTable, error) {
+	file, err := pendingFile(filepath.Join(filepath.Dir(journal.path), trajectoriesName))
+	if err != nil {
+		return nil, err
+	}
+	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsTogether))
+	return &trajectoryTable{plan: plan, journal: journal, file: file, columns: columns}, nil
 }
 
-// add takes over the trajectory of a cell that has just been journaled.
+// add takes over the trajectory of a cell that has just been journaled. One whose
+// turn it is not is read again when it is.
 func (t *trajectoryTable) add(id string, recorded *Trajectory) error {
-	if len(t.early) < mostEarly {
-		t.early[id] = recorded
+	if t.next < len(t.plan.Cells) && t.plan.Cells[t.next].ID == id {
+		if err := t.write(id, recorded); err != nil {
+			return err
+		}
+		t.next++
 	}
 	return t.follow()
 }
@@ -64,11 +70,7 @@ func (t *trajectoryTable) follow() error {
 		if o == nil {
 			break
 		}
-		recorded, inHand := t.early[o.ID]
-		if delete(t.early, o.ID); !inHand {
-			recorded = o.Trajectory()
-		}
-		if err := t.write(o.ID, recorded); err != nil {
+		if err := t.write(o.ID, o.Trajectory()); err != nil {
 			return err
 		}
 	}
@@ -96,39 +98,11 @@ func (t *trajectoryTable) write(id string, recorded *Trajectory) error {
 
 // save puts the file in its place, with the cells that are missing so far.
 func (t *trajectoryTable) save() error {
-	if err := t.follow(); err != nil {
+	if err := errors.Join(t.follow(), t.columns.Close()); err != nil {
 		return err
 	}
-	path := filepath.Join(filepath.Dir(t.journal.path), trajectoriesName)
-	return replaceFile(path, func(w io.Writer) error {
-		t.file.Writer = w
-		return t.columns.Close()
-	})
+	return t.file.CloseAtomicallyReplace()
 }
 
-// scratch is a folder in which parquet-go keeps finished pages, in files without
-// a name: nothing is left of them when the process ends, in whatever way.
-type scratch string
-
-// GetBuffer returns an empty file.
-func (dir scratch) GetBuffer() io.ReadWriteSeeker {
-	file, err := os.CreateTemp(string(dir), ".column-")
-	if err != nil {
-		return unwritable{err}
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		return unwritable{err}
-	}
-	return file
-}
-
-// PutBuffer gives the file's space back.
-func (scratch) PutBuffer(file io.ReadWriteSeeker) { _ = file.(io.Closer).Close() }
-
-// unwritable is the file that could not be made.
-type unwritable struct{ err error }
-
-func (u unwritable) Read([]byte) (int, error)       { return 0, u.err }
-func (u unwritable) Write([]byte) (int, error)      { return 0, u.err }
-func (u unwritable) Seek(int64, int) (int64, error) { return 0, u.err }
-func (u unwritable) Close() error                   { return nil }
+// discard removes a table that was not saved.
+func (t *trajectoryTable) discard() { _ = t.file.Cleanup() }

@@ -56,7 +56,11 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	}
 
 	wall, cpu := time.Now(), cpuSeconds()
-	trajectories := newTrajectoryTable(plan, journal)
+	trajectories, err := newTrajectoryTable(plan, journal)
+	if err != nil {
+		return nil, err
+	}
+	defer trajectories.discard()
 	simulated, err := simulateMissing(ctx, journal, trajectories, workers, progress)
 	if err != nil {
 		return nil, err
@@ -90,9 +94,11 @@ func simulateMissing(ctx context.Context, journal *journal, trajectories *trajec
 		work += c.Work()
 	}
 	progress.Begin(plan.Spec.Name, planned, planned-len(missing), work)
-	err = simulate(ctx, missing, workers, func(c *Cell, o *Outcome) error {
+	heard := func(c *Cell) {
 		simulated++
 		progress.Cell(c.Work())
+	}
+	err = simulateInOrder(ctx, missing, workers, heard, func(o *Outcome) error {
 		recorded := o.recorded
 		if err := journal.append(o); err != nil {
 			return err
@@ -157,7 +163,12 @@ func JudgeFolder(dir string) (*Experiment, error) {
 		return nil, err
 	}
 	defer release()
-	return derive(plan, dir, journal, newTrajectoryTable(plan, journal))
+	trajectories, err := newTrajectoryTable(plan, journal)
+	if err != nil {
+		return nil, err
+	}
+	defer trajectories.discard()
+	return derive(plan, dir, journal, trajectories)
 }
 
 // derive judges, and writes every table of a results folder.

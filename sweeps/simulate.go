@@ -12,8 +12,8 @@ import (
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*Outcome, error) {
 	outcomes := make(map[string]*Outcome)
 	cells, _ := plan.missing(outcomes)
-	err := simulate(ctx, cells, workers, func(c *Cell, o *Outcome) error {
-		outcomes[c.ID] = o
+	err := simulate(ctx, cells, workers, func(index int, o *Outcome) error {
+		outcomes[cells[index].ID] = o
 		return nil
 	})
 	return outcomes, err
@@ -42,13 +42,13 @@ func (p *Plan) missing(outcomes map[string]*Outcome) (cells []*Cell, planned int
 }
 
 // simulate runs cells and calls done, from one goroutine, with the outcome of
-// each as it is finished.
-func simulate(ctx context.Context, cells []*Cell, workers int, done func(*Cell, *Outcome) error) error {
+// each, by its index, as it is finished.
+func simulate(ctx context.Context, cells []*Cell, workers int, done func(index int, o *Outcome) error) error {
 	work := make([]sim.Cell, len(cells))
 	for i, c := range cells {
 		work[i] = c.Sim
 	}
 	return sim.Simulate(ctx, work, workers, func(index int, result sim.Result) error {
-		return done(cells[index], newOutcome(cells[index], result))
+		return done(index, newOutcome(cells[index], result))
 	})
 }

@@ -1,0 +1,105 @@
+package sweeps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// passed returns a queue of so many outcomes, and the ids it has passed on so far.
+func passed(count int) (*queue, *[]string) {
+	ids := new([]string)
+	return newQueue(count, func(o *Outcome) error {
+		*ids = append(*ids, o.ID)
+		return nil
+	}), ids
+}
+
+func numbered(i int) *Outcome { return &Outcome{ID: fmt.Sprintf("%03d", i)} }
+
+// Outcomes that come nearly in order leave in order, as soon as it is their turn.
+func TestQueueOrders(t *testing.T) {
+	q, ids := passed(6)
+	now := time.Now()
+	for _, arrives := range []struct {
+		index int
+		then  string
+	}{{1, ""}, {0, "0 1"}, {2, "0 1 2"}, {5, "0 1 2"}, {4, "0 1 2"}, {3, "0 1 2 3 4 5"}} {
+		q.add(arrives.index, &Outcome{ID: fmt.Sprint(arrives.index)}, now)
+		if got := strings.Join(*ids, " "); got != arrives.then {
+			t.Errorf("after %d: %q is passed on, want %q", arrives.index, got, arrives.then)
+		}
+	}
+}
+
+// In whatever order outcomes come, each leaves once, and few wait.
+func TestQueueIsShort(t *testing.T) {
+	const count = 211
+	for _, step := range []int{1, 7, 100, count - 1} {
+		q, ids := passed(count)
+		for i := range count {
+			q.add(step*i%count, numbered(step*i%count), time.Now())
+			if len(q.waiting) > mostWaiting {
+				t.Fatalf("step %d: %d wait", step, len(q.waiting))
+			}
+		}
+		if err := q.end(); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(*ids)
+		if len(slices.Compact(*ids)) != count || (*ids)[count-1] != numbered(count-1).ID {
+			t.Errorf("step %d: %d outcomes were passed on", step, len(*ids))
+		}
+	}
+}
+
+// Nothing waits for much longer than a second, and what waits for less is left.
+func TestQueueIsQuick(t *testing.T) {
+	q, ids := passed(4)
+	start := time.Now()
+	q.add(3, numbered(3), start)
+	q.add(1, numbered(1), start.Add(longestWait/2))
+	if q.tick(start.Add(longestWait - 1)); len(*ids) > 0 {
+		t.Errorf("%q left early", *ids)
+	}
+	if q.tick(start.Add(longestWait)); !slices.Equal(*ids, []string{"001", "003"}) {
+		t.Errorf("%q left, want both that wait, in order", *ids)
+	}
+	q.add(0, numbered(0), start)
+	q.add(2, numbered(2), start)
+	if !slices.Equal(*ids, []string{"001", "003", "000", "002"}) {
+		t.Errorf("%q left", *ids)
+	}
+}
+
+// Nothing is passed on after an error, which comes back once.
+func TestQueueFails(t *testing.T) {
+	plan := planText(t, tiny)
+	cells, _ := plan.missing(make(map[string]*Outcome))
+	full := errors.New("disk full")
+	calls := 0
+	err := simulateInOrder(t.Context(), cells, 2, func(*Cell) {}, func(*Outcome) error { calls++; return full })
+	if !errors.Is(err, full) || strings.Count(err.Error(), "disk full") != 1 || calls != 1 {
+		t.Errorf("error %v after %d calls, want %v once, after 1", err, calls, full)
+	}
+}
+
+// What is finished when a sweep is interrupted is passed on.
+func TestQueueInterrupted(t *testing.T) {
+	plan := planText(t, tiny)
+	cells, _ := plan.missing(make(map[string]*Outcome))
+	ctx, cancel := context.WithCancel(t.Context())
+	heard, left := 0, 0
+	err := simulateInOrder(ctx, cells, 2, func(*Cell) {
+		if heard++; heard == 20 {
+			cancel()
+		}
+	}, func(*Outcome) error { left++; return nil })
+	if !errors.Is(err, context.Canceled) || heard < 20 || left != heard {
+		t.Errorf("error %v: %d finished, %d passed on", err, heard, left)
+	}
+}
