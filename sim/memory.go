@@ -49,8 +49,8 @@ type pool[T any] struct {
 	slices [][]T
 }
 
-// mostPooled bounds a pool: a few chunks' slices, of 16 to 48 kB each.
-const mostPooled = 8 * chunkSize
+// mostPooled bounds a pool: what a cell records for quantiles, 16 MB.
+const mostPooled = quantileReplicas
 
 // take returns a slice of n entries.
 func (p *pool[T]) take(n int) []T {

@@ -111,31 +111,13 @@ type Summary struct {
 	Quantiles [5]float64 // 5, 25, 50, 75, 95 % of the first 1,024 replicas
 }
 
-// QuantileLevels are the levels of Summary.Quantiles.
-var QuantileLevels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
-
 // summarize turns the moments of one quantity and the values of its first
-// replicas (sorted in place) into a Summary.
+// replicas (whose order it changes) into a Summary.
 func summarize(m moments, values []float64) Summary {
 	s := Summary{Mean: m.mean}
 	if m.n > 1 {
 		s.StdErr = math.Sqrt(m.m2 / float64(m.n-1) / float64(m.n))
 	}
-	slices.Sort(values)
-	for i, level := range QuantileLevels {
-		s.Quantiles[i] = quantile(values, level)
-	}
+	s.Quantiles = quantiles(values)
 	return s
-}
-
-// quantile interpolates linearly between order statistics, x_(1+(n−1)p)
-// (Hyndman and Fan's type 7).
-func quantile(sorted []float64, p float64) float64 {
-	at := float64(float64(len(sorted)-1) * p)
-	below := int(at)
-	if below == len(sorted)-1 {
-		return sorted[below]
-	}
-	share := at - float64(below)
-	return sorted[below] + float64(share*(sorted[below+1]-sorted[below]))
 }

@@ -41,9 +41,6 @@ func TestSummary(t *testing.T) {
 	if want := [5]float64{values[5], values[25], values[50], values[75], values[95]}; got.Quantiles != want {
 		t.Errorf("quantiles %v, want %v", got.Quantiles, want)
 	}
-	if got := quantile([]float64{1, 2, 4, 8}, 0.25); got != 1.75 {
-		t.Errorf("the quarter of 1, 2, 4, 8 is %g, want 1.75", got)
-	}
 }
 
 // recordedAt returns what a cell records at a step, by quantity.

@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The quarters of 1, 2, 4, 8 by hand.
+func TestQuantilesOfFour(t *testing.T) {
+	want := [5]float64{1 + 0.15, 1.75, 3, 5, 8 - 0.15*4}
+	got := quantiles([]float64{4, 8, 1, 2})
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-15*8 {
+			t.Errorf("quantile %g is %g, want %g", QuantileLevels[i], got[i], want[i])
+		}
+	}
+	if got := quantiles([]float64{7}); got != [5]float64{7, 7, 7, 7, 7} {
+		t.Errorf("quantiles of one value: %v", got)
+	}
+}
+
+// Quantiles are, to the bit, those of the sorted values, and no value is lost: of any
+// number, distinct, equal, mostly equal or sorted either way.
+func TestQuantilesAreOfSortedValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for name, value := range map[string]func(i int) float64{
+		"random":        func(int) float64 { return rng.NormFloat64() },
+		"equal":         func(int) float64 { return 0.3 },
+		"mostly equal":  func(int) float64 { return math.Floor(1.1 * rng.Float64()) },
+		"mostly one":    func(int) float64 { return -math.Floor(1.1 * rng.Float64()) },
+		"few":           func(int) float64 { return float64(rng.IntN(5)) / 4 },
+		"up":            func(i int) float64 { return float64(i) },
+		"down":          func(i int) float64 { return -float64(i) },
+		"up and down":   func(i int) float64 { return math.Abs(float64(i) - 500) },
+		"subnormal":     func(int) float64 { return float64(rng.IntN(3)-1) * math.SmallestNonzeroFloat64 },
+		"far apart":     func(int) float64 { return math.Exp(300 * rng.NormFloat64()) },
+		"largest there": func(int) float64 { return math.MaxFloat64 * (rng.Float64() - 0.5) },
+	} {
+		for n := 1; n < 1100; n += 1 + n/7 {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = value(i)
+			}
+			sorted := slices.Sorted(slices.Values(values))
+			var want [5]float64
+			for i, level := range QuantileLevels {
+				at := float64(n-1) * level
+				k := int(at)
+				want[i] = sorted[k] + float64((at-float64(k))*(sorted[min(k+1, n-1)]-sorted[k]))
+			}
+			if got := quantiles(values); got != want {
+				t.Errorf("%s, %d values: %v, want %v", name, n, got, want)
+			}
+			if slices.Sort(values); !slices.Equal(values, sorted) {
+				t.Errorf("%s, %d values: they are not those they were", name, n)
+			}
+		}
+	}
+}
+
+// Beside sorting, which it does for less.
+func BenchmarkQuantiles(b *testing.B) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	for _, n := range []int{16, 64, 256, 1024} {
+		samples := make([]float64, 64*n)
+		for i := range samples {
+			samples[i] = rng.NormFloat64()
+		}
+		values := make([]float64, n)
+		for _, way := range []struct {
+			name string
+			do   func([]float64)
+		}{{"sort", slices.Sort[[]float64]}, {"quantiles", func(v []float64) { quantiles(v) }}} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, way.name), func(b *testing.B) {
+				for i := 0; b.Loop(); i++ {
+					copy(values, samples[i%64*n:])
+					way.do(values)
+				}
+			})
+		}
+	}
+}
