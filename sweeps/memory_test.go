@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -245,42 +244,5 @@ func TestTrajectoryGroups(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
-	}
-}
-
-// BenchmarkTinyCells runs sweeps of tiny cells and reports which share of the
-// processor's time goes into anything but their simulation.
-func BenchmarkTinyCells(b *testing.B) {
-	for _, size := range []struct{ steps, replicas int }{{200, 16}, {200, 256}, {1000, 256}} {
-		b.Run(fmt.Sprintf("steps=%d/replicas=%d", size.steps, size.replicas), func(b *testing.B) {
-			spec, err := Load("tiny", []byte(tiny), fmt.Sprint("run.steps=", size.steps), fmt.Sprint("run.replicas=", size.replicas))
-			if err != nil {
-				b.Fatal(err)
-			}
-			plan := NewPlan(spec)
-			cells := make([]sim.Cell, len(plan.Cells))
-			for i := range cells {
-				cells[i] = plan.Cells[i].Sim
-			}
-			var whole, simulation float64
-			for b.Loop() {
-				simulation -= cpuSeconds()
-				err := sim.Simulate(context.Background(), cells, 2, func(int, sim.Result) error { return nil })
-				simulation += cpuSeconds()
-				if err != nil {
-					b.Fatal(err)
-				}
-				whole -= cpuSeconds()
-				if _, err = Run(b.Context(), NewPlan(spec), b.TempDir(), 2, &silent{}); err != nil {
-					b.Fatal(err)
-				}
-				whole += cpuSeconds()
-			}
-			n := float64(b.N * len(cells))
-			b.ReportMetric(100*(1-simulation/whole), "%outside")
-			b.ReportMetric(1e3*simulation/n, "sim-ms/cell")
-			b.ReportMetric(1e3*(whole-simulation)/n, "outside-ms/cell")
-			b.ReportMetric(0, "ns/op")
-		})
 	}
 }

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
+
 	"grposim/grpo"
 	"grposim/sim/measure"
+	"grposim/sweeps"
 )
 
 var ctx = context.Background()
@@ -205,7 +208,7 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	// every target belongs to something that is measured
-	measured := map[[2]string]bool{{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true}
+	measured := map[[2]string]bool{{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinyCells, allTime}: true}
 	for _, p := range raced {
 		for _, peer := range []string{"scalar C", "Numba", "NumPy counts"} {
 			measured[[2]string{p.String(), peer}] = true
@@ -289,6 +292,47 @@ func TestPage(t *testing.T) {
 	}
 	if _, err := replaceSection(page, nil); err != nil {
 		t.Errorf("docs/performance.md: %v", err)
+	}
+}
+
+// A sample is of the innermost of our packages; the collection of garbage is nobody's.
+func TestShares(t *testing.T) {
+	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}}}
+	for i, stack := range [][]string{
+		{"grposim/sim.(*duos).move", "grposim/sim.Simulate.func2"},
+		{"runtime.mallocgc", "grposim/sim.newTeam", "grposim/sim.Simulate.func2"},
+		{"grposim/grpo/fp.Exp", "grposim/sim/draw.(*Pair).Draw"},
+		{"strconv.AppendFloat", "grposim/sweeps.appendLine", "grposim/sim.Simulate"},
+		{"grposim/rom.(*AtRest).Predict", "grposim/sweeps.Run"},
+		{"runtime.gcBgMarkWorker"},
+	} {
+		sample := &profile.Sample{Value: []int64{1, 1 << i}}
+		for _, name := range stack {
+			sample.Location = append(sample.Location, &profile.Location{Line: []profile.Line{{Function: &profile.Function{Name: name}}}})
+		}
+		p.Sample = append(p.Sample, sample)
+	}
+	if inside, all := shares(p); inside != 1+2+4 || all != 63 {
+		t.Errorf("%b of %b are inside, want 111 of 111111", int(inside), int(all))
+	}
+}
+
+// The sweep of tiny cells is what its name says, and its share is one.
+func TestTinyCells(t *testing.T) {
+	spec, err := sweeps.Load("tiny", tinyYAML(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := sweeps.NewPlan(spec)
+	if run := plan.Cells[0].Settings.Run; len(plan.Cells) != 10_000 || run.Steps != 1000 || run.Replicas != 256 || !strings.HasPrefix(tinyCells, "10,000 cells of 1,000 steps of 256 replicas:") {
+		t.Errorf("%d cells of %d steps of %d replicas are called %q", len(plan.Cells), run.Steps, run.Replicas, tinyCells)
+	}
+	c, err := outside(ctx, brief, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := c.ratio(); share <= 0 || share >= 0.5 {
+		t.Errorf("a share of %g is outside", share)
 	}
 }
 

@@ -101,6 +101,11 @@ func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer,
 		}
 		report([]comparison{c})
 	}
+	c, err := outside(ctx, e, t.work)
+	if err != nil {
+		return err
+	}
+	report([]comparison{c})
 	if r.matrix, err = measureMatrix(ctx, e); err != nil {
 		return err
 	}

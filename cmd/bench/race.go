@@ -18,12 +18,13 @@ var raced = []process{
 	newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale),
 }
 
-// effort is how much is run: rounds, and replica-steps of each run of two arms.
-type effort struct{ rounds, replicaSteps int }
+// effort is how much is run: rounds, replica-steps of each run of two arms, and
+// learning rates of a sweep of tiny cells, ten cells each.
+type effort struct{ rounds, replicaSteps, learningRates int }
 
 var (
-	full  = effort{rounds: 9, replicaSteps: 1500 * 2048}
-	brief = effort{rounds: 1, replicaSteps: 500 * 2048}
+	full  = effort{rounds: 9, replicaSteps: 1500 * 2048, learningRates: 1000}
+	brief = effort{rounds: 1, replicaSteps: 500 * 2048, learningRates: 10}
 )
 
 // length is that of a run on a contender's number of replicas. More arms take

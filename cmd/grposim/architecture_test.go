@@ -28,7 +28,7 @@ func TestArchitecture(t *testing.T) {
 		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
 		{"configs", nil, nil, "files, no logic"},
 		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges through the flow of sweeps, and plants its mistakes there"},
-		{"cmd/bench", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "it times the simulator as it is called, without configuration or theory"},
+		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator, and a whole sweep; nothing of a page or a command"},
 		{"cmd/mutants", nil, []string{"gopkg.in/yaml.v3"}, "it plants faults in texts and runs commands: nothing of what it doubts is compiled into it"},
 	} {
 		deps := packageList(t, "-deps", module+row.pkg)

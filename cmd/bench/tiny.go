@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"grposim/sweeps"
+)
+
+// A sweep of tiny cells: how small a cell may be for the simulator to be what its time
+// goes into.
+const (
+	tinyCells = "10,000 cells of 1,000 steps of 256 replicas: outside the simulator"
+	allTime   = "all its processor time"
+
+	tinyConfig = `
+name: tiny
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, kl: {coefficient: 1}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000, burn_in: 200, replicas: 256}
+sweep:
+  - {param: optimizer.learning_rate, range: {from: %[1]g, to: 0.1, step: %[1]g}}
+  - {param: optimizer.momentum, values: [0, 0.2, 0.3, 0.4, 0.5]}
+  - {param: lag.interval, values: [1, 4]}
+`
+)
+
+func tinyYAML(e effort) []byte {
+	return fmt.Appendf(nil, tinyConfig, 0.1/float64(e.learningRates))
+}
+
+// outside measures which share of its processor time a sweep of tiny cells spends outside
+// the simulator: in theory, files, the collection of garbage. A profile of the processor
+// tells, of system calls too.
+func outside(ctx context.Context, e effort, folder string) (comparison, error) {
+	c := comparison{what: tinyCells, over: allTime}
+	spec, err := sweeps.Load("tiny", tinyYAML(e))
+	if err != nil {
+		return c, err
+	}
+	dir, err := os.MkdirTemp(folder, "tiny")
+	if err != nil {
+		return c, err
+	}
+	plan := sweeps.NewPlan(spec)
+	var data bytes.Buffer
+	if err := pprof.StartCPUProfile(&data); err != nil {
+		return c, err
+	}
+	_, err = sweeps.Run(ctx, plan, dir, 2, unheard{})
+	pprof.StopCPUProfile()
+	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return c, err
+	}
+	p, err := profile.Parse(&data)
+	if err != nil {
+		return c, err
+	}
+	inside, all := shares(p)
+	work := 0.
+	for i := range plan.Cells {
+		work += plan.Cells[i].Work()
+	}
+	c.add((all-inside)/work, all/work)
+	return c, nil
+}
+
+// shares returns the nanoseconds of a profile of the processor that are the simulator's,
+// and all of them. A sample belongs to the innermost of our packages on its stack.
+func shares(p *profile.Profile) (inside, all float64) {
+	value := len(p.SampleType) - 1 // nanoseconds come after the number of samples
+	for _, sample := range p.Sample {
+		all += float64(sample.Value[value])
+		if simulators(sample) {
+			inside += float64(sample.Value[value])
+		}
+	}
+	return inside, all
+}
+
+func simulators(sample *profile.Sample) bool {
+	for _, location := range sample.Location {
+		for _, line := range location.Line {
+			if name := line.Function.Name; strings.HasPrefix(name, "grposim/") {
+				return strings.HasPrefix(name, "grposim/sim") || strings.HasPrefix(name, "grposim/grpo")
+			}
+		}
+	}
+	return false
+}
+
+// unheard is the progress of a sweep that nobody follows.
+type unheard struct{}
+
+func (unheard) Begin(string, int, int, float64) {}
+func (unheard) Cell(float64)                    {}
+func (unheard) End()                            {}
+func (unheard) Note(string)                     {}
