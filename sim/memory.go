@@ -52,7 +52,7 @@ type pool[T any] struct {
 // mostPooled bounds a pool: what a cell records for quantiles, 16 MB.
 const mostPooled = quantileReplicas
 
-// take returns a slice of n entries.
+// take returns a slice of n entries that may hold anything.
 func (p *pool[T]) take(n int) []T {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -77,7 +77,7 @@ func part(values []float64, limit float64) int {
 	return count
 }
 
-// middle returns a value of more than two, that is rarely among the least or largest.
+// middle returns the median of three of the values, which is rarely one of the least.
 func middle(values []float64) float64 {
 	last := len(values) - 1
 	a, b, c := values[0], values[last/2], values[last]

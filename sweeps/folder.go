@@ -79,7 +79,10 @@ func openFolder(dir, name string) (release func() error, err error) {
 	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(&FolderError{fmt.Sprintf("%s is in use by another grposim: wait for it, or choose another --out", dir)}, folder.Close())
 	}
-	return folder.Close, removePending(dir)
+	if err := removePending(dir); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder.Close, nil
 }
 
 // removePending removes what an interrupted run was about to replace its large

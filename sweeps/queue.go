@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// simulateInOrder runs cells and passes their outcomes on, nearly in order: see
-// queue. It is heard of each as it is finished. All calls come from one goroutine.
-// What is finished is passed on even if the rest is not.
+// simulateInOrder runs cells. It calls heard with each as it is finished, and pass
+// with their outcomes nearly in order: see queue. All calls come from one goroutine.
+// When ctx is done, what is finished is passed on all the same.
 func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func(*Cell), pass func(*Outcome) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -208,7 +208,11 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	// every target belongs to something that is measured
-	measured := map[[2]string]bool{{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinyCells, allTime}: true}
+	measured := map[[2]string]bool{
+		{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinyCells, allTime}: true,
+		{"an arm of 10, G = 16, K = 4, none", "an arm of 3"}:   true,
+		{"an arm of 100, G = 16, K = 4, none", "an arm of 10"}: true,
+	}
 	for _, p := range raced {
 		for _, peer := range []string{"scalar C", "Numba", "NumPy counts"} {
 			measured[[2]string{p.String(), peer}] = true

@@ -12,7 +12,8 @@ import (
 // Comparisons of grposim with itself.
 const (
 	flatness   = "2 arms, K = 4, none: G = 65536"
-	linearity  = "an arm of %d, G = 16, K = 4, none"
+	anArmOf    = "an arm of %d"
+	linearity  = anArmOf + ", G = 16, K = 4, none"
 	twoWorkers = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
 
 	twoPrograms = "(the machine: one run of %s)" // over two of them at once
@@ -23,9 +24,9 @@ const (
 func scaling(ctx context.Context, e effort) ([]comparison, error) {
 	flat := comparison{what: flatness, over: "G = 16"}
 	// Two arms have a path of their own: linear is what three arms and more are.
-	ten := comparison{what: fmt.Sprintf(linearity, 10), over: "an arm of 2"}
-	more := comparison{what: fmt.Sprintf(linearity, 10), over: "an arm of 3"}
-	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: "an arm of 10"}
+	ten := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 2)}
+	more := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 3)}
+	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: fmt.Sprintf(anArmOf, 10)}
 	workers := comparison{what: twoWorkers, over: "2 workers"}
 	for round := range e.rounds {
 		var times [5]float64

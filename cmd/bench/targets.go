@@ -42,6 +42,8 @@ var targets = map[[2]string]target{
 	{newProcess(2, 16, 4).String(), "NumPy counts"}:                           {bound: 1. / 6},
 	{newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale).String(), "Numba"}: {bound: 0.5},
 	{flatness, "G = 16"}:                                                      {bound: 2.5},
+	{fmt.Sprintf(linearity, 10), fmt.Sprintf(anArmOf, 3)}:                     {bound: 1},
+	{fmt.Sprintf(linearity, 100), fmt.Sprintf(anArmOf, 10)}:                   {bound: 1},
 	{twoWorkers, "2 workers"}:                                                 {bound: 1.9, least: true},
 	{tinyCells, allTime}:                                                      {bound: 0.1},
 }
