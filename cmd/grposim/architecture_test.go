@@ -53,6 +53,7 @@ func TestConfinedLibraries(t *testing.T) {
 		{"gonum.org/v1/plot", "grposim/sweeps/report"},
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
+		{"github.com/google/pprof/profile", "grposim/cmd/bench"},
 	} {
 		found := false
 		for _, pkg := range packageList(t, "grposim/...") {
