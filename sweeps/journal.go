@@ -26,8 +26,8 @@ import (
 //
 //	{"sha256":"…","cell":{…}}
 //
-// appended while the sweep runs and rewritten in cell order when it is
-// complete. Everything else in a results folder is derived from it.
+// appended while the sweep runs, nearly in cell order, and put in that order when
+// it is complete. Everything else in a results folder is derived from it.
 const journalName = "cells.jsonl"
 
 // damagedName collects lines whose checksum does not hold.

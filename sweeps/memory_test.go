@@ -165,7 +165,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 			if err := j.append(&o); err != nil {
 				t.Fatal(err)
 			}
-			if err := table.add(o.ID, recorded); err != nil {
+			if err := table.follow(o.ID, recorded); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,7 +206,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i := range plan.Cells {
 		o := longOutcome(plan.Cells[i].ID, steps)
 		recorded := o.recorded
-		if err := errors.Join(j.append(o), table.add(o.ID, recorded)); err != nil {
+		if err := errors.Join(j.append(o), table.follow(o.ID, recorded)); err != nil {
 			t.Fatal(err)
 		}
 	}

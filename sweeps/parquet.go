@@ -51,26 +51,20 @@ func newTrajectoryTable(plan *Plan, journal *journal) (*trajectoryTable, error) 
 	return &trajectoryTable{plan: plan, journal: journal, file: file, columns: columns}, nil
 }
 
-// add takes over the trajectory of a cell that has just been journaled. One whose
-// turn it is not is read again when it is.
-func (t *trajectoryTable) add(id string, recorded *Trajectory) error {
-	if t.next < len(t.plan.Cells) && t.plan.Cells[t.next].ID == id {
-		if err := t.write(id, recorded); err != nil {
-			return err
-		}
-		t.next++
-	}
-	return t.follow()
-}
-
-// follow writes the cells that come next, as far as the journal has them.
-func (t *trajectoryTable) follow() error {
+// follow writes the cells that come next, as far as the journal has them: the one
+// with the given id, which has just been journaled, as it was recorded; others are
+// read again.
+func (t *trajectoryTable) follow(id string, recorded *Trajectory) error {
 	for ; t.next < len(t.plan.Cells); t.next++ {
 		o := t.journal.outcomes[t.plan.Cells[t.next].ID]
 		if o == nil {
 			break
 		}
-		if err := t.write(o.ID, o.Trajectory()); err != nil {
+		trajectory := recorded
+		if o.ID != id {
+			trajectory = o.Trajectory()
+		}
+		if err := t.write(o.ID, trajectory); err != nil {
 			return err
 		}
 	}
@@ -98,7 +92,7 @@ func (t *trajectoryTable) write(id string, recorded *Trajectory) error {
 
 // save puts the file in its place, with the cells that are missing so far.
 func (t *trajectoryTable) save() error {
-	if err := errors.Join(t.follow(), t.columns.Close()); err != nil {
+	if err := errors.Join(t.follow("", nil), t.columns.Close()); err != nil {
 		return err
 	}
 	return t.file.CloseAtomicallyReplace()

@@ -51,7 +51,7 @@ func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func
 
 // queue puts the outcomes of a running sweep in order: one that is finished before
 // its turn waits, so that the journal need not be written again in order at the
-// end. Few wait, and none for much longer than a second: what waits is lost if the
+// end. Few wait, and none for more than two seconds: what waits is lost if the
 // program is.
 type queue struct {
 	finished []bool // by index
@@ -69,7 +69,7 @@ type arrival struct {
 
 const (
 	mostWaiting = 16
-	longestWait = time.Second
+	longestWait = time.Second // after which the next tick of as long a clock passes it on
 )
 
 // newQueue returns the queue of so many outcomes.

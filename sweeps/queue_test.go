@@ -57,7 +57,7 @@ func TestQueueIsShort(t *testing.T) {
 	}
 }
 
-// Nothing waits for much longer than a second, and what waits for less is left.
+// What has waited for a second leaves at the next tick, what waits for less is left.
 func TestQueueIsQuick(t *testing.T) {
 	q, ids := passed(4)
 	start := time.Now()

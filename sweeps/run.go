@@ -103,7 +103,7 @@ func simulateMissing(ctx context.Context, journal *journal, trajectories *trajec
 		if err := journal.append(o); err != nil {
 			return err
 		}
-		return trajectories.add(o.ID, recorded)
+		return trajectories.follow(o.ID, recorded)
 	})
 	progress.End()
 	return simulated, errors.Join(err, journal.file.Sync())
