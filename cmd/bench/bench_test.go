@@ -209,7 +209,7 @@ func TestTargets(t *testing.T) {
 	}
 	// every target belongs to something that is measured
 	measured := map[[2]string]bool{
-		{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinyCells, allTime}: true,
+		{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinySweep(full), allTime}: true,
 		{"an arm of 10, G = 16, K = 4, none", "an arm of 3"}:   true,
 		{"an arm of 100, G = 16, K = 4, none", "an arm of 10"}: true,
 	}
@@ -328,8 +328,8 @@ func TestTinyCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := sweeps.NewPlan(spec)
-	if run := plan.Cells[0].Settings.Run; len(plan.Cells) != 10_000 || run.Steps != 1000 || run.Replicas != 256 || !strings.HasPrefix(tinyCells, "10,000 cells of 1,000 steps of 256 replicas:") {
-		t.Errorf("%d cells of %d steps of %d replicas are called %q", len(plan.Cells), run.Steps, run.Replicas, tinyCells)
+	if run := plan.Cells[0].Settings.Run; len(plan.Cells) != 10_000 || run.Steps != 1000 || run.Replicas != 256 || !strings.HasPrefix(tinySweep(full), "10000 cells of 1000 steps of 256 replicas:") {
+		t.Errorf("%d cells of %d steps of %d replicas are called %q", len(plan.Cells), run.Steps, run.Replicas, tinySweep(full))
 	}
 	c, err := outside(ctx, brief, t.TempDir())
 	if err != nil {

@@ -19,7 +19,7 @@ var raced = []process{
 }
 
 // effort is how much is run: rounds, replica-steps of each run of two arms, and
-// learning rates of a sweep of tiny cells, ten cells each.
+// learning rates of a sweep of tiny cells.
 type effort struct{ rounds, replicaSteps, learningRates int }
 
 var (

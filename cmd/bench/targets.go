@@ -45,7 +45,7 @@ var targets = map[[2]string]target{
 	{fmt.Sprintf(linearity, 10), fmt.Sprintf(anArmOf, 3)}:                     {bound: 1},
 	{fmt.Sprintf(linearity, 100), fmt.Sprintf(anArmOf, 10)}:                   {bound: 1},
 	{twoWorkers, "2 workers"}:                                                 {bound: 1.9, least: true},
-	{tinyCells, allTime}:                                                      {bound: 0.1},
+	{tinySweep(full), allTime}:                                                {bound: 0.1},
 }
 
 func (c *comparison) target() target { return targets[[2]string{c.what, c.over}] }

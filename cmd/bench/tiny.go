@@ -17,7 +17,7 @@ import (
 // A sweep of tiny cells: how small a cell may be for the simulator to be what its time
 // goes into.
 const (
-	tinyCells = "10,000 cells of 1,000 steps of 256 replicas: outside the simulator"
+	tinyCells = "%d cells of 1000 steps of 256 replicas: outside the simulator"
 	allTime   = "all its processor time"
 
 	tinyConfig = `
@@ -34,6 +34,9 @@ sweep:
 `
 )
 
+// tinySweep names the sweep: ten cells a learning rate.
+func tinySweep(e effort) string { return fmt.Sprintf(tinyCells, 10*e.learningRates) }
+
 func tinyYAML(e effort) []byte {
 	return fmt.Appendf(nil, tinyConfig, 0.1/float64(e.learningRates))
 }
@@ -42,7 +45,7 @@ func tinyYAML(e effort) []byte {
 // the simulator: in theory, files, the collection of garbage. A profile of the processor
 // tells, of system calls too.
 func outside(ctx context.Context, e effort, folder string) (comparison, error) {
-	c := comparison{what: tinyCells, over: allTime}
+	c := comparison{what: tinySweep(e), over: allTime}
 	spec, err := sweeps.Load("tiny", tinyYAML(e))
 	if err != nil {
 		return c, err
