@@ -2,24 +2,24 @@ package grpo
 
 import "math"
 
-// ArmTally is what the samples of one arm contribute to a force: advantages
+// ArmStatistics is what the samples of one arm contribute to a force: advantages
 // summed by sign, because clipping treats the signs differently.
-type ArmTally struct {
+type ArmStatistics struct {
 	Positive, Negative           float64 // Σ A_i over A_i > 0 and over A_i < 0
 	PositiveCount, NegativeCount int     // how many of each
 	Count                        int     // samples, those with A_i = 0 included
 }
 
-// Tally sums the groups of one optimizer step. It is sufficient for the
+// GroupStatistics sums the groups of one optimizer step. It is sufficient for the
 // force: O(A) numbers, whatever the group size.
-type Tally struct {
-	Arms         []ArmTally
+type GroupStatistics struct {
+	Arms         []ArmStatistics
 	Groups       int // groups added
 	ZeroVariance int // groups among them whose rewards are all equal
 }
 
 // Reset empties t.
-func (t *Tally) Reset() {
+func (t *GroupStatistics) Reset() {
 	clear(t.Arms)
 	t.Groups, t.ZeroVariance = 0, 0
 }
@@ -77,9 +77,9 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 }
 
 // OpenBernoulli begins a group of Bernoulli samples of which total have reward 1,
-// the others 0. What its arms drew is added next, by ArmTally.AddBernoulli with
+// the others 0. What its arms drew is added next, by ArmStatistics.AddBernoulli with
 // the advantages returned, which are 0 in a group without variance.
-func (t *Tally) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
+func (t *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
 	t.Groups++
 	if up == 0 {
@@ -90,7 +90,7 @@ func (t *Tally) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, d
 
 // AddBernoulli adds count samples of the arm, of which successes have reward 1 and
 // advantage up, the others 0 and down.
-func (t *ArmTally) AddBernoulli(up, down float64, count, successes int) {
+func (t *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	t.Count += count
 	if up == 0 {
 		return
@@ -113,7 +113,7 @@ type Atom struct {
 
 // AddAtoms adds a group given as atoms of any reward law; scatter is
 // Σ (r_i − its atom's reward)² ≥ 0, zero where each atom's rewards are equal.
-func (t *Tally) AddAtoms(adv *Advantage, atoms []Atom, scatter float64) {
+func (t *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64) {
 	size, sum := 0, 0.0
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range atoms {

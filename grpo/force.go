@@ -38,7 +38,7 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 
 // Sampled writes into g the force of the samples in tally, drawn from
 // behaviour, on the logits of current.
-func (f *Force) Sampled(g []float64, tally *Tally, current, behaviour *Policy) {
+func (f *Force) Sampled(g []float64, tally *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
 	sum := 0.0
@@ -86,7 +86,7 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 
 // ClipFraction returns the share of the tallied samples with A ≠ 0 whose
 // slope the clip removes; 0 without clipping.
-func (f *Force) ClipFraction(tally *Tally, current, behaviour *Policy) float64 {
+func (f *Force) ClipFraction(tally *GroupStatistics, current, behaviour *Policy) float64 {
 	if f.estimator.Importance.Mode != Clip {
 		return 0
 	}

@@ -153,9 +153,9 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 			for a := range theta {
 				theta[a], old[a], reference[a] = rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
 			}
-			bernoulli := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
-			atoms := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
-			graded := grpo.Tally{Arms: make([]grpo.ArmTally, arms)}
+			bernoulli := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)}
+			atoms := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)}
+			graded := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)}
 			var groups, gradedGroups [][]sample
 			for range e.GroupsPerStep {
 				counts, successes := make([]int, arms), make([]int, arms)
@@ -179,7 +179,7 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 			force := grpo.NewForce(e, reference)
 			for _, c := range []struct {
 				name   string
-				tally  *grpo.Tally
+				tally  *grpo.GroupStatistics
 				groups [][]sample
 			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups}, {"graded rewards", &graded, gradedGroups}} {
 				got := make([]float64, arms)
@@ -209,7 +209,7 @@ func TestScatterStandsForSingleSamples(t *testing.T) {
 		for range e.GroupSize {
 			group = append(group, sample{arm: draw(rng, softmax(old)), reward: rng.NormFloat64()})
 		}
-		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 3)}
+		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
 		var atoms []grpo.Atom
 		scatter := 0.0
 		for a := range 3 {
@@ -247,7 +247,7 @@ func TestScatterStandsForSingleSamples(t *testing.T) {
 // advantages are 0 all the same.
 func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 	for _, reward := range []float64{0, 1, 0.95, -3e-7} {
-		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
+		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 		tally.AddAtoms(&grpo.Advantage{Scale: grpo.StdScale}, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
 		if tally.ZeroVariance != 1 || tally.Arms[0].Positive != 0 || tally.Arms[1].Negative != 0 {
 			t.Errorf("rewards all %g: %+v", reward, tally)
@@ -281,7 +281,7 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 	estimators(func(e grpo.Estimator) {
 		e.GroupSize, e.GroupsPerStep = size, 1
 		e.Importance.ClipLow, e.Importance.ClipHigh = 0.1, 0.1
-		tally := grpo.Tally{Arms: make([]grpo.ArmTally, 3)}
+		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
 		tally.AddAtoms(&e.Advantage, atoms, 0)
 		force := grpo.NewForce(e, reference)
 		got, want := make([]float64, 3), make([]float64, 3)

@@ -2,31 +2,31 @@ package grpo
 
 import "math"
 
-// Motion is the memory of an optimizer. It starts at rest and survives every
+// OptimizerState is the memory of an optimizer. It starts at rest and survives every
 // refresh of the snapshot.
-type Motion struct {
+type OptimizerState struct {
 	velocity []float64 // v; Adam's first moment
 	square   []float64 // Adam's second moment
 	decay1   float64   // β1^t
 	decay2   float64   // β2^t
 }
 
-// NewMotion returns the motion at rest of a policy with the given number of arms.
-func NewMotion(arms int) *Motion {
-	m := &Motion{velocity: make([]float64, arms), square: make([]float64, arms)}
-	m.Rest()
+// NewOptimizerState returns the motion at rest of a policy with the given number of arms.
+func NewOptimizerState(arms int) *OptimizerState {
+	m := &OptimizerState{velocity: make([]float64, arms), square: make([]float64, arms)}
+	m.Reset()
 	return m
 }
 
-// Rest sets m to rest.
-func (m *Motion) Rest() {
+// Reset sets m to rest.
+func (m *OptimizerState) Reset() {
 	clear(m.velocity)
 	clear(m.square)
 	m.decay1, m.decay2 = 1, 1
 }
 
 // Velocity returns v, for Adam the first moment; it is valid until the next Step.
-func (m *Motion) Velocity() []float64 { return m.velocity }
+func (m *OptimizerState) Velocity() []float64 { return m.velocity }
 
 // Step moves logits uphill by the force g (docs/theory.md §1), with the
 // learning rate given, which is that of the step, Rate:
@@ -35,7 +35,7 @@ func (m *Motion) Velocity() []float64 { return m.velocity }
 //	Nesterov    v ← μv + g,  θ ← θ + η(g + μv)
 //	Adam        v ← β1 v + (1−β1) g,  s ← β2 s + (1−β2) g²,
 //	            θ ← θ + η v̂/(√ŝ + ε), v̂ = v/(1−β1^t), ŝ = s/(1−β2^t)
-func (o *Optimizer) Step(logits, g []float64, m *Motion, rate float64) {
+func (o *Optimizer) Step(logits, g []float64, m *OptimizerState, rate float64) {
 	logits, velocity := logits[:len(g)], m.velocity[:len(g)]
 	switch o.Kind {
 	case HeavyBall:

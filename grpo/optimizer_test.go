@@ -10,7 +10,7 @@ import (
 // Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
 func TestHeavyBallFromRest(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
-	logits, m := []float64{0, 0}, grpo.NewMotion(2)
+	logits, m := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
 		o.Step(logits, []float64{1, -1}, m, o.LearningRate)
@@ -24,7 +24,7 @@ func TestHeavyBallFromRest(t *testing.T) {
 // Nesterov with a constant force moves by η(1 + μ(1−μ^n)/(1−μ)) at step n.
 func TestNesterovFromRest(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.Nesterov, Momentum: 0.5}
-	logits, m := []float64{0, 0}, grpo.NewMotion(2)
+	logits, m := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
 		o.Step(logits, []float64{1, -1}, m, 0.2)
@@ -39,7 +39,7 @@ func TestNesterovFromRest(t *testing.T) {
 // with a constant force so is every other; a force of 0 moves nothing.
 func TestAdamIsScaleFree(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.999}
-	logits, m := []float64{0, 0, 0}, grpo.NewMotion(3)
+	logits, m := []float64{0, 0, 0}, grpo.NewOptimizerState(3)
 	for n := 1; n <= 50; n++ {
 		o.Step(logits, []float64{1e-3, -40, 0}, m, 0.01)
 		want := 0.01 * float64(n)
@@ -54,7 +54,7 @@ func TestAdamIsScaleFree(t *testing.T) {
 func TestAdamEpsilon(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.99, Epsilon: 0.25}
 	logits := []float64{0, 0}
-	o.Step(logits, []float64{0.5, -0.75}, grpo.NewMotion(2), 0.3)
+	o.Step(logits, []float64{0.5, -0.75}, grpo.NewOptimizerState(2), 0.3)
 	if math.Abs(logits[0]-0.2) > 1e-15 || math.Abs(logits[1]+0.225) > 1e-15 {
 		t.Errorf("logits %v, want 0.2 and -0.225", logits)
 	}

@@ -9,7 +9,7 @@ import (
 
 // addBernoulli adds a group of which counts[a] samples drew arm a, successes[a] of
 // them rewarded.
-func addBernoulli(t *grpo.Tally, adv grpo.Advantage, counts, successes []int) {
+func addBernoulli(t *grpo.GroupStatistics, adv grpo.Advantage, counts, successes []int) {
 	size, total := 0, 0
 	for a := range counts {
 		size += counts[a]
@@ -25,13 +25,13 @@ func addBernoulli(t *grpo.Tally, adv grpo.Advantage, counts, successes []int) {
 // advantage.
 func TestGroupsWithoutVariance(t *testing.T) {
 	adv := grpo.Advantage{Scale: grpo.StdScale}
-	tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
+	tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	addBernoulli(&tally, adv, []int{4, 3}, []int{4, 3})
 	addBernoulli(&tally, adv, []int{1, 6}, []int{0, 0})
 	if tally.Groups != 2 || tally.ZeroVariance != 2 {
 		t.Errorf("%d of %d groups without variance, want 2 of 2", tally.ZeroVariance, tally.Groups)
 	}
-	if want := []grpo.ArmTally{{Count: 5}, {Count: 9}}; tally.Arms[0] != want[0] || tally.Arms[1] != want[1] {
+	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; tally.Arms[0] != want[0] || tally.Arms[1] != want[1] {
 		t.Errorf("tally %+v, want %+v", tally.Arms, want)
 	}
 }
@@ -40,7 +40,7 @@ func TestGroupsWithoutVariance(t *testing.T) {
 // ones: three samples of scatter 6 about it.
 func TestScatterIsVariance(t *testing.T) {
 	adv := grpo.Advantage{Scale: grpo.StdScale}
-	tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
+	tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	tally.AddAtoms(&adv, []grpo.Atom{{Arm: 1, Count: 3, Reward: 0.5}}, 6)
 	if tally.ZeroVariance != 0 || tally.Groups != 1 {
 		t.Errorf("%d of %d groups without variance, want 0 of 1", tally.ZeroVariance, tally.Groups)
@@ -57,7 +57,7 @@ func TestClipFraction(t *testing.T) {
 	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5, so that successes of
 	// the first arm and failures of the second are silenced.
 	current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
-	tally := grpo.Tally{Arms: make([]grpo.ArmTally, 2)}
+	tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	addBernoulli(&tally, e.Advantage, []int{1, 3}, []int{1, 1})
 	addBernoulli(&tally, e.Advantage, []int{4, 0}, []int{4, 0}) // no advantage
 	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&tally, current, behaviour); got != 0.75 {

@@ -80,14 +80,14 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			}
 		}
 		pull(weight*advantage, s.arm, now)
-		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.Estimate {
+		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KLEstimator {
 		case K2:
 			pull(-p.Strength*l, s.arm, anchor)
 		case K3:
 			pull(-p.Strength*(1-math.Exp(-l)), s.arm, anchor)
 		}
 	}
-	if p.Estimate == ExactKL {
+	if p.KLEstimator == ExactKL {
 		kl := 0.0
 		for a, q := range anchor {
 			kl += q * math.Log(q/reference[a])
@@ -151,11 +151,11 @@ func everyEstimator(base Params, visit func(p Params)) {
 		for _, scale := range []Scale{GroupStd, Unscaled} {
 			for _, deviation := range []Deviation{Population, Sample} {
 				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped} {
-					for _, estimate := range []Estimate{ExactKL, K2, K3} {
+					for _, estimate := range []KLEstimator{ExactKL, K2, K3} {
 						for _, anchor := range []Anchor{AtCurrent, AtSnapshot} {
 							p := base
 							p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
-							p.Weighting, p.Estimate, p.Anchor = weighting, estimate, anchor
+							p.Weighting, p.KLEstimator, p.Anchor = weighting, estimate, anchor
 							visit(p)
 						}
 					}
@@ -281,7 +281,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		if p.Weighting == Clipped && p.Scale == Unscaled {
 			return // an atom may sit on the clip's kink at small G
 		}
-		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.Estimate, p.Anchor)
+		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.KLEstimator, p.Anchor)
 		m1, c1 := miss(p, 24)
 		m2, c2 := miss(p, 48)
 		if m1 > 1e-12 && !(m1/m2 > 3) {

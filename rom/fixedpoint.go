@@ -161,7 +161,7 @@ func newCurve(m *model) *curve {
 // with k3, C such that it is normalised.
 func (c *curve) logits(t float64) []float64 {
 	l := slices.Clone(c.reference)
-	if c.Estimate != K3 {
+	if c.KLEstimator != K3 {
 		for a, v := range c.value {
 			l[a] += t * (v - c.high)
 		}

@@ -90,7 +90,7 @@ func (m *model) subtractPenalty(dst []float64) {
 		return
 	}
 	at := m.anchor()
-	if m.Estimate == ExactKL {
+	if m.KLEstimator == ExactKL {
 		kl := 0.0
 		for a, p := range at.probs {
 			kl += p * (at.logs[a] - m.reference[a])

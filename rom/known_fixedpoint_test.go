@@ -198,7 +198,7 @@ func TestTwoArmStiffnesses(t *testing.T) {
 					t.Errorf("%s: λ_f = %v, c_GΔ(2p*−1) = %v", describe(p), f, c*gap*(2*pp-1))
 				}
 				// k3 at the current policy, no weights, no scale: nothing is stale.
-				p.Estimate = rom.K3
+				p.KLEstimator = rom.K3
 				f, ok := rom.Reached(p)
 				if !ok {
 					t.Fatalf("%s: nothing reached", describe(p))
@@ -232,7 +232,7 @@ func TestStaleShareOfTheScale(t *testing.T) {
 // bandit of §5 (docs/theory.md §3).
 func TestStaleShareOfK3(t *testing.T) {
 	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
-	p.Weighting, p.Anchor, p.Estimate = rom.Ratio, rom.AtCurrent, rom.K3
+	p.Weighting, p.Anchor, p.KLEstimator = rom.Ratio, rom.AtCurrent, rom.K3
 	printed(t, "λ_s", rom.Predict(p).Stiffness.Stale, -0.132, 1e-3)
 }
 
@@ -242,10 +242,10 @@ func TestTotalStiffness(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for range 5 {
 		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
-			for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 				for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
 					p, _, _ := randomCell(r, rom.Bernoulli, 4, 12)
-					p.Scale, p.Estimate, p.Weighting, p.Strength = scale, est, w, 1+p.Strength
+					p.Scale, p.KLEstimator, p.Weighting, p.Strength = scale, est, w, 1+p.Strength
 					f, ok := rom.Reached(p)
 					if !ok {
 						t.Fatalf("%s: nothing reached", describe(p))
@@ -426,7 +426,7 @@ func zeros(p rom.Params, lo, hi float64) []float64 {
 			j = sigmoid(z)
 		}
 		kl := pq * (z - gapOf(p.Reference))
-		if p.Estimate == rom.K3 {
+		if p.KLEstimator == rom.K3 {
 			kl = sigmoid(z) - sigmoid(gapOf(p.Reference))
 		}
 		return (pq*gap*oraclePhiOf(p, j, z) - p.Strength*kl) / pq
@@ -503,7 +503,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 		for _, beta := range []float64{0.05, 0.3, 1, 2, 5} {
 			for _, ref := range []float64{-4, -1, 0, 2} {
 				p := base
-				p.GroupSize, p.Strength, p.Estimate = size, beta, rom.K3
+				p.GroupSize, p.Strength, p.KLEstimator = size, beta, rom.K3
 				p.Reference = gapAt(ref)
 				got := rom.FixedPoints(p)
 				want := zeros(p, -12, 25)

@@ -14,10 +14,10 @@ func options(base rom.Params) []rom.Params {
 	for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
 		for scale := range 5 {
 			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
-				for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+				for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 					for _, anchor := range []rom.Anchor{rom.AtCurrent, rom.AtSnapshot} {
 						p := base
-						p.Baseline, p.Weighting, p.Estimate, p.Anchor = baseline, w, est, anchor
+						p.Baseline, p.Weighting, p.KLEstimator, p.Anchor = baseline, w, est, anchor
 						switch scale {
 						case 0:
 							p.Scale = rom.Unscaled
@@ -108,10 +108,10 @@ func TestForceByCountsAtLargerGroups(t *testing.T) {
 	closeTo(t, "the oracle by counts", got.cov(0, 0), want.cov(0, 0), 1e-14)
 	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
 		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
-			for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 				for _, size := range []int{8, 16, 25} {
 					p, theta, old := randomCell(r, rom.Bernoulli, 2, size)
-					p.Scale, p.Weighting, p.Estimate = scale, w, est
+					p.Scale, p.Weighting, p.KLEstimator = scale, w, est
 					p.ClipLow, p.ClipHigh = 0.2, 0.2
 					want := oracleForceByCounts(p, theta, old)
 					cov, _ := rom.ForceCovariance(p, theta, old)
@@ -189,11 +189,11 @@ func TestLeadingOrderOfOtherRewards(t *testing.T) {
 	for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
 		for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
 			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-				for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+				for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 					for _, dev := range []rom.Deviation{rom.Population, rom.Sample} {
 						p, theta, old := randomCell(r, rom.Constant, 3, 0)
 						p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 0.1}, {Law: rom.Constant, Mean: 1.3}, {Law: rom.Constant, Mean: 0.6}}
-						p.Scale, p.Baseline, p.Weighting, p.Estimate, p.Deviation = scale, baseline, w, est, dev
+						p.Scale, p.Baseline, p.Weighting, p.KLEstimator, p.Deviation = scale, baseline, w, est, dev
 						for a := range theta { // informative groups: nothing exponentially rare
 							theta[a] *= 0.3
 							old[a] = theta[a] + 0.1*r.NormFloat64()
@@ -312,9 +312,9 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
 		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-			for _, est := range []rom.Estimate{rom.ExactKL, rom.K2, rom.K3} {
+			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 				p, theta, old := randomCell(r, rom.Normal, 3, 64)
-				p.Scale, p.Weighting, p.Estimate = scale, w, est
+				p.Scale, p.Weighting, p.KLEstimator = scale, w, est
 				for a := range p.Arms {
 					p.Arms[a].Std = 0.2 + r.Float64()
 				}

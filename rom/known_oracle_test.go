@@ -109,7 +109,7 @@ func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 
 // oracleKappa is the weight of one sample in a sampled KL gradient.
 func oracleKappa(p rom.Params, pi, ref float64) float64 {
-	if p.Estimate == rom.K2 {
+	if p.KLEstimator == rom.K2 {
 		return math.Log(pi / ref)
 	}
 	return 1 - ref/pi
@@ -174,12 +174,12 @@ func oracleGradient(p rom.Params, theta, old []float64, group []outcome) []float
 				e = 1
 			}
 			g[b] += w * adv[i] * (e - pi[b]) / n
-			if p.Estimate != rom.ExactKL {
+			if p.KLEstimator != rom.ExactKL {
 				g[b] -= p.Strength * oracleKappa(p, at[s.arm], ref[s.arm]) * (e - at[b]) / n
 			}
 		}
 	}
-	if p.Estimate == rom.ExactKL {
+	if p.KLEstimator == rom.ExactKL {
 		for b, k := range oracleExactKL(at, ref) {
 			g[b] -= p.Strength * k
 		}
@@ -305,12 +305,12 @@ func oracleInfiniteForce(p rom.Params, theta, old []float64) []float64 {
 				e = 1
 			}
 			g[b] += o.prob * w * adv * (e - pi[b])
-			if p.Estimate != rom.ExactKL {
+			if p.KLEstimator != rom.ExactKL {
 				g[b] -= p.Strength * o.prob * oracleKappa(p, at[o.arm], ref[o.arm]) * (e - at[b])
 			}
 		}
 	}
-	if p.Estimate == rom.ExactKL {
+	if p.KLEstimator == rom.ExactKL {
 		for b, k := range oracleExactKL(at, ref) {
 			g[b] -= p.Strength * k
 		}
@@ -573,7 +573,7 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func describe(p rom.Params) string {
 	return fmt.Sprintf("A=%d G=%d law=%d baseline=%d scale=%d/%d eps=%g w=%d kl=%d at=%d β=%.3g lag=%d/%d method=%d η=%.4g μ=%.3g",
-		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Baseline, p.Scale, p.Deviation, p.Epsilon, p.Weighting, p.Estimate, p.Anchor,
+		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Baseline, p.Scale, p.Deviation, p.Epsilon, p.Weighting, p.KLEstimator, p.Anchor,
 		p.Strength, p.Lag.Kind, p.Lag.Age, p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum)
 }
 

@@ -268,7 +268,7 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 	for _, arms := range []int{2, 4} {
 		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
 			for _, c := range []struct {
-				est rom.Estimate
+				est rom.KLEstimator
 				at  rom.Anchor
 			}{{rom.ExactKL, rom.AtSnapshot}, {rom.ExactKL, rom.AtCurrent}, {rom.K3, rom.AtCurrent}, {rom.K2, rom.AtCurrent}} {
 				for _, lag := range []rom.Lag{block(1), block(3), block(8), delay(1), delay(4)} {
@@ -277,7 +277,7 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 						p.Arms[0].Mean, p.Arms[1].Mean = 0.85, 0.25
 						p.Scale = rom.Scale(r.IntN(2))
 						p.Strength = 0.8 + r.Float64()
-						p.Weighting, p.Estimate, p.Anchor = w, c.est, c.at
+						p.Weighting, p.KLEstimator, p.Anchor = w, c.est, c.at
 						p = with(p, 0, []float64{0, 0.5, 0.9}[r.IntN(3)], lag)
 						p.Optimizer.Method = method
 						f, ok := rom.Reached(p)
@@ -304,7 +304,7 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays of several arms takes long
 			continue
 		}
-		got := rom.PredictMotion(p)
+		got := rom.PredictDynamics(p)
 		if got.FixedPoint == nil {
 			t.Fatalf("%s: no fixed point", describe(p))
 		}

@@ -115,7 +115,7 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 			continue
 		}
 		p.GroupSize, p.Groups = 8, 400
-		got := rom.PredictMotion(p)
+		got := rom.PredictDynamics(p)
 		if got.FixedPoint == nil {
 			continue
 		}

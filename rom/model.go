@@ -138,7 +138,7 @@ func (m *model) score() {
 		if m.past.probs[a] == 0 || m.Strength == 0 {
 			continue
 		}
-		switch l := at.logs[a] - m.reference[a]; m.Estimate {
+		switch l := at.logs[a] - m.reference[a]; m.KLEstimator {
 		case K2:
 			m.kappa[a] = l
 		case K3:

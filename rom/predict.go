@@ -34,16 +34,18 @@ const maxDegenerate = 0.99
 //
 // Where a number is not finite nothing is said: a pointer is nil, and where the
 // state at rest itself is not finite every scope is out.
-func Predict(p Params) Prediction { return NewAtRest(p).Predict(p.Optimizer, p.Lag) }
+func Predict(p Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
-// PredictMotion is Predict without the search for the thresholds of stability
+// PredictDynamics is Predict without the search for the thresholds of stability
 // in Exact, which takes most of the time: both critical values are nil, not said.
-func PredictMotion(p Params) Prediction { return NewAtRest(p).PredictMotion(p.Optimizer, p.Lag) }
+func PredictDynamics(p Params) Prediction {
+	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
+}
 
-// AtRest is what the theory knows of a bandit at rest whatever the optimizer and
+// Equilibrium is what the theory knows of a bandit at rest whatever the optimizer and
 // the lag: predictions that differ in these alone share it, FixedPoint included.
 // It serves one goroutine.
-type AtRest struct {
+type Equilibrium struct {
 	params     Params
 	merged     folded
 	logits     []float64  // merged; nil: no fixed point
@@ -71,11 +73,11 @@ type intervalKey struct {
 	kind      LagKind
 }
 
-// NewAtRest finds the state of p at rest; Optimizer and Lag of p do not matter.
-func NewAtRest(p Params) *AtRest {
+// NewEquilibrium finds the state of p at rest; Optimizer and Lag of p do not matter.
+func NewEquilibrium(p Params) *Equilibrium {
 	newModel(&p)
 	p.Measured.check(len(p.Arms))
-	a := &AtRest{
+	a := &Equilibrium{
 		params: p, merged: fold(p),
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 	}
@@ -87,10 +89,10 @@ func NewAtRest(p Params) *AtRest {
 }
 
 // Predict is the function Predict with this optimizer and lag.
-func (a *AtRest) Predict(o Optimizer, l Lag) Prediction { return a.predict(o, l, withThresholds) }
+func (a *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return a.predict(o, l, withThresholds) }
 
-// PredictMotion is the function PredictMotion with this optimizer and lag.
-func (a *AtRest) PredictMotion(o Optimizer, l Lag) Prediction {
+// PredictDynamics is the function PredictDynamics with this optimizer and lag.
+func (a *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
 	return a.predict(o, l, withoutThresholds)
 }
 
@@ -136,7 +138,7 @@ func (prediction *Prediction) sayNothing(because string) {
 
 // settle fills in the state at rest, its stiffness and its noise; because says
 // why there is nothing to be said, "" where there is.
-func (a *AtRest) settle() (because string) {
+func (a *Equilibrium) settle() (because string) {
 	p, f, prediction := &a.params, &a.merged, &a.prediction
 	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
@@ -176,7 +178,7 @@ func (a *AtRest) settle() (because string) {
 }
 
 // predict adds the motion about the state at rest.
-func (a *AtRest) predict(o Optimizer, l Lag, thresholds search) Prediction {
+func (a *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
 	prediction := a.prediction
 	if a.rest != nil {
 		if because := a.move(&prediction, o, l, thresholds); because != "" {
@@ -189,7 +191,7 @@ func (a *AtRest) predict(o Optimizer, l Lag, thresholds search) Prediction {
 
 // move fills in the motion; because says why there is nothing to be said of it,
 // "" where there is.
-func (a *AtRest) move(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
+func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
 	p, directions := a.params, a.directions
 	p.Optimizer, p.Lag = o, l
 	under := *a.rest
@@ -270,7 +272,7 @@ func (a *AtRest) move(prediction *Prediction, o Optimizer, l Lag, thresholds sea
 
 // dynamics is that of m, the motion under this optimizer and lag. Its thresholds
 // are searched for once for all learning rates, or all refresh intervals.
-func (a *AtRest) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
+func (a *Equilibrium) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := m.dynamics()
@@ -493,7 +495,7 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 		gap := mean[0] * (r.q.At(0, 0) - r.q.At(1, 0))
 		out.LogitGapShift = &gap
 		frozen := m.parts[0].frozen() || m.parts[0].onPolicy()
-		if p.Scale == Unscaled && p.Estimate == ExactKL && frozen && prediction.ForceKind == Exact {
+		if p.Scale == Unscaled && p.KLEstimator == ExactKL && frozen && prediction.ForceKind == Exact {
 			variance := r.rewardVariance(2 * sigma.At(0, 0))
 			out.RewardVariance = &variance
 		}

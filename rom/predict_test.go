@@ -67,8 +67,8 @@ func params(t *rapid.T) Params {
 		Baseline:  Baseline(pick("baseline", 2)), Scale: Scale(pick("scale", 2)), Deviation: Deviation(pick("deviation", 2)),
 		Epsilon:   rapid.SampledFrom([]float64{0, 1e-8, 0.1}).Draw(t, "epsilon"),
 		Weighting: Weighting(pick("weighting", 3)), ClipLow: 0.2, ClipHigh: 0.3,
-		Strength: rapid.SampledFrom([]float64{0, 1e-4, 0.05, 0.5, 3, 1e3}).Draw(t, "beta"),
-		Estimate: Estimate(pick("estimate", 3)), Anchor: Anchor(pick("anchor", 2)),
+		Strength:    rapid.SampledFrom([]float64{0, 1e-4, 0.05, 0.5, 3, 1e3}).Draw(t, "beta"),
+		KLEstimator: KLEstimator(pick("estimate", 3)), Anchor: Anchor(pick("anchor", 2)),
 		Optimizer: Optimizer{
 			Method: Method(pick("method", 3)), Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 3}).Draw(t, "eta"),
 			Momentum: rapid.SampledFrom([]float64{0, 0.5, 0.99}).Draw(t, "mu"), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
@@ -143,23 +143,23 @@ func TestPredictionsAreNumbers(t *testing.T) { rapid.Check(t, checkPrediction) }
 func TestPredictionsShareTheStateAtRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := params(t)
-		known := NewAtRest(p)
+		known := NewEquilibrium(p)
 		same := func(what string, got, want Prediction) {
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s of %+v: %+v, from nothing %+v", what, p, got, want)
 			}
 		}
 		other := params(t)
-		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
 		p.Optimizer.Rate *= 1.5 // the onset is the same
-		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
 		known.Predict(p.Optimizer, p.Lag)
 		p.Optimizer.Rate *= 1.5 // the critical rate is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag.Age++ // the critical interval is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
-		same("motion", known.PredictMotion(p.Optimizer, p.Lag), PredictMotion(p))
+		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
 		p.Optimizer = other.Optimizer
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 	})

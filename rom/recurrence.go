@@ -63,7 +63,7 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 // does.
 func (m *model) noRecurrence() string {
 	switch {
-	case m.Weighting != Ratio || m.Estimate != ExactKL || m.Anchor != AtCurrent:
+	case m.Weighting != Ratio || m.KLEstimator != ExactKL || m.Anchor != AtCurrent:
 		return "the recurrence is that of importance ratios without a clip and the exact KL at the current policy"
 	case m.Strength == 0:
 		return "without a penalty a block has no end"

@@ -60,11 +60,11 @@ const (
 	Clipped
 )
 
-// Estimate is the way the gradient of the KL penalty is taken.
-type Estimate int
+// KLEstimator is the way the gradient of the KL penalty is taken.
+type KLEstimator int
 
 const (
-	ExactKL Estimate = iota
+	ExactKL KLEstimator = iota
 	K2
 	K3
 )
@@ -154,9 +154,9 @@ type Params struct {
 	Weighting         Weighting
 	ClipLow, ClipHigh float64
 
-	Strength float64 // β ≥ 0
-	Estimate Estimate
-	Anchor   Anchor
+	Strength    float64 // β ≥ 0
+	KLEstimator KLEstimator
+	Anchor      Anchor
 
 	Lag       Lag
 	Optimizer Optimizer
@@ -267,7 +267,7 @@ type Dynamics struct {
 // and where no delay can move a multiplier through the unit circle; and no onset
 // where λ ≤ 0 in every mode.
 //
-// 0 is nothing said: no linear dynamics or (PredictMotion) no thresholds asked
+// 0 is nothing said: no linear dynamics or (PredictDynamics) no thresholds asked
 // for, a number that is not finite, eigenvalues that do not converge before there
 // is anything to say, or an onset under delay that is beyond what is looked for.
 type Limits struct{ LearningRate, RefreshInterval, Onset float64 }

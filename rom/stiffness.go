@@ -125,7 +125,7 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 	}
-	switch m.Estimate {
+	switch m.KLEstimator {
 	case ExactKL:
 		for a, p := range probs {
 			wa := p * (l[a] - kl)

@@ -194,7 +194,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		t.Errorf("a block with both: %+v", want)
 	}
 	want.LearningRate, want.RefreshInterval = 0, 0
-	if got := PredictMotion(p).Exact.Searched; got != want {
+	if got := PredictDynamics(p).Exact.Searched; got != want {
 		t.Errorf("thresholds that were not asked for: %+v, want %+v", got, want)
 	}
 	if got := Predict(at(Lag{Block, 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {

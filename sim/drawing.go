@@ -12,7 +12,7 @@ type drawing struct {
 	words   *draw.Words
 	sampler *sampler
 	force   *grpo.Force
-	tally   grpo.Tally
+	tally   grpo.GroupStatistics
 	g       []float64
 }
 
@@ -25,7 +25,7 @@ func newDrawing(cell *Cell, laws *laws, words *draw.Words, groups int) drawing {
 		words:   words,
 		sampler: newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
 		force:   grpo.NewForce(cell.Estimator, cell.Reference),
-		tally:   grpo.Tally{Arms: make([]grpo.ArmTally, arms)},
+		tally:   grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:       make([]float64, arms),
 	}
 }

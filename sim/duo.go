@@ -53,7 +53,7 @@ type duo struct {
 	velocity0 float64
 	velocity1 float64
 
-	positive0, negative0, positive1, negative1 float64 // the grpo.Tally of the step
+	positive0, negative0, positive1, negative1 float64 // the grpo.GroupStatistics of the step
 	zeroVariance                               int
 
 	bound           draw.Probability // of the first arm under π_old

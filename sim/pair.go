@@ -37,7 +37,7 @@ func (p *pair) begin(purpose Purpose, index int) {
 	for _, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
 		r.policy.Set(r.start)
-		r.motion.Rest()
+		r.motion.Reset()
 		r.divergedAt = running
 	}
 }

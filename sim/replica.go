@@ -18,7 +18,7 @@ type replica struct {
 	policy    *grpo.Policy
 	history   *grpo.History
 	snapshot  *grpo.Policy // π_old
-	motion    *grpo.Motion
+	motion    *grpo.OptimizerState
 
 	values     [][quantityCount]float64 // by recorded step; whoever records gives them
 	nextRecord int
@@ -47,7 +47,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		start:     grpo.NewPolicy(cell.Init),
 		policy:    grpo.NewPolicy(cell.Init),
 		history:   grpo.NewHistory(lag, arms),
-		motion:    grpo.NewMotion(arms),
+		motion:    grpo.NewOptimizerState(arms),
 		curve:     make([]float64, len(read)),
 	}
 }
@@ -65,7 +65,7 @@ func (r *replica) begin(index int) {
 	c := r.cell
 	r.words.Reset(Stream(c.Seed, c.ID, ForReplica, index))
 	r.policy.Set(r.start)
-	r.motion.Rest()
+	r.motion.Reset()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0

@@ -116,14 +116,14 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 }
 
 // tally draws the groups of one optimizer step and adds them to t.
-func (s *sampler) tally(t *grpo.Tally, w *draw.Words) {
+func (s *sampler) tally(t *grpo.GroupStatistics, w *draw.Words) {
 	for range s.estimator.GroupsPerStep {
 		s.group(t, w)
 	}
 }
 
 // group draws a group and adds it to t.
-func (s *sampler) group(t *grpo.Tally, w *draw.Words) {
+func (s *sampler) group(t *grpo.GroupStatistics, w *draw.Words) {
 	switch {
 	case s.advantages == nil:
 		s.sample(w)

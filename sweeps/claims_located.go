@@ -165,7 +165,7 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(c.ID, &s, j.factors, stiffness, (*rom.AtRest).Predict)
+	p := j.cache.at(c.ID, &s, j.factors, stiffness, (*rom.Equilibrium).Predict)
 	inInterval := j.check.Locate.Param == lagKey
 	if j.kind == rom.PaperRule {
 		rule := p.PaperRule.CriticalLearningRate
@@ -218,7 +218,7 @@ const (
 
 // onsetRate returns the smallest learning rate at which the motion rings.
 func (j *judgement) onsetRate(c *Cell, s *Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(c.ID, s, j.factors, stiffness, (*rom.AtRest).PredictMotion)
+	p := j.cache.at(c.ID, s, j.factors, stiffness, (*rom.Equilibrium).PredictDynamics)
 	if j.kind == rom.PaperRule {
 		return byRule(p, p.PaperRule.OscillationLearningRate)
 	}

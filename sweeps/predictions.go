@@ -9,7 +9,7 @@ import (
 // predictionCache keeps what the theory has said, by what it was told.
 type predictionCache struct {
 	predictions map[string]*rom.Prediction
-	atRest      map[string]*rom.AtRest // at most mostAtRest
+	atRest      map[string]*rom.Equilibrium // at most mostAtRest
 }
 
 // mostAtRest is how many bandits at rest are kept: as many as the axes that a
@@ -17,22 +17,22 @@ type predictionCache struct {
 const mostAtRest = 64
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[string]*rom.Prediction), make(map[string]*rom.AtRest)}
+	return &predictionCache{make(map[string]*rom.Prediction), make(map[string]*rom.Equilibrium)}
 }
 
 // motion makes a prediction of a bandit whose state at rest is known.
-type motion func(*rom.AtRest, rom.Optimizer, rom.Lag) rom.Prediction
+type motion func(*rom.Equilibrium, rom.Optimizer, rom.Lag) rom.Prediction
 
 // predict returns what the theory says of settings at rest: the start does not
 // matter, nor how long and how often the cell is run.
 func (cache *predictionCache) predict(s *Settings, factors rom.Factors) *rom.Prediction {
-	return cache.at("rest", s, factors, nil, (*rom.AtRest).Predict)
+	return cache.at("rest", s, factors, nil, (*rom.Equilibrium).Predict)
 }
 
 // predictMotion returns what the theory says of the motion alone, and does not keep it.
 func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
 	p := Params(s, rom.Unit)
-	prediction := cache.resting("rest", p, nil).PredictMotion(p.Optimizer, p.Lag)
+	prediction := cache.resting("rest", p, nil).PredictDynamics(p.Optimizer, p.Lag)
 	return &prediction
 }
 
@@ -55,7 +55,7 @@ func (cache *predictionCache) at(key string, s *Settings, factors rom.Factors, m
 
 // resting returns what the theory knows of params at rest, whatever their
 // optimizer and lag.
-func (cache *predictionCache) resting(key string, params rom.Params, measured *rom.Measured) *rom.AtRest {
+func (cache *predictionCache) resting(key string, params rom.Params, measured *rom.Measured) *rom.Equilibrium {
 	params.Optimizer, params.Lag = rom.Optimizer{}, rom.Lag{}
 	told := fmt.Sprint(key, params)
 	a, known := cache.atRest[told]
@@ -64,7 +64,7 @@ func (cache *predictionCache) resting(key string, params rom.Params, measured *r
 			clear(cache.atRest)
 		}
 		params.Measured = measured
-		a = rom.NewAtRest(params)
+		a = rom.NewEquilibrium(params)
 		cache.atRest[told] = a
 	}
 	return a

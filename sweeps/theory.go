@@ -10,20 +10,20 @@ import (
 func Params(s *Settings, factors rom.Factors) rom.Params {
 	e := &s.Estimator
 	p := rom.Params{
-		Reference: s.Policy.Reference,
-		GroupSize: e.GroupSize,
-		Groups:    e.GroupsPerStep,
-		Baseline:  translate(e.Advantage.Baseline, baselines),
-		Scale:     translate(e.Advantage.Scale, scales),
-		Deviation: translate(e.Advantage.Std, deviations),
-		Epsilon:   e.Advantage.Epsilon,
-		Weighting: translate(e.Importance.Mode, weightings),
-		ClipLow:   e.Importance.ClipLow,
-		ClipHigh:  e.Importance.ClipHigh,
-		Strength:  e.KL.Coefficient,
-		Estimate:  translate(e.KL.Gradient, estimates),
-		Anchor:    translate(e.KL.At, anchors),
-		Lag:       rom.Lag{Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval},
+		Reference:   s.Policy.Reference,
+		GroupSize:   e.GroupSize,
+		Groups:      e.GroupsPerStep,
+		Baseline:    translate(e.Advantage.Baseline, baselines),
+		Scale:       translate(e.Advantage.Scale, scales),
+		Deviation:   translate(e.Advantage.Std, deviations),
+		Epsilon:     e.Advantage.Epsilon,
+		Weighting:   translate(e.Importance.Mode, weightings),
+		ClipLow:     e.Importance.ClipLow,
+		ClipHigh:    e.Importance.ClipHigh,
+		Strength:    e.KL.Coefficient,
+		KLEstimator: translate(e.KL.Gradient, estimates),
+		Anchor:      translate(e.KL.At, anchors),
+		Lag:         rom.Lag{Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval},
 		Optimizer: rom.Optimizer{
 			Method:   translate(s.Optimizer.Kind, methods),
 			Rate:     s.Optimizer.LearningRate,
@@ -53,7 +53,7 @@ var (
 	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped}
-	estimates  = map[grpo.KLGradient]rom.Estimate{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
+	estimates  = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
 	anchors    = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
 	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
 	methods    = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}

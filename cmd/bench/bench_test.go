@@ -307,7 +307,7 @@ func TestShares(t *testing.T) {
 		{"runtime.mallocgc", "grposim/sim.newTeam", "grposim/sim.Simulate.func2"},
 		{"grposim/grpo/fp.Exp", "grposim/sim/draw.(*Pair).Draw"},
 		{"strconv.AppendFloat", "grposim/sweeps.appendLine", "grposim/sim.Simulate"},
-		{"grposim/rom.(*AtRest).Predict", "grposim/sweeps.Run"},
+		{"grposim/rom.(*Equilibrium).Predict", "grposim/sweeps.Run"},
 		{"runtime.gcBgMarkWorker"},
 	} {
 		sample := &profile.Sample{Value: []int64{1, 1 << i}}

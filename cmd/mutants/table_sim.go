@@ -4,9 +4,9 @@ package main
 var simMutants = []mutant{
 	{id: "sim/velocity-reset", fault: "the velocity is reset at every refresh", file: "sim/replica.go",
 		before: "r.snapshot = r.history.Behaviour(t, r.policy)\n",
-		after:  "r.snapshot = r.history.Behaviour(t, r.policy)\n\tif r.cell.Lag.Kind == grpo.Block && r.cell.Lag.Interval > 1 {\n\t\tr.motion.Rest()\n\t}\n"},
+		after:  "r.snapshot = r.history.Behaviour(t, r.policy)\n\tif r.cell.Lag.Kind == grpo.Block && r.cell.Lag.Interval > 1 {\n\t\tr.motion.Reset()\n\t}\n"},
 	{id: "sim/velocity-inherited", fault: "a replica starts with the velocity of the one before", file: "sim/replica.go",
-		before: "r.policy.Set(r.start)\n\tr.motion.Rest()\n", after: "r.policy.Set(r.start)\n"},
+		before: "r.policy.Set(r.start)\n\tr.motion.Reset()\n", after: "r.policy.Set(r.start)\n"},
 	{id: "sim/burn-in-off-by-one", fault: "the first step after burn-in is left out", file: "sim/replica.go",
 		before: "if t >= r.cell.Run.BurnIn {", after: "if t > r.cell.Run.BurnIn {"},
 	{id: "sim/average-over-all-steps", fault: "time averages are divided by all steps", file: "sim/replica.go",
