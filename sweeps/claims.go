@@ -8,24 +8,9 @@ import (
 	"grposim/sim"
 )
 
-// Names of the claims.
+// Names of the estimates of the stiffness of the stiffest mode, whole and in its
+// parts, and of the slowest mode.
 const (
-	claimFixedPoint  = "fixed-point"
-	claimStationary  = "stationary-fluctuation"
-	claimScaling     = "fluctuation-scaling"
-	claimStiffness   = "stiffness"
-	claimTrajectory  = "trajectory"
-	claimDegenerate  = "degenerate-groups"
-	claimRelaxation  = "relaxation"
-	claimRateScaling = "relaxation-scaling"
-	claimDamping     = "damping-ratio"
-	claimOnset       = "oscillation-onset"
-	claimThreshold   = "stability-threshold"
-	claimRuleIsSafe  = "rule-is-safe"
-	claimSaturation  = "saturation-fit"
-	claimEarlySlope  = "early-slope"
-	claimRecurrence  = "recurrence"
-	claimFailureMode = "failure-mode"
 	stiffnessTotal   = sim.StiffnessTotal
 	stiffnessFresh   = "stiffness_fresh"
 	stiffnessStale   = "stiffness_stale"

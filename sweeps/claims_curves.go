@@ -24,7 +24,7 @@ const sameDeviation = 1e-9
 func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 	f := unmeasured(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
-	recorded := o.Trajectory(sim.ExpectedReward)
+	recorded := j.trajectory(o, sim.ExpectedReward)
 	if recorded == nil || len(recorded.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
 		f.failed = o.failure()
 		return f
@@ -159,7 +159,7 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 // refreshes only neighbours are compared.
 func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
 	f := unmeasured(rom.Exact)
-	recorded := o.Trajectory(sim.LogitGap)
+	recorded := j.trajectory(o, sim.LogitGap)
 	if recorded == nil {
 		f.failed = o.failure()
 		return f

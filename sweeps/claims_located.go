@@ -44,7 +44,7 @@ func findSafety(j *judgement, set CellSet) []finding {
 	quantities := safetyQuantities(j.check, set.Cells)
 	right := j.by(rom.PaperRule) // by which both are told the rule
 	right.plant(NoFault)
-	reference := right.threshold(c, o.measuredStiffness(len(c.Settings.Bandit.Arms)))
+	reference := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
 	rule, exact := j.by(rom.PaperRule), j.by("")
 	if j.inPlace {
@@ -88,7 +88,7 @@ type located struct {
 func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement, *Cell, *rom.Measured) located) finding {
 	f := unmeasured(j.kind)
 	low, found := o.estimate(sim.LocatedLow)
-	stiffness := o.measuredStiffness(len(c.Settings.Bandit.Arms))
+	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
 		f.kind = cmp.Or(f.kind, rom.Exact)
 		f.outOfScope = "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
@@ -156,7 +156,7 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(
 				e.Mean += half
 			}
 		}
-		shift := at(moved.measuredStiffness(2)).value/centre - 1
+		shift := at(measuredStiffness(&moved, 2)).value/centre - 1
 		square += shift * shift
 	}
 	return math.Sqrt(square)
@@ -253,7 +253,7 @@ func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]",
 
 // measuredStiffness returns the stiffness matrices as measured, or nil. Two
 // arms have one mode, λ in θ_1 − θ_0; of more every entry is measured.
-func (o *Outcome) measuredStiffness(arms int) *rom.Measured {
+func measuredStiffness(o *Outcome, arms int) *rom.Measured {
 	read := func(part string) *mat.Dense {
 		m := mat.NewDense(arms, arms, nil)
 		if arms == 2 {

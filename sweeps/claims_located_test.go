@@ -48,7 +48,7 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness Est
 		stiffness.Name = name
 		o.Estimates = append(o.Estimates, stiffness)
 	}
-	return Judge(plan, map[string]*Outcome{o.ID: &o})
+	return judged(t, plan, map[string]*Outcome{o.ID: &o})
 }
 
 const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
@@ -129,7 +129,7 @@ func TestJudgeBeyondTheory(t *testing.T) {
 		certain.Name = name
 		o.Estimates = append(o.Estimates, certain)
 	}
-	v := Judge(plan, map[string]*Outcome{o.ID: &o})[0]
+	v := judged(t, plan, map[string]*Outcome{o.ID: &o})[0]
 	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "below 79 only") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}

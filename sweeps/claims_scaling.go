@@ -8,10 +8,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// leadingOrderFrom is the group size from which the leading-order exponent of
-// the variance is judged: below it the next order in 1/G is more than 3 %.
-const leadingOrderFrom = 32
-
 // findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
 // same way to its predictions: the exact slope is that of the exact predictions
 // on the same G. The leading order is the slope as G → ∞.

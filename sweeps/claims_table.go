@@ -202,3 +202,27 @@ func claimNames() []string {
 	}
 	return names
 }
+
+// Names of the claims.
+const (
+	claimFixedPoint  = "fixed-point"
+	claimStationary  = "stationary-fluctuation"
+	claimScaling     = "fluctuation-scaling"
+	claimStiffness   = "stiffness"
+	claimTrajectory  = "trajectory"
+	claimDegenerate  = "degenerate-groups"
+	claimRelaxation  = "relaxation"
+	claimRateScaling = "relaxation-scaling"
+	claimDamping     = "damping-ratio"
+	claimOnset       = "oscillation-onset"
+	claimThreshold   = "stability-threshold"
+	claimRuleIsSafe  = "rule-is-safe"
+	claimSaturation  = "saturation-fit"
+	claimEarlySlope  = "early-slope"
+	claimRecurrence  = "recurrence"
+	claimFailureMode = "failure-mode"
+)
+
+// leadingOrderFrom is the group size from which the leading-order exponent of
+// the variance is judged: below it the next order in 1/G is more than 3 %.
+const leadingOrderFrom = 32

@@ -51,25 +51,26 @@ const (
 // last recorded J. One that passes its level less than twice may still have
 // turned more often: with several modes a stiff one rings while a slow one
 // still rises.
-func (c *Cell) class(o *Outcome) Class {
+func (e *evidence) class(c *Cell) Class {
+	o := e.outcome(c)
 	if o != nil && o.Status == CellDiverged {
 		return Diverged
 	}
 	if o == nil {
 		return ""
 	}
-	t := o.Trajectory(sim.ExpectedReward, sim.Collision)
+	t := e.trajectory(o, sim.ExpectedReward, sim.Collision)
 	if t == nil {
 		return ""
 	}
 	reward := make([]float64, len(t.Steps))
 	band, size := 0.0, 0.0
 	for i := range reward {
-		e := c.meanReward(t, i)
-		reward[i] = e.Mean
-		size = max(size, math.Abs(e.Mean))
+		mean := c.meanReward(t, i)
+		reward[i] = mean.Mean
+		size = max(size, math.Abs(mean.Mean))
 		if t.Steps[i] > 0 { // where every replica starts
-			lo, hi := e.Interval(1 - 0.01/float64(len(reward)))
+			lo, hi := mean.Interval(1 - 0.01/float64(len(reward)))
 			band = max(band, hi-lo)
 		}
 	}

@@ -68,15 +68,15 @@ func TestClasses(t *testing.T) {
 		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*math.Sin(t) }, 0.6, AtRest},
 	} {
 		cell, o := record(600, 1, c.reward, c.collision)
-		if got := cell.class(o); got != c.want {
+		if got := classOf(cell, o); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	cell, _ := record(10, 1, oscillator(0.5, 1), 0.5)
-	if got := cell.class(&Outcome{Status: CellDiverged}); got != Diverged {
+	if got := classOf(cell, &Outcome{Status: CellDiverged}); got != Diverged {
 		t.Errorf("diverged: got %q", got)
 	}
-	if got := cell.class(&Outcome{Status: CellOK}) + cell.class(nil); got != "" {
+	if got := classOf(cell, &Outcome{Status: CellOK}) + classOf(cell, nil); got != "" {
 		t.Errorf("nothing recorded: got %q", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestClassIsAffine(t *testing.T) {
 		curve := oscillator(zeta, frequency)
 		cell, o := record(400, interval, curve, 0.5)
 		_, moved := record(400, interval, func(t float64) float64 { return a*curve(t) + b }, 0.5)
-		if x, y := cell.class(o), cell.class(moved); x != y {
+		if x, y := classOf(cell, o), classOf(cell, moved); x != y {
 			t.Errorf("%q became %q", x, y)
 		}
 	})
@@ -118,8 +118,13 @@ func TestClassKnowsItsNoise(t *testing.T) {
 		for i := range o.recorded.Steps {
 			o.recorded.Quantities[0].StdErr[i] = Number(c.stdErr)
 		}
-		if got := cell.class(o); got != c.want {
+		if got := classOf(cell, o); got != c.want {
 			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)
 		}
 	}
+}
+
+// classOf is the class of a cell with an outcome, nil where there is none.
+func classOf(c *Cell, o *Outcome) Class {
+	return newEvidence(map[string]*Outcome{c.ID: o}).class(c)
 }

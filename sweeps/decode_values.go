@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"grposim/grpo"
 )
@@ -208,4 +209,27 @@ func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]pla
 		}
 	}
 	return set, places
+}
+
+// parseCondition reads a condition `key=value` of the command line.
+func parseCondition(text string) (Condition, Problems) {
+	const source = "--where"
+	path, value, assigned := strings.Cut(text, "=")
+	k, known := LookupKey(path)
+	switch {
+	case !assigned:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
+	case !known:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+	}
+	n, problems := parseYAML(source, path, []byte(value))
+	if n == nil {
+		return Condition{}, problems
+	}
+	l := newLoader(problems)
+	v, _ := l.value(k, n, path)
+	for i := range l.problems { // one value: its lines mean nothing
+		l.problems[i].Line, l.problems[i].Column = 0, 0
+	}
+	return Condition{Param: path, Values: []any{v}}, l.problems
 }

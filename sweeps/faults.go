@@ -12,30 +12,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// Fault is a mistake planted in the theory: what it is told of a cell, the
-// constants it computes with, or the name it expects of a run.
-type Fault struct {
-	Set   func(*Settings) // nil: nothing
-	Scale rom.Factors     // rom.Unit: nothing
-	Mode  string          // "": nothing
-}
-
-// NoFault is the theory as derived.
-var NoFault = Fault{Scale: rom.Unit}
-
-// Fault returns what the control plants.
-func (c *Control) Fault() Fault {
-	set := func(s *Settings) {
-		for _, a := range c.Set {
-			key, _ := LookupKey(a.Param)
-			if err := key.Set(s, a.Value); err != nil {
-				panic(err) // checked when the file was loaded
-			}
-		}
-	}
-	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
-}
-
 // Mistake makes the fault that a mistake is for a check and the settings of the
 // first of its cells.
 type Mistake func(*Check, *Settings) Fault
@@ -65,10 +41,10 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	for _, planned := range plan.Checks {
 		check := planned.Check
 		for _, set := range ends(planned.Sets) {
-			ideal := make(map[string]*Outcome)
-			right := newJudgement(check, plan.Spec.Confidence, ideal, cache)
+			ideal := &evidence{outcomes: make(map[string]*Outcome), cache: cache}
+			right := newJudgement(check, plan.Spec.Confidence, ideal)
 			for _, c := range set.Cells {
-				ideal[c.ID] = right.noiseless(c)
+				ideal.outcomes[c.ID] = right.noiseless(c)
 			}
 			quantities := claimLogics[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
@@ -161,10 +137,10 @@ func (j *judgement) noiseless(c *Cell) *Outcome {
 	switch j.check.Claim {
 	case claimTrajectory:
 		if curve, _, why := j.curve(c); why == "" {
-			o.recorded = noiselessSeries(c, sim.ExpectedReward, curve.at)
+			o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
 		}
 	case claimRecurrence:
-		o.recorded = noiselessSeries(c, sim.LogitGap, j.refreshes(c))
+		o.Record(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
 	case claimFailureMode:
 		for _, mode := range diagnose.Modes {
 			certain(namedShare(mode), indicator(string(mode) == j.check.Mode))
@@ -231,7 +207,7 @@ func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
 	if eventOf(j.check) == sim.Ringing {
 		predict = (*judgement).onset
 	}
-	stiffness := o.measuredStiffness(len(c.Settings.Bandit.Arms))
+	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if stiffness == nil {
 		return nil
 	}

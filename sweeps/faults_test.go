@@ -149,7 +149,7 @@ func TestSimulateIsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(Judge(plan, outcomes), e.Verdicts) {
+	if !reflect.DeepEqual(judged(t, plan, outcomes), e.Verdicts) {
 		t.Error("the verdicts differ from those of a run")
 	}
 }

@@ -61,42 +61,19 @@ type FigurePoint struct {
 	X, Y, Lo, Hi float64
 }
 
-// Experiment is a finished sweep and what was made of it.
-type Experiment struct {
-	Plan     *Plan
-	Outcomes map[string]*Outcome // by cell id
-	Verdicts []Verdict
-	Figures  []Figure
-	Command  string // how to run it again
-
-	predictions *predictionCache
-}
-
-// Show puts a figure before those of the checks, in the place of one of the
-// same name.
-func (e *Experiment) Show(f Figure) {
-	for i := range e.Figures {
-		if e.Figures[i].Name == f.Name {
-			e.Figures[i] = f
-			return
-		}
-	}
-	e.Figures = slices.Insert(e.Figures, 0, f)
-}
-
 // figures returns the pictures of an experiment: the regime map of each sweep
 // that is one, then those of the checks, one a variant where a check spans
 // several. Checks that hold the same measurement against several theories share
 // one.
-func figures(plan *Plan, outcomes map[string]*Outcome, verdicts []Verdict, cache *predictionCache) []Figure {
+func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := newRegimeMap(p, outcomes, cache); m.moves() {
+		if m := e.regimeMap(p); m.moves() {
 			figures = append(figures, m.Figure())
 		}
 	}
 	for _, d := range drawings(plan, verdicts) {
-		j := newJudgement(d.checks[0], plan.Spec.Confidence, outcomes, cache)
+		j := newJudgement(d.checks[0], plan.Spec.Confidence, e)
 		f := d.draw(j)
 		f.Name = d.name
 		if d.variant != "" {

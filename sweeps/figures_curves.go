@@ -59,7 +59,7 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		name := withoutVariant(set.Label, c.Variant)
-		recorded := j.outcome(c).Trajectory(sim.ExpectedReward)
+		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)
 		if recorded == nil {
 			continue
 		}
@@ -111,7 +111,7 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 		o := j.outcome(c)
 		rate, fitted := o.estimate(sim.SaturationRate)
 		r2, _ := o.estimate(sim.SaturationR2)
-		recorded := o.Trajectory(sim.ExpectedReward)
+		recorded := j.trajectory(o, sim.ExpectedReward)
 		if recorded == nil || !fitted {
 			continue
 		}
@@ -186,7 +186,7 @@ func (j *judgement) drawOrbits(sets []CellSet) Figure {
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
-		recorded := o.Trajectory(sim.LogitGap)
+		recorded := j.trajectory(o, sim.LogitGap)
 		if recorded == nil {
 			continue
 		}

@@ -159,7 +159,7 @@ func TestFigureOfModes(t *testing.T) {
 		{Name: "named_none", Mean: 0.25}, {Name: "named_reward-hacking", Mean: 0.75}, {Name: "named_policy-concentration"},
 		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
 	}}
-	j := newJudgement(&Check{}, 0.99, map[string]*Outcome{"a": o}, nil)
+	j := newJudgement(&Check{}, 0.99, newEvidence(map[string]*Outcome{"a": o}))
 	f := j.drawModes([]CellSet{{Label: "hacking", Cells: []*Cell{c}}})
 	if len(f.Categories) != 2 || len(f.Series) != 5 {
 		t.Fatalf("%q, %d series", f.Categories, len(f.Series))

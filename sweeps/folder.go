@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -146,3 +148,41 @@ func writeJSON(path string, v any) error {
 	}
 	return writeFile(path, append(data, '\n'))
 }
+
+// newManifest returns the manifest of a folder for a configuration.
+func newManifest(name string, config []byte) *Manifest {
+	return &Manifest{Name: name, Hash: checksum(config), Config: config}
+}
+
+func newRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
+	info := &RunInfo{
+		Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu,
+	}
+	info.Host, _ = os.Hostname()
+	if build, ok := debug.ReadBuildInfo(); ok {
+		info.Version = build.Main.Version
+		for _, setting := range build.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				info.Version = setting.Value
+			case "GOAMD64":
+				info.AMD64 = setting.Value
+			}
+		}
+	}
+	return info
+}
+
+// cpuSeconds returns the user and system time this process has used.
+func cpuSeconds() float64 {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return seconds(usage.Utime) + seconds(usage.Stime)
+}
+
+// write replaces the manifest of a folder.
+func (m *Manifest) write(dir string) error { return writeJSON(filepath.Join(dir, manifestName), m) }

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"grposim/sim"
@@ -58,7 +57,11 @@ func appendLine(text []byte, o *Outcome) ([]byte, error) {
 	text = append(text, beforeCell...)
 	start := len(text)
 	text = append(text, cell...)
-	if t := o.Trajectory(); t != nil {
+	t, err := o.Trajectory()
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
 		text = append(text[:len(text)-1], beforeTrajectory...)
 		text = append(t.appendJSON(text), '}')
 	}
@@ -93,17 +96,14 @@ func parseLine(line []byte) (o *Outcome, ok bool) {
 // trajectories in it, so it stays open as long as they are in use.
 type journal struct {
 	path     string
-	text     io.ReaderAt
-	file     *os.File            // the same, to append to
+	text     io.ReaderAt         // all lines
+	file     *os.File            // the same, to append to; nil where the journal is only read
 	end      int64               // of the last line
 	outcomes map[string]*Outcome // of the intact lines, by cell id
 	damaged  [][]byte            // lines that are torn, or changed since they were written
 
 	memory []byte // of the last line appended, or moved
 	synced time.Time
-
-	mutex   sync.Mutex
-	failure error // the first in reading a trajectory
 }
 
 // storedLine is where a journal holds an outcome.
@@ -113,11 +113,26 @@ type storedLine struct {
 	length  int
 }
 
-// openJournal reads the journal of a folder, opened as os.OpenFile has it; a
-// missing one is empty.
-func openJournal(dir string, flag int) (*journal, error) {
+// openJournal opens the journal of a folder to append to it, and reads it. A
+// missing one is created. The caller closes it.
+func openJournal(dir string) (*journal, error) {
 	path := filepath.Join(dir, journalName)
-	file, err := os.OpenFile(path, flag, 0o644)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	j, err := readJournal(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	j.path, j.text, j.file = path, fileText(path), file
+	return j, nil
+}
+
+// loadJournal reads the journal of a folder; a missing one is empty.
+func loadJournal(dir string) (*journal, error) {
+	path := filepath.Join(dir, journalName)
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return readJournal(strings.NewReader(""))
 	}
@@ -125,8 +140,28 @@ func openJournal(dir string, flag int) (*journal, error) {
 		return nil, err
 	}
 	j, err := readJournal(file)
-	j.path, j.file = path, file
-	return j, err
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	j.path, j.text = path, fileText(path)
+	return j, nil
+}
+
+// close writes what the operating system still holds to disk and closes the file.
+// Trajectories can be read on.
+func (j *journal) close() error { return errors.Join(j.file.Sync(), j.file.Close()) }
+
+// fileText is the text of the file at a path, which is open only while it is read.
+type fileText string
+
+// ReadAt is that of io.ReaderAt.
+func (path fileText) ReadAt(text []byte, at int64) (int, error) {
+	file, err := os.Open(string(path))
+	if err != nil {
+		return 0, err
+	}
+	n, err := file.ReadAt(text, at)
+	return n, errors.Join(err, file.Close())
 }
 
 func readJournal(text io.ReaderAt) (*journal, error) {
@@ -191,45 +226,27 @@ func (l *storedLine) read(memory []byte) ([]byte, error) {
 	return line, err
 }
 
-// trajectory reads what was recorded of some quantities, or without any of all;
-// nil where nothing was, or where it cannot be read any more, which the
-// journal's err tells.
-func (l *storedLine) trajectory(wanted []sim.Quantity) *Trajectory {
+// trajectory reads what was recorded of some quantities, or of all where none is
+// named; nil where nothing was recorded.
+func (l *storedLine) trajectory(wanted []sim.Quantity) (*Trajectory, error) {
 	line, err := l.read(nil)
 	if err != nil {
-		l.journal.fail(err)
-		return nil
+		return nil, err
 	}
 	_, text, recorded := bytes.Cut(line, []byte(beforeTrajectory))
 	if !recorded {
-		return nil
+		return nil, nil
 	}
 	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
 	if !ok {
-		l.journal.fail(fmt.Errorf("%s changed while it was read", l.journal.path))
-		return nil
+		return nil, fmt.Errorf("%s changed while it was read", l.journal.path)
 	}
-	return t
-}
-
-func (j *journal) fail(err error) {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	if j.failure == nil {
-		j.failure = err
-	}
-}
-
-// err returns the first error in reading a trajectory.
-func (j *journal) err() error {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	return j.failure
+	return t, nil
 }
 
 // setAside moves damaged lines out of the journal: they are appended to
 // cells.damaged, and the journal is put in order without them.
-func (j *journal) setAside(plan *Plan) error {
+func (j *journal) setAside(order []string) error {
 	path := filepath.Join(filepath.Dir(j.path), damagedName)
 	kept, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -242,13 +259,16 @@ func (j *journal) setAside(plan *Plan) error {
 	if err := writeFile(path, kept); err != nil {
 		return err
 	}
-	return j.settle(plan)
+	return j.settle(order)
 }
 
-// settle puts the journal in order, atomically: the plan's cells, then the
-// outcomes of cells the plan no longer has, by id.
-func (j *journal) settle(plan *Plan) error {
-	lines := j.ordered(plan)
+// sort puts the journal in order, atomically: the cells of a sweep as order has
+// their ids, then the outcomes of cells that the sweep no longer has, by id.
+func (j *journal) settle(order []string) error {
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	lines := j.ordered(order)
 	end := int64(0)
 	settled := true
 	for _, l := range lines {
@@ -279,7 +299,7 @@ func (j *journal) settle(plan *Plan) error {
 		return err
 	}
 	err = j.file.Close()
-	j.text, j.file, j.end = file, file, 0
+	j.file, j.end = file, 0
 	for _, l := range lines {
 		l.at = j.end
 		j.end += int64(l.length)
@@ -288,11 +308,11 @@ func (j *journal) settle(plan *Plan) error {
 }
 
 // ordered lists the stored lines as settle orders them.
-func (j *journal) ordered(plan *Plan) []*storedLine {
+func (j *journal) ordered(order []string) []*storedLine {
 	var lines []*storedLine
 	planned := make(map[string]bool)
-	for i := range plan.Cells {
-		if id := plan.Cells[i].ID; j.outcomes[id] != nil && !planned[id] {
+	for _, id := range order {
+		if j.outcomes[id] != nil && !planned[id] {
 			planned[id] = true
 			lines = append(lines, j.outcomes[id].line)
 		}

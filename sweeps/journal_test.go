@@ -47,8 +47,19 @@ func readText(t *testing.T, text []byte) *journal {
 }
 
 // same compares outcomes, wherever their trajectories are.
-func same(a, b *Outcome) string {
-	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(a.Trajectory(), b.Trajectory(), cmpopts.EquateNaNs())
+func same(t *testing.T, a, b *Outcome) string {
+	t.Helper()
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(trajectoryOf(t, a), trajectoryOf(t, b), cmpopts.EquateNaNs())
+}
+
+// trajectoryOf returns what was recorded of an outcome that can be read.
+func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
+	t.Helper()
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded
 }
 
 func TestJournalReadsBack(t *testing.T) {
@@ -57,12 +68,9 @@ func TestJournalReadsBack(t *testing.T) {
 		t.Errorf("%d damaged lines and %d outcomes", len(j.damaged), len(j.outcomes))
 	}
 	for id, o := range j.outcomes {
-		if diff := same(sampleOutcome(id), o); diff != "" || o.recorded != nil {
+		if diff := same(t, sampleOutcome(id), o); diff != "" || o.recorded != nil {
 			t.Errorf("%s: %s", id, diff)
 		}
-	}
-	if j.err() != nil {
-		t.Error(j.err())
 	}
 }
 
@@ -217,15 +225,15 @@ func TestJournalThatChanges(t *testing.T) {
 	text := journalOf(t, "a", "b")
 	j := readText(t, text)
 	j.text = bytes.NewReader(text[:len(text)-4])
-	if o := j.outcomes["b"]; o.Trajectory() != nil || j.err() == nil {
+	if recorded, err := j.outcomes["b"].Trajectory(); recorded != nil || err == nil {
 		t.Error("a torn trajectory is read")
 	}
-	if j.outcomes["a"].Trajectory() == nil {
+	if trajectoryOf(t, j.outcomes["a"]) == nil {
 		t.Error("the other is lost")
 	}
 	changed := readText(t, text)
 	changed.text = bytes.NewReader(bytes.ReplaceAll(text, []byte("steps"), []byte("stops")))
-	if o := changed.outcomes["a"]; o.Trajectory() != nil || changed.err() == nil {
+	if recorded, err := changed.outcomes["a"].Trajectory(); recorded != nil || err == nil {
 		t.Error("a changed trajectory is read")
 	}
 }
@@ -247,10 +255,7 @@ func FuzzJournal(f *testing.F) {
 			t.Errorf("%d lines became %d outcomes and %d damaged lines", lines, len(j.outcomes), len(j.damaged))
 		}
 		for o := range maps.Values(j.outcomes) {
-			o.Trajectory()
-		}
-		if j.err() != nil {
-			t.Error(j.err())
+			trajectoryOf(t, o)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sim"
 )
 
 // judgement is one check being applied to one theory: the right one, or one
@@ -19,29 +20,54 @@ type judgement struct {
 	factors    rom.Factors
 	mode       string // a failure mode in the place of the check's; "" the check's
 	inPlace    bool   // the exact prediction stands in the place of a refuted one
-	outcomes   map[string]*Outcome
-	cache      *predictionCache
+	*evidence
+}
+
+// evidence is shared by all judgements of an experiment: the measured outcomes by
+// cell id, the predictions made so far, and the first error in reading a trajectory.
+type evidence struct {
+	outcomes map[string]*Outcome
+	cache    *predictionCache
+	failure  error
+}
+
+func newEvidence(outcomes map[string]*Outcome) *evidence {
+	return &evidence{outcomes: outcomes, cache: newPredictionCache()}
+}
+
+// outcome returns the outcome of a cell.
+func (e *evidence) outcome(c *Cell) *Outcome { return e.outcomes[c.ID] }
+
+// trajectory returns what was recorded of some quantities, nil where nothing was or
+// it cannot be read; the error of reading is kept in failure.
+func (e *evidence) trajectory(o *Outcome, wanted ...sim.Quantity) *Trajectory {
+	t, err := o.Trajectory(wanted...)
+	if err != nil && e.failure == nil {
+		e.failure = err
+	}
+	return t
 }
 
 // newJudgement returns the judgement of a check by the theory as derived.
-func newJudgement(check *Check, confidence float64, outcomes map[string]*Outcome, cache *predictionCache) *judgement {
-	return &judgement{
-		check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit,
-		outcomes: outcomes, cache: cache,
-	}
+func newJudgement(check *Check, confidence float64, e *evidence) *judgement {
+	return &judgement{check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit, evidence: e}
 }
 
-// Judge compares what was measured with what the theory says. outcomes holds
-// the stored outcome of every cell, by id.
-func Judge(plan *Plan, outcomes map[string]*Outcome) []Verdict {
-	return judge(plan, outcomes, newPredictionCache())
+// Judge compares the measured outcomes of a plan's cells, by id, with the
+// predictions of the theory: one verdict a quantity and set of cells, in the
+// order of the checks. It writes nothing; its error is one of reading a
+// trajectory.
+func Judge(plan *Plan, outcomes map[string]*Outcome) ([]Verdict, error) {
+	e := newEvidence(outcomes)
+	verdicts := e.judge(plan)
+	return verdicts, e.failure
 }
 
-func judge(plan *Plan, outcomes map[string]*Outcome, cache *predictionCache) []Verdict {
+func (e *evidence) judge(plan *Plan) []Verdict {
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
-		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), outcomes, cache)
+		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), e)
 		wrong, fault := right.planted()
 		logic := claimLogics[check.Claim]
 		for _, set := range planned.Sets {
@@ -198,8 +224,6 @@ func (j *judgement) by(kind rom.Kind) *judgement {
 	other.kind = kind
 	return &other
 }
-
-func (j *judgement) outcome(c *Cell) *Outcome { return j.outcomes[c.ID] }
 
 // settings returns the cell's settings as the theory is told them.
 func (j *judgement) settings(c *Cell) Settings {

@@ -26,7 +26,7 @@ func judgeOne(t *testing.T, check string, o Outcome) Verdict {
 	t.Helper()
 	plan := planText(t, resting+"  - "+check+"\n")
 	o.ID = plan.Cells[0].ID
-	verdicts := Judge(plan, map[string]*Outcome{o.ID: &o})
+	verdicts := judged(t, plan, map[string]*Outcome{o.ID: &o})
 	if len(verdicts) != 1 || plan.Verdicts != 1 {
 		t.Fatalf("%d verdicts, %d planned", len(verdicts), plan.Verdicts)
 	}
@@ -144,7 +144,7 @@ func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verd
 		o.ID = c.ID
 		outcomes[c.ID] = &o
 	}
-	return Judge(plan, outcomes)
+	return judged(t, plan, outcomes)
 }
 
 func TestJudgeScaling(t *testing.T) {
@@ -218,10 +218,10 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	}
 	id := plan.Cells[0].ID
 	o := *e.Outcomes[id]
-	o.recorded, o.line = o.Trajectory(), nil
+	o.recorded, o.line = trajectoryOf(t, &o), nil
 	series := o.recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = Number(math.NaN())
-	if v := Judge(plan, map[string]*Outcome{id: &o})[0]; v.Verdict != Inconclusive {
+	if v := judged(t, plan, map[string]*Outcome{id: &o})[0]; v.Verdict != Inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
@@ -260,4 +260,14 @@ func TestExactMeansExact(t *testing.T) {
 			}
 		}
 	}
+}
+
+// judged is Judge of outcomes that can be read.
+func judged(t *testing.T, plan *Plan, outcomes map[string]*Outcome) []Verdict {
+	t.Helper()
+	verdicts, err := Judge(plan, outcomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdicts
 }

@@ -407,3 +407,30 @@ func armMeans(arms []grpo.Arm) []float64 {
 	}
 	return means
 }
+
+func (k Key) numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
+
+// number reads a numeric key; inf for grpo.Infinite.
+func (k Key) number(s *Settings) float64 {
+	switch v := k.Get(s).(type) {
+	case float64:
+		return v
+	case int:
+		if v == grpo.Infinite {
+			return math.Inf(1)
+		}
+		return float64(v)
+	}
+	panic("sweeps: " + k.Path + " is no number")
+}
+
+// setNumber writes a numeric key, an integer to the nearest.
+func (k Key) setNumber(s *Settings, x float64) {
+	var v any = x
+	if k.Kind == IntegerValue {
+		v = int(math.Round(x))
+	}
+	if err := k.Set(s, v); err != nil {
+		panic(err) // it is no list
+	}
+}

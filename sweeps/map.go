@@ -186,56 +186,6 @@ func listKeys(keys []Key) string {
 	return strings.Join(paths, "")
 }
 
-// parseCondition reads a condition `key=value` of the command line.
-func parseCondition(text string) (Condition, Problems) {
-	const source = "--where"
-	path, value, assigned := strings.Cut(text, "=")
-	k, known := LookupKey(path)
-	switch {
-	case !assigned:
-		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
-	case !known:
-		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
-	}
-	n, problems := parseYAML(source, path, []byte(value))
-	if n == nil {
-		return Condition{}, problems
-	}
-	l := newLoader(problems)
-	v, _ := l.value(k, n, path)
-	for i := range l.problems { // one value: its lines mean nothing
-		l.problems[i].Line, l.problems[i].Column = 0, 0
-	}
-	return Condition{Param: path, Values: []any{v}}, l.problems
-}
-
-func (k Key) numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
-
-// number reads a numeric key; inf for grpo.Infinite.
-func (k Key) number(s *Settings) float64 {
-	switch v := k.Get(s).(type) {
-	case float64:
-		return v
-	case int:
-		if v == grpo.Infinite {
-			return math.Inf(1)
-		}
-		return float64(v)
-	}
-	panic("sweeps: " + k.Path + " is no number")
-}
-
-// setNumber writes a numeric key, an integer to the nearest.
-func (k Key) setNumber(s *Settings, x float64) {
-	var v any = x
-	if k.Kind == IntegerValue {
-		v = int(math.Round(x))
-	}
-	if err := k.Set(s, v); err != nil {
-		panic(err) // it is no list
-	}
-}
-
 // RegimeMap is what was simulated and what theory says over two parameters.
 type RegimeMap struct {
 	panel
@@ -329,18 +279,18 @@ func linearDynamics(p *rom.Prediction) *rom.Dynamics {
 }
 
 // Maps makes the maps of a view, from what the experiment simulated.
-func (e *Experiment) Maps(view *MapView) []RegimeMap {
+func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
 	var maps []RegimeMap
 	for _, p := range view.panels {
-		maps = append(maps, newRegimeMap(p, e.Outcomes, e.predictions))
+		maps = append(maps, e.evidence.regimeMap(p))
 	}
-	return maps
+	return maps, e.evidence.failure
 }
 
-func newRegimeMap(p panel, outcomes map[string]*Outcome, cache *predictionCache) RegimeMap {
+func (e *evidence) regimeMap(p panel) RegimeMap {
 	m := RegimeMap{panel: p}
 	for _, c := range p.cells {
-		prediction := cache.predict(&c.Settings, rom.Unit)
+		prediction := e.cache.predict(&c.Settings, rom.Unit)
 		if m.kind == "" {
 			m.kind = prediction.ForceKind
 			if c.Settings.Optimizer.Kind == grpo.Adam {
@@ -349,7 +299,7 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache *predictionCache)
 		}
 		m.points = append(m.points, mapPoint{
 			x: p.x.number(&c.Settings), y: p.y.number(&c.Settings),
-			cell: c, class: c.class(outcomes[c.ID]), regime: newRegime(&c.Settings, prediction),
+			cell: c, class: e.class(c), regime: newRegime(&c.Settings, prediction),
 		})
 	}
 	grid := lattice{newScale(p.x, m.values(p.x)), newScale(p.y, m.values(p.y))}
@@ -360,7 +310,7 @@ func newRegimeMap(p panel, outcomes map[string]*Outcome, cache *predictionCache)
 			s := p.cells[0].Settings
 			p.x.setNumber(&s, x)
 			p.y.setNumber(&s, y)
-			r = newRegime(&s, cache.predictMotion(&s))
+			r = newRegime(&s, e.cache.predictMotion(&s))
 			known[spot{x, y}] = r
 		}
 		return r

@@ -30,7 +30,11 @@ func mapOf(t *testing.T, e *Experiment, x, y string, where ...string) []RegimeMa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.Maps(view)
+	maps, err := e.Maps(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return maps
 }
 
 func TestRegimeMap(t *testing.T) {

@@ -48,7 +48,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 	const cells, most = 100, 4 << 10
 	dir := t.TempDir()
 	before := heap()
-	appended, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	appended, err := openJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 		t.Errorf("%g bytes are held of a cell that was appended, want at most %d", held, most)
 	}
 	before = heap()
-	read, err := openJournal(dir, os.O_RDONLY)
+	read, err := loadJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 		t.Errorf("%g bytes are held of a cell that was read, want at most %d", held, most)
 	}
 	for _, j := range []*journal{appended, read} {
-		if recorded := j.outcomes["7"].Trajectory(); recorded == nil || len(recorded.Steps) != 200 {
+		if recorded := trajectoryOf(t, j.outcomes["7"]); recorded == nil || len(recorded.Steps) != 200 {
 			t.Error("the trajectory is lost")
 		}
 	}
@@ -104,7 +104,7 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	c := &planText(t, text).Cells[0]
-	j := newJudgement(&Check{}, 0.99, nil, newPredictionCache())
+	j := newJudgement(&Check{}, 0.99, newEvidence(nil))
 	cv, _, why := j.curve(c)
 	if why != "" {
 		t.Fatal(why)
@@ -151,11 +151,11 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		"mixed":    func(i int) int { return 7 * i % len(plan.Cells) },
 	} {
 		dir := t.TempDir()
-		j, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		j, err := openJournal(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := newTrajectoryTable(plan, j)
+		table, err := newTrajectoryTable(dir, plan.ids())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,11 +165,11 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 			if err := j.append(&o); err != nil {
 				t.Fatal(err)
 			}
-			if err := table.follow(o.ID, recorded); err != nil {
+			if err := table.follow(j.outcomes, o.ID, recorded); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := table.save(); err != nil {
+		if err := table.save(j.outcomes); err != nil {
 			t.Fatal(err)
 		}
 		table.discard()
@@ -190,7 +190,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 // nothing once the folder is used again.
 func TestTrajectoryGroups(t *testing.T) {
 	dir := t.TempDir()
-	j, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	j, err := openJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,18 +199,18 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i := range cells {
 		plan.Cells = append(plan.Cells, Cell{ID: fmt.Sprint("cell ", i)})
 	}
-	table, err := newTrajectoryTable(plan, j)
+	table, err := newTrajectoryTable(dir, plan.ids())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range plan.Cells {
 		o := longOutcome(plan.Cells[i].ID, steps)
 		recorded := o.recorded
-		if err := errors.Join(j.append(o), table.follow(o.ID, recorded)); err != nil {
+		if err := errors.Join(j.append(o), table.follow(j.outcomes, o.ID, recorded)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := table.save(); err != nil {
+	if err := table.save(j.outcomes); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.ReadFile[trajectoryRow](filepath.Join(dir, trajectoriesName))
@@ -229,10 +229,10 @@ func TestTrajectoryGroups(t *testing.T) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
 	}
-	if _, err := newTrajectoryTable(plan, j); err != nil { // and the program is killed
+	if _, err := newTrajectoryTable(dir, plan.ids()); err != nil { // and the program is killed
 		t.Fatal(err)
 	}
-	if err := writeJSON(filepath.Join(dir, manifestName), newManifest(&Spec{Name: "x"})); err != nil {
+	if err := newManifest("x", []byte("{}")).write(dir); err != nil {
 		t.Fatal(err)
 	}
 	release, err := openFolder(dir, "x")

@@ -3,7 +3,6 @@ package sweeps
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -25,12 +24,18 @@ type Outcome struct {
 // Trajectory returns what was recorded along the run, nil where nothing was. Of
 // a stored outcome it is read from the journal, each time: call it once, and
 // name the quantities that are wanted; without a name it is all of them.
-func (o *Outcome) Trajectory(wanted ...sim.Quantity) *Trajectory {
+func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
-		return o.recorded
+		return o.recorded, nil
 	}
 	return o.line.trajectory(wanted)
 }
+
+// Record sets what was recorded along the run.
+func (o *Outcome) Record(t *Trajectory) { o.recorded = t }
+
+// Stored reports whether the outcome is in a journal.
+func (o *Outcome) Stored() bool { return o.line != nil }
 
 // Estimate is a measured mean with its standard error; DF −1 where no chance
 // entered, 0 where the error is not known.
@@ -41,20 +46,6 @@ type Estimate struct {
 	DF     int     `json:"df"`
 }
 
-// newOutcome stores what a cell's simulation has found.
-func newOutcome(c *Cell, r sim.Result) *Outcome {
-	o := &Outcome{ID: c.ID, Status: CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
-	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
-	}
-	if len(r.Steps) == 0 {
-		return o
-	}
-	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
-	o.recorded = newTrajectory(&r)
-	return o
-}
-
 // estimate returns the estimate of the named quantity.
 func (o *Outcome) estimate(name string) (measure.Estimate, bool) {
 	for _, e := range o.Estimates {
@@ -63,20 +54,6 @@ func (o *Outcome) estimate(name string) (measure.Estimate, bool) {
 		}
 	}
 	return measure.Estimate{}, false
-}
-
-// interval returns the interval of a cell's estimate: Wilson's for shares, of
-// zero-variance groups and of replicas named so, Student's for everything else.
-func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
-	switch {
-	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix):
-		return e.Share(float64(e.DF+1), confidence)
-	case name != sim.ZeroVarianceShare:
-		return e.Interval(confidence)
-	}
-	run := c.Settings.Run
-	trials := float64(run.Replicas) * float64(run.Steps-run.BurnIn) * float64(c.Settings.Estimator.GroupsPerStep)
-	return e.Share(trials, confidence)
 }
 
 // intact reports whether an outcome read from a journal is one that a sweep can
@@ -105,12 +82,11 @@ func (o *Outcome) failure() string {
 	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
 }
 
-// meanReward returns the mean of J at the i-th recorded step of the cell's
-// trajectory, as well as its replicas know it.
-func (c *Cell) meanReward(t *Trajectory, i int) measure.Estimate {
-	s := t.Series(sim.ExpectedReward)
-	if c.Sim.Deterministic() {
-		return measure.Certain(float64(s.Mean[i]))
-	}
-	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i]), DF: c.Settings.Run.Replicas - 1}
-}
+// CellStatus is what became of a cell.
+type CellStatus string
+
+const (
+	CellOK       CellStatus = CellStatus(sim.OK)
+	CellDiverged CellStatus = CellStatus(sim.Diverged)
+	NoFixedPoint CellStatus = "no-fixed-point" // its start is defined by one, and there is none
+)

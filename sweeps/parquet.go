@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -26,12 +27,11 @@ type trajectoryRow struct {
 	Q95           float64 `parquet:"q95"`
 }
 
-// trajectoryTable writes trajectories.parquet: the cells of a plan in order, as
-// soon as a journal has them.
+// trajectoryTable writes trajectories.parquet: the cells of a sweep in order, each
+// as soon as it and those before it have an outcome.
 type trajectoryTable struct {
-	plan    *Plan
-	journal *journal
-	next    int // cell of the plan
+	ids     []string // of the cells, in order
+	next    int      // the first that is not written
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
 	rows    []trajectoryRow // of the last cell
@@ -41,34 +41,34 @@ type trajectoryTable struct {
 // which are in memory until the group is whole.
 const rowsTogether = 1 << 16
 
-// newTrajectoryTable begins the table. Whoever has it calls discard in the end.
-func newTrajectoryTable(plan *Plan, journal *journal) (*trajectoryTable, error) {
-	file, err := pendingFile(filepath.Join(filepath.Dir(journal.path), trajectoriesName))
+// newTrajectoryTable begins the table of a results folder for the cells with these
+// ids. The caller calls discard in the end.
+func newTrajectoryTable(dir string, ids []string) (*trajectoryTable, error) {
+	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsTogether))
-	return &trajectoryTable{plan: plan, journal: journal, file: file, columns: columns}, nil
+	return &trajectoryTable{ids: ids, file: file, columns: columns}, nil
 }
 
-// follow writes the cells that come next, as far as the journal has them: the one
-// with the given id, which has just been journaled, as it was recorded; others are
-// read again.
-func (t *trajectoryTable) follow(id string, recorded *Trajectory) error {
-	for ; t.next < len(t.plan.Cells); t.next++ {
-		o := t.journal.outcomes[t.plan.Cells[t.next].ID]
+// follow writes the cells that come next, as far as outcomes has them: the one
+// with the given id as it was recorded, others as they are stored.
+func (t *trajectoryTable) follow(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
+	for ; t.next < len(t.ids); t.next++ {
+		o := outcomes[t.ids[t.next]]
 		if o == nil {
 			break
 		}
-		trajectory := recorded
+		trajectory, err := recorded, error(nil)
 		if o.ID != id {
-			trajectory = o.Trajectory()
+			trajectory, err = o.Trajectory()
 		}
-		if err := t.write(o.ID, trajectory); err != nil {
+		if err := errors.Join(err, t.write(o.ID, trajectory)); err != nil {
 			return err
 		}
 	}
-	return t.journal.err()
+	return nil
 }
 
 func (t *trajectoryTable) write(id string, recorded *Trajectory) error {
@@ -90,12 +90,16 @@ func (t *trajectoryTable) write(id string, recorded *Trajectory) error {
 	return err
 }
 
-// save puts the file in its place, with the cells that are missing so far.
-func (t *trajectoryTable) save() error {
-	if err := errors.Join(t.follow("", nil), t.columns.Close()); err != nil {
-		return err
+// save writes the cells that are not written yet and puts the file in its place.
+func (t *trajectoryTable) save(outcomes map[string]*Outcome) error {
+	err := errors.Join(t.follow(outcomes, "", nil), t.columns.Close())
+	if err == nil {
+		err = t.file.CloseAtomicallyReplace()
 	}
-	return t.file.CloseAtomicallyReplace()
+	if err != nil {
+		return fmt.Errorf("%s: %w", trajectoriesName, err)
+	}
+	return nil
 }
 
 // discard removes a table that was not saved.

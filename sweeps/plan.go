@@ -33,15 +33,6 @@ type Cell struct {
 	Sim      sim.Cell // empty where Status is NoFixedPoint
 }
 
-// CellStatus is what became of a cell.
-type CellStatus string
-
-const (
-	CellOK       CellStatus = CellStatus(sim.OK)
-	CellDiverged CellStatus = CellStatus(sim.Diverged)
-	NoFixedPoint CellStatus = "no-fixed-point" // its start is defined by one, and there is none
-)
-
 // PlannedCheck is a check with the cells it judges: one set of cells a
 // verdict, or a few verdicts, each.
 type PlannedCheck struct {
@@ -249,4 +240,14 @@ func (c *Cell) Work() float64 {
 		work += 2 * float64(p.Pairs)
 	}
 	return work
+}
+
+// ids lists the ids of the cells in order, one that several cells share more than
+// once.
+func (p *Plan) ids() []string {
+	ids := make([]string, len(p.Cells))
+	for i := range p.Cells {
+		ids[i] = p.Cells[i].ID
+	}
+	return ids
 }

@@ -6,12 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Progress hears how a sweep gets on. All calls come from one goroutine.
@@ -27,100 +23,126 @@ type Progress interface {
 	Note(message string)
 }
 
-// Run simulates what the folder does not hold yet, then judges and writes
-// everything that derives from it. When ctx is done it keeps the finished
-// cells and returns the context's error; the same call goes on from there.
-func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (*Experiment, error) {
+// Run simulates the cells that the folder does not hold yet, judges, and writes
+// everything that derives from them: openRun, simulate, NewExperiment, write.
+// When ctx is done it keeps the finished cells and returns the context's error;
+// the same call goes on from there.
+func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (e *Experiment, err error) {
+	r, err := openRun(plan, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.simulate(ctx, workers, progress); err != nil {
+		return nil, err
+	}
+	if e, err = NewExperiment(plan, r.journal.outcomes); err != nil {
+		return nil, err
+	}
+	return e, e.write(dir, r.trajectories)
+}
+
+// run is a sweep under way: its plan, and the results folder that it fills.
+type run struct {
+	plan         *Plan
+	dir          string
+	release      func() error // the lock on the folder
+	manifest     *Manifest
+	journal      *journal
+	trajectories *trajectoryTable
+}
+
+// openRun locks the folder, reads its journal, sets damaged lines aside and writes
+// the manifest. The caller closes what it returns.
+func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 	release, err := openFolder(dir, plan.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-
-	journal, err := openJournal(dir, os.O_RDWR|os.O_CREATE|os.O_APPEND)
-	if err != nil {
+	r = &run{plan: plan, dir: dir, release: release, manifest: newManifest(plan.Spec.Name, plan.Spec.Document())}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	if r.journal, err = openJournal(dir); err != nil {
 		return nil, err
 	}
-	if len(journal.damaged) > 0 {
-		if err := journal.setAside(plan); err != nil {
+	if len(r.journal.damaged) > 0 {
+		if err := r.journal.setAside(plan.ids()); err != nil {
 			return nil, err
 		}
-		progress.Note(journal.damageReport())
+		progress.Note(r.journal.damageReport())
 	}
-	manifest := newManifest(plan.Spec)
 	if previous, err := readManifest(dir); err == nil {
-		manifest.Run = previous.Run
+		r.manifest.Run = previous.Run
 	}
-	if err := writeJSON(filepath.Join(dir, manifestName), manifest); err != nil {
+	if err := r.manifest.write(dir); err != nil {
 		return nil, err
 	}
-
-	wall, cpu := time.Now(), cpuSeconds()
-	trajectories, err := newTrajectoryTable(plan, journal)
-	if err != nil {
-		return nil, err
-	}
-	defer trajectories.discard()
-	simulated, err := simulateMissing(ctx, journal, trajectories, workers, progress)
-	if err != nil {
-		return nil, err
-	}
-	if err := journal.settle(plan); err != nil {
-		return nil, err
-	}
-	if simulated > 0 || manifest.Run == nil {
-		manifest.Run = newRunInfo(workers, simulated, time.Since(wall).Seconds(), cpuSeconds()-cpu)
-		if err := writeJSON(filepath.Join(dir, manifestName), manifest); err != nil {
-			return nil, err
-		}
-	}
-	return derive(plan, dir, journal, trajectories)
+	r.trajectories, err = newTrajectoryTable(dir, plan.ids())
+	return r, err
 }
 
-// simulateMissing runs the cells that the journal lacks, and adds each as it is
-// finished.
-func simulateMissing(ctx context.Context, journal *journal, trajectories *trajectoryTable, workers int, progress Progress) (simulated int, err error) {
-	plan := trajectories.plan
-	missing, planned := plan.missing(journal.outcomes)
-	for i := range plan.Cells {
-		if o := journal.outcomes[plan.Cells[i].ID]; o == nil || o.line != nil {
+// close releases the folder; what is not saved of the trajectories is removed.
+func (r *run) close() error {
+	var err error
+	if r.trajectories != nil {
+		r.trajectories.discard()
+	}
+	if r.journal != nil {
+		err = r.journal.close()
+	}
+	return errors.Join(err, r.release())
+}
+
+// simulate runs the cells that the journal lacks, appends each as it is finished,
+// puts the journal in order and notes in the manifest what it took.
+func (r *run) simulate(ctx context.Context, workers int, progress Progress) error {
+	wall, cpu := time.Now(), cpuSeconds()
+	missing, planned := r.plan.missing(r.journal.outcomes)
+	for _, id := range r.plan.ids() {
+		if o := r.journal.outcomes[id]; o == nil || o.Stored() {
 			continue
-		} else if err := journal.append(o); err != nil { // finished without a simulation
-			return 0, err
+		} else if err := r.journal.append(o); err != nil { // finished without a simulation
+			return err
 		}
 	}
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
 	}
-	progress.Begin(plan.Spec.Name, planned, planned-len(missing), work)
-	heard := func(c *Cell) {
+	progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
+	simulated := 0
+	finished := func(c *Cell) {
 		simulated++
 		progress.Cell(c.Work())
 	}
-	err = simulateInOrder(ctx, missing, workers, heard, func(o *Outcome) error {
-		recorded := o.recorded
-		if err := journal.append(o); err != nil {
+	err := simulateInOrder(ctx, missing, workers, finished, func(o *Outcome) error {
+		recorded, err := o.Trajectory() // before the journal has it
+		if err := errors.Join(err, r.journal.append(o)); err != nil {
 			return err
 		}
-		return trajectories.follow(o.ID, recorded)
+		return r.trajectories.follow(r.journal.outcomes, o.ID, recorded)
 	})
 	progress.End()
-	return simulated, errors.Join(err, journal.file.Sync())
+	if err != nil {
+		return err
+	}
+	if err := r.journal.settle(r.plan.ids()); err != nil {
+		return err
+	}
+	if simulated == 0 && r.manifest.Run != nil {
+		return nil
+	}
+	r.manifest.Run = newRunInfo(workers, simulated, time.Since(wall).Seconds(), cpuSeconds()-cpu)
+	return r.manifest.write(r.dir)
 }
 
 // Open reads a finished results folder: its plan and its outcomes. It neither
 // simulates nor writes. A folder whose cells are not all there and intact is an
 // error.
 func Open(dir string) (*Plan, map[string]*Outcome, error) {
-	plan, journal, err := open(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	return plan, journal.outcomes, nil
-}
-
-func open(dir string) (*Plan, *journal, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -133,7 +155,7 @@ func open(dir string) (*Plan, *journal, error) {
 		return nil, nil, err
 	}
 	plan := NewPlan(spec)
-	journal, err := openJournal(dir, os.O_RDONLY)
+	journal, err := loadJournal(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,96 +163,26 @@ func open(dir string) (*Plan, *journal, error) {
 		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, journalName), len(journal.damaged))}
 	}
 	missing := 0
-	for i := range plan.Cells {
-		if journal.outcomes[plan.Cells[i].ID] == nil {
+	for _, id := range plan.ids() {
+		if journal.outcomes[id] == nil {
 			missing++
 		}
 	}
 	if missing > 0 {
 		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
 	}
-	return plan, journal, nil
+	return plan, journal.outcomes, nil
 }
 
 // JudgeFolder judges a finished folder again and rewrites what derives from it.
 func JudgeFolder(dir string) (*Experiment, error) {
-	plan, journal, err := open(dir)
+	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	release, err := openFolder(dir, plan.Spec.Name)
+	e, err := NewExperiment(plan, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	trajectories, err := newTrajectoryTable(plan, journal)
-	if err != nil {
-		return nil, err
-	}
-	defer trajectories.discard()
-	return derive(plan, dir, journal, trajectories)
-}
-
-// derive judges, and writes every table of a results folder.
-func derive(plan *Plan, dir string, journal *journal, trajectories *trajectoryTable) (*Experiment, error) {
-	outcomes := journal.outcomes
-	e := &Experiment{Plan: plan, Outcomes: outcomes, predictions: newPredictionCache()}
-	e.Verdicts = judge(plan, outcomes, e.predictions)
-	e.Figures = figures(plan, outcomes, e.Verdicts, e.predictions)
-	for _, table := range []struct {
-		name string
-		make func() ([]byte, error)
-	}{
-		{"cells.csv", e.cellsCSV},
-		{"predictions.csv", e.predictionsCSV},
-		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(plan.Spec.Name, e.Verdicts) }},
-		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
-	} {
-		data, err := table.make()
-		if err := errors.Join(err, journal.err()); err != nil {
-			return nil, fmt.Errorf("%s: %w", table.name, err)
-		}
-		if err := writeFile(filepath.Join(dir, table.name), data); err != nil {
-			return nil, err
-		}
-	}
-	if err := trajectories.save(); err != nil {
-		return nil, fmt.Errorf("%s: %w", trajectoriesName, err)
-	}
-	return e, nil
-}
-
-func newManifest(spec *Spec) *Manifest {
-	config := spec.Document()
-	return &Manifest{Name: spec.Name, Hash: checksum(config), Config: config}
-}
-
-func newRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
-	info := &RunInfo{
-		Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu,
-	}
-	info.Host, _ = os.Hostname()
-	if build, ok := debug.ReadBuildInfo(); ok {
-		info.Version = build.Main.Version
-		for _, setting := range build.Settings {
-			switch setting.Key {
-			case "vcs.revision":
-				info.Version = setting.Value
-			case "GOAMD64":
-				info.AMD64 = setting.Value
-			}
-		}
-	}
-	return info
-}
-
-// cpuSeconds returns the user and system time this process has used.
-func cpuSeconds() float64 {
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(usage.Utime) + seconds(usage.Stime)
+	return e, e.Write(dir)
 }

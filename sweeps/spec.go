@@ -124,3 +124,27 @@ type Locate struct {
 	From, To  float64 // 0 < From < To
 	Tolerance float64 // relative, in (0, 1)
 }
+
+// Fault is a mistake planted in the theory: what it is told of a cell, the
+// constants it computes with, or the name it expects of a run.
+type Fault struct {
+	Set   func(*Settings) // nil: nothing
+	Scale rom.Factors     // rom.Unit: nothing
+	Mode  string          // "": nothing
+}
+
+// NoFault is the theory as derived.
+var NoFault = Fault{Scale: rom.Unit}
+
+// Fault returns what the control plants.
+func (c *Control) Fault() Fault {
+	set := func(s *Settings) {
+		for _, a := range c.Set {
+			key, _ := LookupKey(a.Param)
+			if err := key.Set(s, a.Value); err != nil {
+				panic(err) // checked when the file was loaded
+			}
+		}
+	}
+	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
+}

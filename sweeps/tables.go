@@ -95,33 +95,6 @@ func format(x Number, digits int) string {
 	}
 }
 
-// parameters returns the keys that differ between cells, those of the axes and
-// of the variants' settings, in the order of the key table.
-func (e *Experiment) parameters() []Key {
-	used := make(map[string]bool)
-	axes := func(sweep []Axis) {
-		for _, axis := range sweep {
-			for _, path := range axis.Params {
-				used[path] = true
-			}
-		}
-	}
-	axes(e.Plan.Spec.Sweep)
-	for _, v := range e.Plan.Spec.Variants {
-		for _, a := range v.Set {
-			used[a.Param] = true
-		}
-		axes(v.Sweep)
-	}
-	var keys []Key
-	for _, k := range Keys {
-		if used[k.Path] {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
 // cellsCSV returns cells.csv: parameters, estimates with the interval of the
 // file's confidence for each alone, status.
 func (e *Experiment) cellsCSV() ([]byte, error) {
@@ -162,14 +135,6 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	})
 }
 
-func (e *Experiment) identify(c *Cell, keys []Key) []string {
-	row := []string{c.ID, c.Variant}
-	for _, k := range keys {
-		row = append(row, Format(k.Get(&c.Settings)))
-	}
-	return row
-}
-
 // predictionsCSV returns predictions.csv: what the theory says of each cell.
 func (e *Experiment) predictionsCSV() ([]byte, error) {
 	keys := e.parameters()
@@ -184,7 +149,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope")
 	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
 		c := &e.Plan.Cells[i]
-		p := e.predictions.predict(&c.Settings, rom.Unit)
+		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
 		if p.ForceKind == rom.LeadingOrder {
 			full = &p.LeadingOrder

@@ -72,12 +72,17 @@ func (c *cell) try(ctx context.Context, seed int, fare diet) (trial, error) {
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{verdicts: sweeps.Judge(plan, outcomes)}
+	var t trial
+	if t.verdicts, err = sweeps.Judge(plan, outcomes); err != nil {
+		return trial{}, err
+	}
 	for _, v := range t.verdicts {
 		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
 		switch c.cover {
 		case simultaneous:
-			intervals = band(&plan.Cells[0], outcomes[plan.Cells[0].ID])
+			if intervals, err = band(&plan.Cells[0], outcomes[plan.Cells[0].ID]); err != nil {
+				return trial{}, err
+			}
 		case bracket: // the prediction is made at the stiffness that the trial measured
 			p := float64(v.Predicted)
 			intervals = []interval{{float64(v.Measured) / p, float64(v.Lo) / p, float64(v.Hi) / p}}
@@ -112,9 +117,12 @@ func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 
 // band is the simultaneous band of the mean reward (Bonferroni over the recorded
 // steps, as the trajectory claim has it). Every replica starts in one place.
-func band(c *sweeps.Cell, o *sweeps.Outcome) []interval {
+func band(c *sweeps.Cell, o *sweeps.Outcome) ([]interval, error) {
+	recorded, err := o.Trajectory(sim.ExpectedReward)
+	if err != nil {
+		return nil, err
+	}
 	var intervals []interval
-	recorded := o.Trajectory(sim.ExpectedReward)
 	steps, series := recorded.Steps, recorded.Series(sim.ExpectedReward)
 	for i := range steps {
 		if steps[i] == 0 {
@@ -124,7 +132,7 @@ func band(c *sweeps.Cell, o *sweeps.Outcome) []interval {
 		lo, hi := e.Interval(1 - (1-confidence)/float64(len(steps)))
 		intervals = append(intervals, interval{e.Mean, lo, hi})
 	}
-	return intervals
+	return intervals, nil
 }
 
 // trials runs seeds 1 to n, several at a time.

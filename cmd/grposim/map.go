@@ -58,7 +58,10 @@ of whole numbers these are steps halfway between. Variants have a map each.`,
 			if err != nil {
 				return err
 			}
-			maps := experiment.Maps(view)
+			maps, err := experiment.Maps(view)
+			if err != nil {
+				return err
+			}
 			for _, m := range maps {
 				experiment.Show(m.Figure())
 			}
