@@ -90,13 +90,13 @@ func acrossOver(check *Check, cells []*Cell) []CellSet {
 			name := check.Over + "|"
 			var others []string
 			for _, a := range c.Axes {
-				if a.Param != check.Over && !strings.HasPrefix(a.Param, "run.") {
+				if k, _ := LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
 					others = append(others, a.Param+"="+Format(a.Value))
 				}
 			}
 			sets = append(sets, CellSet{
 				Name:  name + strings.Join(others, ","),
-				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + shortName(check.Over)),
+				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + ShortName(check.Over)),
 			})
 		}
 		sets[n].Cells = append(sets[n].Cells, c)

@@ -15,12 +15,12 @@ import (
 
 func locatedQuantity(event string) func(*Check, []*Cell) []string {
 	return func(check *Check, _ []*Cell) []string {
-		return []string{event + " in " + shortName(check.Locate.Param)}
+		return []string{event + " in " + ShortName(check.Locate.Param)}
 	}
 }
 
 func safetyQuantities(check *Check, _ []*Cell) []string {
-	threshold := "stability threshold in " + shortName(check.Locate.Param)
+	threshold := "stability threshold in " + ShortName(check.Locate.Param)
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
 

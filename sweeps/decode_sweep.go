@@ -214,28 +214,17 @@ func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 func roundValue(v any) any {
 	switch v := v.(type) {
 	case float64:
-		return round12(v)
+		return Round(v)
 	case []float64:
-		return roundEach(v)
+		return RoundAll(v)
 	case Init:
-		return Init{Kind: v.Kind, Logits: roundEach(v.Logits), Offset: round12(v.Offset)}
+		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
 	case []ArmGroup:
 		for i := range v {
-			v[i].Arm.Mean, v[i].Arm.Std = round12(v[i].Arm.Mean), round12(v[i].Arm.Std)
+			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
 		}
 	}
 	return v
-}
-
-func roundEach(list []float64) []float64 {
-	if list == nil {
-		return nil
-	}
-	rounded := make([]float64, len(list))
-	for i, x := range list {
-		rounded[i] = round12(x)
-	}
-	return rounded
 }
 
 // interval is what log and range have in common.

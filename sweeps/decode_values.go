@@ -233,3 +233,16 @@ func parseCondition(text string) (Condition, Problems) {
 	}
 	return Condition{Param: path, Values: []any{v}}, l.problems
 }
+
+// ParseNumericKey finds the key with a path that a flag of the command line, source,
+// gives, and whose value is a number.
+func ParseNumericKey(source, path string) (Key, Problems) {
+	k, known := LookupKey(path)
+	switch {
+	case !known:
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+	case !k.numeric():
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
+	}
+	return k, nil
+}

@@ -1,10 +1,8 @@
 package sweeps
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
@@ -223,19 +221,10 @@ func comparable12(v any) any {
 	case int, string:
 		return v
 	case float64:
-		return round12(v)
+		return Round(v)
 	default:
 		return Format(v)
 	}
-}
-
-// round12 rounds to 12 significant digits, and −0 to 0.
-func round12(x float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 11, 64), 64)
-	if err != nil {
-		panic(fmt.Sprintf("sweeps: %v does not round", x)) // only numbers of a file come here, and they are finite
-	}
-	return rounded + 0
 }
 
 // logPoints returns n numbers from `from` to `to`, both included, in equal
@@ -244,9 +233,9 @@ func logPoints(from, to float64, n int) []float64 {
 	points := make([]float64, n)
 	for i := range points {
 		share := float64(i) / float64(n-1)
-		points[i] = round12(math.Exp((1-share)*math.Log(from) + share*math.Log(to)))
+		points[i] = Round(math.Exp((1-share)*math.Log(from) + share*math.Log(to)))
 	}
-	points[0], points[n-1] = round12(from), round12(to)
+	points[0], points[n-1] = Round(from), Round(to)
 	return points
 }
 
@@ -255,7 +244,7 @@ func logPoints(from, to float64, n int) []float64 {
 func rangePoints(from, step float64, n int) []float64 {
 	points := make([]float64, n)
 	for i := range points {
-		points[i] = round12(from + float64(i)*step)
+		points[i] = Round(from + float64(i)*step)
 	}
 	return points
 }

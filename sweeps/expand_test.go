@@ -206,16 +206,16 @@ checks:
 func TestRound12(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(-1e300, 1e300).Draw(t, "x")
-		r := round12(x)
-		if r != round12(r) {
-			t.Errorf("%v rounds to %v and then to %v", x, r, round12(r))
+		r := Round(x)
+		if r != Round(r) {
+			t.Errorf("%v rounds to %v and then to %v", x, r, Round(r))
 		}
 		// half a unit of the 12th digit, and the rounding of the result itself
 		if bound := math.Abs(x)*(0.5e-11+0x1p-52) + math.SmallestNonzeroFloat64; math.Abs(r-x) > bound {
 			t.Errorf("%v rounds to %v", x, r)
 		}
 	})
-	if zero := round12(math.Copysign(0, -1)); math.Signbit(zero) {
+	if zero := Round(math.Copysign(0, -1)); math.Signbit(zero) {
 		t.Error("−0 stays −0")
 	}
 }

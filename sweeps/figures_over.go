@@ -59,8 +59,9 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	if l := j.check.Locate; l != nil {
 		found = "located"
 		f.YScale = LogAxis
-		f.Title += ", located in " + parameterName(l.Param, settings)
-		f.YLabel = strings.Replace(f.YLabel, "%s", parameterName(l.Param, settings), 1)
+		param, _ := LookupKey(l.Param)
+		f.Title += ", located in " + param.Title(settings)
+		f.YLabel = strings.Replace(f.YLabel, "%s", param.Title(settings), 1)
 	}
 	param, inLine := abscissa(cells)
 	if inLine {
@@ -70,7 +71,8 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		}
 		slices.Sort(places)
 		f.XScale = spacing(slices.Compact(places))
-		f.XLabel = axisLabel(param, settings)
+		k, _ := LookupKey(param)
+		f.XLabel = k.AxisLabel(settings)
 		if param == momentumKey {
 			f.XLabel = "1 − μ"
 		}
@@ -169,7 +171,7 @@ func (values overValues) divide() bool {
 func abscissa(cells []*Cell) (param string, found bool) {
 	for _, a := range cells[0].Axes {
 		k, _ := LookupKey(a.Param)
-		if !k.numeric() || ofRun(a.Param) {
+		if !k.numeric() || k.OfRun() {
 			continue
 		}
 		seen := make(map[string][]float64)

@@ -36,7 +36,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 	nan := math.NaN()
 	for _, set := range sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
-		name = strings.TrimSuffix(name, "over "+shortName(j.check.Over))
+		name = strings.TrimSuffix(name, "over "+ShortName(j.check.Over))
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {

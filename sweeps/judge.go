@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -110,19 +109,7 @@ func (j *judgement) planted() (*judgement, string) {
 		return &wrong, "the exact prediction"
 	}
 	wrong.plant(control.Fault())
-	var words []string
-	if control.Mode != "" {
-		words = append(words, "mode = "+control.Mode)
-	}
-	for _, a := range control.Set {
-		words = append(words, a.Param+" = "+Format(a.Value))
-	}
-	for _, f := range factorNames(control.Scale) {
-		if f.value != 1 {
-			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
-		}
-	}
-	return &wrong, strings.Join(words, ", ")
+	return &wrong, control.String()
 }
 
 // find finds the claim's quantities for a set of cells, unless one of them has

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -96,6 +97,9 @@ type Key struct {
 	Default any      // nil where the key is required or its default depends on other keys
 	Follows string   // the default in words, where it depends on other keys
 	Doc     string
+	Symbol  string // in labels and quantities, such as η; "" the last word of Path
+	Noun    string // in titles and on axes, such as learning rate; "" Path
+	Unit    string // on axes; "" none
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
@@ -215,9 +219,9 @@ var Keys = []Key{
 	},
 
 	integerKey(groupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient itself (one replica, noise claims out of scope).",
-		func(s *Settings) *int { return &s.Estimator.GroupSize }),
+		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey("grpo.groups_per_step", atLeast(1), 1, "Independent groups averaged in one step.",
-		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }),
+		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
 	wordKey("grpo.advantage.baseline", grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts: the group's mean, or the mean of the others.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
 	wordKey("grpo.advantage.scale", grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
@@ -233,7 +237,7 @@ var Keys = []Key{
 	numberKey("grpo.importance.clip_high", positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }),
 	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
-		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }),
+		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How its gradient is taken: in closed form, or by a sampled estimator as trainers use it.",
 		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }),
 	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the penalty is evaluated.",
@@ -242,14 +246,14 @@ var Keys = []Key{
 	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: refresh the snapshot every `interval` ≥ 1 steps; `delay`: the policy of `interval` ≥ 0 steps ago.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
 	integerKey(lagKey, atLeast(0), 1, "Refresh interval K in optimizer steps, at least 1 for `block`.",
-		func(s *Settings) *int { return &s.Lag.Interval }),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps"),
 
 	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
 		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
 	numberKey(rateKey, positive, nil, "Learning rate η.",
-		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }),
+		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
 	numberKey(momentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
-		func(s *Settings) *float64 { return &s.Optimizer.Momentum }),
+		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", ""),
 	numberKey("optimizer.beta1", belowOne, 0.9, "Adam: decay of the first moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }),
 	numberKey("optimizer.beta2", belowOne, 0.999, "Adam: decay of the second moment.",
@@ -302,6 +306,45 @@ func wordKey[Word ~string](path string, words []Word, standard Word, doc string,
 		k.Words = append(k.Words, string(w))
 	}
 	return k
+}
+
+// named gives a key the symbol, noun and unit of its quantity.
+func (k Key) named(symbol, noun, unit string) Key {
+	k.Symbol, k.Noun, k.Unit = symbol, noun, unit
+	return k
+}
+
+// ShortName is the key's symbol where it has one, else the last word of its path.
+func (k Key) ShortName() string { return cmp.Or(k.Symbol, lastName(k.Path)) }
+
+// Title is the key in words under s, such as learning rate η; its path where it has
+// no words. The interval of a delay is no refresh interval.
+func (k Key) Title(s *Settings) string {
+	switch {
+	case k.Noun == "":
+		return k.Path
+	case k.Path == lagKey && s.Lag.Kind == grpo.Delay:
+		return "delay " + k.Symbol
+	}
+	return k.Noun + " " + k.Symbol
+}
+
+// AxisLabel is the Title with the unit.
+func (k Key) AxisLabel(s *Settings) string {
+	if k.Unit == "" {
+		return k.Title(s)
+	}
+	return k.Title(s) + ", " + k.Unit
+}
+
+// OfRun says whether the key is one of `run`: how long and how often a cell is
+// simulated, which no prediction depends on.
+func (k Key) OfRun() bool { return strings.HasPrefix(k.Path, "run.") }
+
+// ShortName is that of the key with a path of the table.
+func ShortName(path string) string {
+	k, _ := LookupKey(path)
+	return k.ShortName()
 }
 
 // LookupKey finds a key of the table by its dotted path.
@@ -408,6 +451,7 @@ func armMeans(arms []grpo.Arm) []float64 {
 	return means
 }
 
+// Numeric says whether the key's value is a number.
 func (k Key) numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
 // number reads a numeric key; inf for grpo.Infinite.

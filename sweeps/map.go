@@ -29,13 +29,8 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 		problems = append(problems, Problem{Source: source, Text: fmt.Sprintf(format, args...)})
 	}
 	axis := func(flag, path string) Key {
-		k, known := LookupKey(path)
-		switch {
-		case !known:
-			report(flag, "got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))
-		case !k.numeric():
-			report(flag, "got %s, want a key whose value is a number", path)
-		}
+		k, bad := ParseNumericKey(flag, path)
+		problems = append(problems, bad...)
 		return k
 	}
 	p := panel{x: axis("--x", x), y: axis("--y", y)}
@@ -119,7 +114,10 @@ func automaticMaps(plan *Plan) []panel {
 		fit := true
 		for _, a := range g.axes {
 			var k Key
-			params := slices.DeleteFunc(slices.Clone(a.Params), ofRun)
+			params := slices.DeleteFunc(slices.Clone(a.Params), func(path string) bool {
+				k, _ := LookupKey(path)
+				return k.OfRun()
+			})
 			if len(params) == 1 {
 				k, _ = LookupKey(params[0])
 			}
@@ -157,7 +155,7 @@ func (p *panel) finite() bool {
 func (p *panel) varied() []Key {
 	var varied []Key
 	for _, k := range Keys {
-		if ofRun(k.Path) {
+		if k.OfRun() {
 			continue
 		}
 		seen := make(map[string]bool)
@@ -172,8 +170,6 @@ func (p *panel) varied() []Key {
 	}
 	return varied
 }
-
-func ofRun(path string) bool { return strings.HasPrefix(path, "run.") }
 
 func listKeys(keys []Key) string {
 	var paths []string
@@ -439,8 +435,8 @@ func (m *RegimeMap) Figure() Figure {
 	settings := &m.cells[0].Settings
 	f := Figure{
 		Name:   MapName(m.x.Path, m.y.Path),
-		Title:  fmt.Sprintf("Regimes over %s and %s", parameterName(m.x.Path, settings), parameterName(m.y.Path, settings)),
-		XLabel: axisLabel(m.x.Path, settings), YLabel: axisLabel(m.y.Path, settings),
+		Title:  fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
+		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
 	if m.variant != "" {

@@ -77,7 +77,7 @@ func (m *measures) identify(content map[string]any) {
 
 // place puts what is measured about the fixed point into a cell.
 func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
-	e := roundAll(direction(len(point), c.Seed))
+	e := RoundAll(direction(len(point), c.Seed))
 	if m.stiffness != nil {
 		c.Stiffness = stiffnessProbes(params, point, m.stiffness)
 	}
@@ -105,7 +105,7 @@ func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.Sti
 	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
 		return sim.StiffnessProbe{
 			Name: name, Displaced: displaced, Point: point,
-			Direction: roundAll(mode.Direction), Covector: roundAll(mode.Covector),
+			Direction: RoundAll(mode.Direction), Covector: RoundAll(mode.Covector),
 			Displacement: check.Displacement, Pairs: check.Draws,
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"grposim/grpo"
@@ -116,10 +115,10 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 		return
 	}
 	if s.Policy.Init.Kind == AtFixedPoint {
-		c.Sim.Init = roundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
+		c.Sim.Init = RoundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
 	}
 	if ok {
-		m.place(&c.Sim, params, roundAll(point.Logits))
+		m.place(&c.Sim, params, RoundAll(point.Logits))
 	}
 }
 
@@ -173,16 +172,6 @@ func direction(arms int, seed uint64) []float64 {
 	return e
 }
 
-// roundAll rounds to 12 significant digits, so that numbers that went through
-// the theory's linear algebra are the same on every machine.
-func roundAll(x []float64) []float64 {
-	rounded := make([]float64, len(x))
-	for i, v := range x {
-		rounded[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
-	}
-	return rounded
-}
-
 // Label names the cell for people: its variant and the last words of its axes.
 func (c *Cell) Label() string { return label(c.Variant, c.Axes, "") }
 
@@ -192,31 +181,11 @@ func label(variant string, axes []Assignment, without string) string {
 		parts = append(parts, variant)
 	}
 	for _, a := range axes {
-		if a.Param != without && !strings.HasPrefix(a.Param, "run.") {
-			parts = append(parts, shortName(a.Param)+"="+Format(a.Value))
+		if k, _ := LookupKey(a.Param); a.Param != without && !k.OfRun() {
+			parts = append(parts, k.ShortName()+"="+Format(a.Value))
 		}
 	}
 	return strings.Join(parts, " ")
-}
-
-// shortName is the symbol of a parameter where it has one, else the last word
-// of its path.
-func shortName(param string) string {
-	switch param {
-	case "grpo.group_size":
-		return "G"
-	case "grpo.groups_per_step":
-		return "B"
-	case "lag.interval":
-		return "K"
-	case "optimizer.learning_rate":
-		return "η"
-	case "optimizer.momentum":
-		return "μ"
-	case "grpo.kl.coefficient":
-		return "β"
-	}
-	return param[strings.LastIndexByte(param, '.')+1:]
 }
 
 // Work is the work of simulating a cell, in steps of one replica.

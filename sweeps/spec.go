@@ -1,9 +1,11 @@
 package sweeps
 
 import (
+	"fmt"
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"strings"
 )
 
 // Spec is a configuration file, checked and complete: every default is filled
@@ -147,4 +149,21 @@ func (c *Control) Fault() Fault {
 		}
 	}
 	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
+}
+
+// String gives the fault in words: stiffness × 1.1.
+func (c *Control) String() string {
+	var words []string
+	if c.Mode != "" {
+		words = append(words, "mode = "+c.Mode)
+	}
+	for _, a := range c.Set {
+		words = append(words, a.Param+" = "+Format(a.Value))
+	}
+	for _, f := range factorNames(c.Scale) {
+		if f.value != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
+		}
+	}
+	return strings.Join(words, ", ")
 }
