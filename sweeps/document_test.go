@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -55,16 +54,6 @@ func glob(t *testing.T, patterns ...string) []string {
 	return files
 }
 
-// minimal is the smallest configuration.
-const minimal = `
-name: minimal
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8}
-optimizer: {learning_rate: 0.1}
-run: {steps: 20}
-`
-
 func loadText(t *testing.T, text string) *Spec {
 	t.Helper()
 	spec, err := Load(t.Name(), []byte(text))
@@ -72,18 +61,4 @@ func loadText(t *testing.T, text string) *Spec {
 		t.Fatal(err)
 	}
 	return spec
-}
-
-func planText(t *testing.T, text string) *Plan {
-	t.Helper()
-	return NewPlan(loadText(t, text))
-}
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

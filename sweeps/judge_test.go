@@ -218,8 +218,9 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	}
 	id := plan.Cells[0].ID
 	o := *e.Outcomes[id]
-	o.recorded, o.line = trajectoryOf(t, &o), nil
-	series := o.recorded.Series(sim.ExpectedReward)
+	recorded := trajectoryOf(t, &o)
+	o.Record(recorded)
+	series := recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = Number(math.NaN())
 	if v := judged(t, plan, map[string]*Outcome{id: &o})[0]; v.Verdict != Inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)

@@ -31,8 +31,8 @@ func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	return o.line.trajectory(wanted)
 }
 
-// Record sets what was recorded along the run.
-func (o *Outcome) Record(t *Trajectory) { o.recorded = t }
+// Record sets what was recorded along the run, in the place of what is stored.
+func (o *Outcome) Record(t *Trajectory) { o.recorded, o.line = t, nil }
 
 // Stored reports whether the outcome is in a journal.
 func (o *Outcome) Stored() bool { return o.line != nil }

@@ -103,3 +103,17 @@ func TestQueueInterrupted(t *testing.T) {
 		t.Errorf("error %v: %d finished, %d passed on", err, heard, left)
 	}
 }
+
+// tiny is a sweep of 60 cells that take a few milliseconds each.
+const tiny = `
+name: tiny
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 1}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 200, burn_in: 50, replicas: 16}
+sweep:
+  - {param: optimizer.learning_rate, range: {from: 0.01, to: 0.1, step: 0.01}}
+  - {param: optimizer.momentum, values: [0, 0.3, 0.5]}
+  - {param: lag.interval, values: [1, 4]}
+`

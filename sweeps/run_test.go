@@ -324,3 +324,31 @@ func TestJudgeFolder(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
+
+// minimal is the smallest configuration.
+const minimal = `
+name: minimal
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8}
+optimizer: {learning_rate: 0.1}
+run: {steps: 20}
+`
+
+func planText(t *testing.T, text string) *Plan {
+	t.Helper()
+	spec, err := Load(t.Name(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewPlan(spec)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

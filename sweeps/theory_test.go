@@ -22,7 +22,7 @@ var notTheorys = map[string]string{
 // Every key of the configuration reaches the theory, with every value of an
 // enumeration a different one.
 func TestTranslationLeavesNothingOut(t *testing.T) {
-	base := loadText(t, minimal).Points()[0].Settings
+	base := planText(t, minimal).Spec.Points()[0].Settings
 	for _, k := range Keys {
 		values := differentValues(t, k, &base)
 		seen := []rom.Params{}
@@ -81,7 +81,7 @@ func differentValues(t *testing.T, k Key, s *Settings) []any {
 
 // The fields of rom.Params that the translation fills are all of them.
 func TestTranslationFillsEveryField(t *testing.T) {
-	s := loadText(t, minimal).Points()[0].Settings
+	s := planText(t, minimal).Spec.Points()[0].Settings
 	s.Estimator.GroupsPerStep = 3
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode = grpo.Clip
