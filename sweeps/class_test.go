@@ -18,13 +18,15 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 	c.Settings.Estimator.GroupSize = grpo.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
 	c.Sim.Estimator = c.Settings.Estimator
-	o := &Outcome{Status: CellOK, recorded: &Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}}
+	recorded := &Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
 	j, p := RecordedSeries{Quantity: sim.ExpectedReward}, RecordedSeries{Quantity: sim.Collision}
-	for _, t := range o.recorded.Steps {
+	for _, t := range recorded.Steps {
 		j.Mean, j.StdErr = append(j.Mean, Number(reward(float64(t)))), append(j.StdErr, 0)
 		p.Mean, p.StdErr = append(p.Mean, Number(collision)), append(p.StdErr, 0)
 	}
-	o.recorded.Quantities = []RecordedSeries{j, p}
+	recorded.Quantities = []RecordedSeries{j, p}
+	o := &Outcome{Status: CellOK}
+	o.Record(recorded)
 	return c, o
 }
 
@@ -115,8 +117,12 @@ func TestClassKnowsItsNoise(t *testing.T) {
 		{1, 0, ""},
 	} {
 		cell.Settings.Run.Replicas = c.replicas
-		for i := range o.recorded.Steps {
-			o.recorded.Quantities[0].StdErr[i] = Number(c.stdErr)
+		recorded, err := o.Trajectory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range recorded.Steps {
+			recorded.Quantities[0].StdErr[i] = Number(c.stdErr)
 		}
 		if got := classOf(cell, o); got != c.want {
 			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)

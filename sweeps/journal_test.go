@@ -259,3 +259,20 @@ func FuzzJournal(f *testing.F) {
 		}
 	})
 }
+
+// Outcomes that no sweep can have written are damage, checksum or not.
+func TestImpossibleOutcomes(t *testing.T) {
+	for _, o := range []Outcome{
+		{ID: "a", Status: "bogus"},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
+	} {
+		line, err := appendLine(nil, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := readText(t, line); len(j.outcomes) != 0 || len(j.damaged) != 1 {
+			t.Errorf("%s is accepted", line)
+		}
+	}
+}

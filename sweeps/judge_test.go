@@ -218,7 +218,10 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	}
 	id := plan.Cells[0].ID
 	o := *e.Outcomes[id]
-	recorded := trajectoryOf(t, &o)
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
 	o.Record(recorded)
 	series := recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = Number(math.NaN())
