@@ -32,8 +32,8 @@ test-long: ## tests that take minutes: all of reproduce, close statistics, anoth
 	$(GO) test -timeout 60m -tags long ./...
 
 fuzz: ## every parser, and the theory, on inputs nobody thought of; a minute each
-	$(GO) test ./sweeps -run '^$$' -fuzz FuzzLoad -fuzztime 60s
-	$(GO) test ./sweeps -run '^$$' -fuzz FuzzJournal -fuzztime 60s
+	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s
+	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
 

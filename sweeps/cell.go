@@ -5,19 +5,20 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/store"
 )
 
 // newOutcome stores what a cell's simulation has found.
-func newOutcome(c *Cell, r sim.Result) *Outcome {
-	o := &Outcome{ID: c.ID, Status: CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
+func newOutcome(c *Cell, r sim.Result) *store.Outcome {
+	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+		o.Estimates = append(o.Estimates, store.Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 	}
 	if len(r.Steps) == 0 {
 		return o
 	}
 	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
-	o.Record(newTrajectory(&r))
+	o.Record(store.NewTrajectory(&r))
 	return o
 }
 
@@ -37,7 +38,7 @@ func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo
 
 // meanReward returns the mean of J at the i-th recorded step of the cell's
 // trajectory, as well as its replicas know it.
-func (c *Cell) meanReward(t *Trajectory, i int) measure.Estimate {
+func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 	s := t.Series(sim.ExpectedReward)
 	if c.Sim.Deterministic() {
 		return measure.Certain(float64(s.Mean[i]))

@@ -10,6 +10,8 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // sameDeviation is the difference of deviations below which the earlier step is
@@ -21,12 +23,12 @@ const sameDeviation = 1e-9
 // over the recorded steps (Bonferroni). The finding is the step that decides:
 // one where the band lies farthest outside, if anywhere it does wholly, else
 // the one where it reaches farthest.
-func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
+func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := unmeasured(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
 	recorded := j.trajectory(o, sim.ExpectedReward)
-	if recorded == nil || len(recorded.Steps) == 0 || CellStatus(o.Status) == CellDiverged {
-		f.failed = o.failure()
+	if recorded == nil || len(recorded.Steps) == 0 || store.CellStatus(o.Status) == store.CellDiverged {
+		f.failed = o.Failure()
 		return f
 	}
 	curve, kind, why := j.curve(c)
@@ -65,7 +67,7 @@ func findTrajectory(j *judgement, c *Cell, o *Outcome) finding {
 
 // saturationQuantities are those of the fit; the reduced-order model, a sum of
 // two exponentials, has a rate of its own but no R².
-func saturationQuantities(check *Check, _ []*Cell) []string {
+func saturationQuantities(check *config.Check, _ []*Cell) []string {
 	quantities := []string{"rate of the free exponential, per step", "R² of the free exponential"}
 	if check.Prediction == rom.LeadingOrder {
 		return quantities[:1]
@@ -99,7 +101,7 @@ func findSaturation(j *judgement, set CellSet) []finding {
 // findEarlySlope compares the stiffness that the paper reads off the first
 // steps with the same reading of the mean-field curve; by its rule it is the
 // stiffness of the stiffest mode.
-func findEarlySlope(j *judgement, c *Cell, o *Outcome) finding {
+func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
 		p := j.prediction(c)
@@ -132,7 +134,7 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
 	s.Optimizer = grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: paperBaselineRate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}}
 	params := Params(&s, j.factors)
-	if c.Settings.Policy.Init.Kind == AtFixedPoint {
+	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 		p := rom.Predict(params)
 		if p.FixedPoint == nil {
 			return 0, "no fixed point"
@@ -157,11 +159,11 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 // findRecurrence compares the logit gap from refresh to refresh with the map
 // that a block of infinitely many steps is. Where the recorded steps skip
 // refreshes only neighbours are compared.
-func findRecurrence(j *judgement, c *Cell, o *Outcome) finding {
+func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := unmeasured(rom.Exact)
 	recorded := j.trajectory(o, sim.LogitGap)
 	if recorded == nil {
-		f.failed = o.failure()
+		f.failed = o.Failure()
 		return f
 	}
 	if !c.Sim.Deterministic() {
@@ -216,7 +218,7 @@ func (c *curve) at(t int) float64 {
 }
 
 // comparedSteps lists the steps of a run that are recorded or fitted, in order.
-func comparedSteps(s *Settings) []int {
+func comparedSteps(s *config.Settings) []int {
 	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
 		steps = append(steps, sim.FitSteps(fit, s.Run.Steps)...)

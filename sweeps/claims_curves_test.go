@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	c := &planText(t, text).Cells[0]
-	j := newJudgement(&Check{}, 0.99, newEvidence(nil))
+	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
 	cv, _, why := j.curve(c)
 	if why != "" {
 		t.Fatal(why)

@@ -11,27 +11,29 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
-func locatedQuantity(event string) func(*Check, []*Cell) []string {
-	return func(check *Check, _ []*Cell) []string {
-		return []string{event + " in " + ShortName(check.Locate.Param)}
+func locatedQuantity(event string) func(*config.Check, []*Cell) []string {
+	return func(check *config.Check, _ []*Cell) []string {
+		return []string{event + " in " + config.ShortName(check.Locate.Param)}
 	}
 }
 
-func safetyQuantities(check *Check, _ []*Cell) []string {
-	threshold := "stability threshold in " + ShortName(check.Locate.Param)
+func safetyQuantities(check *config.Check, _ []*Cell) []string {
+	threshold := "stability threshold in " + config.ShortName(check.Locate.Param)
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
 
 // findThreshold compares the value at which the motion about the fixed point
 // begins to grow with the exact threshold at the measured stiffness.
-func findThreshold(j *judgement, c *Cell, o *Outcome) finding {
+func findThreshold(j *judgement, c *Cell, o *store.Outcome) finding {
 	return j.locatedAgainst(c, o, (*judgement).threshold)
 }
 
 // findOnset compares the value at which it begins to ring.
-func findOnset(j *judgement, c *Cell, o *Outcome) finding {
+func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
 	return j.locatedAgainst(c, o, (*judgement).onset)
 }
 
@@ -43,7 +45,7 @@ func findSafety(j *judgement, set CellSet) []finding {
 	o := j.outcome(c)
 	quantities := safetyQuantities(j.check, set.Cells)
 	right := j.by(rom.PaperRule) // by which both are told the rule
-	right.plant(NoFault)
+	right.plant(config.NoFault)
 	reference := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
 	rule, exact := j.by(rom.PaperRule), j.by("")
@@ -57,7 +59,7 @@ func findSafety(j *judgement, set CellSet) []finding {
 		safe.side = FromBelow
 	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
-	ratio.quantity, ratio.expect = quantities[1], Holds
+	ratio.quantity, ratio.expect = quantities[1], config.Holds
 	if j.inPlace {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
@@ -85,9 +87,9 @@ type located struct {
 // the measured stiffness. The bracket is widened by what the errors of that
 // stiffness are worth. Where no event was found up to the end of the search it
 // has no upper end.
-func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement, *Cell, *rom.Measured) located) finding {
+func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judgement, *Cell, *rom.Measured) located) finding {
 	f := unmeasured(j.kind)
-	low, found := o.estimate(sim.LocatedLow)
+	low, found := o.Estimate(sim.LocatedLow)
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
 		f.kind = cmp.Or(f.kind, rom.Exact)
@@ -95,9 +97,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 		return f
 	}
 	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
-	if high, found := o.estimate(sim.LocatedHigh); found {
+	if high, found := o.Estimate(sim.LocatedHigh); found {
 		f.hi, f.measured = high.Mean, (low.Mean+high.Mean)/2
-	} else if end, found := o.estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
+	} else if end, found := o.Estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
 		f.side = Beyond // certainly absent to the end, not undecided
 	}
 	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
@@ -117,7 +119,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 			f.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
 		}
 	}
-	if j.check.Locate.Param == lagKey {
+	if j.check.Locate.Param == config.LagIntervalKey {
 		f.predicted = max(f.predicted, 1) // no search begins below it
 	}
 	return f
@@ -127,9 +129,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *Outcome, predict func(*judgement,
 // stiffness move a prediction made from it, centre at the stiffness itself: of two arms those of its fresh and
 // stale parts, independent of each other; of more, whose matrices have an entry
 // a pair of arms, that of the stiffest mode.
-func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(*rom.Measured) located) float64 {
+func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
-		e, _ := o.estimate(part)
+		e, _ := o.Estimate(part)
 		if e.DF == measure.Exactly || e.StdErr == 0 && e.DF > 0 {
 			return 0
 		}
@@ -137,7 +139,7 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(
 		return (hi - lo) / 2
 	}
 	if len(c.Settings.Bandit.Arms) > 2 || math.IsInf(centre, 1) {
-		total, _ := o.estimate(stiffnessTotal)
+		total, _ := o.Estimate(stiffnessTotal)
 		return halfWidth(stiffnessTotal) / math.Abs(total.Mean)
 	}
 	square := 0.0
@@ -150,7 +152,7 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(
 			continue
 		}
 		moved := *o
-		moved.Estimates = append([]Estimate{}, o.Estimates...)
+		moved.Estimates = append([]store.Estimate{}, o.Estimates...)
 		for i := range moved.Estimates {
 			if e := &moved.Estimates[i]; e.Name == part {
 				e.Mean += half
@@ -166,7 +168,7 @@ func (j *judgement) stiffnessError(c *Cell, o *Outcome, centre float64, at func(
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
 	p := j.cache.at(c.ID, &s, j.factors, stiffness, (*rom.Equilibrium).Predict)
-	inInterval := j.check.Locate.Param == lagKey
+	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if j.kind == rom.PaperRule {
 		rule := p.PaperRule.CriticalLearningRate
 		if inInterval {
@@ -186,7 +188,7 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 // rings.
 func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	if j.check.Locate.Param != lagKey {
+	if j.check.Locate.Param != config.LagIntervalKey {
 		return j.onsetRate(c, &s, stiffness)
 	}
 	longest := longestBlockOnset
@@ -217,7 +219,7 @@ const (
 )
 
 // onsetRate returns the smallest learning rate at which the motion rings.
-func (j *judgement) onsetRate(c *Cell, s *Settings, stiffness *rom.Measured) located {
+func (j *judgement) onsetRate(c *Cell, s *config.Settings, stiffness *rom.Measured) located {
 	p := j.cache.at(c.ID, s, j.factors, stiffness, (*rom.Equilibrium).PredictDynamics)
 	if j.kind == rom.PaperRule {
 		return byRule(p, p.PaperRule.OscillationLearningRate)
@@ -253,11 +255,11 @@ func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]",
 
 // measuredStiffness returns the stiffness matrices as measured, or nil. Two
 // arms have one mode, λ in θ_1 − θ_0; of more every entry is measured.
-func measuredStiffness(o *Outcome, arms int) *rom.Measured {
+func measuredStiffness(o *store.Outcome, arms int) *rom.Measured {
 	read := func(part string) *mat.Dense {
 		m := mat.NewDense(arms, arms, nil)
 		if arms == 2 {
-			e, found := o.estimate(part)
+			e, found := o.Estimate(part)
 			if !found {
 				return nil
 			}
@@ -268,7 +270,7 @@ func measuredStiffness(o *Outcome, arms int) *rom.Measured {
 		}
 		for a := range arms {
 			for b := range arms {
-				e, found := o.estimate(matrixEntry(part, a, b))
+				e, found := o.Estimate(matrixEntry(part, a, b))
 				if !found {
 					return nil
 				}

@@ -6,6 +6,8 @@ import (
 	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // namedShare and paperNamedShare are the estimates of the share of replicas
@@ -19,13 +21,13 @@ const (
 	paperNamedPrefix = "paper_named_"
 )
 
-func modeQuantity(check *Check, _ []*Cell) []string {
+func modeQuantity(check *config.Check, _ []*Cell) []string {
 	return []string{"share of replicas named " + check.Mode}
 }
 
 // findMode compares the share of replicas that are named as the check says
 // with 1.
-func findMode(j *judgement, c *Cell, o *Outcome) finding {
+func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, namedShare(diagnose.Mode(cmp.Or(j.mode, j.check.Mode))))
 	f.predicted = 1
 	return f
@@ -33,7 +35,7 @@ func findMode(j *judgement, c *Cell, o *Outcome) finding {
 
 // nameModes names the failure mode of every replica that was traced and
 // returns the shares of each name. At G = ∞ there are no groups to count.
-func (c *Cell) nameModes(r *sim.Result) []Estimate {
+func (c *Cell) nameModes(r *sim.Result) []store.Estimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
 		trace := diagnose.Trace{Steps: r.Steps}
@@ -58,7 +60,7 @@ func (c *Cell) nameModes(r *sim.Result) []Estimate {
 			named[paperNamedShare(mode)] = append(named[paperNamedShare(mode)], indicator(paper == mode))
 		}
 	}
-	var shares []Estimate
+	var shares []store.Estimate
 	for _, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
 		for _, mode := range diagnose.Modes {
 			if values := named[share(mode)]; len(values) > 0 {
@@ -66,7 +68,7 @@ func (c *Cell) nameModes(r *sim.Result) []Estimate {
 				if c.Sim.Deterministic() {
 					e = measure.Certain(values[0])
 				}
-				shares = append(shares, Estimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+				shares = append(shares, store.Estimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 			}
 		}
 	}

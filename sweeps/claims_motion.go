@@ -6,10 +6,12 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // findRelaxation compares −ln of the dominant multiplier per step.
-func findRelaxation(j *judgement, c *Cell, o *Outcome) finding {
+func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.estimated(c, o, sim.RelaxationRate)
 	s := j.settings(c)
 	f.predicted, f.kind, f.outOfScope = j.relaxationRate(&s)
@@ -18,12 +20,12 @@ func findRelaxation(j *judgement, c *Cell, o *Outcome) finding {
 
 // relaxationRate returns the predicted relaxation rate per step, negative for
 // growth.
-func (j *judgement) relaxationRate(s *Settings) (value float64, kind rom.Kind, outOfScope string) {
+func (j *judgement) relaxationRate(s *config.Settings) (value float64, kind rom.Kind, outOfScope string) {
 	return j.ofMotion(s, func(d *rom.Dynamics) *float64 { return d.RelaxationRate })
 }
 
 // findDamping compares ζ of the two dominant multipliers.
-func findDamping(j *judgement, c *Cell, o *Outcome) finding {
+func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.estimated(c, o, sim.DampingRatio)
 	if j.kind == rom.PaperRule {
 		f.kind = rom.PaperRule
@@ -40,7 +42,7 @@ func findDamping(j *judgement, c *Cell, o *Outcome) finding {
 
 // ofMotion returns a number of the linear dynamics at the fixed point, stable
 // or not: of the full map, or to leading order.
-func (j *judgement) ofMotion(s *Settings, of func(*rom.Dynamics) *float64) (value float64, kind rom.Kind, outOfScope string) {
+func (j *judgement) ofMotion(s *config.Settings, of func(*rom.Dynamics) *float64) (value float64, kind rom.Kind, outOfScope string) {
 	d, kind, outOfScope := j.dynamics(s, j.predictSettings(s))
 	x := of(d)
 	switch {
@@ -54,7 +56,7 @@ func (j *judgement) ofMotion(s *Settings, of func(*rom.Dynamics) *float64) (valu
 
 // dynamics returns the linear dynamics that is judged, of the full map or to
 // leading order, and why it is out of scope, or "".
-func (j *judgement) dynamics(s *Settings, p *rom.Prediction) (d *rom.Dynamics, kind rom.Kind, outOfScope string) {
+func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (d *rom.Dynamics, kind rom.Kind, outOfScope string) {
 	known := knownTo(s, p)
 	kind = cmp.Or(j.kind, known)
 	d = &p.Exact
@@ -73,7 +75,7 @@ func (j *judgement) dynamics(s *Settings, p *rom.Prediction) (d *rom.Dynamics, k
 }
 
 // paperAge is the lag of the paper's formulas: K_ref steps, none on-policy.
-func paperAge(s *Settings) int {
+func paperAge(s *config.Settings) int {
 	if s.Lag.Kind == grpo.Block && s.Lag.Interval == 1 {
 		return 0
 	}

@@ -7,11 +7,13 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // stationary begins a finding about a stationary estimate, with the theory's
 // scope, and returns the prediction to complete it from.
-func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.Prediction) {
+func (j *judgement) stationary(c *Cell, o *store.Outcome, name string) (finding, *rom.Prediction) {
 	f := j.measured(c, o, name)
 	p := j.prediction(c)
 	s := j.settings(c)
@@ -22,7 +24,7 @@ func (j *judgement) stationary(c *Cell, o *Outcome, name string) (finding, *rom.
 
 // findFixedPoint compares the stationary mean of J with J(θ*_G), shifted to
 // second order by the noise.
-func findFixedPoint(j *judgement, c *Cell, o *Outcome) finding {
+func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.stationary(c, o, sim.ExpectedRewardMean)
 	if f.outOfScope != "" {
 		return f
@@ -37,7 +39,7 @@ func findFixedPoint(j *judgement, c *Cell, o *Outcome) finding {
 }
 
 // findFluctuation compares the time average of Var J.
-func findFluctuation(j *judgement, c *Cell, o *Outcome) finding {
+func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted, f.kind, f.outOfScope = j.rewardVariance(&s)
@@ -45,7 +47,7 @@ func findFluctuation(j *judgement, c *Cell, o *Outcome) finding {
 }
 
 // findDegenerate compares the share of zero-variance groups.
-func findDegenerate(j *judgement, c *Cell, o *Outcome) finding {
+func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.stationary(c, o, sim.ZeroVarianceShare)
 	if f.outOfScope != "" {
 		return f
@@ -68,7 +70,7 @@ func (j *judgement) inexact(known rom.Kind) string {
 }
 
 // stationaryScope says why the theory has no stationary state for the settings, or "".
-func stationaryScope(s *Settings, p *rom.Prediction) string {
+func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
 		return "no fixed point"
@@ -87,7 +89,7 @@ func stationaryScope(s *Settings, p *rom.Prediction) string {
 
 // knownTo says how the theory knows a stationary state: exactly, or to leading
 // order where the force is or the optimizer is Adam.
-func knownTo(s *Settings, p *rom.Prediction) rom.Kind {
+func knownTo(s *config.Settings, p *rom.Prediction) rom.Kind {
 	if s.Optimizer.Kind == grpo.Adam {
 		return rom.LeadingOrder
 	}
@@ -95,7 +97,7 @@ func knownTo(s *Settings, p *rom.Prediction) rom.Kind {
 }
 
 // rewardVariance returns the predicted Var J.
-func (j *judgement) rewardVariance(s *Settings) (value float64, kind rom.Kind, outOfScope string) {
+func (j *judgement) rewardVariance(s *config.Settings) (value float64, kind rom.Kind, outOfScope string) {
 	p := j.predictSettings(s)
 	kind = j.kind
 	if kind == "" {

@@ -6,6 +6,7 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
 )
 
 // findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
@@ -17,14 +18,14 @@ func findSlope(estimate string, predict predictor) func(j *judgement, set CellSe
 
 // predictor is a prediction of one number for settings, with what it is and why
 // it does not hold there.
-type predictor func(j *judgement, s *Settings) (value float64, kind rom.Kind, outOfScope string)
+type predictor func(j *judgement, s *config.Settings) (value float64, kind rom.Kind, outOfScope string)
 
 func (j *judgement) slope(set CellSet, estimate string, predict predictor) finding {
 	f := unmeasured(j.kind)
 	var sized []*Cell // at least three: the loader sees to it
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < smallestJudged(j.check) {
+		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < config.SmallestJudged(j.check) {
 			continue
 		}
 		sized = append(sized, c)
@@ -33,11 +34,11 @@ func (j *judgement) slope(set CellSet, estimate string, predict predictor) findi
 	var terms []measure.Estimate // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
-		if failure := o.failure(); failure != "" {
+		if failure := o.Failure(); failure != "" {
 			f.failed = failure
 			return f
 		}
-		e, _ := o.estimate(estimate)
+		e, _ := o.Estimate(estimate)
 		s := j.settings(c)
 		p, kind, outOfScope := predict(j, &s)
 		if outOfScope != "" {

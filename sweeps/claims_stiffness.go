@@ -1,6 +1,8 @@
 package sweeps
 
-func stiffnessQuantities(_ *Check, cells []*Cell) []string {
+import "grposim/sweeps/config"
+
+func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 	quantities := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
 	if len(cells[0].Settings.Bandit.Arms) > 2 {
 		quantities = append(quantities, stiffnessSlowest)

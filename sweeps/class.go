@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/sim"
+	"grposim/sweeps/store"
 )
 
 // Class is what the mean reward of a simulated cell looks like along its run.
@@ -53,7 +54,7 @@ const (
 // still rises.
 func (e *evidence) class(c *Cell) Class {
 	o := e.outcome(c)
-	if o != nil && o.Status == CellDiverged {
+	if o != nil && o.Status == store.CellDiverged {
 		return Diverged
 	}
 	if o == nil {

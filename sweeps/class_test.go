@@ -8,24 +8,25 @@ import (
 
 	"grposim/grpo"
 	"grposim/sim"
+	"grposim/sweeps/store"
 )
 
 // record is a cell at G = ∞ with the outcome of a run that follows a curve, as
 // it would be recorded.
-func record(steps, interval int, reward func(t float64) float64, collision float64) (*Cell, *Outcome) {
+func record(steps, interval int, reward func(t float64) float64, collision float64) (*Cell, *store.Outcome) {
 	c := &Cell{}
 	c.Settings.Lag = grpo.Lag{Kind: grpo.Block, Interval: interval}
 	c.Settings.Estimator.GroupSize = grpo.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
 	c.Sim.Estimator = c.Settings.Estimator
-	recorded := &Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
-	j, p := RecordedSeries{Quantity: sim.ExpectedReward}, RecordedSeries{Quantity: sim.Collision}
+	recorded := &store.Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
+	j, p := store.RecordedSeries{Quantity: sim.ExpectedReward}, store.RecordedSeries{Quantity: sim.Collision}
 	for _, t := range recorded.Steps {
-		j.Mean, j.StdErr = append(j.Mean, Number(reward(float64(t)))), append(j.StdErr, 0)
-		p.Mean, p.StdErr = append(p.Mean, Number(collision)), append(p.StdErr, 0)
+		j.Mean, j.StdErr = append(j.Mean, store.Number(reward(float64(t)))), append(j.StdErr, 0)
+		p.Mean, p.StdErr = append(p.Mean, store.Number(collision)), append(p.StdErr, 0)
 	}
-	recorded.Quantities = []RecordedSeries{j, p}
-	o := &Outcome{Status: CellOK}
+	recorded.Quantities = []store.RecordedSeries{j, p}
+	o := &store.Outcome{Status: store.CellOK}
 	o.Record(recorded)
 	return c, o
 }
@@ -75,10 +76,10 @@ func TestClasses(t *testing.T) {
 		}
 	}
 	cell, _ := record(10, 1, oscillator(0.5, 1), 0.5)
-	if got := classOf(cell, &Outcome{Status: CellDiverged}); got != Diverged {
+	if got := classOf(cell, &store.Outcome{Status: store.CellDiverged}); got != Diverged {
 		t.Errorf("diverged: got %q", got)
 	}
-	if got := classOf(cell, &Outcome{Status: CellOK}) + classOf(cell, nil); got != "" {
+	if got := classOf(cell, &store.Outcome{Status: store.CellOK}) + classOf(cell, nil); got != "" {
 		t.Errorf("nothing recorded: got %q", got)
 	}
 }
@@ -122,7 +123,7 @@ func TestClassKnowsItsNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range recorded.Steps {
-			recorded.Quantities[0].StdErr[i] = Number(c.stdErr)
+			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
 		if got := classOf(cell, o); got != c.want {
 			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)
@@ -131,6 +132,6 @@ func TestClassKnowsItsNoise(t *testing.T) {
 }
 
 // classOf is the class of a cell with an outcome, nil where there is none.
-func classOf(c *Cell, o *Outcome) Class {
-	return newEvidence(map[string]*Outcome{c.ID: o}).class(c)
+func classOf(c *Cell, o *store.Outcome) Class {
+	return newEvidence(map[string]*store.Outcome{c.ID: o}).class(c)
 }

@@ -3,6 +3,8 @@ package sweeps
 import (
 	"errors"
 	"fmt"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"path/filepath"
 	"slices"
 )
@@ -10,7 +12,7 @@ import (
 // Experiment is a finished sweep with its verdicts and figures.
 type Experiment struct {
 	Plan     *Plan
-	Outcomes map[string]*Outcome // by cell id
+	Outcomes map[string]*store.Outcome // by cell id
 	Verdicts []Verdict
 	Figures  []Figure
 	Command  string // how to run it again
@@ -20,7 +22,7 @@ type Experiment struct {
 
 // NewExperiment judges the outcomes of a plan's cells, by id, and pictures them. It
 // writes nothing; its error is one of reading a trajectory.
-func NewExperiment(plan *Plan, outcomes map[string]*Outcome) (*Experiment, error) {
+func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	e.Verdicts = e.evidence.judge(plan)
 	e.Figures = e.evidence.figures(plan, e.Verdicts)
@@ -30,22 +32,22 @@ func NewExperiment(plan *Plan, outcomes map[string]*Outcome) (*Experiment, error
 // Write writes the tables of an experiment into its results folder, which it locks
 // meanwhile.
 func (e *Experiment) Write(dir string) (err error) {
-	release, err := openFolder(dir, e.Plan.Spec.Name)
+	release, err := store.Lock(dir, e.Plan.Spec.Name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	trajectories, err := newTrajectoryTable(dir, e.Plan.ids())
+	trajectories, err := store.NewTrajectoryTable(dir, e.Plan.ids())
 	if err != nil {
 		return err
 	}
-	defer trajectories.discard()
+	defer trajectories.Discard()
 	return e.write(dir, trajectories)
 }
 
 // write writes the tables into a locked folder; the table of trajectories may hold
 // some of the cells already.
-func (e *Experiment) write(dir string, trajectories *trajectoryTable) error {
+func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) error {
 	for _, table := range []struct {
 		name string
 		make func() ([]byte, error)
@@ -59,11 +61,11 @@ func (e *Experiment) write(dir string, trajectories *trajectoryTable) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", table.name, err)
 		}
-		if err := writeFile(filepath.Join(dir, table.name), data); err != nil {
+		if err := store.WriteFile(filepath.Join(dir, table.name), data); err != nil {
 			return err
 		}
 	}
-	return trajectories.save(e.Outcomes)
+	return trajectories.Save(e.Outcomes)
 }
 
 // Show puts a figure before those of the checks, in the place of one of the
@@ -80,9 +82,9 @@ func (e *Experiment) Show(f Figure) {
 
 // parameters returns the keys that differ between cells, those of the axes and
 // of the variants' settings, in the order of the key table.
-func (e *Experiment) parameters() []Key {
+func (e *Experiment) parameters() []config.Key {
 	used := make(map[string]bool)
-	axes := func(sweep []Axis) {
+	axes := func(sweep []config.Axis) {
 		for _, axis := range sweep {
 			for _, path := range axis.Params {
 				used[path] = true
@@ -96,8 +98,8 @@ func (e *Experiment) parameters() []Key {
 		}
 		axes(v.Sweep)
 	}
-	var keys []Key
-	for _, k := range Keys {
+	var keys []config.Key
+	for _, k := range config.Keys {
 		if used[k.Path] {
 			keys = append(keys, k)
 		}
@@ -105,10 +107,10 @@ func (e *Experiment) parameters() []Key {
 	return keys
 }
 
-func (e *Experiment) identify(c *Cell, keys []Key) []string {
+func (e *Experiment) identify(c *Cell, keys []config.Key) []string {
 	row := []string{c.ID, c.Variant}
 	for _, k := range keys {
-		row = append(row, Format(k.Get(&c.Settings)))
+		row = append(row, config.Format(k.Get(&c.Settings)))
 	}
 	return row
 }

@@ -10,18 +10,20 @@ import (
 	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Mistake makes the fault that a mistake is for a check and the settings of the
 // first of its cells.
-type Mistake func(*Check, *Settings) Fault
+type Mistake func(*config.Check, *config.Settings) config.Fault
 
 // plant gives a judgement's theory the fault.
-func (j *judgement) plant(f Fault) { j.set, j.factors, j.mode = f.Set, f.Scale, f.Mode }
+func (j *judgement) plant(f config.Fault) { j.set, j.factors, j.mode = f.Set, f.Scale, f.Mode }
 
 // Shift is by how much a fault moves one comparison that a check makes.
 type Shift struct {
-	Check    *Check
+	Check    *config.Check
 	Label    string  // the cells, for people
 	Quantity string  // what is compared
 	Relative float64 // the move, in units of the right prediction; NaN where that is 0
@@ -41,7 +43,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	for _, planned := range plan.Checks {
 		check := planned.Check
 		for _, set := range ends(planned.Sets) {
-			ideal := &evidence{outcomes: make(map[string]*Outcome), cache: cache}
+			ideal := &evidence{outcomes: make(map[string]*store.Outcome), cache: cache}
 			right := newJudgement(check, plan.Spec.Confidence, ideal)
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
@@ -71,7 +73,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 // isToldOf reports whether a fault changes anything that the theory is told of a
 // set of cells; most settings have nothing to do with most mistakes. The age and
 // the mass are those of the reduced-order model, and at G = ∞ there is no noise.
-func (j *judgement) isToldOf(f Fault, set CellSet) bool {
+func (j *judgement) isToldOf(f config.Fault, set CellSet) bool {
 	scale := f.Scale
 	if j.kind != rom.LeadingOrder {
 		scale.Lag, scale.Mass = 1, 1
@@ -99,8 +101,8 @@ func ends(sets []CellSet) []CellSet {
 
 // movable reports whether a right finding compares a number from both sides
 // with a prediction that is claimed to hold.
-func (f *finding) movable(check *Check) bool {
-	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == Holds && f.outOfScope == "" && !math.IsInf(f.predicted, 0)
+func (f *finding) movable(check *config.Check) bool {
+	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds && f.outOfScope == "" && !math.IsInf(f.predicted, 0)
 }
 
 // shift compares what the right and the faulty theory find in the same outcome.
@@ -126,22 +128,22 @@ func (j *judgement) shift(right, wrong finding) Shift {
 
 // noiseless returns what the check's claim would measure in a cell without
 // noise, if its theory were right: only what a finding cannot be made without.
-func (j *judgement) noiseless(c *Cell) *Outcome {
-	o := &Outcome{ID: c.ID, Status: c.Status}
-	if c.Status == NoFixedPoint {
+func (j *judgement) noiseless(c *Cell) *store.Outcome {
+	o := &store.Outcome{ID: c.ID, Status: c.Status}
+	if c.Status == store.NoFixedPoint {
 		return o
 	}
 	certain := func(name string, x float64) {
-		o.Estimates = append(o.Estimates, Estimate{Name: name, Mean: x, DF: measure.Exactly})
+		o.Estimates = append(o.Estimates, store.Estimate{Name: name, Mean: x, DF: measure.Exactly})
 	}
 	switch j.check.Claim {
-	case claimTrajectory:
+	case config.ClaimTrajectory:
 		if curve, _, why := j.curve(c); why == "" {
 			o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
 		}
-	case claimRecurrence:
+	case config.ClaimRecurrence:
 		o.Record(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
-	case claimFailureMode:
+	case config.ClaimFailureMode:
 		for _, mode := range diagnose.Modes {
 			certain(namedShare(mode), indicator(string(mode) == j.check.Mode))
 		}
@@ -156,13 +158,13 @@ func (j *judgement) noiseless(c *Cell) *Outcome {
 }
 
 // noiselessSeries is the trajectory of one quantity at the recorded steps.
-func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *Trajectory {
+func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *store.Trajectory {
 	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
-	series := RecordedSeries{Quantity: quantity, StdErr: make([]Number, len(steps))}
+	series := store.RecordedSeries{Quantity: quantity, StdErr: make([]store.Number, len(steps))}
 	for _, t := range steps {
-		series.Mean = append(series.Mean, Number(at(t)))
+		series.Mean = append(series.Mean, store.Number(at(t)))
 	}
-	return &Trajectory{Steps: steps, Quantities: []RecordedSeries{series}}
+	return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}}
 }
 
 // refreshes returns the logit gap of two arms at the refresh instants of blocks
@@ -202,7 +204,7 @@ func (j *judgement) noiselessStiffness(c *Cell, certain func(string, float64)) {
 }
 
 // noiselessLocation is the event found where it is predicted.
-func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
+func (j *judgement) noiselessLocation(c *Cell, o *store.Outcome) []store.Estimate {
 	predict := (*judgement).threshold
 	if eventOf(j.check) == sim.Ringing {
 		predict = (*judgement).onset
@@ -215,7 +217,7 @@ func (j *judgement) noiselessLocation(c *Cell, o *Outcome) []Estimate {
 	if at.outOfScope != "" || math.IsInf(at.value, 0) {
 		return nil
 	}
-	return []Estimate{
+	return []store.Estimate{
 		{Name: sim.LocatedLow, Mean: at.value, DF: measure.Exactly},
 		{Name: sim.LocatedHigh, Mean: at.value, DF: measure.Exactly},
 	}

@@ -8,15 +8,17 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // shiftsOf returns what a fault does to the checks of a file.
-func shiftsOf(t *testing.T, file string, fault Fault) []Shift {
+func shiftsOf(t *testing.T, file string, fault config.Fault) []Shift {
 	t.Helper()
-	return Shifts(planText(t, file), []Mistake{func(*Check, *Settings) Fault { return fault }})[0]
+	return Shifts(planText(t, file), []Mistake{func(*config.Check, *config.Settings) config.Fault { return fault }})[0]
 }
 
-func scaled(factors rom.Factors) Fault { return Fault{Scale: factors} }
+func scaled(factors rom.Factors) config.Fault { return config.Fault{Scale: factors} }
 
 // Faults whose shift is known by hand.
 func TestShifts(t *testing.T) {
@@ -41,7 +43,7 @@ checks:
 	}
 	for _, test := range []struct {
 		name, file, check string
-		fault             Fault
+		fault             config.Fault
 		relative, margins float64
 		within            float64 // relative
 	}{
@@ -49,7 +51,7 @@ checks:
 		{"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}", scaled(stiffer), 0.25, 5, 1e-9},
 		{
 			"fixed point by β", resting, "{claim: fixed-point, margin: 0.001}",
-			Fault{Set: func(s *Settings) { s.Estimator.KL.Coefficient = 0.55 }, Scale: rom.Unit},
+			config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0.55 }, Scale: rom.Unit},
 			reward(0.55)/reward(0.5) - 1, 1000 * (reward(0.55)/reward(0.5) - 1), 0.01,
 		},
 		{
@@ -60,7 +62,7 @@ checks:
 		{"trajectory", offset, "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
 		{
 			"another name", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
-			Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,
+			config.Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,
 		},
 	} {
 		shifts := shiftsOf(t, test.file+"  - "+test.check+"\n", test.fault)
@@ -93,7 +95,7 @@ checks:
   - {claim: trajectory, absolute_margin: 0.01}
   - {claim: relaxation, offset: 0.001, margin: 0.01}
   - {claim: saturation-fit, margin: 0.01}
-`, NoFault)
+`, config.NoFault)
 	if len(shifts) != 5 {
 		t.Errorf("%d comparisons, want 5", len(shifts))
 	}
@@ -107,7 +109,7 @@ checks:
 // A theory without a penalty has no fixed point to compare with; a refutation
 // has nothing to move.
 func TestShiftsOfWhatIsThere(t *testing.T) {
-	unpenalized := Fault{Set: func(s *Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
+	unpenalized := config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
 	shifts := shiftsOf(t, resting+"  - {claim: fixed-point, margin: 0.01}\n", unpenalized)
 	if len(shifts) != 1 || shifts[0].Lost == "" || !math.IsNaN(shifts[0].Margins) {
 		t.Errorf("without a penalty: %+v", shifts)
@@ -122,18 +124,18 @@ func TestShiftsOfWhatIsThere(t *testing.T) {
 // the error of that is not known, nothing is decided.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	const lambda = 0.1670956266 // docs/theory.md §5
-	located := func(stiffness Estimate) Verdict {
+	located := func(stiffness store.Estimate) Verdict {
 		fresh, stale := stiffness, stiffness
 		fresh.Name, fresh.Mean = stiffnessFresh, 0
 		stale.Name = stiffnessStale
 		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
 			outcomeOf(stiffness, fresh, stale,
-				Estimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, Estimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
+				store.Estimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.Estimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
-	if v := located(Estimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
+	if v := located(store.Estimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
 		t.Errorf("known to 1e-4: %v because %s", v.Verdict, v.Because)
 	}
-	if v := located(Estimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
+	if v := located(store.Estimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
 		t.Errorf("of a single batch: %v because %s", v.Verdict, v.Because)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // Figure is the data of one picture: what a check measured against what the
@@ -91,7 +92,7 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 // says none, of all.
 type drawing struct {
 	name, variant string
-	checks        []*Check
+	checks        []*config.Check
 	sets          []CellSet
 	verdicts      []Verdict
 }
@@ -157,17 +158,17 @@ func (d *drawing) add(set CellSet) {
 
 // familyOf names the measurement that checks share a picture of, "" where a
 // check has its own; across where that picture spans the variants.
-func familyOf(check *Check) (family string, across bool) {
+func familyOf(check *config.Check) (family string, across bool) {
 	switch check.Claim {
-	case claimRuleIsSafe, claimThreshold:
+	case config.ClaimRuleIsSafe, config.ClaimThreshold:
 		return "threshold in " + check.Locate.Param, false
-	case claimOnset:
+	case config.ClaimOnset:
 		return "onset in " + check.Locate.Param, false
-	case claimRelaxation, claimDamping, claimSaturation, claimRecurrence, claimScaling, claimRateScaling:
+	case config.ClaimRelaxation, config.ClaimDamping, config.ClaimSaturation, config.ClaimRecurrence, config.ClaimScaling, config.ClaimRateScaling:
 		return check.Claim, false
-	case claimFailureMode:
+	case config.ClaimFailureMode:
 		return check.Claim, true
-	case claimTrajectory:
+	case config.ClaimTrajectory:
 		return "", false
 	}
 	// Deviations from what is predicted: those of single variants side by side.
@@ -179,27 +180,27 @@ func familyOf(check *Check) (family string, across bool) {
 
 // draw draws the checks' measurement; j is a judgement of the first of them.
 func (d *drawing) draw(j *judgement) Figure {
-	asymptote := slices.ContainsFunc(d.checks, func(c *Check) bool { return c.Prediction == rom.LeadingOrder })
+	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	switch d.checks[0].Claim {
-	case claimTrajectory:
+	case config.ClaimTrajectory:
 		return j.drawCurves(d.sets)
-	case claimSaturation:
+	case config.ClaimSaturation:
 		return j.drawFits(d.sets)
-	case claimRecurrence:
+	case config.ClaimRecurrence:
 		return j.drawOrbits(d.sets)
-	case claimScaling:
+	case config.ClaimScaling:
 		return j.drawScaling(d.sets, varianceScaling, asymptote)
-	case claimRateScaling:
+	case config.ClaimRateScaling:
 		return j.drawScaling(d.sets, rateScaling, asymptote)
-	case claimOnset:
+	case config.ClaimOnset:
 		return j.drawOver(d.sets, onsetPicture)
-	case claimThreshold, claimRuleIsSafe:
+	case config.ClaimThreshold, config.ClaimRuleIsSafe:
 		return j.drawOver(d.sets, thresholdPicture)
-	case claimRelaxation:
+	case config.ClaimRelaxation:
 		return j.drawOver(d.sets, relaxationPicture)
-	case claimDamping:
+	case config.ClaimDamping:
 		return j.drawOver(d.sets, dampingPicture)
-	case claimFailureMode:
+	case config.ClaimFailureMode:
 		return j.drawModes(d.sets)
 	}
 	return d.drawDeviations()
@@ -214,7 +215,7 @@ func (d *drawing) refuted() string {
 			v := &d.verdicts[i]
 			switch {
 			case v.PredictionKind != kind || v.Verdict == OutOfScope:
-			case v.Expect == Holds:
+			case v.Expect == config.Holds:
 				held++
 			case v.Verdict == Agree:
 				claimed++
@@ -271,7 +272,7 @@ func (d *drawing) drawDeviations() Figure {
 		}
 		x := float64(len(f.Categories))
 		name := cmp.Or(withoutVariant(v.Label, d.variant), "the one cell")
-		if claim == claimStiffness {
+		if claim == config.ClaimStiffness {
 			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, "stiffness_"))
 		}
 		f.Categories = append(f.Categories, name)

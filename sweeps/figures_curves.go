@@ -6,6 +6,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/store"
 )
 
 // mostCurves is how many curves a picture can tell apart.
@@ -109,8 +110,8 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
-		rate, fitted := o.estimate(sim.SaturationRate)
-		r2, _ := o.estimate(sim.SaturationR2)
+		rate, fitted := o.Estimate(sim.SaturationRate)
+		r2, _ := o.Estimate(sim.SaturationR2)
 		recorded := j.trajectory(o, sim.ExpectedReward)
 		if recorded == nil || !fitted {
 			continue
@@ -152,7 +153,7 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 }
 
 // rewards are the recorded means of J.
-func (c *Cell) rewards(t *Trajectory) []float64 {
+func (c *Cell) rewards(t *store.Trajectory) []float64 {
 	reward := make([]float64, len(t.Steps))
 	for i := range reward {
 		reward[i] = c.meanReward(t, i).Mean

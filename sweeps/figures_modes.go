@@ -25,7 +25,7 @@ func (j *judgement) drawModes(sets []CellSet) Figure {
 		for n, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
 			top := 0.0
 			for m, mode := range diagnose.Modes {
-				e, found := o.estimate(share(mode))
+				e, found := o.Estimate(share(mode))
 				if !found || e.Mean <= 0 {
 					continue
 				}

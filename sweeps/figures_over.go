@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // overPicture is a number of each cell, with what the theories say of it: the
@@ -15,7 +17,7 @@ type overPicture struct {
 	title    string
 	label    string // %s: the located parameter
 	ratio    string // the same as a multiple of the second theory, "" where it is drawn as it is
-	find     func(j *judgement, c *Cell, o *Outcome) finding
+	find     func(j *judgement, c *Cell, o *store.Outcome) finding
 	theories []theoryLine
 }
 
@@ -59,7 +61,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	if l := j.check.Locate; l != nil {
 		found = "located"
 		f.YScale = LogAxis
-		param, _ := LookupKey(l.Param)
+		param, _ := config.LookupKey(l.Param)
 		f.Title += ", located in " + param.Title(settings)
 		f.YLabel = strings.Replace(f.YLabel, "%s", param.Title(settings), 1)
 	}
@@ -71,9 +73,9 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		}
 		slices.Sort(places)
 		f.XScale = spacing(slices.Compact(places))
-		k, _ := LookupKey(param)
+		k, _ := config.LookupKey(param)
 		f.XLabel = k.AxisLabel(settings)
-		if param == momentumKey {
+		if param == config.MomentumKey {
 			f.XLabel = "1 − μ"
 		}
 	} else {
@@ -170,18 +172,18 @@ func (values overValues) divide() bool {
 // are alike in all others make a line.
 func abscissa(cells []*Cell) (param string, found bool) {
 	for _, a := range cells[0].Axes {
-		k, _ := LookupKey(a.Param)
-		if !k.numeric() || k.OfRun() {
+		k, _ := config.LookupKey(a.Param)
+		if !k.Numeric() || k.OfRun() {
 			continue
 		}
 		seen := make(map[string][]float64)
 		longest, unique := 0, true
 		for _, c := range cells {
-			if !slices.ContainsFunc(c.Axes, func(b Assignment) bool { return b.Param == a.Param }) {
+			if !slices.ContainsFunc(c.Axes, func(b config.Assignment) bool { return b.Param == a.Param }) {
 				unique = false
 				break
 			}
-			group, x := label("", c.Axes, a.Param), k.number(&c.Settings)
+			group, x := label("", c.Axes, a.Param), k.Number(&c.Settings)
 			unique = unique && !slices.Contains(seen[group], x) && !math.IsInf(x, 0)
 			seen[group] = append(seen[group], x)
 			longest = max(longest, len(seen[group]))
@@ -196,12 +198,12 @@ func abscissa(cells []*Cell) (param string, found bool) {
 // abscissaValue is where a cell stands: at its value, with momentum at 1 − μ,
 // which rates and thresholds go with.
 func abscissaValue(param string, c *Cell) float64 {
-	k, known := LookupKey(param)
+	k, known := config.LookupKey(param)
 	switch {
 	case !known:
 		return math.NaN()
-	case param == momentumKey:
-		return 1 - k.number(&c.Settings)
+	case param == config.MomentumKey:
+		return 1 - k.Number(&c.Settings)
 	}
-	return k.number(&c.Settings)
+	return k.Number(&c.Settings)
 }

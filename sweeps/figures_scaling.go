@@ -6,6 +6,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/sim"
+	"grposim/sweeps/config"
 )
 
 // scalingPicture is a number over the group size.
@@ -36,7 +37,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 	nan := math.NaN()
 	for _, set := range sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
-		name = strings.TrimSuffix(name, "over "+ShortName(j.check.Over))
+		name = strings.TrimSuffix(name, "over "+config.ShortName(j.check.Over))
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {
@@ -45,7 +46,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 				continue
 			}
 			x := float64(size)
-			if e, ok := j.outcome(c).estimate(picture.estimate); ok {
+			if e, ok := j.outcome(c).Estimate(picture.estimate); ok {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
@@ -58,7 +59,7 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 			last := predicted.Points[n-1]
 			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], picture.predict)
 			if why == "" {
-				line := FigureSeries{Name: "slope " + strings.Replace(Format(slope), "-", "−", 1), Group: name, Mark: Reference}
+				line := FigureSeries{Name: "slope " + strings.Replace(config.Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {
 					line.Points = append(line.Points, FigurePoint{p.X, last.Y * math.Pow(p.X/last.X, slope), nan, nan})
 				}

@@ -1,6 +1,8 @@
 package sweeps
 
 import (
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"maps"
 	"math"
 	"slices"
@@ -82,11 +84,11 @@ func TestFigures(t *testing.T) {
 		})
 	}
 	for _, v := range e.Verdicts {
-		if v.Claim != claimThreshold {
+		if v.Claim != config.ClaimThreshold {
 			continue
 		}
 		mark, name := Predicted, "exact, at the measured stiffness"
-		if v.Expect == Fails {
+		if v.Expect == config.Fails {
 			mark, name = Reference, "paper’s rule ηλK = 1 − μ"
 		}
 		if !shows(Measured, "located", float64(v.Measured)) || !shows(mark, name, float64(v.Predicted)) {
@@ -107,11 +109,11 @@ func TestFigures(t *testing.T) {
 // A refutation that the run does not bear out is not called one.
 func TestFigureOfAFailedRefutation(t *testing.T) {
 	d := drawing{verdicts: []Verdict{
-		{PredictionKind: "paper-rule", Expect: Fails, Verdict: Agree},
-		{PredictionKind: "paper-rule", Expect: Fails, Verdict: Disagree},
-		{PredictionKind: "leading-order", Expect: Fails, Verdict: Agree},
-		{PredictionKind: "leading-order", Expect: Holds, Verdict: OutOfScope},
-		{PredictionKind: "exact", Expect: Holds, Verdict: Agree},
+		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Agree},
+		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Disagree},
+		{PredictionKind: "leading-order", Expect: config.Fails, Verdict: Agree},
+		{PredictionKind: "leading-order", Expect: config.Holds, Verdict: OutOfScope},
+		{PredictionKind: "exact", Expect: config.Holds, Verdict: Agree},
 	}}
 	if got, want := d.refuted(), "leading order refuted, paper’s formula expected to fail, and not refuted"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -155,11 +157,11 @@ func TestShortNumbers(t *testing.T) {
 // diagnostics.
 func TestFigureOfModes(t *testing.T) {
 	c := &Cell{ID: "a"}
-	o := &Outcome{ID: "a", Estimates: []Estimate{
+	o := &store.Outcome{ID: "a", Estimates: []store.Estimate{
 		{Name: "named_none", Mean: 0.25}, {Name: "named_reward-hacking", Mean: 0.75}, {Name: "named_policy-concentration"},
 		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
 	}}
-	j := newJudgement(&Check{}, 0.99, newEvidence(map[string]*Outcome{"a": o}))
+	j := newJudgement(&config.Check{}, 0.99, newEvidence(map[string]*store.Outcome{"a": o}))
 	f := j.drawModes([]CellSet{{Label: "hacking", Cells: []*Cell{c}}})
 	if len(f.Categories) != 2 || len(f.Series) != 5 {
 		t.Fatalf("%q, %d series", f.Categories, len(f.Series))

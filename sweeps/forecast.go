@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"grposim/sim"
+	"grposim/sweeps/store"
 )
 
 // Forecast is what a dry run says of a sweep.
@@ -33,7 +34,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 	cells := 0
 	for i := 0; i < len(plan.Cells); i += stride {
 		c := plan.Cells[i]
-		if c.Status == NoFixedPoint {
+		if c.Status == store.NoFixedPoint {
 			continue
 		}
 		run := &c.Sim.Run
@@ -50,7 +51,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 			if located {
 				r.Steps = nil // no trajectory is stored
 			}
-			line, err := appendLine(nil, newOutcome(&c, r))
+			line, err := store.AppendLine(nil, newOutcome(&c, r))
 			bytes += float64(len(line))
 			return err
 		})

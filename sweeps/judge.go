@@ -7,15 +7,17 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // judgement is one check being applied to one theory: the right one, or one
 // with a planted fault.
 type judgement struct {
-	check      *Check
-	confidence float64         // of a single verdict
-	kind       rom.Kind        // the prediction judged; "" the claim's default
-	set        func(*Settings) // changes what the theory is told of a cell; nil: nothing
+	check      *config.Check
+	confidence float64                // of a single verdict
+	kind       rom.Kind               // the prediction judged; "" the claim's default
+	set        func(*config.Settings) // changes what the theory is told of a cell; nil: nothing
 	factors    rom.Factors
 	mode       string // a failure mode in the place of the check's; "" the check's
 	inPlace    bool   // the exact prediction stands in the place of a refuted one
@@ -25,21 +27,21 @@ type judgement struct {
 // evidence is shared by all judgements of an experiment: the measured outcomes by
 // cell id, the predictions made so far, and the first error in reading a trajectory.
 type evidence struct {
-	outcomes map[string]*Outcome
+	outcomes map[string]*store.Outcome
 	cache    *predictionCache
 	failure  error
 }
 
-func newEvidence(outcomes map[string]*Outcome) *evidence {
+func newEvidence(outcomes map[string]*store.Outcome) *evidence {
 	return &evidence{outcomes: outcomes, cache: newPredictionCache()}
 }
 
 // outcome returns the outcome of a cell.
-func (e *evidence) outcome(c *Cell) *Outcome { return e.outcomes[c.ID] }
+func (e *evidence) outcome(c *Cell) *store.Outcome { return e.outcomes[c.ID] }
 
 // trajectory returns what was recorded of some quantities, nil where nothing was or
 // it cannot be read; the error of reading is kept in failure.
-func (e *evidence) trajectory(o *Outcome, wanted ...sim.Quantity) *Trajectory {
+func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.Trajectory {
 	t, err := o.Trajectory(wanted...)
 	if err != nil && e.failure == nil {
 		e.failure = err
@@ -48,7 +50,7 @@ func (e *evidence) trajectory(o *Outcome, wanted ...sim.Quantity) *Trajectory {
 }
 
 // newJudgement returns the judgement of a check by the theory as derived.
-func newJudgement(check *Check, confidence float64, e *evidence) *judgement {
+func newJudgement(check *config.Check, confidence float64, e *evidence) *judgement {
 	return &judgement{check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit, evidence: e}
 }
 
@@ -56,7 +58,7 @@ func newJudgement(check *Check, confidence float64, e *evidence) *judgement {
 // predictions of the theory: one verdict a quantity and set of cells, in the
 // order of the checks. It writes nothing; its error is one of reading a
 // trajectory.
-func Judge(plan *Plan, outcomes map[string]*Outcome) ([]Verdict, error) {
+func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 	e := newEvidence(outcomes)
 	verdicts := e.judge(plan)
 	return verdicts, e.failure
@@ -102,7 +104,7 @@ func (j *judgement) planted() (*judgement, string) {
 	wrong := *j
 	control := j.check.Control
 	if control == nil {
-		if j.check.Expect != Fails {
+		if j.check.Expect != config.Fails {
 			return nil, ""
 		}
 		wrong.kind, wrong.inPlace = "", true
@@ -117,7 +119,7 @@ func (j *judgement) planted() (*judgement, string) {
 func (j *judgement) find(set CellSet) []finding {
 	logic := claimLogics[j.check.Claim]
 	for _, c := range set.Cells {
-		if c.Status != NoFixedPoint {
+		if c.Status != store.NoFixedPoint {
 			continue
 		}
 		findings := make([]finding, len(logic.quantities(j.check, set.Cells)))
@@ -134,8 +136,8 @@ func (j *judgement) find(set CellSet) []finding {
 func (j *judgement) rule(row Verdict, f finding) Verdict {
 	v := row
 	v.Quantity = f.quantity
-	v.Measured, v.Lo, v.Hi = Number(f.measured), Number(f.lo), Number(f.hi)
-	v.Predicted, v.PredictionKind = Number(f.predicted), f.kind
+	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
+	v.Predicted, v.PredictionKind = store.Number(f.predicted), f.kind
 	if f.expect != "" {
 		v.Expect = f.expect
 	}
@@ -143,14 +145,14 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 	if f.side == FromBelow {
 		margin = 0
 	}
-	v.Margin = Number(margin)
+	v.Margin = store.Number(margin)
 	switch {
 	case f.outOfScope != "":
 		v.Verdict, v.Because = OutOfScope, f.outOfScope
-		v.Predicted, v.Margin = Number(math.NaN()), Number(math.NaN())
+		v.Predicted, v.Margin = store.Number(math.NaN()), store.Number(math.NaN())
 	case f.failed != "":
 		v.Verdict, v.Because = Disagree, f.failed
-		v.Measured, v.Lo, v.Hi = Number(math.NaN()), Number(math.NaN()), Number(math.NaN())
+		v.Measured, v.Lo, v.Hi = store.Number(math.NaN()), store.Number(math.NaN()), store.Number(math.NaN())
 	default:
 		v.Verdict = Compare(f.lo, f.hi, f.predicted, margin, f.side, v.Expect)
 		v.Because = because(v.Verdict, f, margin, v.Expect)
@@ -171,7 +173,7 @@ func (j *judgement) margin(predicted float64) float64 {
 }
 
 // because says in one sentence what decided, or what would.
-func because(ruling Ruling, f finding, margin float64, expect Expectation) string {
+func because(ruling Ruling, f finding, margin float64, expect config.Expectation) string {
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
@@ -188,7 +190,7 @@ func because(ruling Ruling, f finding, margin float64, expect Expectation) strin
 		}
 		return "the interval straddles the margin"
 	}
-	inside := (ruling == Agree) == (expect == Holds)
+	inside := (ruling == Agree) == (expect == config.Holds)
 	switch {
 	case f.side == FromBelow && inside:
 		return "the interval does not lie below the prediction"
@@ -213,7 +215,7 @@ func (j *judgement) by(kind rom.Kind) *judgement {
 }
 
 // settings returns the cell's settings as the theory is told them.
-func (j *judgement) settings(c *Cell) Settings {
+func (j *judgement) settings(c *Cell) config.Settings {
 	s := c.Settings
 	if j.set != nil {
 		j.set(&s)
@@ -231,21 +233,21 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 	return j.predictSettings(&s)
 }
 
-func (j *judgement) predictSettings(s *Settings) *rom.Prediction {
+func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
 	return j.cache.predict(s, j.factors)
 }
 
 // measured begins a finding with a stationary estimate and its interval.
-func (j *judgement) measured(c *Cell, o *Outcome, name string) finding {
+func (j *judgement) measured(c *Cell, o *store.Outcome, name string) finding {
 	f := j.estimated(c, o, name)
-	f.failed = o.failure()
+	f.failed = o.Failure()
 	return f
 }
 
 // estimated begins a finding with an estimate and its interval.
-func (j *judgement) estimated(c *Cell, o *Outcome, name string) finding {
+func (j *judgement) estimated(c *Cell, o *store.Outcome, name string) finding {
 	f := unmeasured(rom.Exact)
-	if e, ok := o.estimate(name); ok {
+	if e, ok := o.Estimate(name); ok {
 		f.measured, f.replicas = e.Mean, e.DF+1
 		f.lo, f.hi = c.interval(name, e, j.confidence)
 	}

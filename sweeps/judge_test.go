@@ -7,6 +7,8 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // resting is one cell at its fixed point with one check.
@@ -22,11 +24,11 @@ checks:
 `
 
 // judgeOne judges one cell with made-up estimates.
-func judgeOne(t *testing.T, check string, o Outcome) Verdict {
+func judgeOne(t *testing.T, check string, o store.Outcome) Verdict {
 	t.Helper()
 	plan := planText(t, resting+"  - "+check+"\n")
 	o.ID = plan.Cells[0].ID
-	verdicts := judged(t, plan, map[string]*Outcome{o.ID: &o})
+	verdicts := judged(t, plan, map[string]*store.Outcome{o.ID: &o})
 	if len(verdicts) != 1 || plan.Verdicts != 1 {
 		t.Fatalf("%d verdicts, %d planned", len(verdicts), plan.Verdicts)
 	}
@@ -40,11 +42,13 @@ const (
 	restingReward   = 0.751551837 + 1.216689e-4
 )
 
-func outcomeOf(estimates ...Estimate) Outcome { return Outcome{Status: CellOK, Estimates: estimates} }
+func outcomeOf(estimates ...store.Estimate) store.Outcome {
+	return store.Outcome{Status: store.CellOK, Estimates: estimates}
+}
 
 func TestJudgeStationaryFluctuation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
-	right := Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
+	right := store.Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
 	v := judgeOne(t, check, outcomeOf(right))
 	if v.Verdict != Agree || v.Control == nil || v.Control.Verdict != Disagree || v.Control.Fault != "noise × 1.1" {
 		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
@@ -67,7 +71,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != Inconclusive {
 		t.Errorf("a single replica: %v", v.Verdict)
 	}
-	if v := judgeOne(t, check, Outcome{Status: CellDiverged, Diverged: 3, DivergedAt: 17}); v.Verdict != Disagree || !strings.Contains(v.Because, "step 17") {
+	if v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 3, DivergedAt: 17}); v.Verdict != Disagree || !strings.Contains(v.Because, "step 17") {
 		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
 	}
 }
@@ -76,8 +80,8 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 // right measurement, and its control, the exact prediction, does not.
 func TestJudgeRefutation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}"
-	v := judgeOne(t, check, outcomeOf(Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
-	if v.Verdict != Agree || v.Expect != Fails || v.PredictionKind != "paper-rule" || v.Control == nil || v.Control.Verdict != Disagree {
+	v := judgeOne(t, check, outcomeOf(store.Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
+	if v.Verdict != Agree || v.Expect != config.Fails || v.PredictionKind != "paper-rule" || v.Control == nil || v.Control.Verdict != Disagree {
 		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
 	if ratio := float64(v.Predicted) / restingVariance; math.Abs(ratio-2) > 0.05 {
@@ -87,7 +91,7 @@ func TestJudgeRefutation(t *testing.T) {
 
 func TestJudgeFixedPoint(t *testing.T) {
 	const check = "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}"
-	v := judgeOne(t, check, outcomeOf(Estimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
+	v := judgeOne(t, check, outcomeOf(store.Estimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
 	if v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
 		t.Errorf("%v, control %+v", v.Verdict, v.Control)
 	}
@@ -101,7 +105,7 @@ func TestJudgeFixedPoint(t *testing.T) {
 func TestNoFixedPoint(t *testing.T) {
 	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: fixed-point, margin: 0.1}\n"
 	plan := planText(t, text)
-	if plan.Cells[0].Status != NoFixedPoint {
+	if plan.Cells[0].Status != store.NoFixedPoint {
 		t.Fatalf("status %q", plan.Cells[0].Status)
 	}
 	e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
@@ -115,13 +119,13 @@ func TestNoFixedPoint(t *testing.T) {
 
 // Every row of the claim table has its logic, and the other way round.
 func TestClaimTableIsComplete(t *testing.T) {
-	for _, row := range ClaimTable {
+	for _, row := range config.ClaimTable {
 		if _, ok := claimLogics[row.Name]; !ok {
 			t.Errorf("%s has no logic", row.Name)
 		}
 	}
-	if len(claimLogics) != len(ClaimTable) {
-		t.Errorf("%d claims have logic, %d are in the table", len(claimLogics), len(ClaimTable))
+	if len(claimLogics) != len(config.ClaimTable) {
+		t.Errorf("%d claims have logic, %d are in the table", len(claimLogics), len(config.ClaimTable))
 	}
 }
 
@@ -136,11 +140,11 @@ func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verd
 	t.Helper()
 	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
 	plan := planText(t, text)
-	outcomes := make(map[string]*Outcome)
+	outcomes := make(map[string]*store.Outcome)
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		v := math.Pow(float64(c.Settings.Estimator.GroupSize), exponent)
-		o := outcomeOf(Estimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
+		o := outcomeOf(store.Estimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
 		o.ID = c.ID
 		outcomes[c.ID] = &o
 	}
@@ -195,7 +199,7 @@ func TestVerdictsNameCells(t *testing.T) {
 	}
 	for _, v := range e.Verdicts {
 		across := strings.HasPrefix(v.Cell, "grpo.group_size|")
-		if !ids[v.Cell] && !across || across != (v.Claim == claimScaling) {
+		if !ids[v.Cell] && !across || across != (v.Claim == config.ClaimScaling) {
 			t.Errorf("%s: the cell is %q", v.Claim, v.Cell)
 		}
 	}
@@ -224,8 +228,8 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	}
 	o.Record(recorded)
 	series := recorded.Series(sim.ExpectedReward)
-	series.Mean[len(series.Mean)/2] = Number(math.NaN())
-	if v := judged(t, plan, map[string]*Outcome{id: &o})[0]; v.Verdict != Inconclusive {
+	series.Mean[len(series.Mean)/2] = store.Number(math.NaN())
+	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != Inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
@@ -267,7 +271,7 @@ func TestExactMeansExact(t *testing.T) {
 }
 
 // judged is Judge of outcomes that can be read.
-func judged(t *testing.T, plan *Plan, outcomes map[string]*Outcome) []Verdict {
+func judged(t *testing.T, plan *Plan, outcomes map[string]*store.Outcome) []Verdict {
 	t.Helper()
 	verdicts, err := Judge(plan, outcomes)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // MapView is a choice of cells of a plan that differ in two numeric parameters
@@ -16,7 +17,7 @@ import (
 type MapView struct{ panels []panel }
 
 type panel struct {
-	x, y    Key
+	x, y    config.Key
 	variant string // "" where it needs no name
 	cells   []*Cell
 }
@@ -24,12 +25,12 @@ type panel struct {
 // NewMapView chooses the cells of a plan that satisfy every `key=value` of
 // where, over the parameters x and y. Its errors are Problems.
 func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
-	var problems Problems
+	var problems config.Problems
 	report := func(source, format string, args ...any) {
-		problems = append(problems, Problem{Source: source, Text: fmt.Sprintf(format, args...)})
+		problems = append(problems, config.Problem{Source: source, Text: fmt.Sprintf(format, args...)})
 	}
-	axis := func(flag, path string) Key {
-		k, bad := ParseNumericKey(flag, path)
+	axis := func(flag, path string) config.Key {
+		k, bad := config.ParseNumericKey(flag, path)
 		problems = append(problems, bad...)
 		return k
 	}
@@ -37,9 +38,9 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	if len(problems) == 0 && x == y {
 		report("--y", "got %s again, want another key than that of --x", y)
 	}
-	var chosen Check
+	var chosen config.Check
 	for _, text := range where {
-		condition, bad := parseCondition(text)
+		condition, bad := config.ParseCondition(text)
 		chosen.Where = append(chosen.Where, condition)
 		problems = append(problems, bad...)
 	}
@@ -51,7 +52,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	cells := make(map[string][]*Cell)
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		if !chosen.Selects(&Point{Variant: c.Variant, Settings: c.Settings}) {
+		if !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings}) {
 			continue
 		}
 		if cells[c.Variant] == nil {
@@ -65,13 +66,13 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	for _, variant := range variants {
 		p.variant, p.cells = variant, cells[variant]
 		varied := p.varied()
-		others := slices.DeleteFunc(slices.Clone(varied), func(k Key) bool { return k.Path == x || k.Path == y })
+		others := slices.DeleteFunc(slices.Clone(varied), func(k config.Key) bool { return k.Path == x || k.Path == y })
 		switch {
 		case len(varied)-len(others) < 2: // another variant may have the map
 		case len(others) > 0:
 			k := others[0]
-			text := fmt.Sprintf("got a sweep that varies %s, want x and y alone: choose with --where %s=%s", listKeys(others), k.Path, Format(k.Get(&p.cells[0].Settings)))
-			if k.Kind > WordValue {
+			text := fmt.Sprintf("got a sweep that varies %s, want x and y alone: choose with --where %s=%s", listKeys(others), k.Path, config.Format(k.Get(&p.cells[0].Settings)))
+			if k.Kind > config.WordValue {
 				text = fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
 			}
 			report("--x, --y", "%s", text)
@@ -86,7 +87,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 		for i := range plan.Cells {
 			p.cells = append(p.cells, &plan.Cells[i])
 		}
-		numeric := slices.DeleteFunc(p.varied(), func(k Key) bool { return !k.numeric() })
+		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
 			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s", x, y)
 		} else {
@@ -108,20 +109,20 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 func automaticMaps(plan *Plan) []panel {
 	const fewest = 4
 	var panels []panel
-	grids := plan.Spec.grids()
+	grids := plan.Spec.Grids()
 	for _, g := range grids {
-		var keys []Key
+		var keys []config.Key
 		fit := true
-		for _, a := range g.axes {
-			var k Key
+		for _, a := range g.Axes {
+			var k config.Key
 			params := slices.DeleteFunc(slices.Clone(a.Params), func(path string) bool {
-				k, _ := LookupKey(path)
+				k, _ := config.LookupKey(path)
 				return k.OfRun()
 			})
 			if len(params) == 1 {
-				k, _ = LookupKey(params[0])
+				k, _ = config.LookupKey(params[0])
 			}
-			fit = fit && len(params) == 1 && k.numeric() && len(a.Points) >= fewest
+			fit = fit && len(params) == 1 && k.Numeric() && len(a.Points) >= fewest
 			keys = append(keys, k)
 		}
 		if !fit || len(keys) != 2 {
@@ -129,14 +130,14 @@ func automaticMaps(plan *Plan) []panel {
 		}
 		p := panel{x: keys[0], y: keys[1]}
 		if len(grids) > 1 {
-			p.variant = g.name
+			p.variant = g.Name
 		}
 		for i := range plan.Cells {
-			if c := &plan.Cells[i]; c.Variant == g.name {
+			if c := &plan.Cells[i]; c.Variant == g.Name {
 				p.cells = append(p.cells, c)
 			}
 		}
-		if whole := len(p.cells) == len(g.axes[0].Points)*len(g.axes[1].Points); whole && p.finite() {
+		if whole := len(p.cells) == len(g.Axes[0].Points)*len(g.Axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}
 	}
@@ -146,22 +147,22 @@ func automaticMaps(plan *Plan) []panel {
 // finite reports whether every cell has a place on both axes.
 func (p *panel) finite() bool {
 	return !slices.ContainsFunc(p.cells, func(c *Cell) bool {
-		return math.IsInf(p.x.number(&c.Settings)+p.y.number(&c.Settings), 0)
+		return math.IsInf(p.x.Number(&c.Settings)+p.y.Number(&c.Settings), 0)
 	})
 }
 
 // varied lists the keys of which the cells have several values, keys of `run`
 // left out and the length of a schedule where it follows that of the run.
-func (p *panel) varied() []Key {
-	var varied []Key
-	for _, k := range Keys {
+func (p *panel) varied() []config.Key {
+	var varied []config.Key
+	for _, k := range config.Keys {
 		if k.OfRun() {
 			continue
 		}
 		seen := make(map[string]bool)
 		for _, c := range p.cells {
-			if s := &c.Settings; k.Path != totalKey || s.Optimizer.Schedule.Total != s.Run.Steps {
-				seen[Format(k.Get(s))] = true
+			if s := &c.Settings; k.Path != config.ScheduleTotalKey || s.Optimizer.Schedule.Total != s.Run.Steps {
+				seen[config.Format(k.Get(s))] = true
 			}
 		}
 		if len(seen) > 1 {
@@ -171,7 +172,7 @@ func (p *panel) varied() []Key {
 	return varied
 }
 
-func listKeys(keys []Key) string {
+func listKeys(keys []config.Key) string {
 	var paths []string
 	for _, k := range keys {
 		paths = append(paths, k.Path)
@@ -246,7 +247,7 @@ func (r regime) name() string {
 	return ""
 }
 
-func newRegime(s *Settings, p *rom.Prediction) regime {
+func newRegime(s *config.Settings, p *rom.Prediction) regime {
 	value := func(x *float64) float64 {
 		if x == nil {
 			return math.NaN()
@@ -294,7 +295,7 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 			}
 		}
 		m.points = append(m.points, mapPoint{
-			x: p.x.number(&c.Settings), y: p.y.number(&c.Settings),
+			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
 			cell: c, class: e.class(c), regime: newRegime(&c.Settings, prediction),
 		})
 	}
@@ -304,8 +305,8 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 		r, done := known[spot{x, y}]
 		if !done {
 			s := p.cells[0].Settings
-			p.x.setNumber(&s, x)
-			p.y.setNumber(&s, y)
+			p.x.SetNumber(&s, x)
+			p.y.SetNumber(&s, y)
 			r = newRegime(&s, e.cache.predictMotion(&s))
 			known[spot{x, y}] = r
 		}
@@ -329,10 +330,10 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 }
 
 // values are those that a parameter takes among the cells, in order.
-func (m *RegimeMap) values(k Key) []float64 {
+func (m *RegimeMap) values(k config.Key) []float64 {
 	var values []float64
 	for _, c := range m.cells {
-		values = append(values, k.number(&c.Settings))
+		values = append(values, k.Number(&c.Settings))
 	}
 	slices.Sort(values)
 	return slices.Compact(values)
@@ -341,11 +342,11 @@ func (m *RegimeMap) values(k Key) []float64 {
 // newScale is a parameter between the least and the greatest of some values: 61
 // nodes, evenly spaced as the values are, or where there are fewer than 64
 // whole numbers between, each of them.
-func newScale(k Key, values []float64) scale {
+func newScale(k config.Key, values []float64) scale {
 	const nodes, most = 61, 64
 	low, high := values[0], values[len(values)-1]
 	var s scale
-	if k.Kind == IntegerValue && high-low < most {
+	if k.Kind == config.IntegerValue && high-low < most {
 		for v := low; v <= high; v++ {
 			s.value = append(s.value, v, v)
 			s.place = append(s.place, v-0.5, v+0.5)

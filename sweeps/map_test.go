@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // regimes is a grid over learning rate and refresh interval, from far away, at
@@ -66,7 +67,7 @@ func checkCurves(t *testing.T, e *Experiment) {
 			}, 1e-3, 1, -1, 1)
 		},
 	}
-	curves := mapOf(t, e, rateKey, lagKey)[0].curves
+	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0].curves
 	if len(curves) != len(closed) {
 		t.Errorf("%d curves", len(curves))
 	}
@@ -107,7 +108,7 @@ sweep:
   - {param: lag.interval, range: {from: 1, to: 12, step: 1}}
   - {param: optimizer.learning_rate, values: [3.7, 3.9071138, 4.1]}
 `, t.TempDir(), 1)
-	m := mapOf(t, e, lagKey, rateKey)[0]
+	m := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)[0]
 	for _, p := range m.points {
 		if p.y == 3.9071138 && (p.name() == unstable) != (p.x == 4) {
 			t.Errorf("K = %g is %s, radius %g", p.x, p.name(), p.radius)
@@ -132,7 +133,7 @@ sweep:
 // enough from the boundaries there is no monotone cell that oscillates, and what
 // rings on is unstable.
 func checkClasses(t *testing.T, e *Experiment) {
-	m := mapOf(t, e, rateKey, lagKey)[0]
+	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
 	if len(m.points) != 36 {
 		t.Fatalf("%d cells", len(m.points))
 	}
@@ -160,7 +161,7 @@ func checkClasses(t *testing.T, e *Experiment) {
 // A row of the table is a cell or a point of a curve, and has all of the one and
 // nothing of the other.
 func checkMapCSV(t *testing.T, e *Experiment) {
-	maps := mapOf(t, e, lagKey, rateKey)
+	maps := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)
 	data, err := MapCSV(maps)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 	kinds := make(map[string]int)
 	for _, row := range rows[1:] {
 		kinds[row[column["kind"]]]++
-		for _, name := range []string{lagKey, rateKey} {
+		for _, name := range []string{config.LagIntervalKey, config.LearningRateKey} {
 			if _, err := strconv.ParseFloat(row[column[name]], 64); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -215,7 +216,7 @@ func TestMapScales(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
 		}
 	}
-	k, _ := LookupKey(lagKey)
+	k, _ := config.LookupKey(config.LagIntervalKey)
 	if s := newScale(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
 		t.Errorf("whole numbers: %+v", s)
 	}
@@ -234,21 +235,21 @@ func TestMapView(t *testing.T) {
 		where             []string
 		want              string // of the error; "" none
 	}{
-		{"fine", "", rateKey, lagKey, nil, ""},
-		{"the other way round", "", lagKey, rateKey, nil, ""},
-		{"chosen", more, rateKey, lagKey, []string{"grpo.group_size=inf", "grpo.importance.mode=ratio"}, ""},
-		{"unknown", "", "optimizer.learning_rat", lagKey, nil, `--x: got the unknown key "optimizer.learning_rat", want a numeric key of the configuration, did you mean "optimizer.learning_rate"?`},
+		{"fine", "", config.LearningRateKey, config.LagIntervalKey, nil, ""},
+		{"the other way round", "", config.LagIntervalKey, config.LearningRateKey, nil, ""},
+		{"chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=inf", "grpo.importance.mode=ratio"}, ""},
+		{"unknown", "", "optimizer.learning_rat", config.LagIntervalKey, nil, `--x: got the unknown key "optimizer.learning_rat", want a numeric key of the configuration, did you mean "optimizer.learning_rate"?`},
 		{"unknown, both", "", "rate", "interval", nil, `--y: got the unknown key "interval", want a numeric key of the configuration, did you mean "lag.interval"?`},
-		{"not a number", more, "grpo.importance.mode", lagKey, nil, `--x: got grpo.importance.mode, want a key whose value is a number`},
-		{"the same", "", lagKey, lagKey, nil, `--y: got lag.interval again, want another key than that of --x`},
-		{"not swept", "", rateKey, momentumKey, nil, `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
-		{"others vary", more, rateKey, lagKey, nil, `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
-		{"another varies", more, rateKey, lagKey, []string{"grpo.group_size=inf"}, `--x, --y: got a sweep that varies grpo.importance.mode, want x and y alone: choose with --where grpo.importance.mode=none`},
-		{"infinite", more, rateKey, groupSizeKey, []string{"lag.interval=2", "grpo.importance.mode=none"}, `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
-		{"no condition", "", rateKey, lagKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
-		{"a bad value", "", rateKey, lagKey, []string{"lag.interval=few"}, `--where: lag.interval: got "few", want an integer ≥ 0`},
-		{"an unknown condition", "", rateKey, lagKey, []string{"lag.intervall=1"}, `--where: got the unknown key "lag.intervall", want a key of the configuration, did you mean "lag.interval"?`},
-		{"chosen to nothing", more, rateKey, lagKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"not a number", more, "grpo.importance.mode", config.LagIntervalKey, nil, `--x: got grpo.importance.mode, want a key whose value is a number`},
+		{"the same", "", config.LagIntervalKey, config.LagIntervalKey, nil, `--y: got lag.interval again, want another key than that of --x`},
+		{"not swept", "", config.LearningRateKey, config.MomentumKey, nil, `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
+		{"others vary", more, config.LearningRateKey, config.LagIntervalKey, nil, `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
+		{"another varies", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=inf"}, `--x, --y: got a sweep that varies grpo.importance.mode, want x and y alone: choose with --where grpo.importance.mode=none`},
+		{"infinite", more, config.LearningRateKey, config.GroupSizeKey, []string{"lag.interval=2", "grpo.importance.mode=none"}, `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
+		{"no condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
+		{"a bad value", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval=few"}, `--where: lag.interval: got "few", want an integer ≥ 0`},
+		{"an unknown condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.intervall=1"}, `--where: got the unknown key "lag.intervall", want a key of the configuration, did you mean "lag.interval"?`},
+		{"chosen to nothing", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
 	} {
 		view, err := NewMapView(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.x, c.y, c.where)
 		switch {
@@ -281,7 +282,7 @@ func TestAutomaticMaps(t *testing.T) {
 	} {
 		got := ""
 		for _, p := range automaticMaps(planText(t, c.text)) {
-			if len(p.cells) != 36 || p.x.Path != rateKey || p.y.Path != lagKey {
+			if len(p.cells) != 36 || p.x.Path != config.LearningRateKey || p.y.Path != config.LagIntervalKey {
 				t.Errorf("%s: %d cells over %s and %s", c.name, len(p.cells), p.x.Path, p.y.Path)
 			}
 			got += " " + p.variant + "·"

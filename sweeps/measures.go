@@ -5,21 +5,22 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
 )
 
 // measures is what the checks of a cell measure besides its run. It is part of
 // the cell's id: what is measured decides what is stored.
 type measures struct {
-	stiffness *Check // whose displacement and draws
+	stiffness *config.Check // whose displacement and draws
 	offset    float64
-	location  *Check // whose displacement and locate
+	location  *config.Check // whose displacement and locate
 	fits      []sim.CurveFit
 	modes     bool // the failure mode of every replica
 }
 
 // add adds what a check measures. That the checks of one cell measure the same
 // is seen to when the file is loaded (sharing.go).
-func (m *measures) add(check *Check) {
+func (m *measures) add(check *config.Check) {
 	if check.Displacement > 0 {
 		m.stiffness = check
 	}
@@ -30,11 +31,11 @@ func (m *measures) add(check *Check) {
 		m.location = check
 	}
 	switch check.Claim {
-	case claimSaturation:
+	case config.ClaimSaturation:
 		m.fit(sim.SaturationFit)
-	case claimEarlySlope:
+	case config.ClaimEarlySlope:
 		m.fit(sim.EarlySlopeFit)
-	case claimFailureMode:
+	case config.ClaimFailureMode:
 		m.modes = true
 	}
 }
@@ -47,8 +48,8 @@ func (m *measures) fit(fit sim.CurveFit) {
 }
 
 // eventOf is what a locating check looks for.
-func eventOf(check *Check) sim.Event {
-	row, _ := LookupClaim(check.Claim)
+func eventOf(check *config.Check) sim.Event {
+	row, _ := config.LookupClaim(check.Claim)
 	return row.Event
 }
 
@@ -77,7 +78,7 @@ func (m *measures) identify(content map[string]any) {
 
 // place puts what is measured about the fixed point into a cell.
 func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
-	e := RoundAll(direction(len(point), c.Seed))
+	e := config.RoundAll(direction(len(point), c.Seed))
 	if m.stiffness != nil {
 		c.Stiffness = stiffnessProbes(params, point, m.stiffness)
 	}
@@ -100,12 +101,12 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 
 // stiffnessProbes plans the measurement of the stiffest mode, whole and in its
 // fresh and stale parts, and with more than two arms of the slowest.
-func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.StiffnessProbe {
+func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []sim.StiffnessProbe {
 	modes := rom.Modes(rom.StiffnessAt(params, point))
 	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
 		return sim.StiffnessProbe{
 			Name: name, Displaced: displaced, Point: point,
-			Direction: RoundAll(mode.Direction), Covector: RoundAll(mode.Covector),
+			Direction: config.RoundAll(mode.Direction), Covector: config.RoundAll(mode.Covector),
 			Displacement: check.Displacement, Pairs: check.Draws,
 		}
 	}
@@ -123,7 +124,7 @@ func stiffnessProbes(params rom.Params, point []float64, check *Check) []sim.Sti
 
 // matrixProbes plans the measurement of every entry −∂g_a/∂θ_b of both
 // stiffness matrices.
-func matrixProbes(point []float64, check *Check) []sim.StiffnessProbe {
+func matrixProbes(point []float64, check *config.Check) []sim.StiffnessProbe {
 	unit := func(a int) []float64 {
 		e := make([]float64, len(point))
 		e[a] = 1

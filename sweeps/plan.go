@@ -12,11 +12,13 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Plan is a Spec resolved into numbers: what to simulate, and what to judge.
 type Plan struct {
-	Spec     *Spec
+	Spec     *config.Spec
 	Cells    []Cell
 	Checks   []PlannedCheck
 	Verdicts int // how many the checks will make; confidence is shared among them
@@ -26,9 +28,9 @@ type Plan struct {
 type Cell struct {
 	ID       string // sha256 of what decides its measurements
 	Variant  string
-	Axes     []Assignment
-	Settings Settings
-	Status   CellStatus
+	Axes     []config.Assignment
+	Settings config.Settings
+	Status   store.CellStatus
 	Sim      sim.Cell // empty where Status is NoFixedPoint
 }
 
@@ -36,7 +38,7 @@ type Cell struct {
 // verdict, or a few verdicts, each.
 type PlannedCheck struct {
 	Index int
-	Check *Check
+	Check *config.Check
 	Sets  []CellSet
 }
 
@@ -49,14 +51,14 @@ type CellSet struct {
 }
 
 // NewPlan expands a checked Spec.
-func NewPlan(spec *Spec) *Plan {
+func NewPlan(spec *config.Spec) *Plan {
 	plan := &Plan{Spec: spec}
 	points := spec.Points()
 	plan.Cells = make([]Cell, len(points))
 	selected := make([][]*Cell, len(spec.Checks))
 	for i := range points {
 		cell := &plan.Cells[i]
-		*cell = Cell{Variant: points[i].Variant, Axes: points[i].Axes, Settings: points[i].Settings, Status: CellOK}
+		*cell = Cell{Variant: points[i].Variant, Axes: points[i].Axes, Settings: points[i].Settings, Status: store.CellOK}
 		for n := range spec.Checks {
 			if spec.Checks[n].Selects(&points[i]) {
 				selected[n] = append(selected[n], cell)
@@ -105,27 +107,27 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 	if m.modes {
 		c.Sim.Traces = s.Run.Replicas
 	}
-	if s.Policy.Init.Kind == AtLogits && !m.atRest() {
+	if s.Policy.Init.Kind == config.AtLogits && !m.atRest() {
 		return
 	}
 	params := Params(s, rom.Unit)
 	point, ok := rom.Reached(params)
-	if !ok && (s.Policy.Init.Kind == AtFixedPoint || m.location != nil) {
-		c.Status, c.Sim = NoFixedPoint, sim.Cell{}
+	if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
+		c.Status, c.Sim = store.NoFixedPoint, sim.Cell{}
 		return
 	}
-	if s.Policy.Init.Kind == AtFixedPoint {
-		c.Sim.Init = RoundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
+	if s.Policy.Init.Kind == config.AtFixedPoint {
+		c.Sim.Init = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
 	}
 	if ok {
-		m.place(&c.Sim, params, RoundAll(point.Logits))
+		m.place(&c.Sim, params, config.RoundAll(point.Logits))
 	}
 }
 
 // cellID returns the sha256 of the canonical JSON of everything that decides
 // what a cell measures; margins and prose do not.
-func cellID(seed uint64, s *Settings, m *measures) string {
-	content := map[string]any{"seed": seed, "settings": json.RawMessage(Canonical(*s))}
+func cellID(seed uint64, s *config.Settings, m *measures) string {
+	content := map[string]any{"seed": seed, "settings": json.RawMessage(config.Canonical(*s))}
 	m.identify(content)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {
@@ -175,14 +177,14 @@ func direction(arms int, seed uint64) []float64 {
 // Label names the cell for people: its variant and the last words of its axes.
 func (c *Cell) Label() string { return label(c.Variant, c.Axes, "") }
 
-func label(variant string, axes []Assignment, without string) string {
+func label(variant string, axes []config.Assignment, without string) string {
 	var parts []string
 	if variant != "" {
 		parts = append(parts, variant)
 	}
 	for _, a := range axes {
-		if k, _ := LookupKey(a.Param); a.Param != without && !k.OfRun() {
-			parts = append(parts, k.ShortName()+"="+Format(a.Value))
+		if k, _ := config.LookupKey(a.Param); a.Param != without && !k.OfRun() {
+			parts = append(parts, k.ShortName()+"="+config.Format(a.Value))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -190,7 +192,7 @@ func label(variant string, axes []Assignment, without string) string {
 
 // Work is the work of simulating a cell, in steps of one replica.
 func (c *Cell) Work() float64 {
-	if c.Status == NoFixedPoint {
+	if c.Status == store.NoFixedPoint {
 		return 0
 	}
 	replicas := float64(c.Settings.Run.Replicas)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // predictionCache keeps what the theory has said, by what it was told.
@@ -25,12 +26,12 @@ type motion func(*rom.Equilibrium, rom.Optimizer, rom.Lag) rom.Prediction
 
 // predict returns what the theory says of settings at rest: the start does not
 // matter, nor how long and how often the cell is run.
-func (cache *predictionCache) predict(s *Settings, factors rom.Factors) *rom.Prediction {
+func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.at("rest", s, factors, nil, (*rom.Equilibrium).Predict)
 }
 
 // predictMotion returns what the theory says of the motion alone, and does not keep it.
-func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
+func (cache *predictionCache) predictMotion(s *config.Settings) *rom.Prediction {
 	p := Params(s, rom.Unit)
 	prediction := cache.resting("rest", p, nil).PredictDynamics(p.Optimizer, p.Lag)
 	return &prediction
@@ -38,7 +39,7 @@ func (cache *predictionCache) predictMotion(s *Settings) *rom.Prediction {
 
 // at returns what the theory says of settings at a stiffness measured in the
 // cell that key names; nil: at its own.
-func (cache *predictionCache) at(key string, s *Settings, factors rom.Factors, measured *rom.Measured, predict motion) *rom.Prediction {
+func (cache *predictionCache) at(key string, s *config.Settings, factors rom.Factors, measured *rom.Measured, predict motion) *rom.Prediction {
 	params := Params(s, factors)
 	if measured != nil {
 		key = fmt.Sprint(key, measured.Fresh.RawMatrix().Data, measured.Stale.RawMatrix().Data)

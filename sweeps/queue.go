@@ -3,6 +3,7 @@ package sweeps
 import (
 	"context"
 	"errors"
+	"grposim/sweeps/store"
 	"maps"
 	"slices"
 	"time"
@@ -11,19 +12,19 @@ import (
 // simulateInOrder runs cells. It calls heard with each as it is finished, and pass
 // with their outcomes nearly in order: see queue. All calls come from one goroutine.
 // When ctx is done, what is finished is passed on all the same.
-func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func(*Cell), pass func(*Outcome) error) error {
+func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func(*Cell), pass func(*store.Outcome) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type finished struct {
 		index   int
-		outcome *Outcome
+		outcome *store.Outcome
 	}
 	arrivals, clock := make(chan finished), time.NewTicker(longestWait)
 	defer clock.Stop()
 	var err error
 	go func() {
 		defer close(arrivals)
-		err = simulate(ctx, cells, workers, func(index int, o *Outcome) error {
+		err = simulate(ctx, cells, workers, func(index int, o *store.Outcome) error {
 			arrivals <- finished{index, o}
 			return nil
 		})
@@ -57,13 +58,13 @@ type queue struct {
 	finished []bool // by index
 	next     int    // index: those before it are finished
 	waiting  map[int]arrival
-	pass     func(*Outcome) error // takes them
-	failure  error                // of pass: nothing is passed on after it
+	pass     func(*store.Outcome) error // takes them
+	failure  error                      // of pass: nothing is passed on after it
 }
 
 // arrival is an outcome and when it was finished.
 type arrival struct {
-	outcome *Outcome
+	outcome *store.Outcome
 	at      time.Time
 }
 
@@ -73,13 +74,13 @@ const (
 )
 
 // newQueue returns the queue of so many outcomes.
-func newQueue(count int, pass func(*Outcome) error) *queue {
+func newQueue(count int, pass func(*store.Outcome) error) *queue {
 	return &queue{finished: make([]bool, count), waiting: make(map[int]arrival), pass: pass}
 }
 
 // add takes the outcome of the given index, and passes it on with those that
 // waited for it.
-func (q *queue) add(index int, o *Outcome, now time.Time) {
+func (q *queue) add(index int, o *store.Outcome, now time.Time) {
 	q.finished[index] = true
 	q.waiting[index] = arrival{o, now}
 	for q.next < len(q.finished) && q.finished[q.next] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"grposim/sweeps/store"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +14,13 @@ import (
 // passed returns a queue of so many outcomes, and the ids it has passed on so far.
 func passed(count int) (*queue, *[]string) {
 	ids := new([]string)
-	return newQueue(count, func(o *Outcome) error {
+	return newQueue(count, func(o *store.Outcome) error {
 		*ids = append(*ids, o.ID)
 		return nil
 	}), ids
 }
 
-func numbered(i int) *Outcome { return &Outcome{ID: fmt.Sprintf("%03d", i)} }
+func numbered(i int) *store.Outcome { return &store.Outcome{ID: fmt.Sprintf("%03d", i)} }
 
 // Outcomes that come nearly in order leave in order, as soon as it is their turn.
 func TestQueueOrders(t *testing.T) {
@@ -29,7 +30,7 @@ func TestQueueOrders(t *testing.T) {
 		index int
 		then  string
 	}{{1, ""}, {0, "0 1"}, {2, "0 1 2"}, {5, "0 1 2"}, {4, "0 1 2"}, {3, "0 1 2 3 4 5"}} {
-		q.add(arrives.index, &Outcome{ID: fmt.Sprint(arrives.index)}, now)
+		q.add(arrives.index, &store.Outcome{ID: fmt.Sprint(arrives.index)}, now)
 		if got := strings.Join(*ids, " "); got != arrives.then {
 			t.Errorf("after %d: %q is passed on, want %q", arrives.index, got, arrives.then)
 		}
@@ -79,10 +80,10 @@ func TestQueueIsQuick(t *testing.T) {
 // Nothing is passed on after an error, which comes back once.
 func TestQueueFails(t *testing.T) {
 	plan := planText(t, tiny)
-	cells, _ := plan.missing(make(map[string]*Outcome))
+	cells, _ := plan.missing(make(map[string]*store.Outcome))
 	full := errors.New("disk full")
 	calls := 0
-	err := simulateInOrder(t.Context(), cells, 2, func(*Cell) {}, func(*Outcome) error { calls++; return full })
+	err := simulateInOrder(t.Context(), cells, 2, func(*Cell) {}, func(*store.Outcome) error { calls++; return full })
 	if !errors.Is(err, full) || strings.Count(err.Error(), "disk full") != 1 || calls != 1 {
 		t.Errorf("error %v after %d calls, want %v once, after 1", err, calls, full)
 	}
@@ -91,14 +92,14 @@ func TestQueueFails(t *testing.T) {
 // What is finished when a sweep is interrupted is passed on.
 func TestQueueInterrupted(t *testing.T) {
 	plan := planText(t, tiny)
-	cells, _ := plan.missing(make(map[string]*Outcome))
+	cells, _ := plan.missing(make(map[string]*store.Outcome))
 	ctx, cancel := context.WithCancel(t.Context())
 	heard, left := 0, 0
 	err := simulateInOrder(ctx, cells, 2, func(*Cell) {
 		if heard++; heard == 20 {
 			cancel()
 		}
-	}, func(*Outcome) error { left++; return nil })
+	}, func(*store.Outcome) error { left++; return nil })
 	if !errors.Is(err, context.Canceled) || heard < 20 || left != heard {
 		t.Errorf("error %v: %d finished, %d passed on", err, heard, left)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -36,7 +38,7 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	if err := r.simulate(ctx, workers, progress); err != nil {
 		return nil, err
 	}
-	if e, err = NewExperiment(plan, r.journal.outcomes); err != nil {
+	if e, err = NewExperiment(plan, r.journal.Outcomes); err != nil {
 		return nil, err
 	}
 	return e, e.write(dir, r.trajectories)
@@ -47,40 +49,40 @@ type run struct {
 	plan         *Plan
 	dir          string
 	release      func() error // the lock on the folder
-	manifest     *Manifest
-	journal      *journal
-	trajectories *trajectoryTable
+	manifest     *store.Manifest
+	journal      *store.Journal
+	trajectories *store.TrajectoryTable
 }
 
 // openRun locks the folder, reads its journal, sets damaged lines aside and writes
 // the manifest. The caller closes what it returns.
 func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
-	release, err := openFolder(dir, plan.Spec.Name)
+	release, err := store.Lock(dir, plan.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
-	r = &run{plan: plan, dir: dir, release: release, manifest: newManifest(plan.Spec.Name, plan.Spec.Document())}
+	r = &run{plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	if r.journal, err = openJournal(dir); err != nil {
+	if r.journal, err = store.OpenJournal(dir); err != nil {
 		return nil, err
 	}
-	if len(r.journal.damaged) > 0 {
-		if err := r.journal.setAside(plan.ids()); err != nil {
+	if len(r.journal.Damaged) > 0 {
+		if err := r.journal.SetAside(plan.ids()); err != nil {
 			return nil, err
 		}
-		progress.Note(r.journal.damageReport())
+		progress.Note(r.journal.DamageReport())
 	}
-	if previous, err := readManifest(dir); err == nil {
+	if previous, err := store.ReadManifest(dir); err == nil {
 		r.manifest.Run = previous.Run
 	}
-	if err := r.manifest.write(dir); err != nil {
+	if err := r.manifest.Write(dir); err != nil {
 		return nil, err
 	}
-	r.trajectories, err = newTrajectoryTable(dir, plan.ids())
+	r.trajectories, err = store.NewTrajectoryTable(dir, plan.ids())
 	return r, err
 }
 
@@ -88,10 +90,10 @@ func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 func (r *run) close() error {
 	var err error
 	if r.trajectories != nil {
-		r.trajectories.discard()
+		r.trajectories.Discard()
 	}
 	if r.journal != nil {
-		err = r.journal.close()
+		err = r.journal.Close()
 	}
 	return errors.Join(err, r.release())
 }
@@ -99,12 +101,12 @@ func (r *run) close() error {
 // simulate runs the cells that the journal lacks, appends each as it is finished,
 // puts the journal in order and notes in the manifest what it took.
 func (r *run) simulate(ctx context.Context, workers int, progress Progress) error {
-	wall, cpu := time.Now(), cpuSeconds()
-	missing, planned := r.plan.missing(r.journal.outcomes)
+	wall, cpu := time.Now(), store.CPUSeconds()
+	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
-		if o := r.journal.outcomes[id]; o == nil || o.Stored() {
+		if o := r.journal.Outcomes[id]; o == nil || o.Stored() {
 			continue
-		} else if err := r.journal.append(o); err != nil { // finished without a simulation
+		} else if err := r.journal.Append(o); err != nil { // finished without a simulation
 			return err
 		}
 	}
@@ -118,60 +120,60 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 		simulated++
 		progress.Cell(c.Work())
 	}
-	err := simulateInOrder(ctx, missing, workers, finished, func(o *Outcome) error {
+	err := simulateInOrder(ctx, missing, workers, finished, func(o *store.Outcome) error {
 		recorded, err := o.Trajectory() // before the journal has it
-		if err := errors.Join(err, r.journal.append(o)); err != nil {
+		if err := errors.Join(err, r.journal.Append(o)); err != nil {
 			return err
 		}
-		return r.trajectories.follow(r.journal.outcomes, o.ID, recorded)
+		return r.trajectories.Follow(r.journal.Outcomes, o.ID, recorded)
 	})
 	progress.End()
 	if err != nil {
 		return err
 	}
-	if err := r.journal.settle(r.plan.ids()); err != nil {
+	if err := r.journal.Settle(r.plan.ids()); err != nil {
 		return err
 	}
 	if simulated == 0 && r.manifest.Run != nil {
 		return nil
 	}
-	r.manifest.Run = newRunInfo(workers, simulated, time.Since(wall).Seconds(), cpuSeconds()-cpu)
-	return r.manifest.write(r.dir)
+	r.manifest.Run = store.NewRunInfo(workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
+	return r.manifest.Write(r.dir)
 }
 
 // Open reads a finished results folder: its plan and its outcomes. It neither
 // simulates nor writes. A folder whose cells are not all there and intact is an
 // error.
-func Open(dir string) (*Plan, map[string]*Outcome, error) {
-	manifest, err := readManifest(dir)
+func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil, nil, &FolderError{fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+			return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
 		}
 		return nil, nil, err
 	}
-	spec, err := load(filepath.Join(dir, manifestName), manifest.Config, nil)
+	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan := NewPlan(spec)
-	journal, err := loadJournal(dir)
+	journal, err := store.ReadJournal(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(journal.damaged) > 0 {
-		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, journalName), len(journal.damaged))}
+	if len(journal.Damaged) > 0 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
 	missing := 0
 	for _, id := range plan.ids() {
-		if journal.outcomes[id] == nil {
+		if journal.Outcomes[id] == nil {
 			missing++
 		}
 	}
 	if missing > 0 {
-		return nil, nil, &DamagedError{fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
 	}
-	return plan, journal.outcomes, nil
+	return plan, journal.Outcomes, nil
 }
 
 // JudgeFolder judges a finished folder again and rewrites what derives from it.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,7 +77,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	files := make(map[string]string)
 	for _, entry := range entries {
 		data := readFile(t, filepath.Join(dir, entry.Name()))
-		if entry.Name() == manifestName {
+		if entry.Name() == store.ManifestName {
 			var manifest map[string]any
 			if err := json.Unmarshal(data, &manifest); err != nil {
 				t.Fatal(err)
@@ -150,7 +152,7 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, small, dir, 2)
 	want := contents(t, dir)
-	journal := filepath.Join(dir, journalName)
+	journal := filepath.Join(dir, store.JournalName)
 	data := readFile(t, journal)
 	at := bytes.IndexByte(data, '\n') + 200 // in the second line
 	data[at] ^= 4
@@ -166,10 +168,10 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 		t.Errorf("%d cells computed again, notes %q", quiet.cells, quiet.notes)
 	}
 	got := contents(t, dir)
-	if lines := strings.Count(got[damagedName], "\n"); lines != 2 {
+	if lines := strings.Count(got[store.DamagedName], "\n"); lines != 2 {
 		t.Errorf("%d lines set aside, want 2", lines)
 	}
-	delete(got, damagedName)
+	delete(got, store.DamagedName)
 	sameContents(t, "after damage", got, want)
 }
 
@@ -183,7 +185,7 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 		t.Errorf("%d cells were simulated again", quiet.cells)
 	}
 	after := contents(t, dir)
-	if before[journalName] != after[journalName] || before["verdicts.json"] == after["verdicts.json"] {
+	if before[store.JournalName] != after[store.JournalName] || before["verdicts.json"] == after["verdicts.json"] {
 		t.Error("want the same journal and other verdicts")
 	}
 	if s := Summarize(e.Verdicts); s.Disagree+s.Inconclusive == 0 {
@@ -204,7 +206,7 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 		t.Errorf("%d cells were simulated, want the 4 new ones", quiet.cells)
 	}
 	var ids []string
-	for line := range bytes.Lines(readFile(t, filepath.Join(dir, journalName))) {
+	for line := range bytes.Lines(readFile(t, filepath.Join(dir, store.JournalName))) {
 		var stored struct{ Cell struct{ ID string } }
 		if err := json.Unmarshal(line, &stored); err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -231,7 +233,7 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 func TestDamagedManifest(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
-	path := filepath.Join(dir, manifestName)
+	path := filepath.Join(dir, store.ManifestName)
 	whole := readFile(t, path)
 	for _, c := range []struct{ old, new string }{
 		{`"steps": 20`, `"steps": 21`}, {`"hash": "`, `"hash": "0`}, {`"config": {`, `"config": {{`},
@@ -243,7 +245,7 @@ func TestDamagedManifest(t *testing.T) {
 		if err := os.WriteFile(path, changed, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		var damaged *DamagedError
+		var damaged *store.DamagedError
 		if _, err := JudgeFolder(dir); !errors.As(err, &damaged) {
 			t.Errorf("%s: %v", c.new, err)
 		}
@@ -261,7 +263,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	runSweep(t, minimal, dir, 1)
 	before := contents(t, dir)
 	_, err := Run(t.Context(), planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
-	var folder *FolderError
+	var folder *store.FolderError
 	if !errors.As(err, &folder) || !strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
 		t.Errorf("another name: %v", err)
 	}
@@ -278,7 +280,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 		t.Errorf("%d entries in a folder that was refused", len(entries))
 	}
 
-	release, err := openFolder(dir, "minimal")
+	release, err := store.Lock(dir, "minimal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +322,7 @@ run: {steps: 20}
 
 func planText(t *testing.T, text string) *Plan {
 	t.Helper()
-	spec, err := Load(t.Name(), []byte(text))
+	spec, err := config.Load(t.Name(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

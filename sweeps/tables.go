@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // VerdictsJSON returns verdicts.json.
@@ -57,7 +59,7 @@ func (v *Verdict) Cells() []string {
 	if v.PredictionKind != rom.Exact {
 		predicted += " (" + string(v.PredictionKind) + ")"
 	}
-	if v.Expect == Fails {
+	if v.Expect == config.Fails {
 		predicted += ", expected to fail"
 	}
 	verdict := v.Verdict.String()
@@ -84,7 +86,7 @@ func significant(x, width float64) int {
 	return min(max(2+int(math.Floor(math.Log10(math.Abs(x))))-int(math.Floor(math.Log10(width))), 2), 12)
 }
 
-func format(x Number, digits int) string {
+func format(x store.Number, digits int) string {
 	switch f := float64(x); {
 	case math.IsNaN(f):
 		return "–"
@@ -123,7 +125,7 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 		row := e.identify(c, keys)
 		row = append(row, string(o.Status))
 		for _, n := range names {
-			estimate, ok := o.estimate(n)
+			estimate, ok := o.Estimate(n)
 			if !ok {
 				row = append(row, "", "", "")
 				continue
@@ -211,7 +213,7 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 	return func(yield func(*Cell, *PredictionLine) bool) {
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
-			line := &PredictionLine{Cell: c.ID, Parameters: Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
 			if p := &line.Prediction; p.FixedPoint != nil {
 				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
 			}

@@ -3,11 +3,12 @@ package sweeps
 import (
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // Params translates settings into the theory's words. It is the only
 // translation between the two witnesses: a wrong one turns a verdict red.
-func Params(s *Settings, factors rom.Factors) rom.Params {
+func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	e := &s.Estimator
 	p := rom.Params{
 		Reference:   s.Policy.Reference,

@@ -8,22 +8,23 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 // notTheorys lists the keys that no prediction at rest depends on, and why.
 var notTheorys = map[string]string{
-	trueMeansKey:   "only recorded",
-	initKey:        "a start, given to the mean field beside the parameters",
-	stepsKey:       "the length of a run",
-	burnInKey:      "the length of a run",
-	"run.replicas": "the number of runs",
+	config.TrueMeansKey: "only recorded",
+	config.InitKey:      "a start, given to the mean field beside the parameters",
+	config.StepsKey:     "the length of a run",
+	config.BurnInKey:    "the length of a run",
+	"run.replicas":      "the number of runs",
 }
 
 // Every key of the configuration reaches the theory, with every value of an
 // enumeration a different one.
 func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := planText(t, minimal).Spec.Points()[0].Settings
-	for _, k := range Keys {
+	for _, k := range config.Keys {
 		values := differentValues(t, k, &base)
 		seen := []rom.Params{}
 		for _, v := range values {
@@ -35,7 +36,7 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 			for i, other := range seen {
 				same := reflect.DeepEqual(p, other)
 				if _, exempt := notTheorys[k.Path]; same != exempt {
-					t.Errorf("%s = %s and %s: the theory is told the same: %t", k.Path, Format(v), Format(values[i]), same)
+					t.Errorf("%s = %s and %s: the theory is told the same: %t", k.Path, config.Format(v), config.Format(values[i]), same)
 				}
 			}
 			seen = append(seen, p)
@@ -45,35 +46,35 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 
 // differentValues returns at least two legal values of a key, all words of an
 // enumeration.
-func differentValues(t *testing.T, k Key, s *Settings) []any {
+func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 	t.Helper()
 	switch k.Kind {
-	case WordValue:
+	case config.WordValue:
 		var values []any
 		for _, w := range k.Words {
 			values = append(values, w)
 		}
 		return values
-	case IntegerValue:
+	case config.IntegerValue:
 		values := []any{3, 4}
-		if k.Path == groupSizeKey {
+		if k.Path == config.GroupSizeKey {
 			values = append(values, grpo.Infinite)
 		}
 		return values
-	case NumberValue:
+	case config.NumberValue:
 		return []any{0.3, 0.4}
-	case ListValue:
+	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
-	case InitValue:
-		return []any{Init{Kind: AtFixedPoint}, Init{Kind: AtLogits, Logits: []float64{1, 0}}}
-	case ArmsValue:
+	case config.InitValue:
+		return []any{config.Init{Kind: config.AtFixedPoint}, config.Init{Kind: config.AtLogits, Logits: []float64{1, 0}}}
+	case config.ArmsValue:
 		var values []any
 		for _, law := range grpo.Laws {
-			values = append(values, []ArmGroup{{Arm: grpo.Arm{Reward: law, Mean: 0.5, Std: 0.1}, Count: 2}})
+			values = append(values, []config.ArmGroup{{Arm: grpo.Arm{Reward: law, Mean: 0.5, Std: 0.1}, Count: 2}})
 		}
 		return append(values,
-			[]ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
-			[]ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.6, Std: 0.2}, Count: 2}})
+			[]config.ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
+			[]config.ArmGroup{{Arm: grpo.Arm{Reward: grpo.Normal, Mean: 0.6, Std: 0.2}, Count: 2}})
 	}
 	t.Fatalf("%s: no values of kind %v", k.Path, k.Kind)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Ruling is the outcome of comparing an interval with a prediction.
@@ -43,21 +45,21 @@ type ControlVerdict struct {
 // Verdict is one row of the table: a measured value with its interval against
 // a prediction with its margin.
 type Verdict struct {
-	Experiment     string          `json:"experiment"`
-	Variant        string          `json:"variant"`
-	Claim          string          `json:"claim"`
-	Cell           string          `json:"cell"` // id, or PARAM|other=value,… across cells
-	Quantity       string          `json:"quantity"`
-	Measured       Number          `json:"measured"`
-	Lo             Number          `json:"lo"`
-	Hi             Number          `json:"hi"`
-	Predicted      Number          `json:"predicted"`
-	PredictionKind rom.Kind        `json:"prediction_kind"`
-	Expect         Expectation     `json:"expect"`
-	Margin         Number          `json:"margin"` // absolute
-	Verdict        Ruling          `json:"verdict"`
-	Because        string          `json:"because"`
-	Control        *ControlVerdict `json:"control"`
+	Experiment     string             `json:"experiment"`
+	Variant        string             `json:"variant"`
+	Claim          string             `json:"claim"`
+	Cell           string             `json:"cell"` // id, or PARAM|other=value,… across cells
+	Quantity       string             `json:"quantity"`
+	Measured       store.Number       `json:"measured"`
+	Lo             store.Number       `json:"lo"`
+	Hi             store.Number       `json:"hi"`
+	Predicted      store.Number       `json:"predicted"`
+	PredictionKind rom.Kind           `json:"prediction_kind"`
+	Expect         config.Expectation `json:"expect"`
+	Margin         store.Number       `json:"margin"` // absolute
+	Verdict        Ruling             `json:"verdict"`
+	Because        string             `json:"because"`
+	Control        *ControlVerdict    `json:"control"`
 
 	Label string `json:"-"` // the cell's own parameters, for people
 	Check int    `json:"-"` // index of the check in the file
@@ -121,7 +123,7 @@ const (
 // inside predicted ± margin and disagrees when it lies wholly outside; one
 // expected to fail the other way round. An interval that straddles the margin,
 // or is not known, decides nothing.
-func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) Ruling {
+func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expectation) Ruling {
 	inside := lo >= predicted-margin && hi <= predicted+margin
 	outside := lo > predicted+margin || hi < predicted-margin
 	switch {
@@ -131,7 +133,7 @@ func Compare(lo, hi, predicted, margin float64, side Side, expect Expectation) R
 	case side == Beyond:
 		inside = predicted >= lo
 	}
-	if expect == Fails {
+	if expect == config.Fails {
 		inside, outside = outside, inside
 	}
 	switch {

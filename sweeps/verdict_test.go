@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 )
 
 func TestCompare(t *testing.T) {
@@ -25,10 +26,10 @@ func TestCompare(t *testing.T) {
 		{1, 1, nan, nan, Inconclusive, Inconclusive},
 		{0, 0, 0, 0, Agree, Disagree},
 	} {
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, Holds); got != c.holds {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, config.Holds); got != c.holds {
 			t.Errorf("[%g, %g] against %g ± %g: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.holds)
 		}
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, Fails); got != c.fails {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, FromBothSides, config.Fails); got != c.fails {
 			t.Errorf("[%g, %g] against %g ± %g, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.fails)
 		}
 	}
@@ -57,10 +58,10 @@ func TestCompareSides(t *testing.T) {
 		{nan, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
 		{4, 4, inf, 0, FromBothSides, Disagree, Agree}, // found, and none predicted
 	} {
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, Holds); got != c.holds {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Holds); got != c.holds {
 			t.Errorf("[%g, %g] against %g ± %g from side %d: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.holds)
 		}
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, Fails); got != c.fails {
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Fails); got != c.fails {
 			t.Errorf("[%g, %g] against %g ± %g from side %d, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.fails)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"grposim/grpo"
 	"grposim/sim/measure"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 var ctx = context.Background()
@@ -323,7 +324,7 @@ func TestShares(t *testing.T) {
 
 // The sweep of tiny cells is what its name says, and its share is one.
 func TestTinyCells(t *testing.T) {
-	spec, err := sweeps.Load("tiny", tinyYAML(full))
+	spec, err := config.Load("tiny", tinyYAML(full))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // A sweep of tiny cells: how small a cell may be for the simulator to be what its time
@@ -46,7 +47,7 @@ func tinyYAML(e effort) []byte {
 // tells, of system calls too.
 func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 	c := comparison{what: tinySweep(e), over: allTime}
-	spec, err := sweeps.Load("tiny", tinyYAML(e))
+	spec, err := config.Load("tiny", tinyYAML(e))
 	if err != nil {
 		return c, err
 	}

@@ -14,6 +14,8 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Every claim is calibrated or exempt, and every file belongs to a claim.
@@ -26,11 +28,11 @@ func TestEveryClaimHasItsCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != len(cells) || len(cells)+len(exempt) != len(sweeps.ClaimTable) {
-		t.Errorf("%d cells, %d files, %d exempt claims of %d", len(cells), len(files), len(exempt), len(sweeps.ClaimTable))
+	if len(files) != len(cells) || len(cells)+len(exempt) != len(config.ClaimTable) {
+		t.Errorf("%d cells, %d files, %d exempt claims of %d", len(cells), len(files), len(exempt), len(config.ClaimTable))
 	}
 	for name := range exempt {
-		if _, known := sweeps.LookupClaim(name); !known {
+		if _, known := config.LookupClaim(name); !known {
 			t.Errorf("no claim %s to exempt", name)
 		}
 	}
@@ -118,7 +120,7 @@ func TestBandsAndNumbersThatAreNone(t *testing.T) {
 func TestHalfWidth(t *testing.T) {
 	of := func(halves ...float64) (trials []trial) {
 		for _, h := range halves {
-			trials = append(trials, trial{verdicts: []sweeps.Verdict{{Lo: sweeps.Number(1 - h), Hi: sweeps.Number(1 + h), Margin: 0.5}}})
+			trials = append(trials, trial{verdicts: []sweeps.Verdict{{Lo: store.Number(1 - h), Hi: store.Number(1 + h), Margin: 0.5}}})
 		}
 		return trials
 	}
@@ -360,7 +362,7 @@ func TestCommittedTable(t *testing.T) {
 	if len(lines) != 2+len(faults) {
 		t.Fatalf("%d lines for %d mistakes", len(lines), len(faults))
 	}
-	caught := make([]int, len(sweeps.ClaimTable))
+	caught := make([]int, len(config.ClaimTable))
 	for i, line := range lines[2:] {
 		entries := strings.Split(strings.Trim(line, "| "), " | ")
 		if entries[0] != faults[i].name || len(entries) != 1+len(caught) {
@@ -377,7 +379,7 @@ func TestCommittedTable(t *testing.T) {
 	}
 	for c, n := range caught {
 		if n < leastCaught {
-			t.Errorf("%s notices %d mistakes", sweeps.ClaimTable[c].Name, n)
+			t.Errorf("%s notices %d mistakes", config.ClaimTable[c].Name, n)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"embed"
 	"fmt"
 
-	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // configs holds CLAIM.yaml: one check of one small cell for each claim that
@@ -44,13 +44,13 @@ type cell struct {
 	claim string
 	cover cover
 	data  []byte
-	spec  *sweeps.Spec
+	spec  *config.Spec
 }
 
 // loadCells reads the cells in the order of the claim table.
 func loadCells() ([]*cell, error) {
 	var cells []*cell
-	for _, claim := range sweeps.ClaimTable {
+	for _, claim := range config.ClaimTable {
 		if exempt[claim.Name] != "" {
 			continue
 		}
@@ -73,6 +73,6 @@ func loadCells() ([]*cell, error) {
 	return cells, nil
 }
 
-func (c *cell) load(set ...string) (*sweeps.Spec, error) {
-	return sweeps.Load("cmd/calibrate/configs/"+c.claim+".yaml", c.data, set...)
+func (c *cell) load(set ...string) (*config.Spec, error) {
+	return config.Load("cmd/calibrate/configs/"+c.claim+".yaml", c.data, set...)
 }

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 func writePage(w io.Writer, seeds int, rows []*row, t *table) {
 	fmt.Fprintf(w, introduction, seeds, seeds)
 	writeRows(w, rows)
 	fmt.Fprint(w, exemptions)
-	for _, claim := range sweeps.ClaimTable {
+	for _, claim := range config.ClaimTable {
 		if why := exempt[claim.Name]; why != "" {
 			fmt.Fprintf(w, "| %s | %s |\n", claim.Name, why)
 		}

@@ -10,6 +10,7 @@ import (
 
 	papers "grposim/configs"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // Requirements of the table fault × claim.
@@ -29,7 +30,7 @@ type table struct {
 // by each of the faults.
 func tabulate(cells []*cell, faults []fault) (*table, error) {
 	t := &table{}
-	for _, row := range sweeps.ClaimTable {
+	for _, row := range config.ClaimTable {
 		t.claims = append(t.claims, row.Name)
 	}
 	plant := make([]sweeps.Mistake, len(faults))
@@ -42,13 +43,13 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var specs []*sweeps.Spec
+	var specs []*config.Spec
 	for _, file := range files {
 		data, err := papers.Paper.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		spec, err := sweeps.Load(path.Join("configs", file), data)
+		spec, err := config.Load(path.Join("configs", file), data)
 		if err != nil {
 			return nil, err
 		}

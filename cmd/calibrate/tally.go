@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // Requirements, as shares of the seeds.
@@ -84,7 +85,7 @@ func (c *cell) controlShifts() ([]sweeps.Shift, error) {
 	if err != nil {
 		return nil, err
 	}
-	fault := func(check *sweeps.Check, _ *sweeps.Settings) sweeps.Fault { return check.Control.Fault() }
+	fault := func(check *config.Check, _ *config.Settings) config.Fault { return check.Control.Fault() }
 	shifts := sweeps.Shifts(plan, []sweeps.Mistake{fault})[0]
 	if len(shifts) != plan.Verdicts {
 		return nil, fmt.Errorf("%d of %d verdicts can be shifted", len(shifts), plan.Verdicts)

@@ -9,6 +9,7 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
+	"grposim/sweeps/store"
 )
 
 // confidence of every single interval.
@@ -117,7 +118,7 @@ func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
 
 // band is the simultaneous band of the mean reward (Bonferroni over the recorded
 // steps, as the trajectory claim has it). Every replica starts in one place.
-func band(c *sweeps.Cell, o *sweeps.Outcome) ([]interval, error) {
+func band(c *sweeps.Cell, o *store.Outcome) ([]interval, error) {
 	recorded, err := o.Trajectory(sim.ExpectedReward)
 	if err != nil {
 		return nil, err

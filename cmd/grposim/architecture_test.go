@@ -24,11 +24,13 @@ func TestArchitecture(t *testing.T) {
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take words, whatever makes them"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators know numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not see the theory it tests"},
-		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
-		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
+		{"sweeps/config", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
+		{"sweeps/store", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds what was measured, whatever is predicted or planned"},
+		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
+		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
 		{"configs", nil, nil, "files, no logic"},
-		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges through the flow of sweeps, and plants its mistakes there"},
-		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator, and a whole sweep; nothing of a page or a command"},
+		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges through the flow of sweeps, and plants its mistakes there"},
+		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator, and a whole sweep; nothing of a page or a command"},
 		{"cmd/mutants", nil, []string{"gopkg.in/yaml.v3"}, "it plants faults in texts and runs commands: nothing of what it doubts is compiled into it"},
 	} {
 		deps := packageList(t, "-deps", module+row.pkg)
@@ -48,8 +50,8 @@ func TestArchitecture(t *testing.T) {
 func TestConfinedLibraries(t *testing.T) {
 	for _, row := range []struct{ library, only string }{
 		{"golang.org/x/exp/rand", "grposim/sim"},
-		{"gopkg.in/yaml.v3", "grposim/sweeps"},
-		{"github.com/parquet-go/parquet-go", "grposim/sweeps"},
+		{"gopkg.in/yaml.v3", "grposim/sweeps/config"},
+		{"github.com/parquet-go/parquet-go", "grposim/sweeps/store"},
 		{"gonum.org/v1/plot", "grposim/sweeps/report"},
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},

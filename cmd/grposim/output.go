@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/sweeps/report"
 )
 
@@ -184,7 +185,7 @@ func experimentName(experiments []*sweeps.Experiment) string {
 
 // commandFor returns the command that makes an experiment, as far as its
 // configuration tells: `reproduce` for those built in.
-func commandFor(spec *sweeps.Spec) string {
+func commandFor(spec *config.Spec) string {
 	if built, err := embeddedSpec(spec.Name); err == nil && bytes.Equal(built.Document(), spec.Document()) {
 		return "grposim reproduce " + spec.Name
 	}

@@ -13,6 +13,7 @@ import (
 
 	"grposim/configs"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // suite is the name of the embedded experiments.
@@ -100,7 +101,7 @@ func embeddedPlan(name string) (*sweeps.Plan, error) {
 	return sweeps.NewPlan(spec), nil
 }
 
-func embeddedSpec(name string) (*sweeps.Spec, error) {
+func embeddedSpec(name string) (*config.Spec, error) {
 	if !slices.Contains(experimentNames(), name) {
 		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
 	}
@@ -109,5 +110,5 @@ func embeddedSpec(name string) (*sweeps.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sweeps.Load("configs/"+file, data)
+	return config.Load("configs/"+file, data)
 }

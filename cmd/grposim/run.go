@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Exit codes, in the order in which they apply.
@@ -48,9 +49,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	var (
 		exit     exitError
-		problems sweeps.Problems
-		folder   *sweeps.FolderError
-		damaged  *sweeps.DamagedError
+		problems config.Problems
+		folder   *store.FolderError
+		damaged  *store.DamagedError
 		usage    usageError
 	)
 	if errors.As(err, &exit) {

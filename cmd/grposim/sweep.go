@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 func newSweep(stdout, stderr io.Writer) *cobra.Command {
@@ -69,7 +70,7 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 
 // readPlan reads and plans a configuration file with overrides.
 func readPlan(file string, set []string) (*sweeps.Plan, error) {
-	spec, err := sweeps.ReadFile(file, set...)
+	spec, err := config.ReadFile(file, set...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,14 +7,16 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // verdict fills in a row and lets Compare rule.
-func verdict(claim, quantity, label string, measured, half, predicted, margin float64, kind rom.Kind, expect sweeps.Expectation) sweeps.Verdict {
+func verdict(claim, quantity, label string, measured, half, predicted, margin float64, kind rom.Kind, expect config.Expectation) sweeps.Verdict {
 	v := sweeps.Verdict{
 		Claim: claim, Quantity: quantity, Label: label, Cell: strings.Repeat(fmt.Sprintf("%04x", len(label)*97), 16),
-		Measured: sweeps.Number(measured), Lo: sweeps.Number(measured - half), Hi: sweeps.Number(measured + half),
-		Predicted: sweeps.Number(predicted), Margin: sweeps.Number(margin), PredictionKind: kind, Expect: expect,
+		Measured: store.Number(measured), Lo: store.Number(measured - half), Hi: store.Number(measured + half),
+		Predicted: store.Number(predicted), Margin: store.Number(margin), PredictionKind: kind, Expect: expect,
 		Verdict: sweeps.Compare(measured-half, measured+half, predicted, margin, sweeps.FromBothSides, expect),
 		Control: &sweeps.ControlVerdict{Fault: "noise × 1.1", Verdict: sweeps.Disagree},
 	}
@@ -32,36 +34,36 @@ func verdict(claim, quantity, label string, measured, half, predicted, margin fl
 // examples are two experiments with every kind of verdict, and their figures.
 func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 	inf := math.Inf(1)
-	scope := verdict("fixed-point", "expected reward, mean", "G=2 β=1.2", 0.71, 0.002, nan, nan, rom.Exact, sweeps.Holds)
+	scope := verdict("fixed-point", "expected reward, mean", "G=2 β=1.2", 0.71, 0.002, nan, nan, rom.Exact, config.Holds)
 	scope.Verdict, scope.Because, scope.Control.Verdict = sweeps.OutOfScope, "two of three groups are degenerate near θ*", sweeps.OutOfScope
-	diverged := verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=4", nan, nan, 4.93e-5, 1e-6, rom.Exact, sweeps.Holds)
+	diverged := verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=4", nan, nan, 4.93e-5, 1e-6, rom.Exact, config.Holds)
 	diverged.Verdict, diverged.Because = sweeps.Disagree, "64 replicas diverged, the first at step 812"
-	open := verdict("stability-threshold", "refresh interval K", "η=0.02 μ=0.9", 400, 0, 310, 12, rom.PaperRule, sweeps.Fails)
-	open.Hi, open.Control.Fault = sweeps.Number(inf), "the exact prediction"
-	missed := verdict("stiffness", "stiffness_total", "k3 G=16", 0.33915, 0.0011, 0.3391527175, 0.0034, rom.Exact, sweeps.Holds)
+	open := verdict("stability-threshold", "refresh interval K", "η=0.02 μ=0.9", 400, 0, 310, 12, rom.PaperRule, config.Fails)
+	open.Hi, open.Control.Fault = store.Number(inf), "the exact prediction"
+	missed := verdict("stiffness", "stiffness_total", "k3 G=16", 0.33915, 0.0011, 0.3391527175, 0.0034, rom.Exact, config.Holds)
 	missed.Control = &sweeps.ControlVerdict{Fault: "stiffness × 1.1", Verdict: sweeps.Inconclusive}
-	across := verdict("fluctuation-scaling", "slope of log variance of expected reward", "η=0.01 over G", -1.0031, 0.011, -1, 0.03, rom.LeadingOrder, sweeps.Holds)
+	across := verdict("fluctuation-scaling", "slope of log variance of expected reward", "η=0.01 over G", -1.0031, 0.011, -1, 0.03, rom.LeadingOrder, config.Holds)
 	across.Cell = "grpo.group_size|optimizer.learning_rate=0.01"
-	none := verdict("relaxation", "−ln of the dominant multiplier", "β=0.5", 1.5868e-4, 2e-7, 1.5868e-4, 1.6e-6, rom.Exact, sweeps.Holds)
+	none := verdict("relaxation", "−ln of the dominant multiplier", "β=0.5", 1.5868e-4, 2e-7, 1.5868e-4, 1.6e-6, rom.Exact, config.Holds)
 	none.Control = nil
 
 	experiments := []*sweeps.Experiment{
 		{
 			Plan: &sweeps.Plan{
-				Spec: &sweeps.Spec{
+				Spec: &config.Spec{
 					Name: "stationary-fluctuation", Seed: 20260629, Confidence: 0.99,
 					Claim: "Reward fluctuates around its fixed point with a variance that theory gives without a fitted constant, & it falls as 1/G.",
 				},
-				Cells: []sweeps.Cell{{ID: "a"}, {ID: "b"}, {ID: "c", Status: sweeps.NoFixedPoint}},
+				Cells: []sweeps.Cell{{ID: "a"}, {ID: "b"}, {ID: "c", Status: store.NoFixedPoint}},
 			},
-			Outcomes: map[string]*sweeps.Outcome{"a": {}, "b": {Status: sweeps.CellDiverged}},
+			Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
 			Verdicts: []sweeps.Verdict{
-				verdict("stationary-fluctuation", "expected reward, variance", "G=4 η=0.1", 1.8221e-4, 1.7e-6, 1.81659e-4, 3.6e-6, rom.Exact, sweeps.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 4.93135e-5, 9.8e-7, rom.Exact, sweeps.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=64 η=0.1", 1.2466e-5, 1.9e-7, 1.2268e-5, 2.4e-7, rom.Exact, sweeps.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 2.46e-5, 4.9e-7, rom.PaperRule, sweeps.Fails),
+				verdict("stationary-fluctuation", "expected reward, variance", "G=4 η=0.1", 1.8221e-4, 1.7e-6, 1.81659e-4, 3.6e-6, rom.Exact, config.Holds),
+				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 4.93135e-5, 9.8e-7, rom.Exact, config.Holds),
+				verdict("stationary-fluctuation", "expected reward, variance", "G=64 η=0.1", 1.2466e-5, 1.9e-7, 1.2268e-5, 2.4e-7, rom.Exact, config.Holds),
+				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 2.46e-5, 4.9e-7, rom.PaperRule, config.Fails),
 				diverged, across,
-				verdict("fixed-point", "expected reward, mean", "G=16 η=0.1", 0.75167, 0.0002, 0.751673506, 0.0005, rom.Exact, sweeps.Holds),
+				verdict("fixed-point", "expected reward, mean", "G=16 η=0.1", 0.75167, 0.0002, 0.751673506, 0.0005, rom.Exact, config.Holds),
 				scope,
 			},
 			Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), scaling(), deviations(18)},
@@ -69,13 +71,13 @@ func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 		},
 		{
 			Plan: &sweeps.Plan{
-				Spec:  &sweeps.Spec{Name: "stability", Seed: 7, Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
+				Spec:  &config.Spec{Name: "stability", Seed: 7, Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
 				Cells: []sweeps.Cell{{ID: "d"}},
 			},
 			Verdicts: []sweeps.Verdict{
 				open, missed, none,
-				verdict("stability-threshold", "refresh interval K", "η=0.4 μ=0.5", 7, 0, 7, 0, rom.Exact, sweeps.Holds),
-				verdict("damping-ratio", "ζ", "η=0.02", 0.7, 0.004, 0.81, 0.008, rom.Exact, sweeps.Holds),
+				verdict("stability-threshold", "refresh interval K", "η=0.4 μ=0.5", 7, 0, 7, 0, rom.Exact, config.Holds),
+				verdict("damping-ratio", "ζ", "η=0.02", 0.7, 0.004, 0.81, 0.008, rom.Exact, config.Holds),
 			},
 			Command: "grposim sweep stability.yaml",
 		},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"grposim/sweeps"
+	"grposim/sweeps/store"
 )
 
 //go:embed page.tmpl.html
@@ -191,9 +192,9 @@ func facts(e *sweeps.Experiment) string {
 	diverged, without := 0, 0
 	for i := range e.Plan.Cells {
 		c := &e.Plan.Cells[i]
-		if c.Status == sweeps.NoFixedPoint {
+		if c.Status == store.NoFixedPoint {
 			without++
-		} else if o := e.Outcomes[c.ID]; o != nil && o.Status == sweeps.CellDiverged {
+		} else if o := e.Outcomes[c.ID]; o != nil && o.Status == store.CellDiverged {
 			diverged++
 		}
 	}

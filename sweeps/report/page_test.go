@@ -16,6 +16,8 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 func examplePage(t *testing.T) (string, []*sweeps.Experiment) {
@@ -152,7 +154,7 @@ func TestPageTells(t *testing.T) {
 			}
 		}
 		for _, v := range e.Verdicts {
-			if refuted := v.Expect == sweeps.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "refuted") != refuted {
+			if refuted := v.Expect == config.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "refuted") != refuted {
 				t.Errorf("row %d says of a refutation what is not so: %v", i, refuted)
 			}
 			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
@@ -243,7 +245,7 @@ func TestOverall(t *testing.T) {
 // TestPageWithLittle: a sweep without checks, a figure that was not drawn, or
 // no experiment at all still make a page.
 func TestPageWithLittle(t *testing.T) {
-	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &sweeps.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
+	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, experiments := range [][]*sweeps.Experiment{nil, {bare}} {
 		data, err := Page("", experiments, nil)
 		if err != nil {
@@ -277,8 +279,8 @@ func TestRowNumbers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRow(sweeps.Verdict{
-				Measured: sweeps.Number(c.m), Lo: sweeps.Number(c.lo), Hi: sweeps.Number(c.hi),
-				Predicted: sweeps.Number(c.p), Margin: sweeps.Number(c.margin),
+				Measured: store.Number(c.m), Lo: store.Number(c.lo), Hi: store.Number(c.hi),
+				Predicted: store.Number(c.p), Margin: store.Number(c.margin),
 			})
 			got := []string{r.Measured, r.Interval, r.Predicted, r.Margin}
 			want := []string{c.measured, c.interval, c.predicted, c.within}
@@ -292,8 +294,8 @@ func TestRowNumbers(t *testing.T) {
 // TestRowAnything: no number is a row's undoing, and none shows that is not one.
 func TestRowAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		number := func(name string) sweeps.Number {
-			return sweeps.Number(rapid.OneOf(
+		number := func(name string) store.Number {
+			return store.Number(rapid.OneOf(
 				rapid.SampledFrom([]float64{0, 1, -1, nan, math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}),
 				rapid.Float64(),
 			).Draw(t, name))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // row is one verdict on the page.
@@ -37,7 +38,7 @@ func newRow(v sweeps.Verdict) row {
 		Badge: badge{v.Verdict}, Claim: v.Claim, Quantity: v.Quantity, Cell: shortCell(v.Cell), Label: v.Label,
 		Kind: string(v.PredictionKind), Expect: string(v.Expect), Because: v.Because,
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
-		Strip: newStrip(m, lo, hi, p, margin), Refuted: v.Expect == sweeps.Fails && v.Verdict == sweeps.Agree,
+		Strip: newStrip(m, lo, hi, p, margin), Refuted: v.Expect == config.Fails && v.Verdict == sweeps.Agree,
 	}
 	if r.Label == "" {
 		r.Label = r.Cell

@@ -1,0 +1,360 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+func (l *loader) decodeVariants(n *node) {
+	if n.kind != list {
+		l.want(n, "variants", "a list of variants")
+		return
+	}
+	first := map[string]int{}
+	for i, item := range n.items {
+		path := fmt.Sprintf("variants[%d]", i)
+		v := Variant{Sweep: l.spec.Sweep}
+		places := variantPlaces{sweep: l.sweepAt}
+		fields := l.fields(item, path, []string{"name", "set", "sweep"})
+		if f := fields["name"]; f != nil {
+			v.Name, _ = l.name(f, path+".name")
+			if line, taken := first[v.Name]; taken && v.Name != "" {
+				l.problem(f.at, path+".name", "got %q again, want a name of its own (first in line %d)", v.Name, line)
+			}
+			first[v.Name] = f.at.line
+		} else if fields != nil {
+			l.problem(item.at, path+".name", "got nothing, want %s", nameWant)
+		}
+		if f := fields["set"]; f != nil {
+			v.Set, places.set = l.assignments(f, path+".set")
+		}
+		if f := fields["sweep"]; f != nil {
+			v.Sweep, places.sweep = l.grid(f, path+".sweep")
+		}
+		for _, a := range v.Set {
+			if varies(v.Sweep, a.Param) {
+				l.problem(places.set[a.Param], path+".set."+a.Param, "got a value that the sweep replaces in every cell, want it set or swept")
+			}
+		}
+		l.count(v.Sweep, item.at)
+		l.spec.Variants = append(l.spec.Variants, v)
+		l.variants = append(l.variants, places)
+	}
+}
+
+func varies(sweep []Axis, param string) bool {
+	return slices.ContainsFunc(sweep, func(axis Axis) bool { return slices.Contains(axis.Params, param) })
+}
+
+// axisDraft is an axis whose points are counted but not yet made.
+type axisDraft struct {
+	at     place
+	path   string
+	params []paramDraft
+}
+
+type paramDraft struct {
+	key    Key
+	at     place
+	n      int
+	values []any
+	places []place
+	make   func() []float64 // nil where the file writes the values out
+}
+
+// grid reads a list of axes.
+func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
+	if n.kind != list {
+		l.want(n, path, "a list of axes")
+		return nil, nil
+	}
+	var drafts []axisDraft
+	seen := map[string]bool{}
+	cells, good := 1, true
+	for i, item := range n.items {
+		axis, ok := l.axis(item, fmt.Sprintf("%s[%d]", path, i))
+		for _, p := range axis.params {
+			if p.key.Path != "" && seen[p.key.Path] {
+				l.problem(p.at, axis.path, "got %s again, want one axis a key", p.key.Path)
+				ok = false
+			}
+			seen[p.key.Path] = true
+		}
+		if !ok {
+			for _, p := range axis.params {
+				l.bad[p.key.Path] = true
+			}
+			good = false
+			continue
+		}
+		drafts = append(drafts, axis)
+		cells = min(cells*axis.params[0].n, maxCells+1)
+	}
+	if cells > maxCells {
+		l.problem(n.at, path, "got more than %d cells, want at most %d", maxCells, maxCells)
+		l.cells = maxCells + 1
+	}
+	if l.cells > maxCells || !good {
+		return nil, nil
+	}
+	var axes []Axis
+	var places []axisPlaces
+	for _, d := range drafts {
+		axis, at := l.makeAxis(d)
+		axes = append(axes, axis)
+		places = append(places, at)
+	}
+	return axes, places
+}
+
+// count adds the cells of a grid to those of the file.
+func (l *loader) count(sweep []Axis, at place) {
+	before := l.cells
+	l.cells = min(l.cells+grid{Axes: sweep}.cells(), maxCells+1)
+	if before <= maxCells && l.cells > maxCells {
+		l.problem(at, "variants", "got more than %d cells, want at most %d", maxCells, maxCells)
+	}
+}
+
+func (l *loader) axis(n *node, path string) (axisDraft, bool) {
+	d := axisDraft{at: n.at, path: path}
+	isZip := n.kind == mapping && slices.ContainsFunc(n.fields, func(f field) bool { return f.name == "zip" })
+	if !isZip {
+		p, ok := l.param(n, path)
+		d.params = []paramDraft{p}
+		return d, ok
+	}
+	fields := l.fields(n, path, []string{"zip"})
+	members := fields["zip"]
+	if members.kind != list || len(members.items) < 2 {
+		l.want(members, path+".zip", "a list of at least 2 axes")
+		return d, false
+	}
+	good := len(n.fields) == 1
+	for i, item := range members.items {
+		p, ok := l.param(item, fmt.Sprintf("%s.zip[%d]", path, i))
+		d.params = append(d.params, p)
+		good = good && ok
+		if good && p.n != d.params[0].n {
+			l.problem(p.at, path+".zip", "got %s for %s and %d for %s, want equally many",
+				countWords(d.params[0].n, "value"), d.params[0].key.Path, p.n, p.key.Path)
+			good = false
+		}
+	}
+	return d, good
+}
+
+// param reads one parameter of an axis and how its values are given.
+func (l *loader) param(n *node, path string) (paramDraft, bool) {
+	p := paramDraft{at: n.at}
+	forms := []string{"values", "log", "range"}
+	fields := l.fields(n, path, append([]string{"param"}, forms...))
+	if fields == nil {
+		return p, false
+	}
+	good := len(fields) == len(n.fields)
+	f := fields["param"]
+	if f == nil {
+		l.problem(n.at, path+".param", "got nothing, want a dotted key of the base")
+		return p, false
+	}
+	k, known := LookupKey(f.text)
+	if !known || f.kind != plain && f.kind != quoted {
+		l.want(f, path+".param", "a dotted key of the base"+keyHint(f.text, keyPaths()))
+		return p, false
+	}
+	p.key = k
+	var given []string
+	for _, form := range forms {
+		if fields[form] != nil {
+			given = append(given, form)
+		}
+	}
+	if len(given) != 1 {
+		got := "nothing"
+		if len(given) > 1 {
+			got = strings.Join(given, " and ")
+		}
+		l.problem(n.at, path, "got %s, want one of values, log or range", got)
+		return p, false
+	}
+	form := fields[given[0]]
+	path += "." + given[0]
+	var ok bool
+	switch given[0] {
+	case "values":
+		ok = l.axisValues(&p, form, path)
+	case "log":
+		ok = l.axisLog(&p, form, path)
+	case "range":
+		ok = l.axisRange(&p, form, path)
+	}
+	return p, good && ok
+}
+
+func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
+	if n.kind != list || len(n.items) == 0 {
+		l.want(n, path, "a list of at least 1 value")
+		return false
+	}
+	good := true
+	for i, item := range n.items {
+		v, ok := l.value(p.key, item, fmt.Sprintf("%s[%d]", path, i))
+		good = good && ok
+		p.values = append(p.values, roundValue(v))
+		p.places = append(p.places, item.at)
+	}
+	p.n = len(p.values)
+	return good
+}
+
+// roundValue rounds the numbers of an axis value to 12 significant digits.
+func roundValue(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return Round(v)
+	case []float64:
+		return RoundAll(v)
+	case Init:
+		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
+	case []ArmGroup:
+		for i := range v {
+			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
+		}
+	}
+	return v
+}
+
+// interval is what log and range have in common.
+type interval struct {
+	ends [2]float64 // from, to
+	last *node      // points or step
+}
+
+// interval reads the fields of log or range; ends have the type of the key.
+func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, lastWant string) (interval, bool) {
+	var v interval
+	if p.key.Kind != IntegerValue && p.key.Kind != NumberValue {
+		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
+		return v, false
+	}
+	fields := l.fields(n, path, []string{"from", "to", last})
+	if fields == nil {
+		return v, false
+	}
+	good := len(fields) == len(n.fields)
+	want := "a number"
+	if p.key.Kind == IntegerValue {
+		want = "an integer"
+	}
+	want = strings.TrimSuffix(want+" "+r.String(), " ")
+	for i, name := range []string{"from", "to"} {
+		f := fields[name]
+		if f == nil {
+			l.problem(n.at, path+"."+name, "got nothing, want %s", want)
+			good = false
+			continue
+		}
+		var ok bool
+		v.ends[i], ok = l.asNumber(p.key, f, path+"."+name, r, want)
+		good = good && ok
+	}
+	if v.last = fields[last]; v.last == nil {
+		l.problem(n.at, path+"."+last, "got nothing, want %s", lastWant)
+		good = false
+	}
+	return v, good
+}
+
+// asNumber reads an integer or a number, as the key has it.
+func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (float64, bool) {
+	if k.Kind == IntegerValue {
+		i, ok := l.integer(n, path, r, want)
+		return float64(i), ok
+	}
+	return l.number(n, path, r, want)
+}
+
+func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
+	r := p.key.Range
+	if r.Low <= 0 {
+		r.Low, r.LowOpen = 0, true // a logarithm
+	}
+	const want = "an integer in [2, 1000000]"
+	v, good := l.interval(p, n, path, r, "points", want)
+	if v.last != nil {
+		count, ok := l.integer(v.last, path+".points", Range{Low: 2, High: maxCells}, want)
+		p.n, good = count, good && ok
+	}
+	p.make = func() []float64 { return logPoints(v.ends[0], v.ends[1], p.n) }
+	return good
+}
+
+func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
+	want := "a number other than 0"
+	if p.key.Kind == IntegerValue {
+		want = "an integer other than 0"
+	}
+	v, good := l.interval(p, n, path, p.key.Range, "step", want)
+	if v.last == nil {
+		return false
+	}
+	step, ok := l.asNumber(p.key, v.last, path+".step", anyNumber, want)
+	if !ok || !good {
+		return false
+	}
+	if step == 0 {
+		l.want(v.last, path+".step", want)
+		return false
+	}
+	from, to := v.ends[0], v.ends[1]
+	steps := (to - from) / step
+	whole := math.Round(steps)
+	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) { // a decimal step is not a binary number
+		l.want(v.last, path+".step", fmt.Sprintf("a step that leads from %s to %s", Format(from), Format(to)))
+		return false
+	}
+	p.n = int(min(whole+1, maxCells+1))
+	p.make = func() []float64 { return rangePoints(from, step, p.n) }
+	return true
+}
+
+// makeAxis makes the points of a counted axis, and refuses a repeated one.
+func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
+	n := d.params[0].n
+	axis := Axis{Points: make([][]any, n)}
+	var at axisPlaces
+	for _, p := range d.params {
+		axis.Params = append(axis.Params, p.key.Path)
+		at.params = append(at.params, p.at)
+		at.values = append(at.values, p.places)
+		values := p.values
+		if p.make != nil {
+			for _, x := range p.make() {
+				if p.key.Kind == IntegerValue {
+					values = append(values, int(math.Round(x)))
+				} else {
+					values = append(values, x)
+				}
+			}
+		}
+		for i, v := range values {
+			axis.Points[i] = append(axis.Points[i], v)
+		}
+	}
+	seen := map[string]bool{}
+	for i, point := range axis.Points {
+		text := formatList(point, Format)
+		if seen[text] {
+			where := d.at
+			if at.values[0] != nil {
+				where = at.values[0][i]
+			}
+			l.problem(where, d.path, "got %s again, want every value once", quoteText(text[1:len(text)-1]))
+		}
+		seen[text] = true
+	}
+	return axis, at
+}

@@ -1,0 +1,248 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grposim/grpo"
+)
+
+// value reads a value of a key, at path in the file.
+func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
+	switch k.Kind {
+	case IntegerValue:
+		if k.Path == GroupSizeKey && (n.kind == plain || n.kind == quoted) && n.text == "inf" {
+			return grpo.Infinite, true
+		}
+		return l.integer(n, path, k.Range, k.Want())
+	case NumberValue:
+		return l.number(n, path, k.Range, k.Want())
+	case WordValue:
+		return l.word(n, path, k.Words)
+	case ListValue:
+		return l.numbers(n, path, k.Want())
+	case InitValue:
+		return l.start(n, path, k.Want())
+	default:
+		return l.arms(n, path, k.Want())
+	}
+}
+
+func (l *loader) integer(n *node, path string, r Range, want string) (int, bool) {
+	if n.kind != plain || !integerSyntax.MatchString(n.text) {
+		l.want(n, path, want)
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	switch {
+	case err != nil && n.text[0] != '-' || v > maxInteger:
+		l.want(n, path, fmt.Sprintf("an integer of at most %d", maxInteger))
+		return 0, false
+	case err != nil || !r.Contains(float64(v)):
+		l.want(n, path, want)
+		return 0, false
+	}
+	return int(v), true
+}
+
+func (l *loader) number(n *node, path string, r Range, want string) (float64, bool) {
+	if n.kind != plain || !numberSyntax.MatchString(n.text) {
+		l.want(n, path, want)
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(n.text, 64)
+	if err != nil {
+		l.want(n, path, "a finite number")
+		return 0, false
+	}
+	if !r.Contains(x) {
+		l.want(n, path, want)
+		return 0, false
+	}
+	return x + 0, true // −0 is 0
+}
+
+func (l *loader) word(n *node, path string, words []string) (string, bool) {
+	if n.kind != plain && n.kind != quoted {
+		l.want(n, path, listWords(words))
+		return "", false
+	}
+	if !slices.Contains(words, n.text) {
+		l.want(n, path, listWords(words)+didYouMean(n.text, words))
+		return "", false
+	}
+	return n.text, true
+}
+
+func (l *loader) numbers(n *node, path, want string) ([]float64, bool) {
+	if n.kind != list {
+		l.want(n, path, want)
+		return nil, false
+	}
+	numbers, good := make([]float64, len(n.items)), true
+	for i, item := range n.items {
+		x, ok := l.number(item, fmt.Sprintf("%s[%d]", path, i), anyNumber, "a number")
+		numbers[i], good = x, good && ok
+	}
+	return numbers, good
+}
+
+func (l *loader) start(n *node, path, want string) (Init, bool) {
+	switch n.kind {
+	case list:
+		logits, ok := l.numbers(n, path, want)
+		return Init{Kind: AtLogits, Logits: logits}, ok
+	case mapping:
+		fields := l.fields(n, path, []string{offsetField})
+		offset := fields[offsetField]
+		if offset == nil {
+			l.want(n, path, want)
+			return Init{}, false
+		}
+		x, ok := l.number(offset, join(path, offsetField), anyNumber, "a number")
+		return Init{Kind: AtFixedPoint, Offset: x}, ok && len(fields) == len(n.fields)
+	case plain, quoted:
+		if n.text == fixedPointWord {
+			return Init{Kind: AtFixedPoint}, true
+		}
+		l.want(n, path, want+didYouMean(n.text, []string{fixedPointWord}))
+		return Init{}, false
+	default:
+		l.want(n, path, want)
+		return Init{}, false
+	}
+}
+
+func (l *loader) arms(n *node, path, want string) ([]ArmGroup, bool) {
+	if n.kind != list {
+		l.want(n, path, want)
+		return nil, false
+	}
+	var groups []ArmGroup
+	good, total := true, 0
+	for i, item := range n.items {
+		g, ok := l.arm(item, fmt.Sprintf("%s[%d]", path, i))
+		groups = append(groups, g)
+		good = good && ok
+		total = min(total+g.Count, maxArms+1)
+	}
+	switch {
+	case good && total < 2:
+		l.problem(n.at, path, "got %s, want at least 2", countWords(total, "arm"))
+		return nil, false
+	case total > maxArms:
+		l.problem(n.at, path, "got more than %d arms, want at most %d", maxArms, maxArms)
+		return nil, false
+	}
+	return groups, good
+}
+
+// armFields are the names of an arm's properties.
+var armFields = []string{"reward", "mean", "std", "count"}
+
+func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
+	g := ArmGroup{Count: 1}
+	before := len(l.problems)
+	fields := l.fields(n, path, armFields)
+	if fields == nil {
+		return g, false
+	}
+	missing := func(name, want string) {
+		l.problem(n.at, path+"."+name, "got nothing, want %s", want)
+	}
+	var laws []string
+	for _, law := range grpo.Laws {
+		laws = append(laws, string(law))
+	}
+	if f := fields["reward"]; f == nil {
+		missing("reward", listWords(laws))
+	} else {
+		law, _ := l.word(f, path+".reward", laws)
+		g.Arm.Reward = grpo.Law(law)
+	}
+	r, want := anyNumber, "a number"
+	if g.Arm.Reward == grpo.Bernoulli {
+		r, want = unit, "a number in [0, 1]"
+	}
+	if f := fields["mean"]; f == nil {
+		missing("mean", want)
+	} else {
+		g.Arm.Mean, _ = l.number(f, path+".mean", r, want)
+	}
+	switch f := fields["std"]; {
+	case f == nil && g.Arm.Reward == grpo.Normal:
+		missing("std", "a number ≥ 0")
+	case f != nil && (g.Arm.Reward == grpo.Bernoulli || g.Arm.Reward == grpo.Constant):
+		l.want(f, path+".std", "no std for a "+string(g.Arm.Reward)+" reward")
+	case f != nil:
+		g.Arm.Std, _ = l.number(f, path+".std", nonNegative, "a number ≥ 0")
+	}
+	if f := fields["count"]; f != nil {
+		if count, ok := l.integer(f, path+".count", atLeast(1), "an integer ≥ 1"); ok {
+			g.Count = count
+		}
+	}
+	return g, len(l.problems) == before
+}
+
+// assignments reads a mapping of dotted keys.
+func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]place) {
+	if n.kind != mapping {
+		l.want(n, path, "a mapping of dotted keys to values")
+		return nil, nil
+	}
+	var set []Assignment
+	places := map[string]place{}
+	for _, f := range n.fields {
+		k, known := LookupKey(f.name)
+		if !known {
+			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", keyHint(f.name, keyPaths()))
+			continue
+		}
+		places[k.Path] = f.value.at
+		if v, ok := l.value(k, f.value, join(path, f.name)); ok {
+			set = append(set, Assignment{Param: k.Path, Value: v})
+		} else {
+			l.bad[k.Path] = true
+		}
+	}
+	return set, places
+}
+
+// parseCondition reads a condition `key=value` of the command line.
+func ParseCondition(text string) (Condition, Problems) {
+	const source = "--where"
+	path, value, assigned := strings.Cut(text, "=")
+	k, known := LookupKey(path)
+	switch {
+	case !assigned:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
+	case !known:
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+	}
+	n, problems := parseYAML(source, path, []byte(value))
+	if n == nil {
+		return Condition{}, problems
+	}
+	l := newLoader(problems)
+	v, _ := l.value(k, n, path)
+	for i := range l.problems { // one value: its lines mean nothing
+		l.problems[i].Line, l.problems[i].Column = 0, 0
+	}
+	return Condition{Param: path, Values: []any{v}}, l.problems
+}
+
+// ParseNumericKey finds the key with a path that a flag of the command line, source,
+// gives, and whose value is a number.
+func ParseNumericKey(source, path string) (Key, Problems) {
+	k, known := LookupKey(path)
+	switch {
+	case !known:
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+	case !k.Numeric():
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
+	}
+	return k, nil
+}

@@ -1,0 +1,170 @@
+package config
+
+import (
+	"encoding/json"
+
+	"grposim/grpo"
+	"grposim/rom"
+)
+
+// Document returns the configuration as JSON, which is YAML: Load reads it
+// back into the same Spec. It is what a results folder keeps, so that the
+// folder can be judged again without the file it came from.
+func (s *Spec) Document() []byte {
+	document := map[string]any{
+		"name": s.Name, "claim": s.Claim, "seed": s.Seed, "confidence": s.Confidence,
+	}
+	base := s.baseDraft()
+	for i, k := range Keys {
+		v := base[i]
+		if v == nil {
+			v = k.Default // written out: a later version may have another
+		}
+		if v != nil { // else its default follows other keys
+			nest(document, k.Path, documentValue(v))
+		}
+	}
+	if len(s.Sweep) > 0 {
+		document["sweep"] = documentAxes(s.Sweep)
+	}
+	var variants []any
+	for _, v := range s.Variants {
+		variants = append(variants, map[string]any{"name": v.Name, "set": documentSet(v.Set), "sweep": documentAxes(v.Sweep)})
+	}
+	if variants != nil {
+		document["variants"] = variants
+	}
+	var checks []any
+	for i := range s.Checks {
+		checks = append(checks, documentCheck(&s.Checks[i]))
+	}
+	if checks != nil {
+		document["checks"] = checks
+	}
+	data, err := json.Marshal(document) // sorts keys
+	if err != nil {
+		panic(err) // a Spec holds finite numbers and plain strings
+	}
+	return data
+}
+
+func documentCheck(c *Check) map[string]any {
+	check := map[string]any{"claim": c.Claim}
+	put := func(key string, value any, given bool) {
+		if given {
+			check[key] = value
+		}
+	}
+	put("margin", c.Margin, c.Margin > 0)
+	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // which may be 0
+	put("prediction", c.Prediction, c.Prediction != "")
+	put("expect", c.Expect, c.Expect == Fails)
+	put("over", c.Over, c.Over != "")
+	put("variant", c.Variant, c.Variant != "")
+	put("displacement", c.Displacement, c.Displacement > 0)
+	put("draws", c.Draws, c.Draws > 0)
+	put("offset", c.Offset, c.Offset > 0)
+	put("mode", c.Mode, c.Mode != "")
+	if c.Locate != nil {
+		check["locate"] = map[string]any{"param": c.Locate.Param, "from": c.Locate.From, "to": c.Locate.To, "tolerance": c.Locate.Tolerance}
+	}
+	where := map[string]any{}
+	for _, condition := range c.Where {
+		var values []any
+		for _, v := range condition.Values {
+			values = append(values, documentValue(v))
+		}
+		where[condition.Param] = values
+	}
+	put("where", where, len(where) > 0)
+	if c.Control == nil {
+		return check
+	}
+	control, scale := map[string]any{}, map[string]any{}
+	for _, f := range factorNames(c.Control.Scale) {
+		if f.value != 1 {
+			scale[f.name] = f.value
+		}
+	}
+	if len(scale) > 0 {
+		control["scale"] = scale
+	}
+	if len(c.Control.Set) > 0 {
+		control["set"] = documentSet(c.Control.Set)
+	}
+	if c.Control.Mode != "" {
+		control["mode"] = c.Control.Mode
+	}
+	check["control"] = control
+	return check
+}
+
+func documentSet(set []Assignment) map[string]any {
+	m := map[string]any{}
+	for _, a := range set {
+		m[a.Param] = documentValue(a.Value)
+	}
+	return m
+}
+
+func documentAxes(axes []Axis) []any {
+	list := []any{}
+	for _, axis := range axes {
+		var zip []any
+		for j, param := range axis.Params {
+			var values []any
+			for _, point := range axis.Points {
+				values = append(values, documentValue(point[j]))
+			}
+			zip = append(zip, map[string]any{"param": param, "values": values})
+		}
+		if len(zip) == 1 {
+			list = append(list, zip[0])
+		} else {
+			list = append(list, map[string]any{"zip": zip})
+		}
+	}
+	return list
+}
+
+// documentValue gives a key's value the form it has in a file.
+func documentValue(v any) any {
+	switch v := v.(type) {
+	case int:
+		if v == grpo.Infinite {
+			return "inf"
+		}
+	case Init:
+		switch {
+		case v.Kind == AtLogits:
+			return v.Logits
+		case v.Offset == 0:
+			return fixedPointWord
+		}
+		return map[string]any{offsetField: v.Offset}
+	case []ArmGroup:
+		var arms []any
+		for _, g := range v {
+			arm := map[string]any{"reward": g.Arm.Reward, "mean": g.Arm.Mean}
+			if g.Arm.Reward == grpo.Normal {
+				arm["std"] = g.Arm.Std
+			}
+			if g.Count != 1 {
+				arm["count"] = g.Count
+			}
+			arms = append(arms, arm)
+		}
+		return arms
+	}
+	return v
+}
+
+// namedFactor is a constant of the theory by the name it has in a control.
+type namedFactor struct {
+	name  string
+	value float64
+}
+
+func factorNames(f rom.Factors) []namedFactor {
+	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
+}

@@ -1,0 +1,286 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"grposim/grpo"
+)
+
+// loadPoints loads a legal file and expands it.
+func loadPoints(t *testing.T, text string) []Point {
+	t.Helper()
+	spec, err := Load("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec.Points()
+}
+
+// axisOf gives the values of a key over points, as tables show them.
+func axisOf(points []Point, key string) []string {
+	k, _ := LookupKey(key)
+	var values []string
+	for _, p := range points {
+		values = append(values, Format(k.Get(&p.Settings)))
+	}
+	return values
+}
+
+func TestPointsOrder(t *testing.T) {
+	points := loadPoints(t, loadMinimal+`
+sweep:
+  - {param: grpo.advantage.scale, values: [std, none]}
+  - zip:
+      - {param: grpo.group_size, values: [4, inf]}
+      - {param: run.replicas, values: [8, 1]}
+  - {param: lag.interval, range: {from: 3, to: 1, step: -2}}
+`)
+	var got []string
+	for _, p := range points {
+		got = append(got, fmt.Sprint(p.Variant, p.Axes))
+	}
+	inf := fmt.Sprint(grpo.Infinite)
+	want := []string{
+		"[{grpo.advantage.scale std} {grpo.group_size 4} {run.replicas 8} {lag.interval 3}]",
+		"[{grpo.advantage.scale std} {grpo.group_size 4} {run.replicas 8} {lag.interval 1}]",
+		"[{grpo.advantage.scale std} {grpo.group_size " + inf + "} {run.replicas 1} {lag.interval 3}]",
+		"[{grpo.advantage.scale std} {grpo.group_size " + inf + "} {run.replicas 1} {lag.interval 1}]",
+		"[{grpo.advantage.scale none} {grpo.group_size 4} {run.replicas 8} {lag.interval 3}]",
+		"[{grpo.advantage.scale none} {grpo.group_size 4} {run.replicas 8} {lag.interval 1}]",
+		"[{grpo.advantage.scale none} {grpo.group_size " + inf + "} {run.replicas 1} {lag.interval 3}]",
+		"[{grpo.advantage.scale none} {grpo.group_size " + inf + "} {run.replicas 1} {lag.interval 1}]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAxisForms(t *testing.T) {
+	for _, tt := range []struct {
+		axis, key string
+		want      []string
+	}{
+		{
+			"log: {from: 0.01, to: 1, points: 9}", "optimizer.learning_rate",
+			[]string{"0.01", "0.0177827941004", "0.0316227766017", "0.056234132519", "0.1", "0.177827941004", "0.316227766017", "0.56234132519", "1"},
+		},
+		{"log: {from: 4, to: 1, points: 3}", "optimizer.learning_rate", []string{"4", "2", "1"}},
+		{"log: {from: 2, to: 1024, points: 10}", GroupSizeKey, []string{"2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}},
+		{"log: {from: 2, to: 11, points: 3}", GroupSizeKey, []string{"2", "5", "11"}},
+		{"range: {from: 0.1, to: 0.7, step: 0.1}", "optimizer.momentum", []string{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"}},
+		{"range: {from: 1, to: 7, step: 2}", LagIntervalKey, []string{"1", "3", "5", "7"}},
+		{"range: {from: 5, to: 5, step: 1}", LagIntervalKey, []string{"5"}},
+		{"values: [0.12345678901234, inf]", "", nil},
+		{"values: [0.12345678901264, 1]", "optimizer.epsilon", []string{"0.123456789013", "1"}},
+		{"values: [block, delay]", "lag.kind", []string{"block", "delay"}},
+		{"values: [fixed-point, [1, -1], {fixed_point_offset: 0.5}]", InitKey, []string{"fixed-point", "[1, -1]", "{fixed_point_offset: 0.5}"}},
+		{"values: [[0, 0], [1, 0]]", referenceKey, []string{"[0, 0]", "[1, 0]"}},
+		{
+			"values: [[{reward: constant, mean: 1}, {reward: constant, mean: 0}], [{reward: constant, mean: 1, count: 3}]]", TrueMeansKey,
+			[]string{"[1, 0]", "[1, 1, 1]"},
+		},
+	} {
+		param := tt.key
+		if param == TrueMeansKey {
+			param = armsKey
+		}
+		if param == "" {
+			if _, err := Load("f", []byte(loadMinimal+"sweep: [{param: optimizer.epsilon, "+tt.axis+"}]\n")); err == nil {
+				t.Errorf("%s: accepted", tt.axis)
+			}
+			continue
+		}
+		got := axisOf(loadPoints(t, loadMinimal+"sweep: [{param: "+param+", "+tt.axis+"}]\n"), tt.key)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.axis, diff)
+		}
+	}
+}
+
+// Defaults that depend on other keys follow them in every cell; a value that
+// the file gives stays.
+func TestDefaultsFollow(t *testing.T) {
+	const sweep = "sweep: [{param: run.steps, values: [1000, 3000]}]\n"
+	if got := axisOf(loadPoints(t, loadMinimal+sweep), ScheduleTotalKey); !slices.Equal(got, []string{"1000", "3000"}) {
+		t.Errorf("left out: %v", got)
+	}
+	zero := loadMinimal[:len(loadMinimal)-len("run: {steps: 2000}\n")] + "run: {steps: 2000}\n"
+	spec, err := Load("f", []byte(zero+sweep), ScheduleTotalKey+"=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := axisOf(spec.Points(), ScheduleTotalKey); !slices.Equal(got, []string{"1000", "3000"}) {
+		t.Errorf("0: %v", got)
+	}
+	spec, err = Load("f", []byte(loadMinimal+sweep), ScheduleTotalKey+"=2000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := axisOf(spec.Points(), ScheduleTotalKey); !slices.Equal(got, []string{"2000", "2000"}) {
+		t.Errorf("given: %v", got)
+	}
+
+	points := loadPoints(t, loadMinimal+`
+policy: {reference: [0, 1]}
+variants:
+  - {name: base}
+  - {name: counted, set: {bandit.arms: [{reward: constant, mean: 1, count: 2}, {reward: constant, mean: 0, count: 3}]}}
+`)
+	if got, want := axisOf(points, referenceKey), []string{"[0, 1]", "[0, 0, 1, 1, 1]"}; !slices.Equal(got, want) {
+		t.Errorf("reference %v, want %v", got, want)
+	}
+	if got, want := axisOf(points, InitKey), []string{"[0, 0]", "[0, 0, 0, 0, 0]"}; !slices.Equal(got, want) {
+		t.Errorf("init %v, want %v", got, want)
+	}
+	if got, want := axisOf(points, TrueMeansKey), []string{"[0.9, 0.2]", "[1, 1, 0, 0, 0]"}; !slices.Equal(got, want) {
+		t.Errorf("true means %v, want %v", got, want)
+	}
+}
+
+// Cells that share lists with their neighbours are what they would be alone.
+func TestPointsMatchDrafts(t *testing.T) {
+	for _, file := range testFiles(t, "good/*.yaml") {
+		spec, err := ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, g := range spec.Grids() {
+			for choice, p := range g.points {
+				n++
+				alone := g.start.with(g.assignments(choice)).settings()
+				if diff := cmp.Diff(alone, p.Settings); diff != "" {
+					t.Fatalf("%s %v: %s", file, p.Axes, diff)
+				}
+			}
+		}
+		if n != len(spec.Points()) {
+			t.Errorf("%s: %d points, want %d", file, len(spec.Points()), n)
+		}
+	}
+}
+
+// A Spec made by hand expands from its Base.
+func TestPointsOfHandMadeSpec(t *testing.T) {
+	loaded, err := Load("f", []byte(loadMinimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := &Spec{Base: loaded.Base, Sweep: []Axis{{Params: []string{GroupSizeKey}, Points: [][]any{{4}, {8}}}}}
+	points := spec.Points()
+	if got := axisOf(points, GroupSizeKey); !slices.Equal(got, []string{"4", "8"}) {
+		t.Errorf("got %v", got)
+	}
+	points[0].Settings.Estimator.GroupSize = loaded.Base.Estimator.GroupSize
+	if diff := cmp.Diff(loaded.Base, points[0].Settings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSelectsToTwelveDigits(t *testing.T) {
+	spec, err := Load("f", []byte(loadMinimal+`
+sweep: [{param: optimizer.learning_rate, log: {from: 0.01, to: 1, points: 5}}]
+checks:
+  - {claim: stiffness, displacement: 0.1, draws: 10, margin: 0.1, where: {optimizer.learning_rate: [0.0316227766017, 0.31622776601683794]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range spec.Points() {
+		if spec.Checks[0].Selects(&p) {
+			got = append(got, Format(p.Settings.Optimizer.LearningRate))
+		}
+	}
+	if want := []string{"0.0316227766017", "0.316227766017"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestRound12(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(-1e300, 1e300).Draw(t, "x")
+		r := Round(x)
+		if r != Round(r) {
+			t.Errorf("%v rounds to %v and then to %v", x, r, Round(r))
+		}
+		// half a unit of the 12th digit, and the rounding of the result itself
+		if bound := math.Abs(x)*(0.5e-11+0x1p-52) + math.SmallestNonzeroFloat64; math.Abs(r-x) > bound {
+			t.Errorf("%v rounds to %v", x, r)
+		}
+	})
+	if zero := Round(math.Copysign(0, -1)); math.Signbit(zero) {
+		t.Error("−0 stays −0")
+	}
+}
+
+// Format and the loader are inverse to each other for every key.
+func TestFormatReadsBack(t *testing.T) {
+	number := rapid.Float64Range(-1e6, 1e6)
+	arm := rapid.Custom(func(t *rapid.T) ArmGroup {
+		g := ArmGroup{Arm: grpo.Arm{Reward: rapid.SampledFrom(grpo.Laws).Draw(t, "law"), Mean: rapid.Float64Range(0, 1).Draw(t, "mean") + 0}, Count: rapid.IntRange(1, 9).Draw(t, "count")}
+		if g.Arm.Reward == grpo.Normal {
+			g.Arm.Std = rapid.Float64Range(0, 9).Draw(t, "std") + 0
+		}
+		return g
+	})
+	positiveZero := func(list []float64) []float64 {
+		for i := range list {
+			list[i] += 0
+		}
+		return list
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.SampledFrom(Keys).Draw(t, "key")
+		var v any
+		switch k.Kind {
+		case IntegerValue:
+			v = rapid.IntRange(int(k.Range.Low), int(min(k.Range.High, maxInteger))).Draw(t, "v")
+			if k.Path == GroupSizeKey && rapid.Bool().Draw(t, "infinite") {
+				v = grpo.Infinite
+			}
+		case NumberValue:
+			x := rapid.Float64Range(max(k.Range.Low, -1e6), min(k.Range.High, 1e6)).Draw(t, "v") + 0
+			if !k.Range.Contains(x) {
+				return
+			}
+			v = x
+		case WordValue:
+			v = rapid.SampledFrom(k.Words).Draw(t, "v")
+		case ListValue:
+			v = positiveZero(rapid.SliceOfN(number, 1, 5).Draw(t, "v"))
+		case InitValue:
+			v = Init{Kind: AtFixedPoint, Offset: number.Draw(t, "offset") + 0}
+			if rapid.Bool().Draw(t, "logits") {
+				v = Init{Kind: AtLogits, Logits: positiveZero(rapid.SliceOfN(number, 1, 5).Draw(t, "v"))}
+			}
+		case ArmsValue:
+			v = rapid.SliceOfN(arm, 2, 5).Draw(t, "v")
+		}
+		n, problems := parseYAML(override, k.Path, []byte(Format(v)))
+		l := newLoader(problems)
+		got, _ := l.value(k, n, k.Path)
+		if diff := cmp.Diff(v, got); diff != "" || len(l.problems) > 0 {
+			t.Errorf("%s: %s reads as %v: %v", k.Path, Format(v), got, l.problems)
+		}
+	})
+}
+
+func BenchmarkLoadMillionCells(b *testing.B) {
+	text := []byte(loadMinimal + `
+sweep:
+  - {param: optimizer.learning_rate, log: {from: 0.001, to: 1, points: 1000}}
+  - {param: lag.interval, range: {from: 1, to: 1000, step: 1}}
+`)
+	for b.Loop() {
+		if _, err := Load("f", text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

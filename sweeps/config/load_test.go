@@ -1,0 +1,457 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// checkGolden compares got with a file, or rewrites the file under -update.
+func checkGolden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", file, diff)
+	}
+}
+
+func testFiles(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	return files
+}
+
+func TestLoadBad(t *testing.T) {
+	for _, file := range testFiles(t, "bad/*.yaml") {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec, err := Load(name+".yaml", data)
+			if err == nil {
+				t.Fatalf("accepted: %+v", spec)
+			}
+			checkGolden(t, strings.TrimSuffix(file, ".yaml")+".txt", []byte(err.Error()+"\n"))
+		})
+	}
+}
+
+func TestLoadGood(t *testing.T) {
+	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../../configs/*/*.yaml")) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if _, err := ReadFile(file); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// loadMinimal is a legal file for tests to change.
+const loadMinimal = `name: x
+seed: 1
+bandit:
+  arms:
+    - {reward: bernoulli, mean: 0.9}
+    - {reward: bernoulli, mean: 0.2}
+grpo: {group_size: 16}
+optimizer: {learning_rate: 0.02}
+run: {steps: 2000}
+`
+
+func TestReadFileRefuses(t *testing.T) {
+	dir := t.TempDir()
+	unreadable := filepath.Join(dir, "unreadable.yaml")
+	if err := os.WriteFile(unreadable, []byte(loadMinimal), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ path, want string }{
+		{dir, dir + ": got a directory, want a configuration file"},
+		{filepath.Join(dir, "none.yaml"), filepath.Join(dir, "none.yaml") + ": got no such file, want a configuration"},
+		{filepath.Join(unreadable, "x"), filepath.Join(unreadable, "x") + ": cannot read: not a directory"},
+		{unreadable, unreadable + ": cannot read: permission denied"},
+	} {
+		if tt.path == unreadable && os.Getuid() == 0 {
+			continue // root reads everything
+		}
+		spec, err := ReadFile(tt.path)
+		if err == nil {
+			t.Fatalf("%s: accepted %+v", tt.path, spec)
+		}
+		if err.Error() != tt.want {
+			t.Errorf("got  %s\nwant %s", err, tt.want)
+		}
+	}
+}
+
+// Files too large to store.
+func TestLoadRefusesHugeFiles(t *testing.T) {
+	million := strings.Repeat("x", 1_000_000)
+	for _, tt := range []struct{ name, data, want string }{
+		{
+			"scalar", strings.Replace(loadMinimal, "name: x", "name: "+million, 1),
+			`f:1:7: name: got "` + million[:60] + `"… (1000000 characters), want 1 to 64 of a-z, 0-9 and -`,
+		},
+		{
+			"number", strings.Replace(loadMinimal, "2000", strings.Repeat("9", 1_000_000), 1),
+			`f:9:14: run.steps: got "` + strings.Repeat("9", 60) + `"… (1000000 characters), want an integer of at most 9007199254740992`,
+		},
+		{
+			"key", loadMinimal + "? " + million + "\n: 1\n",
+			`f:10:3: "` + million[:60] + `"… (1000000 characters): got an unknown key, want name`,
+		},
+		{
+			"file", loadMinimal + "# " + million + million,
+			"f: got more than 1048576 bytes, want a configuration",
+		},
+		{
+			"nesting", loadMinimal + "sweep: " + strings.Repeat("[", 100) + strings.Repeat("]", 100),
+			"f:10:23: sweep" + strings.Repeat("[0]", 15) + ": got more than 16 levels, want a configuration",
+		},
+		{
+			"deep nesting", strings.Repeat("[", 500_000),
+			`f:1: got "exceeded max depth of 10000", want valid YAML`,
+		},
+		{
+			"deep blocks", strings.Repeat("- ", 500_000),
+			`f:1: got "exceeded max depth of 10000", want valid YAML`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load("f", []byte(tt.data))
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got  %.300s\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSet(t *testing.T) {
+	for _, tt := range []struct {
+		set, key, want string
+	}{
+		{"grpo.group_size=inf", GroupSizeKey, "inf"},
+		{"grpo.group_size=8", GroupSizeKey, "8"},
+		{"optimizer.learning_rate=1e-3", "optimizer.learning_rate", "0.001"},
+		{"policy.reference=[0, 1.5]", referenceKey, "[0, 1.5]"},
+		{"policy.init=fixed-point", InitKey, "fixed-point"},
+		{"policy.init={fixed_point_offset: -0.25}", InitKey, "{fixed_point_offset: -0.25}"},
+		{"lag.kind=delay", "lag.kind", "delay"},
+		{"run.steps=30", ScheduleTotalKey, "30"},
+		{"bandit.arms=[{reward: constant, mean: 2, count: 2}]", TrueMeansKey, "[2, 2]"},
+	} {
+		spec, err := Load("f", []byte(loadMinimal), tt.set)
+		if err != nil {
+			t.Errorf("%s: %v", tt.set, err)
+			continue
+		}
+		k, _ := LookupKey(tt.key)
+		if got := Format(k.Get(&spec.Base)); got != tt.want {
+			t.Errorf("%s: %s = %s, want %s", tt.set, tt.key, got, tt.want)
+		}
+	}
+
+	spec, err := Load("f", []byte(loadMinimal), "seed=18446744073709551615", "name=y", "confidence=0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
+		t.Errorf("got seed %d, name %s, confidence %v", spec.Seed, spec.Name, spec.Confidence)
+	}
+	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)), "grpo.group_size=4"); err != nil {
+		t.Errorf("an override does not stand for a required key: %v", err)
+	}
+}
+
+func TestSetRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		set  []string
+		want string
+	}{
+		{[]string{"grpo.group_size"}, `--set: got "grpo.group_size", want key=value`},
+		{[]string{"grpo.group_size=1"}, "--set: grpo.group_size: got 1, want an integer in [2, 2147483648], or inf"},
+		{[]string{"grpo.group_size=20.0"}, "--set: grpo.group_size: got 20.0, want an integer in [2, 2147483648], or inf"},
+		{[]string{"grpo.group_size="}, "--set: grpo.group_size: got nothing, want an integer in [2, 2147483648], or inf"},
+		{[]string{"group_size=4"}, `--set: group_size: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.group_size"?`},
+		{[]string{"grpo.kl.coeficient=4"}, `--set: grpo.kl.coeficient: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.kl.coefficient"?`},
+		{[]string{"claim=x"}, "--set: claim: got an unknown key, want a dotted key of the base, or seed, name or confidence"},
+		{[]string{"run.steps=5", "run.steps=6"}, "--set: run.steps: got the key again, want it once"},
+		{[]string{"run.burn_in=2000"}, "--set: run.burn_in: got 2000, want fewer than run.steps, 2000"},
+		{[]string{"policy.reference=[0, 1, 2]"}, "--set: policy.reference: got 3 numbers, want 2, one an arm"},
+		{[]string{"policy.reference=[0, x]"}, `--set: policy.reference[1]: got "x", want a number`},
+		{[]string{"policy.reference=[0, &a 1]"}, `--set: policy.reference[1]: got the anchor "&a", want the value written out`},
+		{[]string{"policy.reference=[0, *a]"}, `--set: policy.reference: got the alias "*a", want the value written out`},
+		{[]string{"policy.reference=[0"}, `--set: policy.reference: got "did not find expected ',' or ']'", want valid YAML`},
+		{[]string{"name=../x"}, `--set: name: got "../x", want 1 to 64 of a-z, 0-9 and -`},
+		{[]string{"run.steps=5\nseed: 3"}, `--set: run.steps: got "5\nseed: 3", want one line`},
+		{[]string{"lag.interval=0", "name=\t"}, "--set: name: got a tab, want spaces\n--set: lag.interval: got 0, want an integer ≥ 1 for a block"},
+	} {
+		_, err := Load("f", []byte(loadMinimal), tt.set...)
+		if err == nil {
+			t.Errorf("%q: accepted", tt.set)
+		} else if err.Error() != tt.want {
+			t.Errorf("%q:\ngot  %s\nwant %s", tt.set, err, tt.want)
+		}
+	}
+
+	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
+	_, err := Load("f", []byte(swept), "grpo.group_size=8")
+	if want := "--set: grpo.group_size: got a value that every cell of the file replaces, want a key that is not swept"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := Load("f", []byte(swept+"variants: [{name: a}, {name: b, sweep: []}]\n"), "grpo.group_size=8"); err != nil {
+		t.Errorf("one variant uses the override: %v", err)
+	}
+}
+
+// The problems of a file and of the overrides come together, the file's first.
+func TestSetAndFileTogether(t *testing.T) {
+	_, err := Load("f", []byte(strings.Replace(loadMinimal, "0.02", "-1", 1)), "run.steps=0")
+	want := "f:8:28: optimizer.learning_rate: got -1, want a number > 0\n--set: run.steps: got 0, want an integer ≥ 1"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestProblemsAreCapped(t *testing.T) {
+	var many strings.Builder
+	for i := range 60 {
+		many.WriteString("key-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ": 1\n")
+	}
+	_, err := Load("f", []byte(loadMinimal+many.String()))
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 51 || lines[50] != "… and 10 more" {
+		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+	if n := len(err.(Problems)); n != 60 {
+		t.Errorf("got %d problems, want 60", n)
+	}
+}
+
+func TestLoadFillsIn(t *testing.T) {
+	spec, err := Load("f", []byte(loadMinimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		Bandit: grpo.Bandit{
+			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
+			TrueMeans: []float64{0.9, 0.2},
+		},
+		Policy: Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
+		Estimator: grpo.Estimator{
+			GroupSize: 16, GroupsPerStep: 1,
+			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
+			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		},
+		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1},
+		Optimizer: grpo.Optimizer{
+			Kind: grpo.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+			Schedule: grpo.Schedule{Kind: grpo.ConstantRate, Total: 2000},
+		},
+		Run: sim.Run{Steps: 2000, Replicas: 1},
+	}
+	if diff := cmp.Diff(want, spec.Base); diff != "" {
+		t.Error(diff)
+	}
+	if spec.Name != "x" || spec.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
+		t.Errorf("got %+v", spec)
+	}
+}
+
+func TestLoadChecks(t *testing.T) {
+	spec, err := ReadFile("testdata/good/checks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise, blunt, lag := rom.Unit, rom.Unit, rom.Unit
+	noise.Noise, blunt.Stiffness, lag.Lag, lag.Mass = 1.1, 1.1, 2, 0.5
+	want := []Check{
+		{Claim: "stationary-fluctuation", Expect: Holds, Margin: 0.02, Control: &Control{Scale: noise}},
+		{
+			Claim: "stationary-fluctuation", Expect: Fails, Margin: 0.2, Prediction: rom.PaperRule, Variant: "base",
+			Where: []Condition{{GroupSizeKey, []any{grpo.Infinite}}},
+		},
+		{
+			Claim: "fixed-point", Expect: Holds, Margin: 0.01,
+			Where:   []Condition{{GroupSizeKey, []any{64, grpo.Infinite}}, {LagIntervalKey, []any{1}}},
+			Control: &Control{Set: []Assignment{{"grpo.advantage.scale", "none"}}, Scale: rom.Unit},
+		},
+		{Claim: "fluctuation-scaling", Expect: Holds, AbsoluteMargin: 0.1, Over: GroupSizeKey, Prediction: rom.LeadingOrder, Control: &Control{Scale: lag}},
+		{
+			Claim: "stiffness", Expect: Holds, Margin: 0.05, Displacement: 0.05, Draws: 1000,
+			Where: []Condition{{LagIntervalKey, []any{1}}}, Control: &Control{Scale: blunt},
+		},
+		{Claim: "trajectory", Expect: Holds, AbsoluteMargin: 0.02, Prediction: rom.Exact, Variant: "strong"},
+		{
+			Claim: "degenerate-groups", Expect: Holds, AbsoluteMargin: 0.001,
+			Where: []Condition{{GroupSizeKey, []any{4}}, {referenceKey, []any{[]float64{0, 0}}}},
+		},
+	}
+	if diff := cmp.Diff(want, spec.Checks); diff != "" {
+		t.Error(diff)
+	}
+	selected := make([]int, len(spec.Checks))
+	for _, p := range spec.Points() {
+		for i := range spec.Checks {
+			if spec.Checks[i].Selects(&p) {
+				selected[i]++
+			}
+		}
+	}
+	if diff := cmp.Diff([]int{28, 2, 4, 28, 14, 14, 4}, selected); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The file that gives everything gives every key of the base and of a check,
+// and makes every claim with every prediction it may name.
+func TestEverythingIsGiven(t *testing.T) {
+	data, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := Load("everything.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range Keys {
+		if spec.given[i] == nil {
+			t.Errorf("%s is not given", k.Path)
+		}
+	}
+	for _, name := range slices.Concat(checkFields, faultNames, []string{"set", "scale"}) {
+		if !strings.Contains(string(data), name+":") {
+			t.Errorf("no check has %s", name)
+		}
+	}
+	for _, row := range ClaimTable {
+		for _, kind := range row.Predictions {
+			if !slices.ContainsFunc(spec.Checks, func(c Check) bool {
+				return c.Claim == row.Name && (c.Prediction == kind || c.Prediction == "" && row.Predictions[0] == kind)
+			}) {
+				t.Errorf("no check of %s by the %s prediction", row.Name, kind)
+			}
+		}
+	}
+	for _, param := range locatedParams {
+		if !slices.ContainsFunc(spec.Checks, func(c Check) bool { return c.Locate != nil && c.Locate.Param == param }) {
+			t.Errorf("nothing is located along %s", param)
+		}
+	}
+}
+
+// What a check measures with reaches the Spec.
+func TestLoadMeasuringKeys(t *testing.T) {
+	blunt := rom.Unit
+	blunt.Stiffness = 0.5
+	for _, tt := range []struct {
+		text string
+		want Check
+	}{
+		{
+			"{claim: relaxation, absolute_margin: 1e-4, offset: 0.01}",
+			Check{Claim: "relaxation", Expect: Holds, AbsoluteMargin: 1e-4, Offset: 0.01},
+		},
+		{
+			"{claim: damping-ratio, margin: 0.1, offset: 0.01, prediction: paper-rule, expect: fails}",
+			Check{Claim: "damping-ratio", Expect: Fails, Margin: 0.1, Offset: 0.01, Prediction: rom.PaperRule},
+		},
+		{
+			"{claim: stability-threshold, absolute_margin: 0, displacement: 1e-3, draws: 1, locate: {param: lag.interval, from: 0.5, to: 8, tolerance: 0.001}}",
+			Check{
+				Claim: "stability-threshold", Expect: Holds, Displacement: 1e-3, Draws: 1,
+				Locate: &Locate{Param: "lag.interval", From: 0.5, To: 8, Tolerance: 0.001},
+			},
+		},
+		{
+			"{claim: rule-is-safe, margin: 0.1, expect: fails, displacement: 0.1, draws: 10, locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.1}, control: {scale: {stiffness: 0.5}}}",
+			Check{
+				Claim: "rule-is-safe", Expect: Fails, Margin: 0.1, Displacement: 0.1, Draws: 10,
+				Locate:  &Locate{Param: "optimizer.learning_rate", From: 0.5, To: 8, Tolerance: 0.1},
+				Control: &Control{Scale: blunt},
+			},
+		},
+		{
+			"{claim: failure-mode, margin: 0.1, mode: none, control: {mode: reward-hacking}}",
+			Check{Claim: "failure-mode", Expect: Holds, Margin: 0.1, Mode: "none", Control: &Control{Scale: rom.Unit, Mode: "reward-hacking"}},
+		},
+	} {
+		spec, err := Load("f", []byte(strings.Replace(loadMinimal, "16", "inf", 1)+"checks:\n  - "+tt.text+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if diff := cmp.Diff([]Check{tt.want}, spec.Checks); diff != "" {
+			t.Errorf("%s:\n%s", tt.text, diff)
+		}
+		again, err := Load("document", spec.Document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]Check{tt.want}, again.Checks); diff != "" {
+			t.Errorf("%s, written and read again:\n%s", tt.text, diff)
+		}
+	}
+}
+
+// A planted fault can be set key after key, whatever the order of the file.
+func TestControlApplies(t *testing.T) {
+	spec, err := Load("f", []byte(loadMinimal+`
+checks:
+  - claim: stiffness
+    displacement: 0.1
+    draws: 10
+    margin: 0.1
+    control:
+      set:
+        policy.reference: [0, 0, 1]
+        policy.init: [0, 0, 1]
+        bandit.true_means: [1, 0, 0]
+        bandit.arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0, count: 2}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec.Base
+	for _, a := range spec.Checks[0].Control.Set {
+		k, _ := LookupKey(a.Param)
+		if err := k.Set(&s, a.Value); err != nil {
+			t.Error(err)
+		}
+		if got := Format(k.Get(&s)); got != Format(a.Value) {
+			t.Errorf("%s is %s, want %s", a.Param, got, Format(a.Value))
+		}
+	}
+	reference, _ := LookupKey(referenceKey)
+	if err := reference.Set(&s, []float64{1, 2}); err == nil {
+		t.Error("a list of the wrong length is set")
+	}
+}
