@@ -12,7 +12,7 @@ import (
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, store.Estimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+		o.Estimates = append(o.Estimates, store.NamedEstimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 	}
 	if len(r.Steps) == 0 {
 		return o

@@ -25,52 +25,74 @@ type finding struct {
 	quantity         string
 	measured, lo, hi float64
 	replicas         int // independent values behind the interval; 0 where there are none
-	predicted        float64
-	kind             rom.Kind
+	predicted        predicted
 	side             Side               // on which the prediction may be missed
 	expect           config.Expectation // "" the check's
 	fault            string             // in words, of a control that is not the check's; ""
-	outOfScope       string             // why, where the theory does not hold
 	failed           string             // why nature has decided against every stationary state
+}
+
+// predicted is what the theory says of a number, or why it says nothing.
+type predicted struct {
+	value      float64
+	kind       rom.Kind
+	outOfScope string // why the theory does not hold here; "" where it does
 }
 
 // unmeasured begins a finding that has no number yet: what nobody fills in
 // decides nothing.
 func unmeasured(kind rom.Kind) finding {
 	nan := math.NaN()
-	return finding{measured: nan, lo: nan, hi: nan, kind: kind}
+	return finding{measured: nan, lo: nan, hi: nan, predicted: predicted{kind: kind}}
 }
 
-// claimLogic is what a claim does: how it groups cells, which quantities it
-// decides, and how it finds them.
-type claimLogic struct {
-	group      func(check *config.Check, cells []*Cell) []CellSet
+// logic is the half of a claim that judges (the other is a config.Claim): which
+// quantities it decides in a set of cells, how it finds them, and how they are
+// pictured.
+type logic struct {
 	quantities func(check *config.Check, cells []*Cell) []string
-	find       func(j *judgement, set CellSet) []finding
+	find       func(j *judgement, set CellSet) []finding // one for each of the quantities
+	picture    picture
+	// noiseless adds to an outcome what a cell would measure without noise if the
+	// theory were right; nil where a finding needs no measurement to be made, or
+	// the keys of the check say it all.
+	noiseless func(j *judgement, c *Cell, o *store.Outcome)
 }
 
-// claimLogics has a row for every row of the claim table (claims_table.go).
-var claimLogics = map[string]claimLogic{
-	config.ClaimFixedPoint:  {each, only("expected reward, mean"), perCell(findFixedPoint)},
-	config.ClaimStationary:  {each, only("expected reward, variance"), perCell(findFluctuation)},
-	config.ClaimScaling:     {acrossOver, only("slope of log variance of expected reward"), findSlope(sim.ExpectedRewardVariance, (*judgement).rewardVariance)},
-	config.ClaimDegenerate:  {each, only("share of zero-variance groups"), perCell(findDegenerate)},
-	config.ClaimStiffness:   {onePerForce, stiffnessQuantities, findStiffness},
-	config.ClaimTrajectory:  {each, only("worst deviation of mean reward, share of the rise"), perCell(findTrajectory)},
-	config.ClaimSaturation:  {each, saturationQuantities, findSaturation},
-	config.ClaimEarlySlope:  {each, only("stiffness by the early slope"), perCell(findEarlySlope)},
-	config.ClaimRecurrence:  {each, only("worst deviation of the logit gap from the map"), perCell(findRecurrence)},
-	config.ClaimRelaxation:  {each, only("relaxation rate per step"), perCell(findRelaxation)},
-	config.ClaimRateScaling: {acrossOver, only("slope of log relaxation rate"), findSlope(sim.RelaxationRate, (*judgement).relaxationRate)},
-	config.ClaimDamping:     {each, only("damping ratio"), perCell(findDamping)},
-	config.ClaimOnset:       {each, locatedQuantity("onset of oscillation"), perCell(findOnset)},
-	config.ClaimThreshold:   {each, locatedQuantity("stability threshold"), perCell(findThreshold)},
-	config.ClaimRuleIsSafe:  {each, safetyQuantities, findSafety},
-	config.ClaimFailureMode: {each, modeQuantity, perCell(findMode)},
+// logics has the logic of every claim.
+var logics = map[*config.Claim]logic{
+	config.Trajectory:            trajectory,
+	config.FixedPoint:            fixedPoint,
+	config.StationaryFluctuation: stationaryFluctuation,
+	config.FluctuationScaling:    fluctuationScaling,
+	config.Stiffness:             stiffness,
+	config.Relaxation:            relaxation,
+	config.RelaxationScaling:     relaxationScaling,
+	config.DampingRatio:          dampingRatio,
+	config.OscillationOnset:      oscillationOnset,
+	config.StabilityThreshold:    stabilityThreshold,
+	config.RuleIsSafe:            ruleIsSafe,
+	config.SaturationFit:         saturationFit,
+	config.EarlySlope:            earlySlope,
+	config.Recurrence:            recurrence,
+	config.DegenerateGroups:      degenerateGroups,
+	config.FailureMode:           failureMode,
+}
+
+// setsOf divides the cells that a check selects into the sets that its claim is
+// judged on.
+func setsOf(check *config.Check, cells []*Cell) []CellSet {
+	switch check.Claim.Per {
+	case config.PerForce:
+		return each(firstOfForce(cells))
+	case config.AcrossCells:
+		return acrossOver(check, cells)
+	}
+	return each(cells)
 }
 
 // each makes every cell a set of its own.
-func each(_ *config.Check, cells []*Cell) []CellSet {
+func each(cells []*Cell) []CellSet {
 	sets := make([]CellSet, len(cells))
 	for i, c := range cells {
 		sets[i] = CellSet{Label: c.Label(), Cells: []*Cell{c}}
@@ -106,9 +128,9 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	return sets
 }
 
-// onePerForce keeps the first of the cells that share bandit, estimator and
+// firstOfForce keeps the first of the cells that share bandit, estimator and
 // reference: lag and optimizer do not enter an on-policy stiffness.
-func onePerForce(check *config.Check, cells []*Cell) []CellSet {
+func firstOfForce(cells []*Cell) []*Cell {
 	var first []*Cell
 	seen := make(map[string]bool)
 	for _, c := range cells {
@@ -117,7 +139,7 @@ func onePerForce(check *config.Check, cells []*Cell) []CellSet {
 			first = append(first, c)
 		}
 	}
-	return each(check, first)
+	return first
 }
 
 func only(quantity string) func(*config.Check, []*Cell) []string {

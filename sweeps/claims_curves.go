@@ -14,6 +14,34 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The claims about the mean reward, or the logits, along a run.
+var (
+	trajectory = logic{
+		quantities: only("worst deviation of mean reward, share of the rise"),
+		find:       perCell(findTrajectory),
+		picture:    picture{draw: (*judgement).drawCurves},
+		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
+			if curve, p := j.curve(c); p.outOfScope == "" {
+				o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
+			}
+		},
+	}
+	saturationFit = logic{
+		quantities: saturationQuantities,
+		find:       findSaturation,
+		picture:    picture{family: byClaim, draw: (*judgement).drawFits},
+	}
+	earlySlope = logic{quantities: only("stiffness by the early slope"), find: perCell(findEarlySlope)}
+	recurrence = logic{
+		quantities: only("worst deviation of the logit gap from the map"),
+		find:       perCell(findRecurrence),
+		picture:    picture{family: byClaim, draw: (*judgement).drawOrbits},
+		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
+			o.Record(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
+		},
+	}
+)
+
 // sameDeviation is the difference of deviations below which the earlier step is
 // named: where only rounding differs, every architecture names the same.
 const sameDeviation = 1e-9
@@ -31,10 +59,9 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		f.failed = o.Failure()
 		return f
 	}
-	curve, kind, why := j.curve(c)
-	f.kind = kind
-	if why != "" {
-		f.outOfScope = why
+	curve, of := j.curve(c)
+	f.predicted = of
+	if of.outOfScope != "" {
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
@@ -48,7 +75,7 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 			lo, hi = deviation, deviation
 		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
-			return unmeasured(kind) // what is not known cannot agree
+			return unmeasured(of.kind) // what is not known cannot agree
 		}
 		reach := max(-lo, hi)
 		miss := max(lo, -hi) // by how much the band misses 0
@@ -83,14 +110,14 @@ func findSaturation(j *judgement, set CellSet) []finding {
 	rate := j.measured(c, o, sim.SaturationRate)
 	if j.kind == rom.LeadingOrder {
 		s := j.settings(c)
-		rate.predicted, rate.kind, rate.outOfScope = j.relaxationRate(&s)
+		rate.predicted = j.relaxationRate(&s)
 		return []finding{rate}
 	}
 	r2 := j.measured(c, o, sim.SaturationR2)
-	curve, kind, why := j.curve(c)
-	rate.kind, r2.kind, rate.outOfScope, r2.outOfScope = kind, kind, why, why
-	if why == "" {
-		rate.predicted, r2.predicted = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
+	curve, of := j.curve(c)
+	rate.predicted, r2.predicted = of, of
+	if of.outOfScope == "" {
+		rate.predicted.value, r2.predicted.value = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
 	}
 	if j.inPlace {
 		return []finding{rate}
@@ -105,18 +132,15 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
 		p := j.prediction(c)
-		f.predicted, f.kind = p.Stiffness.Total, rom.PaperRule
-		if p.FixedPoint == nil {
-			f.outOfScope = "no fixed point"
-		}
+		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: withoutFixedPoint(p)}
 		return f
 	}
-	curve, kind, why := j.curve(c)
-	f.kind, f.outOfScope = kind, why
-	if why == "" {
+	curve, of := j.curve(c)
+	f.predicted = of
+	if of.outOfScope == "" {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
-		f.predicted = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
+		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
 	}
 	return f
 }
@@ -128,7 +152,9 @@ const paperBaselineRate = 0.01
 // paperStiffness is the stiffness that the paper's own formulas go with: the
 // early slope of the baseline without momentum and lag, from where the cell
 // starts; at the fixed point, where there is no slope, λ of the stiffest mode.
-func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope string) {
+func (j *judgement) paperStiffness(c *Cell) predicted {
+	stiffness := func(x float64) predicted { return predicted{value: x, kind: rom.PaperRule} }
+	none := func(because string) predicted { return predicted{kind: rom.PaperRule, outOfScope: because} }
 	s := j.settings(c)
 	s.Estimator.GroupSize = grpo.Infinite
 	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
@@ -137,13 +163,13 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 		p := rom.Predict(params)
 		if p.FixedPoint == nil {
-			return 0, "no fixed point"
+			return none(noFixedPoint)
 		}
-		return p.Stiffness.Total, ""
+		return stiffness(p.Stiffness.Total)
 	}
 	point, ok := rom.Reached(params)
 	if !ok {
-		return 0, "no fixed point"
+		return none(noFixedPoint)
 	}
 	steps := sim.FitSteps(sim.EarlySlopeFit, 10*measure.EarlySteps)
 	reward := make([]float64, 0, len(steps))
@@ -151,9 +177,9 @@ func (j *judgement) paperStiffness(c *Cell) (stiffness float64, outOfScope strin
 		reward = append(reward, rom.ExpectedReward(params, theta))
 	})
 	if !scope.In {
-		return 0, scope.Because
+		return none(scope.Because)
 	}
-	return measure.EarlySlope(steps, append(reward, point.Reward, point.Reward), paperBaselineRate), ""
+	return stiffness(measure.EarlySlope(steps, append(reward, point.Reward, point.Reward), paperBaselineRate))
 }
 
 // findRecurrence compares the logit gap from refresh to refresh with the map
@@ -167,7 +193,7 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	if !c.Sim.Deterministic() {
-		f.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
+		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
 		return f
 	}
 	gaps := recorded.Series(sim.LogitGap)
@@ -179,7 +205,7 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))
 		if !scope.In {
-			f.outOfScope = scope.Because
+			f.predicted.outOfScope = scope.Because
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
@@ -240,34 +266,33 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 // map with the exact drift; the paper's (paper-rule): the G = ∞ curve for every
 // G, and at G = ∞ its oscillator at its early-slope stiffness; or the closed
 // form of the reduced-order model (leading-order).
-func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) {
+func (j *judgement) curve(c *Cell) (cv curve, of predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
 		params.GroupSize = rom.Infinite
 	}
-	kind = j.kind
+	of.kind = j.kind
 	start := rom.ExpectedReward(params, c.Sim.Init)
 	point, ok := rom.Reached(params)
 	if !ok {
-		return curve{}, kind, "no fixed point"
+		of.outOfScope = noFixedPoint
+		return curve{}, of
 	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		return curve{}, kind, "the run starts at the fixed point: there is no rise to compare"
+		of.outOfScope = "the run starts at the fixed point: there is no rise to compare"
+		return curve{}, of
 	}
 	if j.kind == rom.LeadingOrder {
 		form, scope := rom.ClosedForm(params, c.Sim.Init)
-		if !scope.In {
-			return curve{}, kind, scope.Because
-		}
-		cv.form = form
-		return cv, kind, ""
+		cv.form, of.outOfScope = form, scope.Because
+		return cv, of
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
-		stiffness, why := j.paperStiffness(c)
-		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
-		return cv, kind, why
+		of = j.paperStiffness(c)
+		cv.form = rom.PaperCurve(of.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		return cv, of
 	}
 	cv.steps = comparedSteps(&c.Settings)
 	cv.reward = make([]float64, len(cv.steps))
@@ -278,8 +303,7 @@ func (j *judgement) curve(c *Cell) (cv curve, kind rom.Kind, outOfScope string) 
 			next++
 		}
 	})
-	if kind == "" {
-		kind = force
-	}
-	return cv, kind, cmp.Or(scope.Because, j.inexact(force))
+	of.kind = cmp.Or(of.kind, force)
+	of.outOfScope = cmp.Or(scope.Because, j.inexact(force))
+	return cv, of
 }

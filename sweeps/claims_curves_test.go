@@ -16,9 +16,9 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	c := &planText(t, text).Cells[0]
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
-	cv, _, why := j.curve(c)
-	if why != "" {
-		t.Fatal(why)
+	cv, of := j.curve(c)
+	if of.outOfScope != "" {
+		t.Fatal(of.outOfScope)
 	}
 	if len(cv.reward) > 600 {
 		t.Errorf("%d rewards are kept of a run of %d steps", len(cv.reward), steps)

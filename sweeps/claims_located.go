@@ -15,6 +15,28 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The claims about where something sets in.
+var (
+	oscillationOnset = logic{
+		quantities: locatedQuantity("onset of oscillation"),
+		find:       perCell(findOnset),
+		picture:    picture{family: byParam("onset"), draw: drawOver(onsetPicture)},
+		noiseless:  func(j *judgement, c *Cell, o *store.Outcome) { j.noiselessLocation(c, o, (*judgement).onset) },
+	}
+	stabilityThreshold = logic{
+		quantities: locatedQuantity("stability threshold"),
+		find:       perCell(findThreshold),
+		picture:    picture{family: byParam("threshold"), draw: drawOver(thresholdPicture)},
+		noiseless:  func(j *judgement, c *Cell, o *store.Outcome) { j.noiselessLocation(c, o, (*judgement).threshold) },
+	}
+	ruleIsSafe = logic{
+		quantities: safetyQuantities,
+		find:       findSafety,
+		picture:    stabilityThreshold.picture,
+		noiseless:  stabilityThreshold.noiseless,
+	}
+)
+
 func locatedQuantity(event string) func(*config.Check, []*Cell) []string {
 	return func(check *config.Check, _ []*Cell) []string {
 		return []string{event + " in " + config.ShortName(check.Locate.Param)}
@@ -63,8 +85,8 @@ func findSafety(j *judgement, set CellSet) []finding {
 	if j.inPlace {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
-	ratio.outOfScope = cmp.Or(reference.outOfScope, ratio.outOfScope)
-	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted} {
+	ratio.predicted.outOfScope = cmp.Or(reference.outOfScope, ratio.predicted.outOfScope)
+	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted.value} {
 		*x /= reference.value
 	}
 	return []finding{safe, ratio}
@@ -77,10 +99,8 @@ const ratioFault = 1.2
 
 // located is a prediction of where something happens along a parameter.
 type located struct {
-	value      float64 // +Inf: nowhere below searched
-	searched   float64
-	kind       rom.Kind
-	outOfScope string
+	predicted // +Inf: nowhere below searched
+	searched  float64
 }
 
 // locatedAgainst begins a finding with the located bracket and a prediction at
@@ -92,8 +112,8 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judg
 	low, found := o.Estimate(sim.LocatedLow)
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
-		f.kind = cmp.Or(f.kind, rom.Exact)
-		f.outOfScope = "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
+		f.predicted.kind = cmp.Or(f.predicted.kind, rom.Exact)
+		f.predicted.outOfScope = "nothing could be searched: the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
 		return f
 	}
 	f.lo, f.hi, f.measured = low.Mean, math.Inf(1), low.Mean
@@ -110,17 +130,17 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judg
 		f.lo *= 1 - half
 		f.hi *= 1 + half
 	}
-	f.predicted, f.kind, f.outOfScope = p.value, p.kind, p.outOfScope
-	if reach := f.lo; f.outOfScope == "" && math.IsInf(p.value, 1) {
+	f.predicted = p.predicted
+	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {
 		if !math.IsInf(f.hi, 1) {
 			reach = f.hi
 		}
 		if reach > p.searched {
-			f.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
+			f.predicted.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
 		}
 	}
 	if j.check.Locate.Param == config.LagIntervalKey {
-		f.predicted = max(f.predicted, 1) // no search begins below it
+		f.predicted.value = max(f.predicted.value, 1) // no search begins below it
 	}
 	return f
 }
@@ -152,7 +172,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 			continue
 		}
 		moved := *o
-		moved.Estimates = append([]store.Estimate{}, o.Estimates...)
+		moved.Estimates = append([]store.NamedEstimate{}, o.Estimates...)
 		for i := range moved.Estimates {
 			if e := &moved.Estimates[i]; e.Name == part {
 				e.Mean += half
@@ -176,12 +196,12 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 		}
 		return byRule(p, rule)
 	}
-	d, kind, outOfScope := j.dynamics(&s, p)
+	d, of := j.dynamics(&s, p)
 	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
 	if inInterval {
 		critical, searched = d.CriticalRefreshInterval, d.Searched.RefreshInterval
 	}
-	return newLocated(critical, searched, kind, outOfScope)
+	return newLocated(critical, searched, of)
 }
 
 // onset returns the value of the located parameter from which on the motion
@@ -224,14 +244,15 @@ func (j *judgement) onsetRate(c *Cell, s *config.Settings, stiffness *rom.Measur
 	if j.kind == rom.PaperRule {
 		return byRule(p, p.PaperRule.OscillationLearningRate)
 	}
-	d, kind, outOfScope := j.dynamics(s, p)
-	return newLocated(d.OscillationLearningRate, d.Searched.Onset, kind, outOfScope)
+	d, of := j.dynamics(s, p)
+	return newLocated(d.OscillationLearningRate, d.Searched.Onset, of)
 }
 
 // newLocated makes a prediction of a threshold that may not exist below what
 // was searched.
-func newLocated(threshold *float64, searched float64, kind rom.Kind, outOfScope string) located {
-	l := located{value: math.Inf(1), searched: searched, kind: kind, outOfScope: outOfScope}
+func newLocated(threshold *float64, searched float64, of predicted) located {
+	l := located{of, searched}
+	l.value = math.Inf(1)
 	if threshold != nil {
 		l.value = *threshold
 	}
@@ -240,10 +261,10 @@ func newLocated(threshold *float64, searched float64, kind rom.Kind, outOfScope 
 
 // byRule makes a prediction by the paper's rule, which may say nothing.
 func byRule(p *rom.Prediction, threshold *float64) located {
-	l := newLocated(threshold, 0, rom.PaperRule, "")
+	l := newLocated(threshold, 0, predicted{kind: rom.PaperRule})
 	switch {
 	case p.FixedPoint == nil:
-		l.outOfScope = "no fixed point"
+		l.outOfScope = noFixedPoint
 	case threshold == nil:
 		l.outOfScope = "the paper's rule says nothing here"
 	}

@@ -32,13 +32,13 @@ const (
 )
 
 // judgeLocated judges the cell with a bracket; NaN leaves an end out.
-func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.Estimate) []Verdict {
+func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate) []Verdict {
 	t.Helper()
 	plan := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
 	o := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellOK}
 	add := func(name string, x float64) {
 		if !math.IsNaN(x) {
-			o.Estimates = append(o.Estimates, store.Estimate{Name: name, Mean: x, DF: measure.Exactly})
+			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
 		}
 	}
 	add(sim.LocatedLow, lo)
@@ -55,21 +55,21 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness sto
 const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
 
 func TestJudgeLocated(t *testing.T) {
-	certain := store.Estimate{Mean: locatingStiffness, DF: measure.Exactly}
-	noisy := store.Estimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
+	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
+	noisy := store.NamedEstimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
 	nan := math.NaN()
 	threshold := "claim: stability-threshold, margin: 0.01, control: {scale: {stiffness: 1.1}}, " + inRate
 	refuted := "claim: stability-threshold, margin: 0.01, prediction: paper-rule, expect: fails, " + inRate
 	for _, c := range []struct {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold
-		stiffness     store.Estimate
+		stiffness     store.NamedEstimate
 		want, control Ruling
 	}{
 		{"found where predicted", threshold, 0.999, 1.001, 2, certain, Agree, Disagree},
 		{"found elsewhere", threshold, 1.1, 1.101, 2, certain, Disagree, Disagree},
 		{"at a stiffness known to 1 %", threshold, 0.999, 1.001, 2, noisy, Inconclusive, Disagree},
-		{"at a stiffness of unknown error", threshold, 0.999, 1.001, 2, store.Estimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
+		{"at a stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
 		{"not found, though predicted", threshold, 2, nan, 2, certain, Disagree, Disagree},
 		{"not found before it is predicted", threshold, 0.5, nan, 0.5, certain, Agree, Agree},
 		{"undecided at the end of the search", threshold, 0.5, nan, 2, certain, Inconclusive, Inconclusive},
@@ -86,7 +86,7 @@ func TestJudgeLocated(t *testing.T) {
 
 // The rule is held from one side and without margin; the factor beyond it has one.
 func TestJudgeRuleIsSafe(t *testing.T) {
-	certain := store.Estimate{Mean: locatingStiffness, DF: measure.Exactly}
+	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const factor = locatingThreshold / locatingRule
 	const holds = "claim: rule-is-safe, margin: 0.01, control: {scale: {stiffness: 0.3}}, " + inRate
 	const fails = "claim: rule-is-safe, margin: 0.01, expect: fails, " + inRate
@@ -117,12 +117,12 @@ func TestJudgeRuleIsSafe(t *testing.T) {
 
 // What the theory has not searched is out of scope, not "never".
 func TestJudgeBeyondTheory(t *testing.T) {
-	certain := store.Estimate{Mean: locatingStiffness, DF: measure.Exactly}
+	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const check = "claim: oscillation-onset, absolute_margin: 0, locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}"
 	text := strings.Replace(locating, "lag: {interval: 4}", "lag: {kind: delay, interval: 4}", 1)
 	text = strings.Replace(text, "learning_rate: 0.1,", "learning_rate: 0.0000001,", 1)
 	plan := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
-	o := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellOK, Estimates: []store.Estimate{
+	o := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellOK, Estimates: []store.NamedEstimate{
 		{Name: sim.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: sim.LocatedEnd, Mean: 400, DF: measure.Exactly},
 		{Name: stiffnessFresh, DF: measure.Exactly},
 	}}

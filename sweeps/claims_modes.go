@@ -10,6 +10,18 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The claim about the names that the diagnostics give to runs.
+var failureMode = logic{
+	quantities: modeQuantity,
+	find:       perCell(findMode),
+	picture:    picture{family: byClaim, spans: allVariants, draw: (*judgement).drawModes},
+	noiseless: func(j *judgement, _ *Cell, o *store.Outcome) {
+		for _, mode := range diagnose.Modes {
+			o.Estimates = append(o.Estimates, certain(namedShare(mode), indicator(string(mode) == j.check.Mode)))
+		}
+	},
+}
+
 // namedShare and paperNamedShare are the estimates of the share of replicas
 // whose failure mode is named so, by the project's diagnostics and by the
 // paper's.
@@ -29,13 +41,13 @@ func modeQuantity(check *config.Check, _ []*Cell) []string {
 // with 1.
 func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, namedShare(diagnose.Mode(cmp.Or(j.mode, j.check.Mode))))
-	f.predicted = 1
+	f.predicted.value = 1
 	return f
 }
 
 // nameModes names the failure mode of every replica that was traced and
 // returns the shares of each name. At G = ∞ there are no groups to count.
-func (c *Cell) nameModes(r *sim.Result) []store.Estimate {
+func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
 		trace := diagnose.Trace{Steps: r.Steps}
@@ -60,7 +72,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.Estimate {
 			named[paperNamedShare(mode)] = append(named[paperNamedShare(mode)], indicator(paper == mode))
 		}
 	}
-	var shares []store.Estimate
+	var shares []store.NamedEstimate
 	for _, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
 		for _, mode := range diagnose.Modes {
 			if values := named[share(mode)]; len(values) > 0 {
@@ -68,7 +80,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.Estimate {
 				if c.Sim.Deterministic() {
 					e = measure.Certain(values[0])
 				}
-				shares = append(shares, store.Estimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+				shares = append(shares, store.NamedEstimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
 			}
 		}
 	}

@@ -10,17 +10,31 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The claims about how a small deviation from the fixed point dies out, or grows.
+var (
+	relaxation = logic{
+		quantities: only("relaxation rate per step"),
+		find:       perCell(findRelaxation),
+		picture:    picture{family: byClaim, draw: drawOver(relaxationPicture)},
+	}
+	dampingRatio = logic{
+		quantities: only("damping ratio"),
+		find:       perCell(findDamping),
+		picture:    picture{family: byClaim, draw: drawOver(dampingPicture)},
+	}
+)
+
 // findRelaxation compares −ln of the dominant multiplier per step.
 func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.estimated(c, o, sim.RelaxationRate)
 	s := j.settings(c)
-	f.predicted, f.kind, f.outOfScope = j.relaxationRate(&s)
+	f.predicted = j.relaxationRate(&s)
 	return f
 }
 
 // relaxationRate returns the predicted relaxation rate per step, negative for
 // growth.
-func (j *judgement) relaxationRate(s *config.Settings) (value float64, kind rom.Kind, outOfScope string) {
+func (j *judgement) relaxationRate(s *config.Settings) predicted {
 	return j.ofMotion(s, func(d *rom.Dynamics) *float64 { return d.RelaxationRate })
 }
 
@@ -28,50 +42,48 @@ func (j *judgement) relaxationRate(s *config.Settings) (value float64, kind rom.
 func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.estimated(c, o, sim.DampingRatio)
 	if j.kind == rom.PaperRule {
-		f.kind = rom.PaperRule
-		stiffness, why := j.paperStiffness(c)
+		f.predicted = j.paperStiffness(c)
 		s := j.settings(c)
-		f.predicted = rom.PaperDampingRatio(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s))
-		f.outOfScope = why
+		f.predicted.value = rom.PaperDampingRatio(f.predicted.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s))
 		return f
 	}
 	s := j.settings(c)
-	f.predicted, f.kind, f.outOfScope = j.ofMotion(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
+	f.predicted = j.ofMotion(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
 	return f
 }
 
 // ofMotion returns a number of the linear dynamics at the fixed point, stable
 // or not: of the full map, or to leading order.
-func (j *judgement) ofMotion(s *config.Settings, of func(*rom.Dynamics) *float64) (value float64, kind rom.Kind, outOfScope string) {
-	d, kind, outOfScope := j.dynamics(s, j.predictSettings(s))
-	x := of(d)
-	switch {
-	case outOfScope != "":
-		return 0, kind, outOfScope
+func (j *judgement) ofMotion(s *config.Settings, number func(*rom.Dynamics) *float64) predicted {
+	d, of := j.dynamics(s, j.predictSettings(s))
+	switch x := number(d); {
+	case of.outOfScope != "":
 	case x == nil:
-		return 0, kind, "the theory has no " + string(kind) + " number here"
+		of.outOfScope = "the theory has no " + string(of.kind) + " number here"
+	default:
+		of.value = *x
 	}
-	return *x, kind, ""
+	return of
 }
 
 // dynamics returns the linear dynamics that is judged, of the full map or to
 // leading order, and why it is out of scope, or "".
-func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (d *rom.Dynamics, kind rom.Kind, outOfScope string) {
+func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (d *rom.Dynamics, of predicted) {
 	known := knownTo(s, p)
-	kind = cmp.Or(j.kind, known)
+	of.kind = cmp.Or(j.kind, known)
 	d = &p.Exact
-	if kind == rom.LeadingOrder {
+	if of.kind == rom.LeadingOrder {
 		d = &p.LeadingOrder
 	}
 	switch {
 	case p.FixedPoint == nil:
-		outOfScope = "no fixed point"
+		of.outOfScope = noFixedPoint
 	case j.inexact(known) != "":
-		outOfScope = j.inexact(known)
+		of.outOfScope = j.inexact(known)
 	case !d.Scope.In:
-		outOfScope = d.Scope.Because
+		of.outOfScope = d.Scope.Because
 	}
-	return d, kind, outOfScope
+	return d, of
 }
 
 // paperAge is the lag of the paper's formulas: K_ref steps, none on-policy.

@@ -11,14 +11,21 @@ import (
 	"grposim/sweeps/store"
 )
 
+// The claims about the stationary state; their pictures are of deviations.
+var (
+	fixedPoint            = logic{quantities: only("expected reward, mean"), find: perCell(findFixedPoint)}
+	stationaryFluctuation = logic{quantities: only("expected reward, variance"), find: perCell(findFluctuation)}
+	degenerateGroups      = logic{quantities: only("share of zero-variance groups"), find: perCell(findDegenerate)}
+)
+
 // stationary begins a finding about a stationary estimate, with the theory's
 // scope, and returns the prediction to complete it from.
 func (j *judgement) stationary(c *Cell, o *store.Outcome, name string) (finding, *rom.Prediction) {
 	f := j.measured(c, o, name)
 	p := j.prediction(c)
 	s := j.settings(c)
-	f.kind = knownTo(&s, p)
-	f.outOfScope = cmp.Or(stationaryScope(&s, p), j.inexact(f.kind))
+	f.predicted.kind = knownTo(&s, p)
+	f.predicted.outOfScope = cmp.Or(stationaryScope(&s, p), j.inexact(f.predicted.kind))
 	return f, p
 }
 
@@ -26,14 +33,14 @@ func (j *judgement) stationary(c *Cell, o *store.Outcome, name string) (finding,
 // second order by the noise.
 func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.stationary(c, o, sim.ExpectedRewardMean)
-	if f.outOfScope != "" {
+	if f.predicted.outOfScope != "" {
 		return f
 	}
-	f.predicted = p.FixedPoint.Reward
+	f.predicted.value = p.FixedPoint.Reward
 	if j.kind == rom.LeadingOrder {
-		f.kind = rom.LeadingOrder
+		f.predicted.kind = rom.LeadingOrder
 	} else if p.Moments.RewardShift != nil {
-		f.predicted += *p.Moments.RewardShift
+		f.predicted.value += *p.Moments.RewardShift
 	}
 	return f
 }
@@ -42,21 +49,21 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.measured(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
-	f.predicted, f.kind, f.outOfScope = j.rewardVariance(&s)
+	f.predicted = j.rewardVariance(&s)
 	return f
 }
 
 // findDegenerate compares the share of zero-variance groups.
 func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.stationary(c, o, sim.ZeroVarianceShare)
-	if f.outOfScope != "" {
+	if f.predicted.outOfScope != "" {
 		return f
 	}
 	if p.Moments.ZeroVariance == nil {
-		f.outOfScope = "the theory has no share of zero-variance groups for these rewards"
+		f.predicted.outOfScope = "the theory has no share of zero-variance groups for these rewards"
 		return f
 	}
-	f.predicted = *p.Moments.ZeroVariance
+	f.predicted.value = *p.Moments.ZeroVariance
 	return f
 }
 
@@ -73,7 +80,7 @@ func (j *judgement) inexact(known rom.Kind) string {
 func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
-		return "no fixed point"
+		return noFixedPoint
 	case s.Estimator.GroupSize == grpo.Infinite:
 		if r := p.Exact.SpectralRadius; r != nil && *r >= 1 {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
@@ -97,27 +104,37 @@ func knownTo(s *config.Settings, p *rom.Prediction) rom.Kind {
 }
 
 // rewardVariance returns the predicted Var J.
-func (j *judgement) rewardVariance(s *config.Settings) (value float64, kind rom.Kind, outOfScope string) {
+func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
-	kind = j.kind
-	if kind == "" {
-		kind = knownTo(s, p)
-	}
+	of := predicted{kind: cmp.Or(j.kind, knownTo(s, p)), outOfScope: stationaryScope(s, p)}
 	if s.Estimator.GroupSize == grpo.Infinite {
-		return 0, kind, "the expected gradient has no noise"
+		of.outOfScope = "the expected gradient has no noise"
 	}
-	if outOfScope = stationaryScope(s, p); outOfScope != "" {
-		return 0, kind, outOfScope
+	if of.outOfScope != "" {
+		return of
 	}
 	v := p.Exact.StationaryVariance.ExpectedReward
-	switch kind {
+	switch of.kind {
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
 	case rom.PaperRule:
 		v = p.PaperVariance
 	}
 	if v == nil {
-		return 0, kind, "the theory has no " + string(kind) + " variance here"
+		of.outOfScope = "the theory has no " + string(of.kind) + " variance here"
+		return of
 	}
-	return *v, kind, ""
+	of.value = *v
+	return of
+}
+
+// noFixedPoint says why the theory is out of scope where there is none.
+const noFixedPoint = "no fixed point"
+
+// withoutFixedPoint is noFixedPoint where a prediction has none, else "".
+func withoutFixedPoint(p *rom.Prediction) string {
+	if p.FixedPoint == nil {
+		return noFixedPoint
+	}
+	return ""
 }

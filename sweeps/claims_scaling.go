@@ -1,12 +1,28 @@
 package sweeps
 
 import (
+	"cmp"
 	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
+)
+
+// The claims about how a number changes with the group size.
+var (
+	fluctuationScaling = logic{
+		quantities: only("slope of log variance of expected reward"),
+		find:       findSlope(sim.ExpectedRewardVariance, (*judgement).rewardVariance),
+		picture:    picture{family: byClaim, draw: drawScaling(varianceScaling)},
+	}
+	relaxationScaling = logic{
+		quantities: only("slope of log relaxation rate"),
+		find:       findSlope(sim.RelaxationRate, (*judgement).relaxationRate),
+		picture:    picture{family: byClaim, draw: drawScaling(rateScaling)},
+	}
 )
 
 // findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
@@ -18,14 +34,14 @@ func findSlope(estimate string, predict predictor) func(j *judgement, set CellSe
 
 // predictor is a prediction of one number for settings, with what it is and why
 // it does not hold there.
-type predictor func(j *judgement, s *config.Settings) (value float64, kind rom.Kind, outOfScope string)
+type predictor func(j *judgement, s *config.Settings) predicted
 
 func (j *judgement) slope(set CellSet, estimate string, predict predictor) finding {
 	f := unmeasured(j.kind)
 	var sized []*Cell // at least three: the loader sees to it
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < config.SmallestJudged(j.check) {
+		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged() {
 			continue
 		}
 		sized = append(sized, c)
@@ -40,29 +56,27 @@ func (j *judgement) slope(set CellSet, estimate string, predict predictor) findi
 		}
 		e, _ := o.Estimate(estimate)
 		s := j.settings(c)
-		p, kind, outOfScope := predict(j, &s)
-		if outOfScope != "" {
-			f.outOfScope = c.Label() + ": " + outOfScope
+		p := predict(j, &s)
+		if p.outOfScope != "" {
+			f.predicted.outOfScope = c.Label() + ": " + p.outOfScope
 			return f
 		}
-		if j.kind == "" {
-			f.kind = kind
-		}
+		f.predicted.kind = cmp.Or(j.kind, p.kind)
 		f.replicas = c.Settings.Run.Replicas
 		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
 		logY = append(logY, math.Log(e.Mean))
-		logP = append(logP, math.Log(p))
+		logP = append(logP, math.Log(p.value))
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(logG) {
 		slope.Mean += w * logY[i]
-		f.predicted += w * logP[i]
+		f.predicted.value += w * logP[i]
 		terms[i].StdErr *= w
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder {
-		f.predicted, f.outOfScope = j.asymptoticSlope(sized[len(sized)-1], predict)
+		f.predicted.value, f.predicted.outOfScope = j.asymptoticSlope(sized[len(sized)-1], predict)
 	}
 	f.measured = slope.Mean
 	f.lo, f.hi = slope.Interval(j.confidence)
@@ -98,11 +112,11 @@ func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, 
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
-		y, _, why := predict(full, &s)
-		if why != "" || y <= 0 {
-			return 0, "no slope at large G: " + why
+		y := predict(full, &s)
+		if y.outOfScope != "" || y.value <= 0 {
+			return 0, "no slope at large G: " + y.outOfScope
 		}
-		log[i] = math.Log2(y)
+		log[i] = math.Log2(y.value)
 	}
 	return math.Round(2*(log[1]-log[0])) / 2, ""
 }

@@ -1,6 +1,12 @@
 package sweeps
 
-import "grposim/sweeps/config"
+import (
+	"cmp"
+	"grposim/sweeps/config"
+)
+
+// The claim about the slope of the mean gradient at the fixed point.
+var stiffness = logic{quantities: stiffnessQuantities, find: findStiffness}
 
 func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 	quantities := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
@@ -20,20 +26,17 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.estimated(c, o, quantity)
 		f.quantity = quantity
-		f.kind = p.ForceKind
-		f.outOfScope = j.inexact(f.kind)
-		if p.FixedPoint == nil {
-			f.outOfScope = "no fixed point"
-		}
+		f.predicted.kind = p.ForceKind
+		f.predicted.outOfScope = cmp.Or(withoutFixedPoint(p), j.inexact(f.predicted.kind))
 		switch quantity {
 		case stiffnessTotal:
-			f.predicted = p.Stiffness.Total
+			f.predicted.value = p.Stiffness.Total
 		case stiffnessFresh:
-			f.predicted = p.Stiffness.Fresh
+			f.predicted.value = p.Stiffness.Fresh
 		case stiffnessStale:
-			f.predicted = p.Stiffness.Stale
+			f.predicted.value = p.Stiffness.Stale
 		case stiffnessSlowest:
-			f.predicted = p.Stiffness.Slowest
+			f.predicted.value = p.Stiffness.Slowest
 		}
 		findings = append(findings, f)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"grposim/rom"
-	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -48,7 +47,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
 			}
-			quantities := claimLogics[check.Claim].quantities(check, set.Cells)
+			quantities := logics[check.Claim].quantities(check, set.Cells)
 			findings := right.find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
@@ -102,26 +101,26 @@ func ends(sets []CellSet) []CellSet {
 // movable reports whether a right finding compares a number from both sides
 // with a prediction that is claimed to hold.
 func (f *finding) movable(check *config.Check) bool {
-	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds && f.outOfScope == "" && !math.IsInf(f.predicted, 0)
+	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds && f.predicted.outOfScope == "" && !math.IsInf(f.predicted.value, 0)
 }
 
 // shift compares what the right and the faulty theory find in the same outcome.
 func (j *judgement) shift(right, wrong finding) Shift {
-	s := Shift{Check: j.check, Lost: wrong.outOfScope}
+	s := Shift{Check: j.check, Lost: wrong.predicted.outOfScope}
 	if s.Lost != "" {
 		s.Relative, s.Margins = math.NaN(), math.NaN()
 		return s
 	}
-	moved := wrong.predicted - right.predicted
+	moved := wrong.predicted.value - right.predicted.value
 	if d := wrong.measured - right.measured; !math.IsNaN(d) {
 		moved -= d // measured against the prediction itself: trajectories, recurrences, names
 	}
-	s.Relative = moved / right.predicted
-	if right.predicted == 0 {
+	s.Relative = moved / right.predicted.value
+	if right.predicted.value == 0 {
 		s.Relative = math.NaN()
 	}
 	if moved != 0 { // whole numbers have no margin
-		s.Margins = moved / j.margin(right.predicted)
+		s.Margins = moved / j.margin(right.predicted.value)
 	}
 	return s
 }
@@ -133,28 +132,18 @@ func (j *judgement) noiseless(c *Cell) *store.Outcome {
 	if c.Status == store.NoFixedPoint {
 		return o
 	}
-	certain := func(name string, x float64) {
-		o.Estimates = append(o.Estimates, store.Estimate{Name: name, Mean: x, DF: measure.Exactly})
-	}
-	switch j.check.Claim {
-	case config.ClaimTrajectory:
-		if curve, _, why := j.curve(c); why == "" {
-			o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
-		}
-	case config.ClaimRecurrence:
-		o.Record(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
-	case config.ClaimFailureMode:
-		for _, mode := range diagnose.Modes {
-			certain(namedShare(mode), indicator(string(mode) == j.check.Mode))
-		}
-	}
 	if j.check.Displacement > 0 {
-		j.noiselessStiffness(c, certain)
+		j.noiselessStiffness(c, o)
 	}
-	if j.check.Locate != nil {
-		o.Estimates = append(o.Estimates, j.noiselessLocation(c, o)...)
+	if add := logics[j.check.Claim].noiseless; add != nil {
+		add(j, c, o)
 	}
 	return o
+}
+
+// certain is an estimate that no chance entered.
+func certain(name string, x float64) store.NamedEstimate {
+	return store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly}
 }
 
 // noiselessSeries is the trajectory of one quantity at the recorded steps.
@@ -179,8 +168,9 @@ func (j *judgement) refreshes(c *Cell) func(t int) float64 {
 	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
 }
 
-// noiselessStiffness names the stiffness as the probes of a check would find it.
-func (j *judgement) noiselessStiffness(c *Cell, certain func(string, float64)) {
+// noiselessStiffness adds the stiffness as the probes of a check would find it.
+func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
+	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
 	params := j.params(c)
 	point, ok := rom.Reached(params)
 	if !ok {
@@ -188,37 +178,29 @@ func (j *judgement) noiselessStiffness(c *Cell, certain func(string, float64)) {
 	}
 	fresh, stale := rom.StiffnessAt(params, point.Logits)
 	stiffest := rom.Modes(fresh, stale)[0]
-	certain(stiffnessTotal, stiffest.Total)
-	certain(stiffnessFresh, stiffest.Fresh)
-	certain(stiffnessStale, stiffest.Stale)
+	add(stiffnessTotal, stiffest.Total)
+	add(stiffnessFresh, stiffest.Fresh)
+	add(stiffnessStale, stiffest.Stale)
 	arms := len(c.Settings.Bandit.Arms)
 	if arms == 2 || j.check.Locate == nil {
 		return
 	}
 	for a := range arms {
 		for b := range arms {
-			certain(matrixEntry(stiffnessFresh, a, b), fresh.At(a, b))
-			certain(matrixEntry(stiffnessStale, a, b), stale.At(a, b))
+			add(matrixEntry(stiffnessFresh, a, b), fresh.At(a, b))
+			add(matrixEntry(stiffnessStale, a, b), stale.At(a, b))
 		}
 	}
 }
 
-// noiselessLocation is the event found where it is predicted.
-func (j *judgement) noiselessLocation(c *Cell, o *store.Outcome) []store.Estimate {
-	predict := (*judgement).threshold
-	if eventOf(j.check) == sim.Ringing {
-		predict = (*judgement).onset
-	}
+// noiselessLocation adds the event, found where it is predicted.
+func (j *judgement) noiselessLocation(c *Cell, o *store.Outcome, predict func(*judgement, *Cell, *rom.Measured) located) {
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if stiffness == nil {
-		return nil
+		return
 	}
 	at := predict(j.by(""), c, stiffness)
-	if at.outOfScope != "" || math.IsInf(at.value, 0) {
-		return nil
-	}
-	return []store.Estimate{
-		{Name: sim.LocatedLow, Mean: at.value, DF: measure.Exactly},
-		{Name: sim.LocatedHigh, Mean: at.value, DF: measure.Exactly},
+	if at.outOfScope == "" && !math.IsInf(at.value, 0) {
+		o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.value), certain(sim.LocatedHigh, at.value))
 	}
 }

@@ -101,7 +101,7 @@ checks:
 	}
 	for _, s := range shifts {
 		if s.Margins != 0 || s.Lost != "" {
-			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim, s.Quantity, s.Margins, s.Lost)
+			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.Lost)
 		}
 	}
 }
@@ -124,18 +124,18 @@ func TestShiftsOfWhatIsThere(t *testing.T) {
 // the error of that is not known, nothing is decided.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	const lambda = 0.1670956266 // docs/theory.md §5
-	located := func(stiffness store.Estimate) Verdict {
+	located := func(stiffness store.NamedEstimate) Verdict {
 		fresh, stale := stiffness, stiffness
 		fresh.Name, fresh.Mean = stiffnessFresh, 0
 		stale.Name = stiffnessStale
 		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
 			outcomeOf(stiffness, fresh, stale,
-				store.Estimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.Estimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
+				store.NamedEstimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
-	if v := located(store.Estimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
+	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
 		t.Errorf("known to 1e-4: %v because %s", v.Verdict, v.Because)
 	}
-	if v := located(store.Estimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
+	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
 		t.Errorf("of a single batch: %v because %s", v.Verdict, v.Because)
 	}
 }

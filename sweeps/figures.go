@@ -73,10 +73,13 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 			figures = append(figures, m.Figure())
 		}
 	}
-	for _, d := range drawings(plan, verdicts) {
+	all := drawings(plan, verdicts)
+	names := namesOf(all)
+	for i, d := range all {
 		j := newJudgement(d.checks[0], plan.Spec.Confidence, e)
-		f := d.draw(j)
-		f.Name = d.name
+		p, _ := pictureOf(d.checks[0])
+		f := p.draw(j, d)
+		f.Name = names[i]
 		if d.variant != "" {
 			f.Title = d.variant + ": " + f.Title
 		}
@@ -91,10 +94,38 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 // drawing is the checks that one picture shows, and of one variant or, where it
 // says none, of all.
 type drawing struct {
-	name, variant string
-	checks        []*config.Check
-	sets          []CellSet
-	verdicts      []Verdict
+	variant  string
+	checks   []*config.Check
+	sets     []CellSet
+	verdicts []Verdict
+}
+
+// namesOf names pictures by what they show: the claim of their first check, the
+// variant if all cells are of one, the parameter along which is located, and the
+// prediction if all checks name the same. A name that is taken gets a number.
+func namesOf(all []*drawing) []string {
+	var names []string
+	taken := make(map[string]int)
+	for _, d := range all {
+		check := d.checks[0]
+		name := check.Claim.Name
+		if variants := variantsOf(d.sets); len(variants) == 1 && variants[0] != "" {
+			name += "-" + variants[0]
+		}
+		if check.Locate != nil {
+			k, _ := config.LookupKey(check.Locate.Param)
+			name += "-" + strings.ReplaceAll(k.Noun, " ", "-")
+		}
+		different := func(other *config.Check) bool { return other.Prediction != check.Prediction }
+		if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
+			name += "-" + string(check.Prediction)
+		}
+		if taken[name]++; taken[name] > 1 {
+			name += fmt.Sprintf("-%d", taken[name])
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // drawings divides the checks of a plan into pictures, in the order of the
@@ -103,22 +134,19 @@ func drawings(plan *Plan, verdicts []Verdict) []*drawing {
 	var all []*drawing
 	families := make(map[string]*drawing)
 	for _, planned := range plan.Checks {
-		family, across := familyOf(planned.Check)
+		p, family := pictureOf(planned.Check)
+		across := p.spans == allVariants
 		if family == "" {
 			family = fmt.Sprint(planned.Index)
 		}
-		variants := variantsOf(planned.Sets)
-		for _, variant := range variants {
+		for _, variant := range variantsOf(planned.Sets) {
 			id := family + " of " + variant
 			if across {
 				id, variant = family, ""
 			}
 			d := families[id]
 			if d == nil {
-				d = &drawing{name: fmt.Sprintf("%d-%s", planned.Index+1, planned.Check.Claim), variant: variant}
-				if len(variants) > 1 && !across {
-					d.name += "-" + variant
-				}
+				d = &drawing{variant: variant}
 				families[id] = d
 				all = append(all, d)
 			}
@@ -156,54 +184,54 @@ func (d *drawing) add(set CellSet) {
 	}
 }
 
-// familyOf names the measurement that checks share a picture of, "" where a
-// check has its own; across where that picture spans the variants.
-func familyOf(check *config.Check) (family string, across bool) {
-	switch check.Claim {
-	case config.ClaimRuleIsSafe, config.ClaimThreshold:
-		return "threshold in " + check.Locate.Param, false
-	case config.ClaimOnset:
-		return "onset in " + check.Locate.Param, false
-	case config.ClaimRelaxation, config.ClaimDamping, config.ClaimSaturation, config.ClaimRecurrence, config.ClaimScaling, config.ClaimRateScaling:
-		return check.Claim, false
-	case config.ClaimFailureMode:
-		return check.Claim, true
-	case config.ClaimTrajectory:
-		return "", false
-	}
-	// Deviations from what is predicted: those of single variants side by side.
-	if check.Variant == "" {
-		return "", false
-	}
-	return fmt.Sprint(check.Claim, check.Prediction, check.Expect, check.Margin > 0), true
+// picture says how the checks of a claim are pictured. The zero picture shows the
+// deviations of measured from predicted values.
+type picture struct {
+	// family names the measurement that checks share a picture of, "" where a check
+	// has a picture of its own; nil: every check has.
+	family func(check *config.Check) string
+	spans  span
+	draw   func(j *judgement, d *drawing) Figure // j: a judgement of the first of the checks
 }
 
-// draw draws the checks' measurement; j is a judgement of the first of them.
-func (d *drawing) draw(j *judgement) Figure {
-	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
-	switch d.checks[0].Claim {
-	case config.ClaimTrajectory:
-		return j.drawCurves(d.sets)
-	case config.ClaimSaturation:
-		return j.drawFits(d.sets)
-	case config.ClaimRecurrence:
-		return j.drawOrbits(d.sets)
-	case config.ClaimScaling:
-		return j.drawScaling(d.sets, varianceScaling, asymptote)
-	case config.ClaimRateScaling:
-		return j.drawScaling(d.sets, rateScaling, asymptote)
-	case config.ClaimOnset:
-		return j.drawOver(d.sets, onsetPicture)
-	case config.ClaimThreshold, config.ClaimRuleIsSafe:
-		return j.drawOver(d.sets, thresholdPicture)
-	case config.ClaimRelaxation:
-		return j.drawOver(d.sets, relaxationPicture)
-	case config.ClaimDamping:
-		return j.drawOver(d.sets, dampingPicture)
-	case config.ClaimFailureMode:
-		return j.drawModes(d.sets)
+// span says which variants a picture shows.
+type span int
+
+const (
+	oneVariant  span = iota // each has its own picture
+	allVariants             // side by side
+)
+
+// byClaim is the family of checks that make the same claim.
+func byClaim(check *config.Check) string { return check.Claim.Name }
+
+// byParam is the family of checks that locate the same event along one parameter.
+func byParam(event string) func(*config.Check) string {
+	return func(check *config.Check) string { return event + " in " + check.Locate.Param }
+}
+
+// deviationPicture is the picture of claims that name none: deviations from what is
+// predicted, those of checks of single variants side by side.
+var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVariants, family: func(check *config.Check) string {
+	if check.Variant == "" {
+		return ""
 	}
-	return d.drawDeviations()
+	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
+}}
+
+// pictureOf returns how a check is pictured, and its family; one without a family is
+// not pictured together with others.
+func pictureOf(check *config.Check) (p picture, family string) {
+	if p = logics[check.Claim].picture; p.draw == nil {
+		p = deviationPicture
+	}
+	if p.family != nil {
+		family = p.family(check)
+	}
+	if family == "" {
+		p.spans = oneVariant
+	}
+	return p, family
 }
 
 // refuted says which theories the checks claim to fail, and whether they do.
@@ -256,24 +284,25 @@ func variantsOf(sets []CellSet) []string {
 // drawDeviations shows each verdict's measured value in units its margin can
 // be seen in: as a ratio to the prediction where the margin is relative, else
 // as a difference in margins.
-func (d *drawing) drawDeviations() Figure {
-	claim := d.checks[0].Claim
+func (j *judgement) drawDeviations(d *drawing) Figure {
+	claim := j.check.Claim.Name
 	f := Figure{Title: claim + ": measured / predicted", YLabel: "measured / predicted"}
-	relative := d.checks[0].Margin > 0
+	relative := j.check.Margin > 0
 	if !relative {
 		f.Title = claim + ": (measured − predicted) / margin"
 		f.YLabel = "(measured − predicted) / margin"
 	}
 	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
 	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
+	several := len(logics[j.check.Claim].quantities(j.check, d.sets[0].Cells)) > 1
 	for _, v := range d.verdicts {
 		if v.Verdict == OutOfScope {
 			continue
 		}
 		x := float64(len(f.Categories))
 		name := cmp.Or(withoutVariant(v.Label, d.variant), "the one cell")
-		if claim == config.ClaimStiffness {
-			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, "stiffness_"))
+		if several {
+			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, claim+"_"))
 		}
 		f.Categories = append(f.Categories, name)
 		m, lo, hi, p, margin := float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin)

@@ -51,7 +51,8 @@ func curvesOf(title string, sets []CellSet) Figure {
 // drawCurves shows the mean reward over steps against the predicted curve.
 // Without noise, and against another theory than the exact, what was simulated
 // is a curve itself.
-func (j *judgement) drawCurves(sets []CellSet) Figure {
+func (j *judgement) drawCurves(d *drawing) Figure {
+	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
 	if against != "" {
@@ -73,7 +74,7 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 			measured.Name, measured.Mark, every = "simulated", Predicted, 1
 			predicted.Name, predicted.Mark = against, Reference
 		}
-		curve, _, why := j.curve(c)
+		curve, of := j.curve(c)
 		for i, t := range recorded.Steps {
 			if t == 0 && f.XScale == LogAxis {
 				continue
@@ -88,7 +89,7 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
-			if why == "" {
+			if of.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
 			}
 		}
@@ -102,7 +103,8 @@ func (j *judgement) drawCurves(sets []CellSet) Figure {
 
 // drawFits shows the mean reward, the mean-field curve, the free exponential
 // that was fitted to it, and the curve of the reduced-order model.
-func (j *judgement) drawFits(sets []CellSet) Figure {
+func (j *judgement) drawFits(d *drawing) Figure {
+	sets := d.sets
 	const points = 30
 	f := curvesOf("A free exponential fitted to the mean reward", sets)
 	f.XScale = LinearAxis // as it was fitted
@@ -122,8 +124,8 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 		} else {
 			group += quality
 		}
-		curve, _, outside := j.by("").curve(c)
-		closed, _, beyond := j.by(rom.LeadingOrder).curve(c)
+		curve, exact := j.by("").curve(c)
+		closed, leading := j.by(rom.LeadingOrder).curve(c)
 		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
@@ -140,10 +142,10 @@ func (j *judgement) drawFits(sets []CellSet) Figure {
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
 			exponential.Points = append(exponential.Points, FigurePoint{x, end - amplitude*math.Exp(-rate.Mean*x), nan, nan})
-			if outside == "" {
+			if exact.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), nan, nan})
 			}
-			if beyond == "" {
+			if leading.outOfScope == "" {
 				oscillator.Points = append(oscillator.Points, FigurePoint{x, closed.at(t), nan, nan})
 			}
 		}
@@ -181,7 +183,8 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 
 // drawOrbits shows the logit gap from refresh to refresh against the orbit of
 // the published map.
-func (j *judgement) drawOrbits(sets []CellSet) Figure {
+func (j *judgement) drawOrbits(d *drawing) Figure {
+	sets := d.sets
 	f := Figure{Title: "Logit gap from refresh to refresh" + ofHowMany(sets), XLabel: "refresh", YLabel: "logit gap z"}
 	nan := math.NaN()
 	for _, set := range thinned(sets) {

@@ -8,7 +8,8 @@ import (
 
 // drawModes shows the share of replicas that each failure mode is named in,
 // cell by cell, by the project's diagnostics and by the paper's.
-func (j *judgement) drawModes(sets []CellSet) Figure {
+func (j *judgement) drawModes(d *drawing) Figure {
+	sets := d.sets
 	f := Figure{Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
 	for _, set := range sets {
 		name := set.Label

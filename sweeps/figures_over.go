@@ -46,6 +46,10 @@ var (
 // drawOver shows a number of the cells over the first parameter that they vary
 // while all others stay, one group for each setting of those; where there is no
 // such parameter the cells stand side by side.
+func drawOver(picture overPicture) func(*judgement, *drawing) Figure {
+	return func(j *judgement, d *drawing) Figure { return j.drawOver(d.sets, picture) }
+}
+
 func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	var cells []*Cell
 	for _, set := range sets {
@@ -141,10 +145,10 @@ func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
 			if i == 0 {
 				v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
 			}
-			if f.outOfScope != "" || math.IsInf(f.predicted, 0) {
-				f.predicted = math.NaN()
+			if f.predicted.outOfScope != "" || math.IsInf(f.predicted.value, 0) {
+				f.predicted.value = math.NaN()
 			}
-			v.predicted = append(v.predicted, f.predicted)
+			v.predicted = append(v.predicted, f.predicted.value)
 		}
 		values = append(values, v)
 	}

@@ -2,9 +2,11 @@ package sweeps
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/grpo"
+	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -29,13 +31,18 @@ var (
 
 // drawScaling shows a number against G, and if asked for the slope of its
 // asymptote.
-func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptote bool) Figure {
+func drawScaling(picture scalingPicture) func(*judgement, *drawing) Figure {
+	return func(j *judgement, d *drawing) Figure { return j.drawScaling(d, picture) }
+}
+
+func (j *judgement) drawScaling(d *drawing, picture scalingPicture) Figure {
+	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	f := Figure{
 		Title: picture.title, XLabel: "group size G", YLabel: picture.label,
 		XScale: LogAxis, YScale: LogAxis,
 	}
 	nan := math.NaN()
-	for _, set := range sets {
+	for _, set := range d.sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
 		name = strings.TrimSuffix(name, "over "+config.ShortName(j.check.Over))
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
@@ -50,8 +57,8 @@ func (j *judgement) drawScaling(sets []CellSet, picture scalingPicture, asymptot
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if v, _, why := picture.predict(j.by(""), &c.Settings); why == "" {
-				predicted.Points = append(predicted.Points, FigurePoint{x, v, nan, nan})
+			if p := picture.predict(j.by(""), &c.Settings); p.outOfScope == "" {
+				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)

@@ -54,13 +54,13 @@ func TestFigures(t *testing.T) {
 	}
 	want := []struct{ name, title string }{
 		// Three checks of one measurement share a picture, whose title says what is refuted.
-		{"1-stability-threshold", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
-		{"4-oscillation-onset", "tied: Onset of oscillation, located in learning rate η"},
-		{"5-relaxation", "far: Relaxation rate, negative where a deviation grows"},
-		{"6-saturation-fit", "far: A free exponential fitted to the mean reward"},
-		{"7-fixed-point", "fixed-point: measured / predicted"}, // of both variants
-		{"9-trajectory", "further: Mean reward against the reduced-order model (leading order refuted)"},
-		{"10-recurrence", "orbit: Logit gap from refresh to refresh"},
+		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
+		{"oscillation-onset-tied-learning-rate", "tied: Onset of oscillation, located in learning rate η"},
+		{"relaxation-far", "far: Relaxation rate, negative where a deviation grows"},
+		{"saturation-fit-far", "far: A free exponential fitted to the mean reward"},
+		{"fixed-point", "fixed-point: measured / predicted"}, // of both variants
+		{"trajectory-further-leading-order", "further: Mean reward against the reduced-order model (leading order refuted)"},
+		{"recurrence-orbit", "orbit: Logit gap from refresh to refresh"},
 	}
 	if len(e.Figures) != len(want) {
 		t.Fatalf("%d figures, want %d", len(e.Figures), len(want))
@@ -77,14 +77,14 @@ func TestFigures(t *testing.T) {
 	}
 
 	// The picture has the verdicts' own numbers: measured and predicted.
-	threshold := named["1-stability-threshold"]
+	threshold := named["stability-threshold-grid-learning-rate"]
 	shows := func(mark Mark, name string, y float64) bool {
 		return slices.ContainsFunc(threshold.Series, func(s FigureSeries) bool {
 			return s.Mark == mark && s.Name == name && slices.ContainsFunc(s.Points, func(p FigurePoint) bool { return p.Y == y })
 		})
 	}
 	for _, v := range e.Verdicts {
-		if v.Claim != config.ClaimThreshold {
+		if v.Claim != config.StabilityThreshold.Name {
 			continue
 		}
 		mark, name := Predicted, "exact, at the measured stiffness"
@@ -98,10 +98,10 @@ func TestFigures(t *testing.T) {
 	if threshold.XLabel != "refresh interval K, optimizer steps" || threshold.XScale != LogAxis || threshold.YScale != LogAxis || threshold.Categories != nil {
 		t.Errorf("axes %q, %v, %v, %q", threshold.XLabel, threshold.XScale, threshold.YScale, threshold.Categories)
 	}
-	if onset := named["4-oscillation-onset"]; len(onset.Categories) != 2 {
+	if onset := named["oscillation-onset-tied-learning-rate"]; len(onset.Categories) != 2 {
 		t.Errorf("parameters that go together stand side by side: got %q", onset.Categories)
 	}
-	if both := named["7-fixed-point"]; !slices.Equal(both.Categories, []string{"far", "further"}) {
+	if both := named["fixed-point"]; !slices.Equal(both.Categories, []string{"far", "further"}) {
 		t.Errorf("categories %q", both.Categories)
 	}
 }
@@ -157,12 +157,12 @@ func TestShortNumbers(t *testing.T) {
 // diagnostics.
 func TestFigureOfModes(t *testing.T) {
 	c := &Cell{ID: "a"}
-	o := &store.Outcome{ID: "a", Estimates: []store.Estimate{
+	o := &store.Outcome{ID: "a", Estimates: []store.NamedEstimate{
 		{Name: "named_none", Mean: 0.25}, {Name: "named_reward-hacking", Mean: 0.75}, {Name: "named_policy-concentration"},
 		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
 	}}
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(map[string]*store.Outcome{"a": o}))
-	f := j.drawModes([]CellSet{{Label: "hacking", Cells: []*Cell{c}}})
+	f := j.drawModes(&drawing{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
 	if len(f.Categories) != 2 || len(f.Series) != 5 {
 		t.Fatalf("%q, %d series", f.Categories, len(f.Series))
 	}

@@ -70,13 +70,13 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 		check := planned.Check
 		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), e)
 		wrong, fault := right.planted()
-		logic := claimLogics[check.Claim]
+		l := logics[check.Claim]
 		for _, set := range planned.Sets {
 			row := Verdict{
-				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim,
+				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
 			}
-			quantities := logic.quantities(check, set.Cells)
+			quantities := l.quantities(check, set.Cells)
 			findings := right.find(set)
 			var faulty []finding
 			if wrong != nil {
@@ -117,19 +117,19 @@ func (j *judgement) planted() (*judgement, string) {
 // find finds the claim's quantities for a set of cells, unless one of them has
 // no fixed point to start from.
 func (j *judgement) find(set CellSet) []finding {
-	logic := claimLogics[j.check.Claim]
+	l := logics[j.check.Claim]
 	for _, c := range set.Cells {
 		if c.Status != store.NoFixedPoint {
 			continue
 		}
-		findings := make([]finding, len(logic.quantities(j.check, set.Cells)))
+		findings := make([]finding, len(l.quantities(j.check, set.Cells)))
 		for i := range findings {
 			findings[i] = unmeasured(rom.Exact)
-			findings[i].outOfScope = "no fixed point to start from"
+			findings[i].predicted.outOfScope = "no fixed point to start from"
 		}
 		return findings
 	}
-	return logic.find(j, set)
+	return l.find(j, set)
 }
 
 // rule lays the margin on a finding.
@@ -137,24 +137,24 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 	v := row
 	v.Quantity = f.quantity
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
-	v.Predicted, v.PredictionKind = store.Number(f.predicted), f.kind
+	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
 	if f.expect != "" {
 		v.Expect = f.expect
 	}
-	margin := j.margin(f.predicted)
+	margin := j.margin(f.predicted.value)
 	if f.side == FromBelow {
 		margin = 0
 	}
 	v.Margin = store.Number(margin)
 	switch {
-	case f.outOfScope != "":
-		v.Verdict, v.Because = OutOfScope, f.outOfScope
+	case f.predicted.outOfScope != "":
+		v.Verdict, v.Because = OutOfScope, f.predicted.outOfScope
 		v.Predicted, v.Margin = store.Number(math.NaN()), store.Number(math.NaN())
 	case f.failed != "":
 		v.Verdict, v.Because = Disagree, f.failed
 		v.Measured, v.Lo, v.Hi = store.Number(math.NaN()), store.Number(math.NaN()), store.Number(math.NaN())
 	default:
-		v.Verdict = Compare(f.lo, f.hi, f.predicted, margin, f.side, v.Expect)
+		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
 		v.Because = because(v.Verdict, f, margin, v.Expect)
 	}
 	return v
@@ -177,14 +177,14 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
-		case math.IsNaN(half) || math.IsNaN(f.predicted):
+		case math.IsNaN(half) || math.IsNaN(f.predicted.value):
 			return "there is no number to compare"
 		case math.IsInf(half, 0) && f.replicas == 1:
 			return "the error of a single replica is not known: run at least two"
 		case math.IsInf(half, 0):
 			return "at this confidence the interval has no end"
 		}
-		distance := math.Abs(math.Abs(f.measured-f.predicted) - margin)
+		distance := math.Abs(math.Abs(f.measured-f.predicted.value) - margin)
 		if f.replicas > 0 && distance > 0 {
 			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", math.Pow(half/distance, 2))
 		}

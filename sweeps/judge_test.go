@@ -42,13 +42,13 @@ const (
 	restingReward   = 0.751551837 + 1.216689e-4
 )
 
-func outcomeOf(estimates ...store.Estimate) store.Outcome {
+func outcomeOf(estimates ...store.NamedEstimate) store.Outcome {
 	return store.Outcome{Status: store.CellOK, Estimates: estimates}
 }
 
 func TestJudgeStationaryFluctuation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
-	right := store.Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
+	right := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
 	v := judgeOne(t, check, outcomeOf(right))
 	if v.Verdict != Agree || v.Control == nil || v.Control.Verdict != Disagree || v.Control.Fault != "noise × 1.1" {
 		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
@@ -80,7 +80,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 // right measurement, and its control, the exact prediction, does not.
 func TestJudgeRefutation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}"
-	v := judgeOne(t, check, outcomeOf(store.Estimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
+	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
 	if v.Verdict != Agree || v.Expect != config.Fails || v.PredictionKind != "paper-rule" || v.Control == nil || v.Control.Verdict != Disagree {
 		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
@@ -91,7 +91,7 @@ func TestJudgeRefutation(t *testing.T) {
 
 func TestJudgeFixedPoint(t *testing.T) {
 	const check = "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}"
-	v := judgeOne(t, check, outcomeOf(store.Estimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
+	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
 	if v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
 		t.Errorf("%v, control %+v", v.Verdict, v.Control)
 	}
@@ -119,13 +119,13 @@ func TestNoFixedPoint(t *testing.T) {
 
 // Every row of the claim table has its logic, and the other way round.
 func TestClaimTableIsComplete(t *testing.T) {
-	for _, row := range config.ClaimTable {
-		if _, ok := claimLogics[row.Name]; !ok {
-			t.Errorf("%s has no logic", row.Name)
+	for _, claim := range config.Claims {
+		if logics[claim].find == nil {
+			t.Errorf("%s has no logic", claim.Name)
 		}
 	}
-	if len(claimLogics) != len(config.ClaimTable) {
-		t.Errorf("%d claims have logic, %d are in the table", len(claimLogics), len(config.ClaimTable))
+	if len(logics) != len(config.Claims) {
+		t.Errorf("%d claims have logic, %d are in the table", len(logics), len(config.Claims))
 	}
 }
 
@@ -144,7 +144,7 @@ func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verd
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		v := math.Pow(float64(c.Settings.Estimator.GroupSize), exponent)
-		o := outcomeOf(store.Estimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
+		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
 		o.ID = c.ID
 		outcomes[c.ID] = &o
 	}
@@ -199,7 +199,7 @@ func TestVerdictsNameCells(t *testing.T) {
 	}
 	for _, v := range e.Verdicts {
 		across := strings.HasPrefix(v.Cell, "grpo.group_size|")
-		if !ids[v.Cell] && !across || across != (v.Claim == config.ClaimScaling) {
+		if !ids[v.Cell] && !across || across != (v.Claim == config.FluctuationScaling.Name) {
 			t.Errorf("%s: the cell is %q", v.Claim, v.Cell)
 		}
 	}

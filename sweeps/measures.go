@@ -30,27 +30,11 @@ func (m *measures) add(check *config.Check) {
 	if check.Locate != nil {
 		m.location = check
 	}
-	switch check.Claim {
-	case config.ClaimSaturation:
-		m.fit(sim.SaturationFit)
-	case config.ClaimEarlySlope:
-		m.fit(sim.EarlySlopeFit)
-	case config.ClaimFailureMode:
-		m.modes = true
-	}
-}
-
-func (m *measures) fit(fit sim.CurveFit) {
-	if !slices.Contains(m.fits, fit) {
+	if fit := check.Claim.Fit; fit != "" && !slices.Contains(m.fits, fit) {
 		m.fits = append(m.fits, fit)
 		slices.Sort(m.fits)
 	}
-}
-
-// eventOf is what a locating check looks for.
-func eventOf(check *config.Check) sim.Event {
-	row, _ := config.LookupClaim(check.Claim)
-	return row.Event
+	m.modes = m.modes || check.Claim.Diagnosed
 }
 
 // atRest reports whether something is measured about the fixed point.
@@ -66,7 +50,7 @@ func (m *measures) identify(content map[string]any) {
 	}
 	if m.location != nil {
 		l := m.location.Locate
-		content["locate"] = map[string]any{"event": eventOf(m.location), "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		content["locate"] = map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
 	}
 	if len(m.fits) > 0 {
 		content["fits"] = m.fits
@@ -93,7 +77,7 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	}
 	l := m.location.Locate
 	c.Location = &sim.LocationProbe{
-		Event: eventOf(m.location), Param: sim.LocationParam(l.Param),
+		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
 		From: l.From, To: l.To, Tolerance: l.Tolerance,
 		Point: point, Direction: e, Offset: m.location.Displacement,
 	}

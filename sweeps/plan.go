@@ -71,10 +71,10 @@ func NewPlan(spec *config.Spec) *Plan {
 	}
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
-		planned := PlannedCheck{Index: n, Check: check, Sets: claimLogics[check.Claim].group(check, selected[n])}
+		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, selected[n])}
 		plan.Checks = append(plan.Checks, planned)
 		for _, set := range planned.Sets {
-			plan.Verdicts += len(claimLogics[check.Claim].quantities(check, set.Cells))
+			plan.Verdicts += len(logics[check.Claim].quantities(check, set.Cells))
 			for _, cell := range set.Cells {
 				measured[cell].add(check)
 			}

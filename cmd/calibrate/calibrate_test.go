@@ -28,8 +28,8 @@ func TestEveryClaimHasItsCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != len(cells) || len(cells)+len(exempt) != len(config.ClaimTable) {
-		t.Errorf("%d cells, %d files, %d exempt claims of %d", len(cells), len(files), len(exempt), len(config.ClaimTable))
+	if len(files) != len(cells) || len(cells)+len(exempt) != len(config.Claims) {
+		t.Errorf("%d cells, %d files, %d exempt claims of %d", len(cells), len(files), len(exempt), len(config.Claims))
 	}
 	for name := range exempt {
 		if _, known := config.LookupClaim(name); !known {
@@ -362,7 +362,7 @@ func TestCommittedTable(t *testing.T) {
 	if len(lines) != 2+len(faults) {
 		t.Fatalf("%d lines for %d mistakes", len(lines), len(faults))
 	}
-	caught := make([]int, len(config.ClaimTable))
+	caught := make([]int, len(config.Claims))
 	for i, line := range lines[2:] {
 		entries := strings.Split(strings.Trim(line, "| "), " | ")
 		if entries[0] != faults[i].name || len(entries) != 1+len(caught) {
@@ -379,7 +379,7 @@ func TestCommittedTable(t *testing.T) {
 	}
 	for c, n := range caught {
 		if n < leastCaught {
-			t.Errorf("%s notices %d mistakes", config.ClaimTable[c].Name, n)
+			t.Errorf("%s notices %d mistakes", config.Claims[c].Name, n)
 		}
 	}
 }

@@ -50,7 +50,7 @@ type cell struct {
 // loadCells reads the cells in the order of the claim table.
 func loadCells() ([]*cell, error) {
 	var cells []*cell
-	for _, claim := range config.ClaimTable {
+	for _, claim := range config.Claims {
 		if exempt[claim.Name] != "" {
 			continue
 		}
@@ -65,7 +65,7 @@ func loadCells() ([]*cell, error) {
 		if c.spec, err = c.load(); err != nil {
 			return nil, err
 		}
-		if len(c.spec.Checks) != 1 || c.spec.Checks[0].Claim != c.claim || c.spec.Checks[0].Control == nil {
+		if len(c.spec.Checks) != 1 || c.spec.Checks[0].Claim.Name != c.claim || c.spec.Checks[0].Control == nil {
 			return nil, fmt.Errorf("%s.yaml: want one check of %s with a control", c.claim, c.claim)
 		}
 		cells = append(cells, c)

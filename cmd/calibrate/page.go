@@ -15,7 +15,7 @@ func writePage(w io.Writer, seeds int, rows []*row, t *table) {
 	fmt.Fprintf(w, introduction, seeds, seeds)
 	writeRows(w, rows)
 	fmt.Fprint(w, exemptions)
-	for _, claim := range config.ClaimTable {
+	for _, claim := range config.Claims {
 		if why := exempt[claim.Name]; why != "" {
 			fmt.Fprintf(w, "| %s | %s |\n", claim.Name, why)
 		}

@@ -30,7 +30,7 @@ type table struct {
 // by each of the faults.
 func tabulate(cells []*cell, faults []fault) (*table, error) {
 	t := &table{}
-	for _, row := range config.ClaimTable {
+	for _, row := range config.Claims {
 		t.claims = append(t.claims, row.Name)
 	}
 	plant := make([]sweeps.Mistake, len(faults))
@@ -82,7 +82,7 @@ func (t *table) claim(name string) int {
 func (t *table) add(file [][]sweeps.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
-			claim := t.claim(s.Check.Claim)
+			claim := t.claim(s.Check.Claim.Name)
 			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
 				t.moved[fault][claim] = moved
 			}

@@ -3,12 +3,9 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"grposim/rom"
-	"grposim/rom/diagnose"
 )
 
 func (l *loader) decodeChecks(n *node) {
@@ -24,15 +21,18 @@ func (l *loader) decodeChecks(n *node) {
 }
 
 // checkFields are the names that a check may have.
-var checkFields = []string{
-	"claim", "margin", "absolute_margin", "prediction", "expect", "over", "where", "variant", "control",
-	"displacement", "draws", "offset", "locate", "mode",
-}
+var checkFields = func() []string {
+	fields := []string{"claim", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
+	for _, key := range measuringKeys {
+		fields = append(fields, key.name)
+	}
+	return fields
+}()
 
 var expectations = []string{string(Holds), string(Fails)}
 
 func (l *loader) check(n *node, path string) (Check, checkPlaces) {
-	c := Check{Expect: Holds}
+	c := Check{Claim: new(Claim), Expect: Holds} // a claim without needs until its name is read
 	at := checkPlaces{path: path, fields: map[string]place{"": n.at}}
 	before := len(l.problems)
 	fields := l.fields(n, path, checkFields)
@@ -45,13 +45,11 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	}
 	missing := func(name, want string) { l.problem(n.at, path+"."+name, "got nothing, want %s", want) }
 
-	var row ClaimRow
 	known := false
 	if f := fields["claim"]; f == nil {
 		missing("claim", listWords(claimNames()))
-	} else {
-		c.Claim, known = l.word(f, path+".claim", claimNames())
-		row, _ = LookupClaim(c.Claim)
+	} else if name, ok := l.word(f, path+".claim", claimNames()); ok {
+		c.Claim, known = LookupClaim(name)
 	}
 	if f := fields["expect"]; f != nil {
 		if word, ok := l.word(f, path+".expect", expectations); ok {
@@ -62,20 +60,20 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		kinds := []string{string(rom.Exact), string(rom.LeadingOrder), string(rom.PaperRule)}
 		if known {
 			kinds = nil
-			for _, kind := range row.Predictions {
+			for _, kind := range c.Claim.Predictions {
 				kinds = append(kinds, string(kind))
 			}
 		}
 		word, _ := l.word(f, path+".prediction", kinds)
 		c.Prediction = rom.Kind(word)
 	}
-	if c.Expect == Fails && judgesExact(&c, row) {
+	if c.Expect == Fails && c.judgesExact() {
 		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order or paper-rule")
 	}
 	if known {
-		l.measuringKeys(&c, row, n, fields, &at)
+		l.readMeasuring(&c, n, fields, &at)
 	}
-	l.margins(&c, row, n, fields, path)
+	l.margins(&c, n, fields, path)
 	if f := fields["where"]; f != nil {
 		c.Where = l.conditions(f, path+".where")
 	}
@@ -91,7 +89,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		}
 	}
 	if f := fields["control"]; f != nil {
-		c.Control, at.control = l.control(f, path+".control", &c, row)
+		c.Control, at.control = l.control(f, path+".control", &c)
 	}
 	at.broken = len(l.problems) > before
 	return c, at
@@ -99,18 +97,18 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 
 // judgesExact says whether a check judges the exact prediction; a prediction
 // that is a problem already does not.
-func judgesExact(c *Check, row ClaimRow) bool {
+func (c *Check) judgesExact() bool {
 	switch {
 	case c.Prediction != "":
 		return c.Prediction == rom.Exact
-	case len(row.Predictions) == 0: // the claim is a problem already
+	case len(c.Claim.Predictions) == 0: // the claim is a problem already
 		return true
 	}
-	return row.Predictions[0] == rom.Exact
+	return c.Claim.Predictions[0] == rom.Exact
 }
 
 // margins reads the margin, relative or absolute.
-func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*node, path string) {
+func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string) {
 	relative, absolute := fields["margin"], fields["absolute_margin"]
 	if relative != nil {
 		c.Margin, _ = l.number(relative, path+".margin", positive, "a number > 0")
@@ -121,7 +119,7 @@ func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*nod
 			want += ", or 0 where " + LagIntervalKey + " is located and the exact prediction judged: both are whole numbers"
 		}
 		x, ok := l.number(absolute, key, nonNegative, want)
-		if wholeNumbers := c.Locate != nil && c.Locate.Param == LagIntervalKey && judgesExact(c, row); ok && x == 0 && !wholeNumbers {
+		if wholeNumbers := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact(); ok && x == 0 && !wholeNumbers {
 			l.want(absolute, key, want)
 		}
 		c.AbsoluteMargin = x
@@ -129,97 +127,11 @@ func (l *loader) margins(c *Check, row ClaimRow, n *node, fields map[string]*nod
 	switch {
 	case relative != nil && absolute != nil:
 		l.problem(absolute.at, path+".absolute_margin", "got margin and absolute_margin, want one of them")
-	case relative != nil && row.Has(NeedsAbsolute):
+	case relative != nil && c.Claim.Has(NeedsAbsolute):
 		l.problem(relative.at, path+".margin", "got a margin relative to a prediction of 0, want absolute_margin")
 	case relative == nil && absolute == nil:
 		l.problem(n.at, path+".margin", "got nothing, want margin or absolute_margin")
 	}
-}
-
-// measurable are the displacements and offsets that measure something: half the
-// difference of a pair is known to the round-off of logits of order 1.
-var measurable = Range{Low: 1e-9, High: math.Inf(1)}
-
-const measurableWant = "a number ≥ 1e-9: a deviation of the size of round-off measures nothing"
-
-// measuringKeys reads the keys that say how a claim measures, and refuses
-// those that the claim has no use for.
-func (l *loader) measuringKeys(c *Check, row ClaimRow, n *node, fields map[string]*node, at *checkPlaces) {
-	path := at.path
-	uses := func(name string, need Need, want string) *node {
-		f := fields[name]
-		switch {
-		case f != nil && !row.Has(need):
-			l.problem(f.at, path+"."+name, "got a key that %s has no use for, want it left out", c.Claim)
-			return nil
-		case f == nil && row.Has(need):
-			l.problem(n.at, path+"."+name, "got nothing, want %s", want)
-		}
-		return f
-	}
-	if f := uses("over", NeedsThreeSizes, GroupSizeKey); f != nil {
-		c.Over, _ = l.word(f, path+".over", []string{GroupSizeKey})
-	}
-	if f := uses("displacement", NeedsDisplacement, measurableWant); f != nil {
-		c.Displacement, _ = l.number(f, path+".displacement", measurable, measurableWant)
-	}
-	if f := uses("draws", NeedsDisplacement, "an integer ≥ 1"); f != nil {
-		c.Draws, _ = l.integer(f, path+".draws", atLeast(1), "an integer ≥ 1")
-	}
-	if f := uses("offset", NeedsOffset, measurableWant); f != nil {
-		c.Offset, _ = l.number(f, path+".offset", measurable, measurableWant)
-	}
-	if f := uses("locate", NeedsLocation, "{"+strings.Join(locateFields, ", ")+"}, from and to in multiples of "+ruleMeasured); f != nil {
-		c.Locate, at.locate = l.locate(f, path+".locate")
-	}
-	if f := uses("mode", NeedsMode, listWords(failureModes)); f != nil {
-		c.Mode, _ = l.word(f, path+".mode", failureModes)
-	}
-}
-
-// locateFields are the names in `locate`, all of them required.
-var locateFields = []string{"param", "from", "to", "tolerance"}
-
-// ruleMeasured is the unit of the ends of a search.
-const ruleMeasured = "the paper's rule at the measured stiffness"
-
-// locatedParams are the parameters along which an event can be located: those
-// that the paper's rule speaks of.
-var locatedParams = []string{LearningRateKey, LagIntervalKey}
-
-// locate reads a search, and where its parameter stands.
-func (l *loader) locate(n *node, path string) (*Locate, place) {
-	fields := l.fields(n, path, locateFields)
-	if fields == nil {
-		return nil, n.at
-	}
-	given := func(name, want string) *node {
-		if fields[name] == nil {
-			l.problem(n.at, path+"."+name, "got nothing, want %s", want)
-		}
-		return fields[name]
-	}
-	locate, param := &Locate{}, n.at
-	if f := given("param", listWords(locatedParams)); f != nil {
-		param = f.at
-		locate.Param, _ = l.word(f, path+".param", locatedParams)
-	}
-	const multiple = "a number > 0, a multiple of " + ruleMeasured
-	ordered := true
-	if f := given("from", multiple); f != nil {
-		locate.From, ordered = l.number(f, path+".from", positive, multiple)
-	}
-	if f := given("to", multiple); f != nil {
-		x, ok := l.number(f, path+".to", positive, multiple)
-		if ok && ordered && x <= locate.From {
-			l.want(f, path+".to", "a number > from, "+Format(locate.From))
-		}
-		locate.To = x
-	}
-	if f := given("tolerance", "a number in (0, 1)"); f != nil {
-		locate.Tolerance, _ = l.number(f, path+".tolerance", openUnit, "a number in (0, 1)")
-	}
-	return locate, param
 }
 
 func (l *loader) conditions(n *node, path string) []Condition {
@@ -271,32 +183,23 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
-// failureModes are the names that the diagnostics give a run.
-var failureModes = func() []string {
-	var names []string
-	for _, mode := range diagnose.Modes {
-		names = append(names, string(mode))
-	}
-	return names
-}()
-
 // faultNames are the constants of the theory that a control may scale.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
 
 // control reads the fault that a check plants: of a failure mode another mode,
 // of everything else a wrong theory.
-func (l *loader) control(n *node, path string, check *Check, row ClaimRow) (*Control, map[string]place) {
+func (l *loader) control(n *node, path string, check *Check) (*Control, map[string]place) {
 	fields := l.fields(n, path, []string{"set", "scale", "mode"})
 	if fields == nil {
 		return nil, nil
 	}
 	useful, useless, want := []string{"set", "scale"}, []string{"mode"}, "{set: {key: value}} or {scale: {constant: factor}}"
-	if row.Has(NeedsMode) {
+	if check.Claim.Has(NeedsMode) {
 		useful, useless, want = useless, useful, "{mode: another mode}"
 	}
 	for _, name := range useless {
 		if f := fields[name]; f != nil {
-			l.problem(f.at, path+"."+name, "got a fault that %s has no use for, want %s", row.Name, listWords(useful))
+			l.problem(f.at, path+"."+name, "got a fault that %s has no use for, want %s", check.Claim.Name, listWords(useful))
 			delete(fields, name)
 		}
 	}

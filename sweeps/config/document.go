@@ -49,7 +49,7 @@ func (s *Spec) Document() []byte {
 }
 
 func documentCheck(c *Check) map[string]any {
-	check := map[string]any{"claim": c.Claim}
+	check := map[string]any{"claim": c.Claim.Name}
 	put := func(key string, value any, given bool) {
 		if given {
 			check[key] = value
@@ -59,14 +59,10 @@ func documentCheck(c *Check) map[string]any {
 	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // which may be 0
 	put("prediction", c.Prediction, c.Prediction != "")
 	put("expect", c.Expect, c.Expect == Fails)
-	put("over", c.Over, c.Over != "")
 	put("variant", c.Variant, c.Variant != "")
-	put("displacement", c.Displacement, c.Displacement > 0)
-	put("draws", c.Draws, c.Draws > 0)
-	put("offset", c.Offset, c.Offset > 0)
-	put("mode", c.Mode, c.Mode != "")
-	if c.Locate != nil {
-		check["locate"] = map[string]any{"param": c.Locate.Param, "from": c.Locate.From, "to": c.Locate.To, "tolerance": c.Locate.Tolerance}
+	for _, key := range measuringKeys {
+		value := key.given(&c.Measuring)
+		put(key.name, value, value != nil)
 	}
 	where := map[string]any{}
 	for _, condition := range c.Where {

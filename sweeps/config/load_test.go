@@ -294,24 +294,24 @@ func TestLoadChecks(t *testing.T) {
 	noise, blunt, lag := rom.Unit, rom.Unit, rom.Unit
 	noise.Noise, blunt.Stiffness, lag.Lag, lag.Mass = 1.1, 1.1, 2, 0.5
 	want := []Check{
-		{Claim: "stationary-fluctuation", Expect: Holds, Margin: 0.02, Control: &Control{Scale: noise}},
+		{Claim: StationaryFluctuation, Expect: Holds, Margin: 0.02, Control: &Control{Scale: noise}},
 		{
-			Claim: "stationary-fluctuation", Expect: Fails, Margin: 0.2, Prediction: rom.PaperRule, Variant: "base",
+			Claim: StationaryFluctuation, Expect: Fails, Margin: 0.2, Prediction: rom.PaperRule, Variant: "base",
 			Where: []Condition{{GroupSizeKey, []any{grpo.Infinite}}},
 		},
 		{
-			Claim: "fixed-point", Expect: Holds, Margin: 0.01,
+			Claim: FixedPoint, Expect: Holds, Margin: 0.01,
 			Where:   []Condition{{GroupSizeKey, []any{64, grpo.Infinite}}, {LagIntervalKey, []any{1}}},
 			Control: &Control{Set: []Assignment{{"grpo.advantage.scale", "none"}}, Scale: rom.Unit},
 		},
-		{Claim: "fluctuation-scaling", Expect: Holds, AbsoluteMargin: 0.1, Over: GroupSizeKey, Prediction: rom.LeadingOrder, Control: &Control{Scale: lag}},
+		{Claim: FluctuationScaling, Expect: Holds, AbsoluteMargin: 0.1, Measuring: Measuring{Over: GroupSizeKey}, Prediction: rom.LeadingOrder, Control: &Control{Scale: lag}},
 		{
-			Claim: "stiffness", Expect: Holds, Margin: 0.05, Displacement: 0.05, Draws: 1000,
+			Claim: Stiffness, Expect: Holds, Margin: 0.05, Measuring: Measuring{Displacement: 0.05, Draws: 1000},
 			Where: []Condition{{LagIntervalKey, []any{1}}}, Control: &Control{Scale: blunt},
 		},
-		{Claim: "trajectory", Expect: Holds, AbsoluteMargin: 0.02, Prediction: rom.Exact, Variant: "strong"},
+		{Claim: Trajectory, Expect: Holds, AbsoluteMargin: 0.02, Prediction: rom.Exact, Variant: "strong"},
 		{
-			Claim: "degenerate-groups", Expect: Holds, AbsoluteMargin: 0.001,
+			Claim: DegenerateGroups, Expect: Holds, AbsoluteMargin: 0.001,
 			Where: []Condition{{GroupSizeKey, []any{4}}, {referenceKey, []any{[]float64{0, 0}}}},
 		},
 	}
@@ -352,12 +352,12 @@ func TestEverythingIsGiven(t *testing.T) {
 			t.Errorf("no check has %s", name)
 		}
 	}
-	for _, row := range ClaimTable {
-		for _, kind := range row.Predictions {
+	for _, claim := range Claims {
+		for _, kind := range claim.Predictions {
 			if !slices.ContainsFunc(spec.Checks, func(c Check) bool {
-				return c.Claim == row.Name && (c.Prediction == kind || c.Prediction == "" && row.Predictions[0] == kind)
+				return c.Claim == claim && (c.Prediction == kind || c.Prediction == "" && claim.Predictions[0] == kind)
 			}) {
-				t.Errorf("no check of %s by the %s prediction", row.Name, kind)
+				t.Errorf("no check of %s by the %s prediction", claim.Name, kind)
 			}
 		}
 	}
@@ -378,30 +378,28 @@ func TestLoadMeasuringKeys(t *testing.T) {
 	}{
 		{
 			"{claim: relaxation, absolute_margin: 1e-4, offset: 0.01}",
-			Check{Claim: "relaxation", Expect: Holds, AbsoluteMargin: 1e-4, Offset: 0.01},
+			Check{Claim: Relaxation, Expect: Holds, AbsoluteMargin: 1e-4, Measuring: Measuring{Offset: 0.01}},
 		},
 		{
 			"{claim: damping-ratio, margin: 0.1, offset: 0.01, prediction: paper-rule, expect: fails}",
-			Check{Claim: "damping-ratio", Expect: Fails, Margin: 0.1, Offset: 0.01, Prediction: rom.PaperRule},
+			Check{Claim: DampingRatio, Expect: Fails, Margin: 0.1, Measuring: Measuring{Offset: 0.01}, Prediction: rom.PaperRule},
 		},
 		{
 			"{claim: stability-threshold, absolute_margin: 0, displacement: 1e-3, draws: 1, locate: {param: lag.interval, from: 0.5, to: 8, tolerance: 0.001}}",
 			Check{
-				Claim: "stability-threshold", Expect: Holds, Displacement: 1e-3, Draws: 1,
-				Locate: &Locate{Param: "lag.interval", From: 0.5, To: 8, Tolerance: 0.001},
+				Claim: StabilityThreshold, Expect: Holds, Measuring: Measuring{Displacement: 1e-3, Draws: 1, Locate: &Locate{Param: "lag.interval", From: 0.5, To: 8, Tolerance: 0.001}},
 			},
 		},
 		{
 			"{claim: rule-is-safe, margin: 0.1, expect: fails, displacement: 0.1, draws: 10, locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.1}, control: {scale: {stiffness: 0.5}}}",
 			Check{
-				Claim: "rule-is-safe", Expect: Fails, Margin: 0.1, Displacement: 0.1, Draws: 10,
-				Locate:  &Locate{Param: "optimizer.learning_rate", From: 0.5, To: 8, Tolerance: 0.1},
-				Control: &Control{Scale: blunt},
+				Claim: RuleIsSafe, Expect: Fails, Margin: 0.1, Control: &Control{Scale: blunt},
+				Measuring: Measuring{Displacement: 0.1, Draws: 10, Locate: &Locate{Param: "optimizer.learning_rate", From: 0.5, To: 8, Tolerance: 0.1}},
 			},
 		},
 		{
 			"{claim: failure-mode, margin: 0.1, mode: none, control: {mode: reward-hacking}}",
-			Check{Claim: "failure-mode", Expect: Holds, Margin: 0.1, Mode: "none", Control: &Control{Scale: rom.Unit, Mode: "reward-hacking"}},
+			Check{Claim: FailureMode, Expect: Holds, Margin: 0.1, Measuring: Measuring{Mode: "none"}, Control: &Control{Scale: rom.Unit, Mode: "reward-hacking"}},
 		},
 	} {
 		spec, err := Load("f", []byte(strings.Replace(loadMinimal, "16", "inf", 1)+"checks:\n  - "+tt.text+"\n"))

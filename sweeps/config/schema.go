@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/grpo"
@@ -267,11 +268,17 @@ func schemaWhere() object {
 
 // schemaCheck is a check, and for each claim what it needs and may say.
 func schemaCheck() object {
-	number, deviation := schemaRange("number", positive), schemaRange("number", measurable)
+	number := schemaRange("number", positive)
 	factor := schemaWith(number, object{"not": object{"const": 1}})
 	factors := object{}
 	for _, name := range faultNames {
 		factors[name] = factor
+	}
+	var located []string // the claims that locate an event and have an exact prediction of it
+	for _, claim := range Claims {
+		if claim.Event != "" && slices.Contains(claim.Predictions, rom.Exact) {
+			located = append(located, claim.Name)
+		}
 	}
 	rules := []any{
 		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
@@ -279,39 +286,31 @@ func schemaCheck() object {
 			"if": object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
 			"then": object{"required": []string{"locate"}, "properties": object{
 				"locate":     object{"properties": object{"param": object{"const": LagIntervalKey}}},
-				"claim":      object{"enum": []string{ClaimThreshold, ClaimOnset}},
+				"claim":      object{"enum": located},
 				"prediction": object{"const": rom.Exact},
 			}},
 		},
 	}
-	for _, row := range ClaimTable {
+	for _, claim := range Claims {
 		rules = append(rules, object{
-			"if":   object{"required": []string{"claim"}, "properties": object{"claim": object{"const": row.Name}}},
-			"then": schemaClaim(row),
+			"if":   object{"required": []string{"claim"}, "properties": object{"claim": object{"const": claim.Name}}},
+			"then": schemaClaim(claim),
 		})
+	}
+	measuring := object{}
+	for _, key := range measuringKeys {
+		measuring[key.name] = schemaWith(key.schema(), object{"description": key.doc})
 	}
 	return object{
 		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
-		"properties": object{
+		"properties": schemaWith(measuring, object{
 			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
 			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
 			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
-			"over":            object{"const": GroupSizeKey, "description": checkDocs["over"]},
 			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
-			"displacement":    schemaWith(deviation, object{"description": checkDocs["displacement"]}),
-			"draws":           schemaWith(schemaInteger(atLeast(1)), object{"description": checkDocs["draws"]}),
-			"offset":          schemaWith(deviation, object{"description": checkDocs["offset"]}),
-			"mode":            object{"enum": failureModes, "description": checkDocs["mode"]},
-			"locate": object{
-				"type": "object", "additionalProperties": false, "required": locateFields, "description": checkDocs["locate"],
-				"properties": object{
-					"param": object{"enum": locatedParams}, "from": number, "to": number,
-					"tolerance": schemaRange("number", openUnit),
-				},
-			},
 			"control": object{
 				"type": "object", "additionalProperties": false, "minProperties": 1, "description": checkDocs["control"],
 				"properties": object{
@@ -320,38 +319,31 @@ func schemaCheck() object {
 					"mode":  object{"enum": failureModes},
 				},
 			},
-		},
+		}),
 	}
 }
 
 // schemaClaim is what a claim asks of its check: which keys it needs, which it
 // has no use for, and what they may say.
-func schemaClaim(row ClaimRow) object {
-	must, properties := []string{}, object{"prediction": object{"enum": row.Predictions}}
-	uses := func(need Need, names ...string) {
-		if row.Has(need) {
-			must = append(must, names...)
-			return
-		}
-		for _, name := range names {
-			properties[name] = false
+func schemaClaim(claim *Claim) object {
+	must, properties := []string{}, object{"prediction": object{"enum": claim.Predictions}}
+	for _, key := range measuringKeys {
+		if claim.Has(key.need) {
+			must = append(must, key.name)
+		} else {
+			properties[key.name] = false
 		}
 	}
-	uses(NeedsThreeSizes, "over")
-	uses(NeedsDisplacement, "displacement", "draws")
-	uses(NeedsOffset, "offset")
-	uses(NeedsLocation, "locate")
-	uses(NeedsMode, "mode")
-	if row.Has(NeedsAbsolute) {
+	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
 	faults := object{"mode": false}
-	if row.Has(NeedsMode) {
+	if claim.Has(NeedsMode) {
 		faults = object{"set": false, "scale": false}
 	}
 	properties["control"] = object{"properties": faults}
 	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}}
-	if row.Predictions[0] == rom.Exact {
+	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}
 	return object{
@@ -361,22 +353,24 @@ func schemaClaim(row ClaimRow) object {
 	}
 }
 
-// checkDocs is the prose of a check's keys.
+// checkDocs is the prose of the keys that every check may have.
 var checkDocs = map[string]string{
 	"claim":           "A row of the claim table below; required.",
 	"margin":          "How far a measurement may lie from the prediction, relative to |predicted|.",
 	"absolute_margin": "The same in the quantity's own units, for a prediction that may be 0; exactly one of the two. 0 only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, the paper's rule and leading order are not.",
 	"prediction":      "Which prediction is judged; by default the first of the claim's, and where that is exact and the theory has none, leading-order.",
 	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin; not with the exact prediction.",
-	"over":            "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to one variant.",
 	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given. Of `failure-mode` it is another mode, `{mode: none}`.",
-	"displacement":    "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴). At least 1e-9: less is round-off.",
-	"draws":           "Pairs of groups drawn at either sign of the displacement.",
-	"offset":          "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`. At least 1e-9: less is round-off.",
-	"locate":          "`{param, from, to, tolerance}`: the search for the first event along `param`, `optimizer.learning_rate` or `lag.interval`, from `from` to `to` (multiples of the paper's rule at the measured stiffness) down to the relative `tolerance`.",
-	"mode":            "The failure mode that the replicas must be named: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
+}
+
+// checkDoc is the prose of a key of a check.
+func checkDoc(name string) string {
+	if doc, common := checkDocs[name]; common {
+		return doc
+	}
+	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.name == name })].doc
 }
 
 // locatingDocs is the prose of `locate`.
@@ -446,14 +440,14 @@ func ReferenceDoc() []byte {
 	line("| key | meaning |")
 	line("|---|---|")
 	for _, name := range checkFields {
-		line("| `%s` | %s |", name, inTable(checkDocs[name]))
+		line("| `%s` | %s |", name, inTable(checkDoc(name)))
 	}
 	line("")
 	line("## Claims")
 	line("")
 	line("| claim | verdicts | quantity | needs | predictions | says |")
 	line("|---|---|---|---|---|---|")
-	for _, row := range ClaimTable {
+	for _, row := range Claims {
 		var needs, kinds []string
 		for _, need := range row.Needs {
 			needs = append(needs, string(need))
@@ -461,16 +455,12 @@ func ReferenceDoc() []byte {
 		for _, kind := range row.Predictions {
 			kinds = append(kinds, string(kind))
 		}
-		per := "one a cell"
-		if row.Per == AcrossCells {
-			per = "one a group of cells"
-		}
-		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, per, row.Quantity, strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
+		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, row.Per, row.Quantity, strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
 	}
 	line("")
 	line("How they are measured and judged:")
 	line("")
-	for _, row := range ClaimTable {
+	for _, row := range Claims {
 		if row.How != "" {
 			line("- **`%s`**: %s", row.Name, row.How)
 		}

@@ -46,7 +46,7 @@ func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int
 		switch {
 		case check.Locate != nil:
 			l.sameLocation(first.location, i)
-		case check.Claim == ClaimStiffness:
+		case check.Claim.Per == PerForce:
 			if !s.measures(i, p) {
 				continue
 			}
@@ -117,11 +117,9 @@ func SizeID(variant string, s *Settings) string {
 // check does: a cell carries one location.
 func (l *loader) sameLocation(earlier, i int) {
 	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
-	rowA, _ := LookupClaim(a.Claim)
-	rowB, _ := LookupClaim(b.Claim)
 	at := &l.checks[i]
 	switch {
-	case rowA.Event != rowB.Event:
+	case a.Claim.Event != b.Claim.Event:
 		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[earlier].path+" locates another event",
 			"cells apart (where, variant): a cell carries one location")
 	case *a.Locate != *b.Locate:

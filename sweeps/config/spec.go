@@ -103,28 +103,15 @@ type Control struct {
 // Check is one claim about the cells of a file and the margin by which it is
 // judged.
 type Check struct {
-	Claim          string   // a row of the claim table (claims_table.go)
-	Margin         float64  // relative to |predicted|; 0 where the margin is absolute
-	AbsoluteMargin float64  // where Margin is 0; 0 itself where two whole numbers are compared
-	Prediction     rom.Kind // "" where the file leaves it to the claim
-	Expect         Expectation
-	Over           string // the parameter an across-cell claim runs over
-	Where          []Condition
-	Variant        string   // "" all
-	Control        *Control // nil where the file plants none
-	Displacement   float64  // of the logits, where stiffness is measured
-	Draws          int      // pairs of groups at ±Displacement
-	Offset         float64  // relaxation and damping: where the pairs of runs start
-	Locate         *Locate  // nil: nothing is located
-	Mode           string   // failure-mode: the mode that every replica must be named
-}
-
-// Locate is the search for the first event along a parameter, in multiples of
-// the paper's rule at the measured stiffness.
-type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // 0 < From < To
-	Tolerance float64 // relative, in (0, 1)
+	Claim          *Claim
+	Margin         float64     // relative to |predicted|, > 0; 0 where the margin is absolute
+	AbsoluteMargin float64     // where Margin is 0; 0 itself where two whole numbers are compared
+	Prediction     rom.Kind    // the prediction that is judged; "" the claim's default
+	Expect         Expectation // Holds or Fails
+	Where          []Condition // all of which a cell must satisfy
+	Variant        string      // the variant whose cells are judged; "" all
+	Control        *Control    // the planted fault; nil where the file plants none
+	Measuring
 }
 
 // Fault is a mistake planted in the theory: what it is told of a cell, the

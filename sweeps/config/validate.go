@@ -205,13 +205,12 @@ type checkState struct {
 
 func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	c.selected++
-	row, _ := LookupClaim(check.Claim)
 	for _, rule := range needRules {
-		if !row.Has(rule.need) || slices.ContainsFunc(rule.keys, func(key string) bool { return l.bad[key] }) {
+		if !check.Claim.Has(rule.need) || slices.ContainsFunc(rule.keys, func(key string) bool { return l.bad[key] }) {
 			continue
 		}
 		if got, want := rule.broken(&p.Settings); got != "" {
-			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell "+got, want+" for "+check.Claim)
+			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell "+got, want+" for "+check.Claim.Name)
 		}
 	}
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
@@ -220,7 +219,7 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
 		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block: pairs under sampled groups tell delays of at most 1")
 	}
-	if row.Has(NeedsThreeSizes) {
+	if check.Claim.Has(NeedsThreeSizes) {
 		c.addSize(check, p)
 	}
 	if check.Control != nil && len(check.Control.Set) > 0 {
@@ -364,15 +363,16 @@ func (c *checkState) addSize(check *Check, p *Point) {
 		c.sizes[key] = map[int]bool{}
 		c.order = append(c.order, key)
 	}
-	if size != grpo.Infinite && size >= SmallestJudged(check) {
+	if size != grpo.Infinite && size >= check.SmallestJudged() {
 		c.sizes[key][size] = true
 	}
 }
 
-// smallestJudged is the group size from which a slope over it is fitted.
-func SmallestJudged(check *Check) int {
-	if check.Claim == ClaimScaling && check.Prediction == rom.LeadingOrder {
-		return leadingOrderFrom
+// SmallestJudged is the group size from which the slope of a check over it is
+// fitted; 0 where all are.
+func (c *Check) SmallestJudged() int {
+	if c.Prediction == rom.LeadingOrder {
+		return c.Claim.LeadingFrom
 	}
 	return 0
 }
@@ -417,7 +417,7 @@ func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 	for _, key := range c.order {
 		if n := len(c.sizes[key]); n < 3 {
 			least := "3"
-			if from := SmallestJudged(check); from > 0 {
+			if from := check.SmallestJudged(); from > 0 {
 				least += " from " + strconv.Itoa(from) + " on"
 			}
 			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, "finite value")+" of "+check.Over, "at least "+least+" for a slope")

@@ -28,7 +28,7 @@ func longOutcome(id string, steps int) *Outcome {
 		}
 		t.Quantities = append(t.Quantities, s)
 	}
-	return &Outcome{ID: id, Status: CellOK, Estimates: []Estimate{{Name: "x", Mean: 1}}, recorded: t}
+	return &Outcome{ID: id, Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
 }
 
 // heap returns the bytes in use.

@@ -11,11 +11,11 @@ import (
 // Outcome is what a cell measured: everything that is stored of it, and all
 // that any verdict, table or figure is made from.
 type Outcome struct {
-	ID         string     `json:"id"`
-	Status     CellStatus `json:"status"`
-	Diverged   int        `json:"diverged,omitempty"`    // replicas
-	DivergedAt int        `json:"diverged_at,omitempty"` // first step
-	Estimates  []Estimate `json:"estimates,omitempty"`
+	ID         string          `json:"id"`
+	Status     CellStatus      `json:"status"`
+	Diverged   int             `json:"diverged,omitempty"`    // replicas
+	DivergedAt int             `json:"diverged_at,omitempty"` // first step
+	Estimates  []NamedEstimate `json:"estimates,omitempty"`
 
 	recorded *Trajectory // nil where nothing was recorded, or line holds it
 	line     *storedLine // where the outcome is in a journal; nil: in none
@@ -37,9 +37,9 @@ func (o *Outcome) Record(t *Trajectory) { o.recorded, o.line = t, nil }
 // Stored reports whether the outcome is in a journal.
 func (o *Outcome) Stored() bool { return o.line != nil }
 
-// Estimate is a measured mean with its standard error; DF −1 where no chance
+// NamedEstimate is a measured mean with its standard error; DF −1 where no chance
 // entered, 0 where the error is not known.
-type Estimate struct {
+type NamedEstimate struct {
 	Name   string  `json:"name"`
 	Mean   float64 `json:"mean"`
 	StdErr float64 `json:"stderr"`
