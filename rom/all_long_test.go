@@ -2,5 +2,6 @@
 
 package rom
 
-// Thin is 1: every case, and as many random ones as rapid draws by itself.
+// Thin is 1: the long tests try every case, and as many random ones as rapid draws
+// by default.
 const Thin = 1

@@ -2,13 +2,14 @@ package rom
 
 import "math"
 
-// twoValued returns, where every reward of the bandit is one of two values,
-// the probability of the upper one by arm and the distance of the two.
-// Bernoulli arms are the case of distance 1; constant arms of two values are
-// Bernoulli arms of means 0 and 1 up to an affine map, which advantages do not
-// see beyond their scale. Where all rewards are equal no arm succeeds and the
-// distance, which nothing then depends on, is 1. nil where there is a third
-// value or a density.
+// twoValued describes a bandit whose rewards take at most two values: success[a]
+// is the probability of the upper value on arm a, span > 0 the distance of the
+// two values. For a bandit with a third value or a density success is nil.
+//
+// Bernoulli arms have span 1. Constant arms of two values are Bernoulli arms of
+// means 0 and 1 up to an affine map, of which advantages depend on the scale
+// span alone. If all rewards are equal every success[a] is 0, and span, on which
+// nothing then depends, is 1.
 func twoValued(arms []Arm) (success []float64, span float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, arm := range arms {
@@ -32,7 +33,7 @@ func twoValued(arms []Arm) (success []float64, span float64) {
 	for a, arm := range arms {
 		switch arm.Mean {
 		case low:
-		case high: // exactly 1, though the distance be infinite
+		case high: // exactly 1, even where span overflows to +Inf
 			success[a] = 1
 		default:
 			success[a] = (arm.Mean - low) / span
@@ -42,7 +43,7 @@ func twoValued(arms []Arm) (success []float64, span float64) {
 }
 
 // support returns the smallest and the largest reward of an arm that takes at
-// most two values.
+// most two values; ok is false for a density.
 func (arm Arm) support() (low, high float64, ok bool) {
 	switch {
 	case arm.Law == Normal && arm.Std > 0:
@@ -54,21 +55,22 @@ func (arm Arm) support() (low, high float64, ok bool) {
 }
 
 // partial holds the moments E[x^j; x > 0] and E[x^j; x < 0], j = 0 … 4, of
-// x = r − J on one arm. An atom at 0 counts half on either side: the group's own
-// mean puts it there.
+// x = r − J on one arm. An atom at x = 0 counts half on either side: the mean of
+// a finite group, which scatters about J, falls above and below it equally often.
 type partial struct {
 	above, below [5]float64
 }
 
-// full returns E[x^j], j ≥ 1.
+// full returns E[x^j], j = 1 … 4.
 func (m *partial) full(j int) float64 { return m.above[j] + m.below[j] }
 
-// weighted returns E[w x^j] for a weight up where x > 0, down where x < 0.
+// weighted returns E[w x^j], j = 0 … 4, where the weight w is up for x > 0 and
+// down for x < 0.
 func (m *partial) weighted(j int, up, down float64) float64 {
 	return up*m.above[j] + down*m.below[j]
 }
 
-// partialMoments returns the moments of arm about mean. For a normal arm,
+// partialMoments returns the partial moments of the arm's reward about mean. For a normal arm,
 // x ~ N(d, σ²), I_j = E[x^j; x > 0] follows from integration by parts:
 // I_0 = Φ(d/σ), I_1 = d I_0 + σφ(d/σ), I_j = d I_{j−1} + (j−1)σ² I_{j−2}.
 func (arm Arm) partialMoments(mean float64) partial {
@@ -112,7 +114,8 @@ func (arm Arm) partialMoments(mean float64) partial {
 	return m
 }
 
-// positivePart returns E x⁺ of x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ).
+// positivePart returns E[max(x, 0)] for x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ), and
+// max(d, 0) for σ = 0.
 func positivePart(d, std float64) float64 {
 	if std == 0 {
 		return max(d, 0)
@@ -121,8 +124,8 @@ func positivePart(d, std float64) float64 {
 	return d*0.5*math.Erfc(-u/math.Sqrt2) + std*math.Exp(-0.5*u*u)/math.Sqrt(2*math.Pi)
 }
 
-// blur returns E(x + y)⁺ − E x⁺ of x = r − mean and an independent
-// y ~ N(0, spread²).
+// blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r and
+// y ~ N(0, spread²) is independent of x.
 func (arm Arm) blur(mean, spread float64) float64 {
 	d := arm.Mean - mean
 	switch {

@@ -1,30 +1,34 @@
 package rom
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// lostMass bounds the probability outside the window of a binomial sum.
+// lostMass bounds the probability outside the window of outcomes that a binomial
+// sum covers.
 const lostMass = 1e-18
 
-// smoothWidth is the standard deviation beyond which a binomial is sampled
-// instead of summed.
+// smoothWidth is the standard deviation beyond which a binomial sum takes every
+// s-th outcome (sampled) instead of all of them (summed).
 const smoothWidth = 1000
 
 // binomial returns the outcomes k = first, first + stride, … of Binomial(n, p) that
-// carry all but lostMass of the probability, with their weights, which sum to
-// 1. p + q = 1 are both given because either may be too small to be told from
-// the other's rounding. At least the two neighbours of the peak are in the
-// window, so that a sum over informative outcomes keeps its relative accuracy
-// as p → 0 or 1.
+// carry all but lostMass of the probability, with their weights, which sum to 1.
+// The caller gives both p and q = 1 − p, because the smaller of the two would be
+// lost in the rounding of 1 minus the other. The window includes at least two
+// outcomes on either side of the peak (if there are so many), so a sum over
+// informative outcomes keeps its relative accuracy as p → 0 or 1.
 //
 // The terms grow from the peak by the ratio of neighbours,
 // b(k+1)/b(k) = (n−k)p/((k+1)q), and are normalised by their own sum: no
 // factorials, no logarithms, relative error below the window's width in units
 // of rounding. Beyond smoothWidth the outcomes are a quarter of a standard
-// deviation apart, see sampled; else stride is 1. buffer is overwritten and may be nil. A NaN is its caller's
-// mistake: no outcome would be the peak.
+// deviation apart, see sampled; otherwise stride is 1. buffer is overwritten and
+// may be nil. binomial panics if p or q is NaN.
 func binomial(n int, p, q float64, buffer []float64) (first, stride int, weights []float64) {
 	if math.IsNaN(p) || math.IsNaN(q) {
-		panic("rom: a binomial without a probability")
+		panic(fmt.Sprintf("rom: binomial with p = %v, 1 − p = %v", p, q))
 	}
 	if width := math.Sqrt(float64(n) * p * q); width > smoothWidth {
 		return sampled(n, p, q, width, buffer)
@@ -32,17 +36,17 @@ func binomial(n int, p, q float64, buffer []float64) (first, stride int, weights
 	return summed(n, p, q, buffer)
 }
 
-// summed is binomial with the stride 1.
+// summed is binomial with stride 1: every outcome of the window.
 func summed(n int, p, q float64, buffer []float64) (first, stride int, weights []float64) {
 	peak := min(int(float64(n+1)*p), n)
 	weights = append(buffer[:0], 1)
 	sum := 1.0
-	// Downwards, in the order of decreasing k; turned round below.
+	// From the peak downwards, in the order of decreasing k; reversed below.
 	term := 1.0
 	first = peak
 	for k := peak; k > 0; k-- {
 		ratio := float64(k) * q / (float64(n-k+1) * p)
-		// Ratios only fall from here on, so the rest is below a geometric series.
+		// Ratios decrease from here on, so a geometric series bounds the rest.
 		if ratio < 1 && term*ratio < lostMass*sum*(1-ratio) && peak-k >= 2 {
 			break
 		}
@@ -70,10 +74,11 @@ func summed(n int, p, q float64, buffer []float64) (first, stride int, weights [
 	return first, 1, weights
 }
 
-// sampled is binomial for a large standard deviation: the sum of a smooth
-// function over all outcomes is, by Poisson's summation, that over every s-th
-// one times s up to exp(−2π²(σ/s)²), 1e-137 at s = σ/4. Nine σ leave 1e-18 on
-// each side. Weights are Stirling's,
+// sampled is binomial for a large standard deviation σ (width). By Poisson's
+// summation formula the sum of a smooth function over all outcomes is s times its
+// sum over every s-th outcome, up to exp(−2π²(σ/s)²), which is 1e-137 at s = σ/4.
+// The window reaches nine σ to each side and leaves out a probability of 1e-18
+// on each. The weights are Stirling's approximation
 //
 //	b(k) ∝ exp(−np h(k/np − 1) − nq h((n−k)/nq − 1))/√(k(n−k)), h(u) = (1+u)ln(1+u) − u,
 //
@@ -87,7 +92,7 @@ func sampled(n int, p, q, width float64, buffer []float64) (first, stride int, w
 	sum := 0.0
 	for i := range 73 {
 		k := first + i*stride
-		// Both deviations from the smaller side, where they are not rounded.
+		// Taken from the smaller of up and down, where rounding is smallest.
 		deviation := float64(k) - up
 		if q < p {
 			deviation = down - float64(n-k)
@@ -102,7 +107,8 @@ func sampled(n int, p, q, width float64, buffer []float64) (first, stride int, w
 	return first, stride, weights
 }
 
-// entropy returns (1+u)ln(1+u) − u of |u| < 0.01, Σ_{j≥2} (−u)^j/(j(j−1)).
+// entropy returns (1+u)ln(1+u) − u for |u| < 0.01, by the series
+// Σ_{j≥2} (−u)^j/(j(j−1)).
 func entropy(u float64) float64 {
 	sum, power := 0.0, u*u
 	for j := 2; j < 12; j++ {

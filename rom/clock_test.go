@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// processorTime returns the time that processors have spent on this process.
+// processorTime returns the processor time that this process has used so far.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -17,8 +17,8 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// yardstick is work to measure other work by: the eigenvalues of a matrix of 80
-// rows, 3 ms.
+// yardstick is the unit of work for limits on run time: the eigenvalues of an 80×80
+// matrix, about 3 ms.
 func yardstick() {
 	const n = 80
 	m := mat.NewDense(n, n, nil)
@@ -33,9 +33,9 @@ func yardstick() {
 	}
 }
 
-// Yardsticks returns how many times the processor time of a yardstick f takes, the
-// least of three attempts, or the first below enough. The two are timed one after
-// the other: a limit on it holds on any machine, busy or not.
+// Yardsticks returns the processor time of f in units of a yardstick: the smallest
+// of three attempts, or the first below enough. Both are timed one after the other,
+// so a limit on the quotient holds on any machine, busy or not.
 func Yardsticks(enough float64, f func()) float64 {
 	least := math.Inf(1)
 	for range 3 {

@@ -7,9 +7,11 @@ import "math"
 //
 //	J(t) = J* + (J_0 − J*) x(t + ½),  x the free motion of m x″ + γ x′ + k x = 0.
 //
-// The discrete start x_{−1} = x_0 is at rest half a step before t = 0. Two
-// arms, or a start displaced along one mode (the rest of the displacement below
-// 1e-6 of it). Where the scope is out j is nil.
+// The ½ is there because the discrete start x_{−1} = x_0 is at rest half a step
+// before t = 0. In scope are two arms, or a start displaced from the fixed point
+// along one mode (every other mode's share below 1e-6 of it), for a constant
+// learning rate and any optimizer except Adam. Out of scope j is nil
+// and scope says why.
 func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
 	model := newModel(&p)
 	p.Measured.check(len(p.Arms))
@@ -67,8 +69,8 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	}, Scope{In: true}
 }
 
-// alike reports whether two modes move in the same way, as those of equal arms
-// do.
+// alike reports whether two modes have the same fresh and stale stiffness, as
+// modes of equal arms do. They then move in the same way.
 func alike(a, b Mode) bool {
 	small := 1e-9 * math.Abs(b.Total)
 	return math.Abs(a.Total-b.Total) <= small && math.Abs(a.Fresh-b.Fresh) <= small

@@ -2,13 +2,15 @@ package rom
 
 import "gonum.org/v1/gonum/mat"
 
-// ForceCovariance returns Cov[g](θ, θ_old) of one optimizer step, A×A, the B
-// groups averaged (docs/theory.md §2). 0 at G = ∞.
+// ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of
+// one optimizer step, which averages B groups (docs/theory.md §2). theta and old
+// hold A logits each. At G = ∞ it is 0.
 //
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
-// The sampled KL is made of the same samples as the reward part, so their
-// cross-covariance counts. Exact where rewards take two values, from the sums
-// over the number of successes; else the leading order in 1/G.
+// The sampled KL gradient uses the same samples as the reward part, so their
+// cross-covariance enters. Where rewards take two values the result is Exact,
+// from sums over the number of successes; otherwise, at finite G, it is the
+// LeadingOrder in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	m := newModel(&p)
 	m.set(theta, old)
@@ -57,7 +59,7 @@ func square(n int) [][]float64 {
 	return rows
 }
 
-// projectMatrix writes P_left M P_rightᵀ over M, P = I − π1ᵀ.
+// projectMatrix overwrites M with P_left M P_rightᵀ, P = I − π1ᵀ.
 func projectMatrix(m [][]float64, left, right []float64) {
 	columns := make([]float64, len(m))
 	for _, row := range m {
@@ -74,8 +76,9 @@ func projectMatrix(m [][]float64, left, right []float64) {
 }
 
 // countCovariance writes Cov(c^R, c^R) and Cov(c^R, c^K) of one group of
-// two-valued rewards. Given S successes, their arms are multinomial(S, α) and
-// those of the failures multinomial(G−S, δ), so that with V_α = diag α − ααᵀ
+// two-valued rewards, in the symbols of docs/theory.md §2. Given S successes,
+// their arms are multinomial(S, α) and those of the failures multinomial(G−S, δ),
+// so with V_α = diag α − ααᵀ
 //
 //	Cov(c^R, c^R) = {E[Ru⁺²] W⁺V_αW⁺ + E[(1−R)u⁻²] W⁻V_δW⁻}/G + Var(q) d dᵀ
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
@@ -105,8 +108,9 @@ func (m *model) countCovariance(reward, cross [][]float64) {
 	}
 }
 
-// expandedCovariance writes the same two to leading order in 1/G for any
-// reward law: the covariance over G of a sample's influence
+// expandedCovariance writes the same two matrices to leading order in 1/G, for
+// any reward law. They are parts of Cov(ψ)/G, with ψ the influence of one sample
+// on its group's force,
 //
 //	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
 //
@@ -122,7 +126,8 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 	}
 	f, slope, _ := m.generalScale(mu[2])
 	x, y := m.x, m.y
-	// Components of ψ: the sample's own entry, and x² and x times fixed vectors.
+	// ψ is the sum of an entry for the sample's own arm and of x² and x times
+	// fixed vectors. E[·; a] is the expectation over samples of arm a.
 	own2 := make([]float64, arms)   // E[(F w x)²; a]
 	ownSq := make([]float64, arms)  // E[F w x · x²; a]
 	ownLin := make([]float64, arms) // E[F w x · x; a]
@@ -130,7 +135,7 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 	kSq := make([]float64, arms)    // E[κ x²; a]
 	kLin := make([]float64, arms)   // E[κ x; a]
 	mean := make([]float64, arms)   // E[ψ^R]
-	kMean := make([]float64, arms)
+	kMean := make([]float64, arms)  // E[κ; a]
 	for a, old := range m.past.probs {
 		s, up, down, k := &m.states[a], m.up[a], m.down[a], m.kappa[a]
 		x[a] = old * s.weighted(1, up, down)

@@ -15,7 +15,7 @@ type sample struct {
 	reward float64
 }
 
-// sampledForce is the estimator of docs/theory.md §1 sample by sample.
+// sampledForce computes the gradient estimate of docs/theory.md §1 sample by sample.
 func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 	arms, size := len(p.Arms), float64(len(group))
 	policy := func(logits []float64) []float64 {
@@ -99,14 +99,15 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 	return g
 }
 
-// enumerate returns mean and covariance of sampledForce over all groups of the
-// atoms (arm, reward, probability).
+// enumerate returns the mean and the covariance of sampledForce over all groups
+// that can be drawn from the atoms (arm, reward, probability).
 func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64) (mean []float64, cov *mat.SymDense) {
 	arms := len(p.Arms)
 	mean = make([]float64, arms)
 	second := mat.NewSymDense(arms, nil)
 	group := make([]sample, p.GroupSize)
-	// Groups are exchangeable: counts of the atoms with multinomial weights.
+	// The order of the samples does not matter: sum over the counts of the atoms
+	// with multinomial weights.
 	var walk func(atom, filled int, weight float64)
 	walk = func(atom, filled int, weight float64) {
 		if atom == len(atoms)-1 {
@@ -145,7 +146,8 @@ func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64)
 	return mean, cov
 }
 
-// everyEstimator calls visit with all estimators, on a copy of base.
+// everyEstimator calls visit with every combination of estimator options, set on a
+// copy of base.
 func everyEstimator(base Params, visit func(p Params)) {
 	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
 		for _, scale := range []Scale{GroupStd, Unscaled} {
@@ -173,8 +175,8 @@ func normals(r *rand.Rand, n int, width float64) []float64 {
 	return x
 }
 
-// The mean force and its covariance are those of the sample-by-sample
-// estimator over all groups, to rounding: about 1e3 terms of order 1 at 1e-16.
+// The mean force and its covariance agree with the sample-by-sample estimator
+// averaged over all groups, up to rounding: about 1e3 terms of order 1 at 1e-16.
 func TestForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, arms := range []int{2, 3} {
@@ -201,7 +203,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 			wantMean, wantCov := enumerate(p, theta, old, atoms, chance)
 			mean := make([]float64, arms)
 			if kind := MeanForce(mean, p, theta, old); kind != Exact {
-				t.Fatalf("mean force of Bernoulli arms is %v", kind)
+				t.Fatalf("the mean force of Bernoulli arms has kind %v, want exact", kind)
 			}
 			cov, _ := ForceCovariance(p, theta, old)
 			for a := range arms {
@@ -247,10 +249,10 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	}
 }
 
-// With three values of reward mean and covariance are expansions in 1/G: the
-// error of the mean falls as G⁻², that of the covariance as G⁻². Doubling G
-// divides both by 4, up to the next order, which at G = 24 is a tenth or so;
-// a wrong coefficient would divide the mean's by 2.
+// For rewards of three values mean and covariance are expansions in 1/G with errors
+// of order G⁻². Doubling G divides both errors by 4, up to the next order, which at
+// G = 24 is about a tenth; with a wrong coefficient that of the mean would be divided
+// by 2.
 func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
 		Arms:      []Arm{{Constant, 0, 0}, {Constant, 0.4, 0}, {Constant, 1, 0}},
@@ -293,8 +295,8 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	})
 }
 
-// The same expansion applied to Bernoulli arms agrees with the exact sums to
-// G⁻² in the mean: relative to σ⁻³ ~ 8 a constant of order 10.
+// The expansion applied to Bernoulli arms agrees with the exact sums up to terms of
+// order G⁻² in the mean, with a constant of order 10 (σ⁻³ ~ 8).
 func TestExpansionOfBernoulliArms(t *testing.T) {
 	base := Params{
 		Arms: []Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}}, Reference: []float64{0, 0.3, -0.2}, Groups: 1,
@@ -323,8 +325,8 @@ func TestExpansionOfBernoulliArms(t *testing.T) {
 	})
 }
 
-// A binomial window holds the law: mean and variance nJ, nJ(1−J), to the
-// rounding of its width, at every size and however close to certainty.
+// The weights of a binomial window have the mean nJ and the variance nJ(1−J), up to
+// the rounding of as many terms, at every n and for any J however close to 0 or 1.
 func TestBinomialWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 14, 254, 65534} {
 		for _, p := range []float64{1e-200, 1e-12, 0.003, 0.5, 0.9, 1 - 1e-9} {
@@ -345,9 +347,10 @@ func TestBinomialWindow(t *testing.T) {
 	}
 }
 
-// Where a binomial is sampled its expectations are those of the sum. The sum's
-// weights are products of up to 9σ = 1e4 ratios of three roundings: 3e-12. The
-// neglected 1/12k tilts the sampled ones by at most 1/12σ³ = 8e-11 σ.
+// A sampled binomial has the expectations of a summed one. The weights of the sum are
+// products of up to 9σ = 1e4 ratios with three roundings each, an error of 3e-12. The
+// neglected term 1/12k shifts the mean of the sampled ones by at most
+// 1/12σ³ = 8e-11 σ.
 func TestSampledBinomial(t *testing.T) {
 	for _, c := range []struct {
 		n int
@@ -365,7 +368,7 @@ func TestSampledBinomial(t *testing.T) {
 		}
 		first, stride, weights := binomial(c.n, c.p, 1-c.p, nil)
 		if stride == 1 {
-			t.Fatal("not sampled")
+			t.Fatal("the binomial is summed with stride 1, want a sampled one")
 		}
 		f, mean, variance := expectation(first, stride, weights)
 		width := math.Sqrt(float64(c.n) * c.p * (1 - c.p))

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numbers calls visit with every floating-point number that v holds, behind
-// pointers too, and its name.
+// numbers calls visit with the name and the value of every floating-point number in
+// v, following pointers.
 func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
 	switch v.Kind() {
 	case reflect.Float64:
@@ -32,11 +32,11 @@ func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
 	}
 }
 
-// faults says what is wrong with a prediction: numbers that are none, and a
-// scope that neither holds nor says why.
+// faults lists what is wrong with a prediction: numbers that are not finite, a limit
+// that contradicts its threshold, and a scope that is out without a reason.
 func faults(p Prediction) (all []string) {
 	numbers(reflect.ValueOf(p), "", func(name string, x float64) {
-		limit := strings.Contains(name, ".Searched.") // +Inf is one
+		limit := strings.Contains(name, ".Searched.") // may be +Inf
 		if math.IsNaN(x) || math.IsInf(x, 0) && !limit || limit && x < 0 {
 			all = append(all, fmt.Sprintf("%s is %v", name, x))
 		}
@@ -65,7 +65,7 @@ func faults(p Prediction) (all []string) {
 	return all
 }
 
-// An extreme pushes one setting to the edge of what a cell may ask for.
+// extreme pushes one setting to the edge of its valid range.
 type extreme struct {
 	name string
 	push func(p *Params)
@@ -118,25 +118,25 @@ var extremes = []extreme{
 	{"adam", func(p *Params) { p.Optimizer.Method = Adam }},
 }
 
-// moderate is the cell that extremes push.
+// moderate is the cell to which extremes are applied.
 func moderate() Params {
 	p := reference(GroupStd, 1.2, 16)
 	p.Optimizer = Optimizer{Rate: 0.1, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 	return p
 }
 
-// predictInTime is Predict, which for two arms is to answer within 500 yardsticks, a
-// second and a half. Delays near 300 take a third of that.
+// predictInTime calls Predict, which for two arms must return within 500 yardsticks,
+// about a second and a half. Delays near 300 take a third of that.
 func predictInTime(p Params) (got Prediction, err error) {
 	const limit = 500
 	if n := Yardsticks(limit, func() { got = Predict(p) }); n >= limit {
-		err = fmt.Errorf("took %.0f yardsticks", n)
+		err = fmt.Errorf("Predict took %.0f yardsticks, want at most 500", n)
 	}
 	return got, err
 }
 
-// Every extreme, and every two of them together (in a fast run one pair in Thin),
-// leave a prediction of numbers.
+// With every extreme, and with every two of them together (in a fast run one pair in
+// Thin), all numbers of a prediction are finite.
 func TestExtremesPredictNumbers(t *testing.T) {
 	for i, first := range extremes {
 		for j, second := range extremes[i:] {
@@ -157,7 +157,7 @@ func TestExtremesPredictNumbers(t *testing.T) {
 	}
 }
 
-// Any heap of extremes too.
+// So they are with any combination of extremes.
 func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := moderate()

@@ -10,12 +10,13 @@ import (
 // FixedPoints returns all fixed points found, by increasing expected reward
 // (docs/theory.md §3). Without a penalty (β = 0) there is none.
 //
-// Where the mean force is u φ (rewards of two values, or G = ∞), E[g] = 0
-// says φ m_a − βℓ_a is the same for all arms, or, with k3,
-// π_ref,a = π_a(C − tm_a), t = φ/β. So all fixed points of any
-// number of arms lie on the curve π ∝ π_ref e^{tm} (k3: π_ref/(C − tm)) at the
-// zeros of βt − φ(π(t)), which a scan finds. Else (an expansion in 1/G) they
-// are Newton's solutions from those zeros of the leading term.
+// Where the mean force is u φ (rewards of two values, or G = ∞), E[g] = 0 means
+// that φ m_a − βℓ_a is the same for all arms or, with k3, that
+// π_ref,a = π_a(C − tm_a), t = φ/β. For any number of arms, all fixed points
+// therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3: π_ref/(C − tm)), at the
+// zeros of βt − φ(π(t)), which a scan finds. Where the mean force is an expansion
+// in 1/G they are the solutions of Newton's method started from the zeros of its
+// leading term and from the reference.
 func FixedPoints(p Params) []FixedPoint {
 	newModel(&p) // refuses what is no bandit
 	f := fold(p)
@@ -23,7 +24,7 @@ func FixedPoints(p Params) []FixedPoint {
 }
 
 // Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from the reference; false where it reaches none.
+// dθ/dt = E[g](θ, θ) reaches from the reference, or false if it reaches none.
 func Reached(p Params) (FixedPoint, bool) {
 	newModel(&p)
 	f := fold(p)
@@ -34,7 +35,7 @@ func Reached(p Params) (FixedPoint, bool) {
 	return f.points([][]float64{logits})[0], true
 }
 
-// points describes fixed points given by merged logits.
+// points returns the fixed points, arm by arm, whose merged logits are given.
 func (f *folded) points(all [][]float64) []FixedPoint {
 	points := make([]FixedPoint, len(all))
 	for i, merged := range all {
@@ -50,16 +51,17 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 	return points
 }
 
-// reached follows the flow of the merged bandit from the reference and returns
-// the merged logits of its end, nil where it has none.
+// reached follows the on-policy mean field of the merged bandit from the
+// reference and returns the merged logits of the fixed point it ends in, or nil if
+// there is none.
 func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		return nil
 	}
 	if len(f.Arms) == 2 {
-		// In one dimension nothing can be passed over: the reward part pushes
-		// from the reference towards the better arm, up to the first zero.
+		// In one dimension the flow cannot pass a fixed point: the reward part
+		// pushes from the reference towards the better arm, up to the first one.
 		return all[0]
 	}
 	m := newModel(&f.Params)
@@ -70,8 +72,8 @@ func (f *folded) reached() []float64 {
 			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 		})
 	}
-	// The flow ran out of precision on its way up (a policy that all but one
-	// arm have left): it ends in the next zero.
+	// The flow ran out of precision while J was rising (the probabilities of all
+	// arms except one have vanished). It ends in the next fixed point above.
 	for _, logits := range all {
 		if m.expected(logits) >= reward {
 			return logits
@@ -90,7 +92,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// expected returns J of the policy of the logits.
+// expected returns J(π) of π = softmax(logits).
 func (m *model) expected(logits []float64) float64 {
 	softmax(m.now.probs, logits)
 	return expected(m.Arms, m.now.probs)
@@ -126,8 +128,8 @@ func (f *folded) fixedPoints() [][]float64 {
 	return all
 }
 
-// same reports whether two solutions of Newton's method are one: their logits
-// agree up to a shift.
+// same reports whether two solutions of Newton's method are the same fixed point:
+// their logits agree to 1e-6 up to a common shift.
 func same(m *model, a, b []float64) bool {
 	for i := range a {
 		if math.Abs(a[i]-b[i]-(a[0]-b[0])) > 1e-6 {
@@ -141,8 +143,8 @@ func same(m *model, a, b []float64) bool {
 // of a force u φ − β∇KL lie.
 type curve struct {
 	*model
-	value     []float64 // m_a in units of the rewards' distance
-	low, high float64   // of value
+	value     []float64 // m_a; the probability of the upper value for two-valued rewards
+	low, high float64   // smallest and largest value
 }
 
 func newCurve(m *model) *curve {
@@ -157,8 +159,8 @@ func newCurve(m *model) *curve {
 	return c
 }
 
-// logits returns the policy at t: log π_ref + tm, or log π_ref − log(C − tm)
-// with k3, C such that it is normalised.
+// logits returns logits of π(t): log π_ref + tm or, with k3,
+// log π_ref − log(C − tm), where C normalises the policy.
 func (c *curve) logits(t float64) []float64 {
 	l := slices.Clone(c.reference)
 	if c.KLEstimator != K3 {
@@ -167,8 +169,9 @@ func (c *curve) logits(t float64) []float64 {
 		}
 		return l
 	}
-	// With y = C − t max m: Σ π_ref/(y + t(max m − m_a)) = 1, falling in y, at
-	// least 1 at the reference share of the best arms and at most 1 at y = 1.
+	// y = C − t max m solves Σ_a π_ref,a/(y + t(max m − m_a)) = 1. The sum
+	// decreases in y; it is at least 1 where y is the probability of the best
+	// arms under the reference (share) and at most 1 at y = 1.
 	if t == 0 {
 		return l
 	}
@@ -181,7 +184,7 @@ func (c *curve) logits(t float64) []float64 {
 	excess := func(y float64) float64 {
 		sum := -1.0
 		for a, v := range c.value {
-			if at := y + t*(c.high-v); at > 0 { // 0: a best arm whose share underflows
+			if at := y + t*(c.high-v); at > 0 { // 0 for a best arm if share underflows
 				sum += math.Exp(c.reference[a]) / at
 			}
 		}
@@ -192,8 +195,8 @@ func (c *curve) logits(t float64) []float64 {
 		y = root(excess, share, 1, at)
 	}
 	if y == 0 {
-		// The reference share of the best arms underflows. Their logits follow
-		// from what the others leave: y = share/rest.
+		// share underflows. The other arms leave the probability rest to the best
+		// ones, so y = share/rest, of which only the logarithm is representable.
 		rest, top := -excess(0), math.Inf(-1)
 		for a, v := range c.value {
 			if v == c.high {
@@ -206,7 +209,7 @@ func (c *curve) logits(t float64) []float64 {
 				sum += math.Exp(c.reference[a] - top)
 			}
 		}
-		y := top + math.Log(sum) - math.Log(max(rest, math.SmallestNonzeroFloat64)) // its logarithm
+		y := top + math.Log(sum) - math.Log(max(rest, math.SmallestNonzeroFloat64)) // log(share/rest)
 		for a, v := range c.value {
 			if v == c.high {
 				l[a] -= y
@@ -222,7 +225,8 @@ func (c *curve) logits(t float64) []float64 {
 	return l
 }
 
-// factor returns φ at t: of the leading term where the force is an expansion.
+// factor returns φ(π(t)); where the mean force is an expansion in 1/G, the φ of its
+// leading term.
 func (c *curve) factor(t float64) float64 {
 	softmax(c.now.probs, c.logits(t))
 	if c.success != nil {
@@ -238,9 +242,10 @@ func (c *curve) factor(t float64) float64 {
 	return f
 }
 
-// scanStep is the step of the scan in units of log-odds, and scanRatio the
-// growth of the step where the policy no longer varies on that scale. A pair
-// of zeros closer than that shows as an extremum and is found too.
+// scanStep is the step of the scan for zeros in units of log-odds. Where the
+// policy no longer varies on that scale t grows by the factor scanRatio from one
+// point to the next. A pair of zeros within one step shows as an extremum of
+// βt − φ and is found too.
 const (
 	scanStep  = 0.25
 	scanRatio = 1.05
@@ -250,20 +255,23 @@ const (
 func (c *curve) zeros() []float64 {
 	spread := c.high - c.low
 	if spread == 0 {
-		return []float64{0} // the rewards do not tell the arms apart: the reference
+		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
 	if c.Scale == Unscaled {
 		return []float64{c.factor(0) / c.Strength}
 	}
-	end := math.Inf(1) // φ is largest, at finite G, for one success or one failure
+	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
+	// largest for one success or one failure.
+	end := math.Inf(1)
 	if c.success != nil && c.GroupSize != Infinite {
 		end = c.baseline * (1 - 1/c.size) * c.informative(0) / c.Strength
 	} else if c.Epsilon > 0 {
 		end = c.baseline / (c.Epsilon * c.Strength)
 	}
 	end *= 1 + 1e-9
-	// Log-odds vary on the scale 1 until the reference's preferences are
-	// overcome and the rest is below rounding.
+	// The policy varies on the scale 1 of log-odds until t outweighs the
+	// preferences of the reference and, 60 later, all other arms' probabilities
+	// are below rounding.
 	linear := (60 + slices.Max(c.reference) - slices.Min(c.reference)) / spread
 	step := max(scanStep/spread, linear/4000)
 	step = max(min(step, end/64), math.SmallestNonzeroFloat64)
@@ -278,7 +286,7 @@ func (c *curve) zeros() []float64 {
 		}
 		factor := c.factor(t)
 		if factor == 0 || math.IsInf(factor, 0) {
-			// At G = ∞ no reward varies any more to rounding, where φ → ∞.
+			// At G = ∞, where φ → ∞, the variance of the rewards has rounded to 0.
 			return false
 		}
 		ts[0], ts[1], values[0], values[1] = ts[1], ts[2], values[1], values[2]
@@ -287,7 +295,8 @@ func (c *curve) zeros() []float64 {
 		if n >= 2 && (values[1] < 0) != (values[2] < 0) {
 			zeros = append(zeros, root(gap, ts[1], ts[2], values[1]))
 		} else if n >= 3 && (values[0] < 0) == (values[1] < 0) {
-			// All on one side, the middle the nearest to zero: do they touch it?
+			// Three values of one sign, the middle one nearest to zero: the
+			// extremum between them may have the other sign.
 			side := math.Copysign(1, values[1])
 			if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
 				top, value := golden(func(t float64) float64 { return -side * gap(t) }, ts[0], ts[2])
@@ -309,15 +318,15 @@ func (c *curve) zeros() []float64 {
 			return zeros
 		}
 		if math.IsInf(end, 1) && 2*values[2] > c.Strength*t {
-			return zeros // φ < βt/2 where it no longer grows: the penalty has won
+			return zeros // φ < βt/2 and φ no longer grows: no zeros beyond
 		}
 	}
 	visit(end)
 	return zeros
 }
 
-// newton solves E[g](θ, θ) = 0 from start by Newton's method with halving; ok
-// where the last step is below 1e-11.
+// newton solves E[g](θ, θ) = 0 from start by Newton's method with step halving;
+// ok is true if the last step is below 1e-11 in every logit.
 func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 	logits = slices.Clone(start)
 	force := make([]float64, len(logits))
@@ -362,9 +371,10 @@ func norm(x []float64) float64 {
 	return largest
 }
 
-// implicitStep returns the linearly implicit Euler step of length h of the
-// merged flow dϑ_c/dt = g_c/n_c: (D_n/h + Λ)δ = g, with the shift nᵀδ = 0;
-// Newton's step at h = ∞. nil where the matrix is singular.
+// implicitStep returns the linearly implicit Euler step δ of length h of the
+// merged flow dϑ_c/dt = g_c/n_c: (D_n/h + Λ)δ = g with D_n = diag n_c, and nᵀδ = 0
+// to fix the common shift of the logits. At h = ∞ it is Newton's step. It returns
+// nil if the matrix is singular.
 func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
 	n := len(logits)
 	fresh, stale := m.stiffness(logits)
@@ -400,8 +410,9 @@ func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
 }
 
 // flow integrates the on-policy mean field from the reference by linearly
-// implicit Euler steps, whose length a comparison with two half steps keeps to
-// an error of flowError; as the force vanishes they grow into Newton's.
+// implicit Euler steps. Each is compared with two half steps, and the step length
+// is adapted until they differ by at most flowError in every logit; as the force
+// vanishes the step length grows without bound and the steps become Newton's.
 func (f *folded) flow(m *model) (logits []float64, converged bool) {
 	const flowError = 1e-3
 	logits = slices.Clone(f.Reference)

@@ -2,22 +2,24 @@ package rom
 
 import "math"
 
-// folded is a bandit whose equal arms (same reward law, same reference logit)
-// are merged: Params has one arm a class, with the class's whole probability
-// (logit θ_c + ln n_c). The class's arms move together by 1/n_c of the merged
-// force, so that everything symmetric under exchange of equal arms follows
-// from the merged bandit in the mobility 1/n. A measured stiffness, which is per
-// arm, is left out.
+// folded is a bandit whose equal arms (same reward law, same reference logit) are
+// merged into classes. Params has one arm per class, which carries the probability
+// of the whole class (logit θ_c + ln n_c). Each arm of class c moves by 1/n_c of
+// the merged force, so everything that is symmetric under exchange of equal arms
+// follows from the merged bandit with mobility 1/n_c. Measured, whose entries
+// belong to single arms, is nil.
 type folded struct {
 	Params
-	count []float64 // n_c
+	count []float64 // n_c, the number of arms of each class
 	class []int     // class of each arm
 }
 
+// fold merges the equal arms of p, in order of appearance. At least two classes
+// result: if all arms are equal the first is one class and the others another.
 func fold(p Params) folded {
 	f := folded{Params: p, class: make([]int, len(p.Arms))}
 	f.Arms, f.Reference, f.Measured = nil, nil, nil
-	seen := make(map[classKey]int) // looked up only; classes are in order of appearance
+	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
 		key := classKey{arm, p.Reference[a]}
 		c, known := seen[key]
@@ -32,7 +34,6 @@ func fold(p Params) folded {
 		f.class[a] = c
 	}
 	if len(f.Arms) == 1 {
-		// All arms are equal: the first against the rest.
 		f.Arms = append(f.Arms, f.Arms[0])
 		f.Reference = append(f.Reference, f.Reference[0])
 		f.count = []float64{1, f.count[0] - 1}
@@ -46,13 +47,13 @@ func fold(p Params) folded {
 	return f
 }
 
-// classKey is what makes two arms equal.
+// classKey identifies a class: arms with the same key are equal.
 type classKey struct {
 	arm       Arm
 	reference float64
 }
 
-// arms returns the centred logits of all arms.
+// arms returns the centred logits of all arms, given those of the classes.
 func (f *folded) arms(merged []float64) []float64 {
 	mean := 0.0
 	each := make([]float64, len(merged))

@@ -2,14 +2,15 @@ package rom
 
 import "math"
 
-// MeanForce writes E[g](θ, θ_old) into dst (docs/theory.md §2) and says how it
-// is known.
+// MeanForce writes the mean force E[g](θ, θ_old) into dst (docs/theory.md §2) and
+// returns its Kind. dst, theta and old have one entry per arm.
 //
-// Exact at finite G where rewards take two values:
-// E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, m and J
-// being probabilities of the upper value. Exact at G = ∞ for every law. Else to first
-// order in 1/G, see expandedMean. The KL penalty is exact in every case: a
-// sampled estimator averages to κ∘π_old − π_K Σκπ_old.
+// It is Exact at finite G where rewards take two values:
+// E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, with m and J
+// the probabilities of the upper value. It is Exact at G = ∞ for every reward
+// law. Otherwise the reward part is of first order in 1/G, see expandedMean. The
+// KL part is exact in every case: a sampled estimator averages to
+// κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 	m := newModel(&p)
 	m.set(theta, old)
@@ -17,7 +18,8 @@ func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 	return m.kind()
 }
 
-// set gives the model the current logits and those of the snapshot.
+// set sets the current logits and those of the snapshot, and computes the
+// importance weights and κ there.
 func (m *model) set(theta, old []float64) {
 	m.now.set(theta)
 	m.past.set(old)
@@ -34,7 +36,7 @@ func chances(probs, success []float64) (j, rest float64) {
 	return j, rest
 }
 
-// meanForce writes E[g] at the logits set.
+// meanForce writes E[g] at the logits given to set.
 func (m *model) meanForce(dst []float64) {
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
@@ -43,7 +45,7 @@ func (m *model) meanForce(dst []float64) {
 	}
 }
 
-// rewardForce writes the reward part of E[g].
+// rewardForce writes the reward part of E[g], without Factors.Stiffness.
 func (m *model) rewardForce(dst []float64) {
 	switch {
 	case m.success != nil:
@@ -110,7 +112,7 @@ func (m *model) subtractPenalty(dst []float64) {
 	}
 }
 
-// prepare sets the arms' moments about J_old, which it returns.
+// prepare computes every arm's partial moments about J_old and returns J_old.
 func (m *model) prepare() float64 {
 	mean := 0.0
 	for a, old := range m.past.probs {
@@ -122,7 +124,7 @@ func (m *model) prepare() float64 {
 	return mean
 }
 
-// variance returns that of a single reward of π_old.
+// variance returns the variance of a single reward drawn under π_old.
 func (m *model) variance() float64 {
 	m.prepare()
 	sum := 0.0
@@ -132,9 +134,9 @@ func (m *model) variance() float64 {
 	return sum
 }
 
-// generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a
-// single reward (√V times the sample correction); 1, 0, 0 without scale; all 0
-// where no reward varies.
+// generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a single
+// reward, where √V is multiplied by the correction of the sample deviation.
+// Without scale F = 1 and F′ = F″ = 0; for V = 0 all three are 0.
 func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 	if variance <= 0 {
 		return 0, 0, 0
@@ -155,11 +157,12 @@ func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 //
 //	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
 //
-// with X, Y for their expectations. With F = 1/√V and E Y projected to 0 this
-// is the formula of docs/theory.md. A clip weighs x by sign, and the group's
-// mean blurs that kink by x̄ ~ N(0, s²/G): it adds F(w⁺−w⁻)π_old,a times the
-// growth of E x⁺ under the blur, which is of order 1/G for a density and for
-// an atom away from 0, and of order G^{−1/2} for an atom within s/√G of it.
+// where X and Y stand for their expectations. With F = 1/√V, and because E Y
+// projects to 0, this is the formula of docs/theory.md. A clip weighs x by its
+// sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
+// F(w⁺−w⁻)π_old,a times the increase of E x⁺ by the blur, which is of order 1/G
+// for a density and for an atom away from 0, and of order G^{−1/2} for an atom
+// within s/√G of 0.
 func (m *model) expandedMean(dst []float64) {
 	mean := m.prepare()
 	var mu [5]float64

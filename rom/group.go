@@ -2,10 +2,10 @@ package rom
 
 import "math"
 
-// inverseScale returns what multiplies r_i − r̄ in units of the two rewards'
-// distance, for a group with the share R of successes (0 < R < 1):
-// 1/(s + ε) with s = √(R(1−R)) times the sample correction, or the distance
-// itself without scale.
+// inverseScale returns the advantage per r_i − r̄ in a group of two-valued rewards
+// with the share R of successes, 0 < R < 1, where r_i − r̄ is measured in units of
+// span: 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample
+// deviation; span itself without scale. rest is 1 − R.
 func (m *model) inverseScale(share, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return m.span
@@ -13,8 +13,8 @@ func (m *model) inverseScale(share, rest float64) float64 {
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
 }
 
-// informative is inverseScale of a group of T+1 successes: with at least one
-// success and one failure the advantages are never undefined.
+// informative returns inverseScale for a group of T+1 successes, 0 ≤ T ≤ G−2. It
+// has at least one success and one failure, so s > 0.
 func (m *model) informative(t int) float64 {
 	s := float64(t + 1)
 	return m.inverseScale(s/m.size, (m.size-s)/m.size)
@@ -26,8 +26,9 @@ func (m *model) informative(t int) float64 {
 //
 // S(G−S) Binomial(S; G, J) = G(G−1)J(1−J) Binomial(S−1; G−2, J) turns the sum
 // over groups into φ_G = c(1 − 1/G) E[1/s((T+1)/G)], T ~ Binomial(G−2, J),
-// which neither divides by J(1−J) nor sees a group without variance. Without
-// scale it is c(1 − 1/G); at G = ∞ it is 1/(√(J(1−J)) + ε), and 0 where no
+// which neither divides by J(1−J) nor contains groups without variance; c is
+// G/(G−1) for leave-one-out and else 1, 1/s stands for inverseScale. Without
+// scale it is c(1 − 1/G) span; at G = ∞ it is inverseScale at R = J, and 0 where no
 // reward varies.
 func (m *model) phi(j, rest float64) float64 {
 	if m.GroupSize == Infinite {
@@ -76,8 +77,9 @@ func (m *model) phiSlope(j, rest float64) float64 {
 	return m.baseline * (1 - 1/m.size) * float64(n) * sum
 }
 
-// groupMoments are the sums over S ~ Binomial(G, J) that the covariance of a
-// group's force needs, q = R u⁺ = −(1−R)u⁻.
+// groupMoments holds the expectations over the number of successes
+// S ~ Binomial(G, J) on which the covariance of a group's force depends: R = S/G,
+// u⁺ and u⁻ the advantages of a success and of a failure, q = R u⁺ = −(1−R)u⁻.
 type groupMoments struct {
 	mean       float64 // h_G = E q
 	up, down   float64 // E[R u⁺²], E[(1−R) u⁻²]
@@ -85,7 +87,8 @@ type groupMoments struct {
 	covariance float64 // Cov(q, R)
 }
 
-// moments returns the group moments at J, of a finite group.
+// moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
+// where no reward varies.
 func (m *model) moments(j, rest float64) groupMoments {
 	if j <= 0 || rest <= 0 {
 		return groupMoments{}
@@ -107,7 +110,7 @@ func (m *model) moments(j, rest float64) groupMoments {
 		g.up += w * value * inverse * other
 		g.down += w * value * inverse * share
 	}
-	// Centred in a second pass: at p = ½ the variance is 1/G² of the square.
+	// Centred in a second pass: at J = ½ Var q is only about 1/G² of E q².
 	for i, w := range weights {
 		value, _, share, _ := q(first + i*stride)
 		g.variance += w * (value - g.mean) * (value - g.mean)

@@ -9,7 +9,7 @@ import (
 
 // Leave-one-out multiplies every advantage by G/(G−1) (docs/theory.md §1), so
 // without a penalty the mean force has that factor and the covariance its
-// square, whatever the rewards and however they are known.
+// square, for any rewards and either kind of force.
 func TestLeaveOneOutIsAFactor(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	for _, law := range []rom.Law{rom.Bernoulli, rom.Constant, rom.Normal} {

@@ -6,9 +6,9 @@ import (
 	"grposim/rom"
 )
 
-// Three constant rewards without scale: the mean force is (1 − 1/G)u at any G,
-// of which the model knows only that it is an expansion. Its stiffness, by
-// differences, is −(1 − 1/G)H_u, H_u = diag u − uπᵀ − πuᵀ (docs/theory.md §3).
+// For three constant rewards without scale the mean force is (1 − 1/G)u at any G.
+// The model treats it as an expansion in 1/G, so its stiffness comes from
+// differences: −(1 − 1/G)H_u, H_u = diag u − uπᵀ − πuᵀ (docs/theory.md §3).
 func TestDifferencedStiffness(t *testing.T) {
 	p := bandit(rom.Unscaled, 0, 8)
 	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 0.1}, {Law: rom.Constant, Mean: 1.3}, {Law: rom.Constant, Mean: 0.6}}

@@ -29,15 +29,15 @@ func TestReferenceBandit(t *testing.T) {
 		name := describe(p)
 		all := rom.FixedPoints(p)
 		if len(all) != 1 {
-			t.Fatalf("%s: %d fixed points", name, len(all))
+			t.Fatalf("%s: %d fixed points, want 1", name, len(all))
 		}
 		f, ok := rom.Reached(p)
 		if !ok {
-			t.Fatalf("%s: nothing reached", name)
+			t.Fatalf("%s: no fixed point is reached", name)
 		}
 		printed(t, name+" z*", gapOf(f.Logits), c.z, c.zUnit)
 		printed(t, name+" J*", f.Reward, c.j, 1e-9)
-		closeTo(t, name+" the point reached is the only one", gapOf(all[0].Logits), gapOf(f.Logits), 1e-9)
+		closeTo(t, name+" z* of the point reached and of the only one", gapOf(all[0].Logits), gapOf(f.Logits), 1e-9)
 		closeTo(t, name+" Σ logits", f.Logits[0]+f.Logits[1], 0, 1e-12)
 		closeTo(t, name+" policy", f.Policy[0], sigmoid(c.z), 1e-9)
 		got := rom.Predict(p)
@@ -51,7 +51,8 @@ func TestReferenceBandit(t *testing.T) {
 	}
 }
 
-// richardson is −∂f/∂θ_b by central differences at two steps: error O(h⁴).
+// richardson returns −∂f/∂θ_b by central differences of two step lengths, with an
+// error O(h⁴).
 func richardson(f func(shift float64) []float64) []float64 {
 	const h = 2e-3
 	d := func(h float64) []float64 {
@@ -68,9 +69,9 @@ func richardson(f func(shift float64) []float64) []float64 {
 	return narrow
 }
 
-// checkStiffness holds StiffnessAt against differences of MeanForce through θ
-// and through θ_old: truncation h⁴f⁗/480 ~ 1e-13, round-off ε/h ~ 1e-13, each
-// times the derivatives' own size, hundreds at most.
+// checkStiffness compares StiffnessAt with differences of MeanForce in θ and in
+// θ_old. Truncation is h⁴f⁗/480 ~ 1e-13 and rounding ε/h ~ 1e-13, each times the size
+// of the derivatives, hundreds at most.
 func checkStiffness(t *testing.T, p rom.Params, theta []float64) {
 	t.Helper()
 	const tol = 1e-10
@@ -113,7 +114,7 @@ func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
 	}
 }
 
-// The same for reward laws whose force is known to leading order only.
+// StiffnessAt is the derivative also of a force that is known to leading order only.
 func TestStiffnessOfLeadingOrderForces(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, law := range []rom.Law{rom.Constant, rom.Normal} {
@@ -134,7 +135,7 @@ func TestStiffnessOfLeadingOrderForces(t *testing.T) {
 	}
 }
 
-// A planted stiffness multiplies Λ and leaves the fixed points.
+// Factors.Stiffness multiplies Λ and does not move the fixed points.
 func TestPlantedStiffness(t *testing.T) {
 	p := bandit(rom.GroupStd, 1.2, 16)
 	p.Anchor, p.Weighting = rom.AtCurrent, rom.Ratio
@@ -208,7 +209,7 @@ func TestTwoArmStiffnesses(t *testing.T) {
 			}
 		}
 	}
-	// The freshest and stalest parts at weak KL: the cell of the thresholds.
+	// Fresh and stale part at weak KL, in the cell of the table of thresholds.
 	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
 	p.Anchor = rom.AtCurrent
 	s := rom.Predict(p).Stiffness
@@ -228,15 +229,15 @@ func TestStaleShareOfTheScale(t *testing.T) {
 	closeTo(t, "z*", gapOf(f.Logits), 0.7*oraclePhi(p, f.Reward)/1.2, 1e-10)
 }
 
-// Ratio with k3 as trainers run it does feel the lag: λ_s = −0.132 for the
-// bandit of §5 (docs/theory.md §3).
+// Ratio with k3, as trainers run it, has a stale part: λ_s = −0.132 for the bandit
+// of §5 (docs/theory.md §3).
 func TestStaleShareOfK3(t *testing.T) {
 	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
 	p.Weighting, p.Anchor, p.KLEstimator = rom.Ratio, rom.AtCurrent, rom.K3
 	printed(t, "λ_s", rom.Predict(p).Stiffness.Stale, -0.132, 1e-3)
 }
 
-// Totals: exact and k2 have the same Λ = βF − φ_G′uuᵀ at the fixed point,
+// Total stiffness: exact KL and k2 have the same Λ = βF − φ_G′uuᵀ at the fixed point,
 // k3 has βF − φ_G H_u − φ_G′uuᵀ (docs/theory.md §3).
 func TestTotalStiffness(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
@@ -283,7 +284,7 @@ func TestTotalStiffness(t *testing.T) {
 	}
 }
 
-// Modes are the eigenmodes of the sum on the centred subspace.
+// Modes are the eigenmodes of Λ = Λ_f + Λ_s on the centred subspace.
 func TestModes(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	for range 20 {
@@ -415,14 +416,15 @@ func TestBetaCritical(t *testing.T) {
 	}
 }
 
-// zeros is the number of sign changes of the two-arm on-policy force in z, and where.
+// zeros returns the places z at which the two-arm on-policy force changes sign.
 func zeros(p rom.Params, lo, hi float64) []float64 {
 	force := func(z float64) float64 {
 		pq := sigmoid(z) * sigmoid(-z)
 		gap := p.Arms[0].Mean - p.Arms[1].Mean
 		j := p.Arms[1].Mean + gap*sigmoid(z)
 		if p.Arms[0].Mean == 1 && p.Arms[1].Mean == 0 && p.GroupSize != rom.Infinite {
-			// φ_G at J → 1 by the number of failures: no cancellation in 1 − J.
+			// At J → 1 φ_G is summed over the number of failures, so that 1 − J does
+			// not cancel.
 			j = sigmoid(z)
 		}
 		kl := pq * (z - gapOf(p.Reference))
@@ -446,7 +448,7 @@ func zeros(p rom.Params, lo, hi float64) []float64 {
 	return at
 }
 
-// oraclePhiOf is oraclePhi with 1 − J taken from the gap when the arms are 0/1.
+// oraclePhiOf is oraclePhi with 1 − J computed from the gap if the arms are 0/1.
 func oraclePhiOf(p rom.Params, j, z float64) float64 {
 	if p.Arms[0].Mean != 1 || p.Arms[1].Mean != 0 {
 		return oraclePhi(p, j)
@@ -496,7 +498,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 		if q := float64(c.size) * sigmoid(-far); q < 0.05 {
 			closeTo(t, describe(p)+" degenerate fixed point", top, far, 2*q*far)
 		} else if c.size == 256 && c.beta == 1 {
-			t.Errorf("%s: not degenerate", describe(p))
+			t.Errorf("%s: failures have probability %v near z_ref + √(G−1)/β, want a degenerate fixed point", describe(p), q)
 		}
 	}
 	for _, size := range []int{rom.Infinite, 4, 16, 64} {
@@ -539,7 +541,7 @@ func TestLowerFixedPoint(t *testing.T) {
 	printed(t, "reached", gapOf(f.Logits), -3.0014, 1e-4)
 }
 
-// A stand-in for the paper's eight completions: fixed rewards, std scale, β = 1,
+// A substitute for the paper's eight completions: fixed rewards, std scale, β = 1,
 // uniform reference, G = ∞. Its dynamics do not change under r → ar + b.
 func TestEightCompletions(t *testing.T) {
 	p := bandit(rom.GroupStd, 1, rom.Infinite)
@@ -642,7 +644,7 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 		switch {
 		case ok != (len(want) > 0):
 			t.Errorf("%s: reached %v, the family has %v", describe(p), ok, want)
-		case ok: // climbing from the reference, the first
+		case ok: // J rises from the reference to the first
 			closeTo(t, describe(p)+" reached", f.Reward, want[0], 1e-8)
 			with++
 		default:
@@ -653,12 +655,12 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 		}
 	}
 	if with < 5 || without < 5 {
-		t.Errorf("%d cells with a fixed point and %d without: too few to tell", with, without)
+		t.Errorf("%d cells with a fixed point and %d without: too few of one kind", with, without)
 	}
 }
 
-// At the ends of the simplex, where a logit's share has underflowed, the force
-// and its covariance are 0, not NaN.
+// At the corners of the simplex, where a probability has underflowed, the force and
+// its covariance are 0, not NaN.
 func TestSaturatedPolicies(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
 	for _, size := range []int{8, rom.Infinite} {

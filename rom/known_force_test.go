@@ -8,7 +8,7 @@ import (
 	"grposim/rom"
 )
 
-// options is every combination of the choices that shape the force.
+// options lists every combination of the options that determine the force.
 func options(base rom.Params) []rom.Params {
 	var all []rom.Params
 	for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
@@ -36,7 +36,7 @@ func options(base rom.Params) []rom.Params {
 	return all
 }
 
-// randomCell draws arms of a law, a reference, and policies some way apart.
+// randomCell draws arms of the given law, a reference, and two policies that differ.
 func randomCell(r *rand.Rand, law rom.Law, arms, groupSize int) (p rom.Params, theta, old []float64) {
 	p = rom.Params{GroupSize: groupSize, Groups: 1, Strength: 0.1 + r.Float64(), Lag: block(1), Optimizer: rom.Optimizer{Rate: 0.1}, Factors: rom.Unit}
 	for range arms {
@@ -98,8 +98,8 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 	}
 }
 
-// One representative of every order of a group, weighted by their number, is
-// the same law: lets the enumeration reach larger groups.
+// The same comparison for larger groups: the enumeration takes one representative
+// of all orders of a group, weighted by their number.
 func TestForceByCountsAtLargerGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	small, theta, old := randomCell(r, rom.Bernoulli, 2, 4)
@@ -149,9 +149,9 @@ func TestForceOfInfiniteGroups(t *testing.T) {
 	}
 }
 
-// A reward equal to J_old has no advantage, but its arm's share of the samples
-// counts as any other's: mean and covariance are continuous there. Where all arms
-// have one mean J is that mean, on either side of it by rounding.
+// A reward equal to J_old has advantage 0, but the number of its arm's samples enters
+// like that of any other arm: mean and covariance are continuous there. If all arms
+// have the same mean, J equals it up to rounding to either side.
 func TestForceOfARewardAtTheMean(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
@@ -180,10 +180,10 @@ func TestForceOfARewardAtTheMean(t *testing.T) {
 	}
 }
 
-// What averages of the gradient over a reward law of finite support say, the
-// leading order in 1/G must say to its order: the error of the mean falls as
-// 1/G² and the relative error of the covariance as 1/G, four and two times
-// from G to 2G. The next order is within a factor 1 ± 1/4 of that at these G.
+// The leading order in 1/G against exact averages over a reward law of finite
+// support: the error of the mean falls as 1/G² and the relative error of the
+// covariance as 1/G, by factors of 4 and 2 from G to 2G. At these G the next order
+// changes the factors by at most a quarter.
 func TestLeadingOrderOfOtherRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
@@ -194,7 +194,7 @@ func TestLeadingOrderOfOtherRewards(t *testing.T) {
 						p, theta, old := randomCell(r, rom.Constant, 3, 0)
 						p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 0.1}, {Law: rom.Constant, Mean: 1.3}, {Law: rom.Constant, Mean: 0.6}}
 						p.Scale, p.Baseline, p.Weighting, p.KLEstimator, p.Deviation = scale, baseline, w, est, dev
-						for a := range theta { // informative groups: nothing exponentially rare
+						for a := range theta { // so that groups with distinct rewards are not exponentially rare
 							theta[a] *= 0.3
 							old[a] = theta[a] + 0.1*r.NormFloat64()
 						}
@@ -225,8 +225,8 @@ func TestLeadingOrderOfOtherRewards(t *testing.T) {
 	}
 }
 
-// A force said to be exact is the enumeration, also where constant rewards take
-// so few values that they are 0/1 rewards in disguise.
+// A force of kind Exact agrees with the enumeration, also for constant rewards of two
+// values, which are equivalent to 0/1 rewards.
 func TestExactMeansExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	exact := 0
@@ -262,7 +262,7 @@ func TestExactMeansExact(t *testing.T) {
 		}
 	}
 	if exact == 0 {
-		t.Skip("constant rewards are never said to be exact")
+		t.Skip("constant rewards never have the kind exact")
 	}
 }
 
@@ -296,7 +296,7 @@ func TestNormalRewards(t *testing.T) {
 			p.Arms[a].Std = 0.2 + r.Float64()
 			s2 += po[a] * (p.Arms[a].Std*p.Arms[a].Std + (p.Arms[a].Mean-j)*(p.Arms[a].Mean-j))
 		}
-		draw := po // where the sample counts
+		draw := po // the policy by which a sample is weighted
 		if w == rom.Ratio {
 			draw, j = pi, oracleReward(p, theta)
 		}
@@ -306,8 +306,8 @@ func TestNormalRewards(t *testing.T) {
 	}
 }
 
-// normalMoments integrates the leading order of docs/theory.md §2 for normal
-// rewards by itself: the covariance is that of ψ under π_old.
+// For normal rewards the covariance of leading order (docs/theory.md §2) is that of
+// ψ under π_old, integrated here independently.
 func TestCovarianceOfNormalRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {
@@ -387,7 +387,7 @@ func TestForceSymmetries(t *testing.T) {
 		q, theta, old := randomCell(r, []rom.Law{rom.Bernoulli, rom.Constant}[i%2], 4, []int{5, rom.Infinite}[i/2%2])
 		p.Arms, p.Reference, p.GroupSize = q.Arms, q.Reference, q.GroupSize
 		if p.Arms[0].Law == rom.Constant && p.GroupSize != rom.Infinite && p.Weighting == rom.Clipped {
-			p.Weighting = rom.Ratio // leading order at a kink: not a law of its own
+			p.Weighting = rom.Ratio // at a clip's kink the leading order lacks these symmetries
 		}
 		g := mean(p, theta, old)
 		cov, _ := rom.ForceCovariance(p, theta, old)
@@ -416,8 +416,8 @@ func TestForceSymmetries(t *testing.T) {
 	}
 }
 
-// B groups divide the covariance by B and leave the mean; the planted factors
-// multiply the mean force and its covariance.
+// B groups divide the covariance by B and leave the mean; Factors.Stiffness multiplies
+// the mean force, Factors.Noise its covariance.
 func TestGroupsAndFactors(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for _, law := range []rom.Law{rom.Bernoulli, rom.Constant} {
@@ -428,7 +428,7 @@ func TestGroupsAndFactors(t *testing.T) {
 		many.Groups = 7
 		planted := p
 		planted.Factors.Stiffness, planted.Factors.Noise = 1.25, 3
-		planted.Factors.Lag, planted.Factors.Mass = 2, 5 // of the reduced-order model: not felt here
+		planted.Factors.Lag, planted.Factors.Mass = 2, 5 // act on the reduced-order model only
 		gm, gp := mean(many, theta, old), mean(planted, theta, old)
 		cm, _ := rom.ForceCovariance(many, theta, old)
 		noise := p
@@ -442,7 +442,7 @@ func TestGroupsAndFactors(t *testing.T) {
 				closeTo(t, "covariance × noise", cn.At(a, b), 3*cov.At(a, b), 1e-15)
 			}
 		}
-		// The fault scales the two independently: fixed points stay, and so does the noise.
+		// The factors are independent: Stiffness changes neither fixed points nor noise.
 		cp, _ := rom.ForceCovariance(planted, theta, old)
 		closeTo(t, "noise under a planted stiffness", cp.At(0, 0), 3*cov.At(0, 0), 1e-15)
 	}
@@ -521,7 +521,7 @@ func TestScaleCorrection(t *testing.T) {
 	printed(t, "correction over its leading term", short, 1.7, 0.1)
 	p.Deviation = rom.Sample
 	closeTo(t, "sample deviation", mean(p, at, at)[0], force*math.Sqrt(15.0/16), 1e-15)
-	// … and it is the leading term when G is large: error 1/(Gσ²) of it.
+	// At large G it is the leading term, with a relative error 1/(Gσ²).
 	p.Deviation, p.GroupSize = rom.Population, 20000
 	h = mean(p, at, at)[0] / (0.5 * 0.05) * 0.09
 	closeTo(t, "correction at large G", (1-h/sigma)*(8*20000*sigma*sigma), 1, 5/(20000*sigma*sigma))
@@ -529,7 +529,7 @@ func TestScaleCorrection(t *testing.T) {
 
 // Two constant 0/1 arms at p = ½ with the std scale: gradient variance 1/(8G²)
 // to leading order, 1.81 times that at G = 8 and 1.03 times at 64
-// (docs/theory.md §2), and there is nothing of order 1/G.
+// (docs/theory.md §2). The order 1/G vanishes.
 func TestGradientVarianceOfConstantArms(t *testing.T) {
 	for size, want := range map[int]float64{8: 1.81, 64: 1.03} {
 		p := bandit(rom.GroupStd, 0, size)
@@ -558,7 +558,7 @@ func TestRatioRescalesTwoArms(t *testing.T) {
 	closeTo(t, "variance", weightedCov.At(0, 0), factor*factor*plainCov.At(0, 0), 1e-14)
 }
 
-// Equal arms stay equal in the mean but not in the sample: within a class
+// Equal arms move equally in the mean but not in a sample: within a class
 // Var(g_a − g_b) ≈ 2π_a v_a/(Gs²), v_a = E[(r − J)² | a], up to 1/G (docs/theory.md §3).
 func TestNoiseWithinAClass(t *testing.T) {
 	const size = 400

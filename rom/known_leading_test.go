@@ -6,8 +6,8 @@ import (
 	"grposim/rom"
 )
 
-// The white-noise oscillator fluctuates with Var z = N/(2γk), N = η² Var[2g_1]
-// (docs/theory.md §4), and the paper's formula D/(GCK) says N/(γk); on-policy
+// The white-noise oscillator has Var z = N/(2γk), N = η² Var[2g_1]
+// (docs/theory.md §4), and the paper's formula D/(GCK) gives N/(γk); on-policy
 // γ = 1 − μ, and for the paper 1 − μ − ηλ. Numbers of §5: none, β = 0.5, G = 16.
 func TestLeadingVariance(t *testing.T) {
 	const rate, mu, lambda, noise = 0.02, 0.5, 0.1670956266, 1.195284019e-2

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// measured is p with the stiffness at its fixed point as if measured without
-// error, times factor.
+// measured returns p with the exact stiffness at its fixed point, times factor, as
+// Measured.
 func measured(t *testing.T, p rom.Params, factor float64) rom.Params {
 	t.Helper()
 	f, ok := rom.Reached(p)
@@ -25,8 +25,8 @@ func measured(t *testing.T, p rom.Params, factor float64) rom.Params {
 	return p
 }
 
-// disturbed is p with independent normal errors of the given standard deviation
-// on every measured entry.
+// disturbed returns p with independent normal errors of the given standard deviation
+// added to every measured entry.
 func disturbed(p rom.Params, std float64, seed uint64) rom.Params {
 	r := rand.New(rand.NewPCG(seed, 1))
 	noisy := func(m *mat.Dense) *mat.Dense {
@@ -38,7 +38,7 @@ func disturbed(p rom.Params, std float64, seed uint64) rom.Params {
 	return p
 }
 
-// measuredMap is the stepped recursion at the measured matrices.
+// measuredMap returns the stepped recursion for the measured matrices.
 func measuredMap(p rom.Params) linearMap {
 	q := centredBasis(len(p.Arms))
 	project := func(l *mat.Dense) *mat.Dense {
@@ -49,7 +49,7 @@ func measuredMap(p rom.Params) linearMap {
 	return linearMap{opt: p.Optimizer, lag: p.Lag, fresh: project(p.Measured.Fresh), stale: project(p.Measured.Stale), basis: q}
 }
 
-// completions is the stand-in for the paper's eight completions at its Figure 6
+// completions returns the substitute for the paper's eight completions at its Figure 6
 // (docs/theory.md §9), as written (ratio, KL at the current policy) or with the
 // whole force at the snapshot.
 func completions(weighting rom.Weighting, at rom.Anchor, lag rom.Lag) rom.Params {
@@ -62,7 +62,7 @@ func completions(weighting rom.Weighting, at rom.Anchor, lag rom.Lag) rom.Params
 	return p
 }
 
-// both compares two numbers that are both said or both not.
+// both compares two predictions, which must both be there or both be nil.
 func both(t *testing.T, name string, got, want *float64, relative float64) {
 	t.Helper()
 	if (got == nil) != (want == nil) {
@@ -74,8 +74,8 @@ func both(t *testing.T, name string, got, want *float64, relative float64) {
 	}
 }
 
-// dynamicsAgree compares what is said of two motions, one of them at rates lower
-// by factor.
+// dynamicsAgree compares two predictions of linear dynamics, of which got has
+// learning rates lower by factor.
 func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, relative float64) {
 	t.Helper()
 	if got.Scope != want.Scope {
@@ -89,7 +89,7 @@ func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, re
 		return &y
 	}
 	both(t, name+" critical learning rate", scaled(got.CriticalLearningRate), want.CriticalLearningRate, relative)
-	// An onset is a double root: good to the square root of rounding.
+	// An onset is a double root, accurate to the square root of rounding.
 	both(t, name+" onset", scaled(got.OscillationLearningRate), want.OscillationLearningRate, max(relative, 3e-6))
 	if factor != 1 {
 		return
@@ -97,7 +97,7 @@ func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, re
 	both(t, name+" radius", got.SpectralRadius, want.SpectralRadius, relative)
 	both(t, name+" critical interval", got.CriticalRefreshInterval, want.CriticalRefreshInterval, relative)
 	both(t, name+" relaxation", got.RelaxationRate, want.RelaxationRate, 1e3*relative)
-	// Two equal multipliers, of equal arms, split by the root of rounding.
+	// Equal multipliers, of equal arms, differ by the square root of rounding.
 	both(t, name+" ζ", got.DampingRatio, want.DampingRatio, max(relative, 1e-7))
 	both(t, name+" Var J", got.StationaryVariance.ExpectedReward, want.StationaryVariance.ExpectedReward, relative)
 	both(t, name+" Var z", got.StationaryVariance.LogitGap, want.StationaryVariance.LogitGap, relative)
@@ -106,21 +106,21 @@ func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, re
 		return
 	}
 	for i, z := range want.Multipliers {
-		if size := math.Hypot(z[0], z[1]); size > 0.05 { // smaller ones may be defective zeros
+		if size := math.Hypot(z[0], z[1]); size > 0.05 { // smaller ones may be multiple zeros of a defective matrix
 			closeTo(t, name+" multiplier", math.Hypot(got.Multipliers[i][0], got.Multipliers[i][1]), size, 1e-6)
 		}
 	}
 }
 
-// Measured without error, nothing changes; 10 % stiffer, every threshold in η
-// falls by 1.1.
+// A stiffness measured without error changes no prediction; one that is 10 % larger
+// divides every threshold in η by 1.1.
 func TestMeasuredStiffness(t *testing.T) {
 	all := cells(t, 71)
 	for _, lag := range []rom.Lag{block(1), block(4), delay(2)} {
 		all = append(all, completions(rom.Ratio, rom.AtCurrent, lag), completions(rom.Unweighted, rom.AtSnapshot, lag))
 	}
 	for i, p := range all {
-		// A stride prime to 10 goes through every kind of staleness, lag and optimizer.
+		// A stride coprime to 10 covers every kind of staleness, lag and optimizer.
 		if i%(6*rom.Thin+1) != 0 && i < len(all)-6 {
 			continue
 		}
@@ -138,14 +138,14 @@ func TestMeasuredStiffness(t *testing.T) {
 		both(t, describe(p)+" sufficient", got.SufficientRule.CriticalLearningRate, want.SufficientRule.CriticalLearningRate, 1e-8)
 		both(t, describe(p)+" E J − J*", got.Moments.RewardShift, want.Moments.RewardShift, 1e-4)
 
-		// Planting a fault in the stiffness is the same as measuring it.
+		// Factors.Stiffness has the same effect as a measured stiffness of that factor.
 		planted := measured(t, p, 1)
 		planted.Factors.Stiffness = 1.1
 		dynamicsAgree(t, describe(p)+" planted", rom.Predict(planted).Exact, stiffer.Exact, 1, 1e-12)
 	}
 }
 
-// A measurement says something of the free direction (1, …, 1): it is not heard.
+// Measured entries along the free direction (1, …, 1) have no effect.
 func TestMeasuredStiffnessOfTheFreeDirection(t *testing.T) {
 	for _, p := range []rom.Params{with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0.9, block(3)), completions(rom.Ratio, rom.AtCurrent, delay(3))} {
 		p = measured(t, p, 1)
@@ -166,8 +166,9 @@ func TestMeasuredStiffnessOfTheFreeDirection(t *testing.T) {
 	}
 }
 
-// Rounding where theory has nothing leaves a frozen force frozen: a block of
-// 20,000 steps is in scope for a force that is all frozen, or all current, only.
+// A rounding error in a part that is 0 in theory leaves a frozen force frozen. A block
+// of 20,000 steps shows it: it is in scope only for a force that is entirely frozen
+// or entirely current.
 func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 	frozen := with(bandit(rom.Unscaled, 0.5, 16), 1e-6, 0.9, block(20_000))
 	current := frozen
@@ -181,7 +182,7 @@ func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 		}
 		dynamicsAgree(t, name, rom.Predict(disturbed(p, 1e-12, 1)).Exact, want.Exact, 1, 1e-9)
 		if got := rom.Predict(disturbed(p, 1e-5, 1)).Exact; got.Scope.In && name != "eight arms" {
-			t.Errorf("%s: an error of 1e-5 passes for nothing", name)
+			t.Errorf("%s: in scope with an error of 1e-5, which is not rounding", name)
 		}
 	}
 	for _, k := range []int{1, 2, 16} {
@@ -192,9 +193,8 @@ func TestMeasuredRoundingKeepsAFrozenForce(t *testing.T) {
 	}
 }
 
-// Errors that make the matrices of independent modes asymmetric leave them
-// independent (what is said of them so is the sufficient rule), equal modes
-// included.
+// Modes stay independent under errors that make their matrices asymmetric, equal
+// modes included. The sufficient rule, given for independent modes only, shows it.
 func TestMeasuredModesStayIndependent(t *testing.T) {
 	for _, lag := range []rom.Lag{block(4), delay(3)} {
 		p := measured(t, completions(rom.Unweighted, rom.AtSnapshot, lag), 1)
@@ -209,9 +209,10 @@ func TestMeasuredModesStayIndependent(t *testing.T) {
 	}
 }
 
-// The Figure 6 of the stand-in at errors of 0.3 % of the largest stiffness, both
-// readings, delays up to 20: thresholds are found, they are where the recursion
-// at those matrices first loses stability, and they are near those without error.
+// Figure 6 for eight arms measured with errors of 0.3 % of the largest stiffness, in
+// both readings, with delays up to 20: thresholds are found, they are where the
+// recursion with those matrices first loses stability, and they are near those
+// without error.
 func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 	for _, c := range []struct {
 		weighting rom.Weighting
@@ -219,10 +220,10 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 	}{{rom.Ratio, rom.AtCurrent}, {rom.Unweighted, rom.AtSnapshot}} {
 		for _, lag := range []rom.Lag{delay(1), delay(7), delay(20), block(12)} {
 			p := disturbed(measured(t, completions(c.weighting, c.at, lag), 1), 1e-3, 5)
-			const limit = 500 // a second and a half
+			const limit = 500 // yardsticks, about a second and a half
 			var got rom.Prediction
 			if n := rom.Yardsticks(limit, func() { got = rom.Predict(p) }); n >= limit {
-				t.Errorf("%s: took %.0f yardsticks", describe(p), n)
+				t.Errorf("%s: Predict took %.0f yardsticks", describe(p), n)
 			}
 			rate := said(t, describe(p), got.Exact.CriticalLearningRate)
 			for _, share := range []float64{0.05, 0.3, 0.6, 0.9, 1 - 1e-6} {
@@ -255,20 +256,20 @@ func TestMeasuredThresholdsOfEightArms(t *testing.T) {
 	}
 }
 
-// Matrices of another size are their caller's mistake.
+// Measured matrices of a size other than A×A panic.
 func TestMeasuredStiffnessOfAnotherBandit(t *testing.T) {
 	p := measured(t, bandit(rom.Unscaled, 0.5, 16), 1)
 	p.Arms = append(p.Arms, p.Arms[0])
 	p.Reference = append(p.Reference, 0)
 	defer func() {
 		if recover() == nil {
-			t.Error("2×2 matrices serve three arms")
+			t.Error("no panic for 2×2 matrices and three arms")
 		}
 	}()
 	rom.Predict(p)
 }
 
-// The reduced-order curve follows the measured stiffness.
+// ClosedForm uses the measured stiffness.
 func TestClosedFormOfAMeasuredStiffness(t *testing.T) {
 	p := with(bandit(rom.Unscaled, 0.5, 16), 0.01, 0.5, delay(2))
 	f, _ := rom.Reached(p)

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The oracle is the algorithm of docs/theory.md §1 written out sample by
-// sample, and the linear recursions of §5 stepped one by one: slow, and
-// nothing but the definitions.
+// The oracle is the algorithm of docs/theory.md §1 written out sample by sample, and
+// the linear recursions of §5 iterated step by step. It is slow and uses nothing
+// except the definitions.
 
 // closeTo fails unless got is within tol of want.
 func closeTo(t testing.TB, name string, got, want, tol float64) {
@@ -23,15 +23,15 @@ func closeTo(t testing.TB, name string, got, want, tol float64) {
 	}
 }
 
-// printed fails unless got rounds to the number printed with the given unit in
-// its last digit: half a unit for the rounding of the print, twice that for a
-// number that was itself rounded on the way.
+// printed fails unless got agrees with a printed number to within one unit of its
+// last digit: half a unit for rounding in print, and as much again for numbers that
+// were rounded before.
 func printed(t testing.TB, name string, got, want, lastUnit float64) {
 	t.Helper()
 	closeTo(t, name, got, want, lastUnit)
 }
 
-// said returns the value of a prediction that has to be there.
+// said returns the value of a prediction, which must not be nil.
 func said(t testing.TB, name string, v *float64) float64 {
 	t.Helper()
 	if v == nil {
@@ -64,7 +64,7 @@ func oracleReward(p rom.Params, theta []float64) float64 {
 	return j
 }
 
-// outcome is one value that one arm's reward takes.
+// outcome is one value of one arm's reward.
 type outcome struct {
 	arm    int
 	reward float64
@@ -215,7 +215,7 @@ func (m *moments) add(w float64, g []float64) {
 
 func (m *moments) cov(a, b int) float64 { return m.second[a][b] - m.mean[a]*m.mean[b] }
 
-// oracleForce enumerates every group in order: every arm and reward of every sample.
+// oracleForce enumerates every ordered group: every arm and reward of every sample.
 func oracleForce(p rom.Params, theta, old []float64) *moments {
 	out := oracleOutcomes(p, old)
 	m := newMoments(len(theta))
@@ -438,9 +438,9 @@ func (l linearMap) radius() float64 {
 	return r
 }
 
-// growth is the factor per period by which a start without symmetry grows,
-// measured over the second half of the given number of periods: the brute
-// answer to "stable or not".
+// growth returns the factor per period by which a start without symmetry grows,
+// measured over the second half of the given number of periods. Below 1 the
+// recursion is stable.
 func (l linearMap) growth(periods int) float64 {
 	s := make([]float64, l.slots()*l.dim())
 	for i := range s {
@@ -466,13 +466,13 @@ func (l linearMap) growth(periods int) float64 {
 }
 
 // stationary steps the covariance of the recursion with white noise of
-// covariance noise until it stops moving, and returns the covariance of x at
+// covariance noise until it no longer changes, and returns the covariance of x at
 // the refresh instants and its average over the phases.
 func (l linearMap) stationary(noise *mat.Dense) (atRefresh, average *mat.Dense) {
 	n, size := l.dim(), l.slots()*l.dim()
 	phase := make([]*mat.Dense, l.period())
 	inject := mat.NewDense(size, size, nil)
-	into := mat.NewDense(size, n, nil) // what a unit of noise adds to the state
+	into := mat.NewDense(size, n, nil) // change of the state per unit of noise
 	for c := range n {
 		s, unit := make([]float64, size), make([]float64, n)
 		unit[c] = 1
@@ -510,7 +510,7 @@ func (l linearMap) stationary(noise *mat.Dense) (atRefresh, average *mat.Dense) 
 	}
 }
 
-// inArms carries a covariance of the centred coordinates back to the logits.
+// inArms transforms a covariance of the centred coordinates to the logits.
 func (l linearMap) inArms(c *mat.Dense) *mat.Dense {
 	var out mat.Dense
 	out.Product(l.basis, c, l.basis.T())
@@ -547,8 +547,8 @@ func bandit(scale rom.Scale, strength float64, groupSize int) rom.Params {
 	}
 }
 
-// free makes the cell one whose scale, weighting and so on do not matter: two
-// equal arms at the uniform reference, so λ = β/2 and the whole force is frozen.
+// free returns a cell in which scale, weighting and so on do not matter: two equal
+// arms at the uniform reference, so λ = β/2 and the whole force is frozen.
 func free(stiffness, eta, mu float64, lag rom.Lag) rom.Params {
 	p := bandit(rom.Unscaled, 2*stiffness, 16)
 	p.Arms = []rom.Arm{{Mean: 0.5}, {Mean: 0.5}}

@@ -165,9 +165,9 @@ func TestMeanFieldNearTheFixedPoint(t *testing.T) {
 	}
 }
 
-// The mean field is the optimizer of docs/theory.md §1 fed with E[g]; Adam's
-// second moment is fed with E[g²] = (E g)² + Var g, without which it would not
-// be the heavy ball of §6 near the fixed point.
+// The mean field is the optimizer of docs/theory.md §1 applied to E[g]. Adam's second
+// moment averages E[g²] = (E g)² + Var g; without Var g Adam would not be the heavy
+// ball of §6 near the fixed point.
 func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 	schedules := []rom.Optimizer{
 		{Method: rom.HeavyBall, Rate: 0.3, Momentum: 0.8},
@@ -232,7 +232,7 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 					}
 					next = i + 1
 					pi, want := oracleSoftmax(theta), oracleSoftmax(history[i])
-					for a := range pi { // round-off, and what a contraction or a slow growth makes of it in 60 steps
+					for a := range pi { // rounding, amplified over 60 steps
 						closeTo(t, describe(p)+" policy", pi[a], want[a], 1e-11)
 					}
 				})
@@ -244,8 +244,8 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 	}
 }
 
-// Ratio, exact current KL, 0/1 arms, G = ∞, a refresh only when the inner
-// problem is solved: logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1})))
+// Ratio, exact current KL, 0/1 arms, G = ∞, and refresh intervals so long that the
+// inner problem is solved at each refresh: logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1})))
 // (docs/theory.md §6); without scale one refresh is enough.
 func TestRecurrence(t *testing.T) {
 	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
@@ -253,7 +253,8 @@ func TestRecurrence(t *testing.T) {
 		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
 		p.Reference = gapAt(-0.5)
 		p.Weighting, p.Anchor = rom.Ratio, rom.AtCurrent
-		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 a step, e^{−40} after 200.
+		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 per step, e^{−40} after
+		// 200 steps.
 		p = with(p, 0.5, 0, block(400))
 		z := -0.5
 		rom.MeanField(p, p.Reference, 2000, func(i int, theta []float64) {
@@ -274,8 +275,8 @@ func TestRecurrence(t *testing.T) {
 
 // Without KL the tails are algebraic (docs/theory.md §6): q → (1−μ)/(2ηc_GΔt);
 // std with 0/1 arms 1/(ηt)² at G = ∞ and 1/(2η√(G−1)t) at finite G. The slope
-// of 1/q (of 1/√q) between T and 2T is free of the constant of integration;
-// what is left is of order Gq.
+// of 1/q (of 1/√q) between T and 2T does not depend on the constant of integration;
+// the remaining error is of order Gq.
 func TestTailsWithoutKL(t *testing.T) {
 	slope := func(p rom.Params, steps int, of func(q float64) float64) (perStep, q float64) {
 		var first float64
@@ -303,8 +304,8 @@ func TestTailsWithoutKL(t *testing.T) {
 	closeTo(t, describe(p)+" d(1/q)/dt", got/(2*0.1*math.Sqrt(15)), 1, 2*16*q)
 }
 
-// Several arms: from a start along one mode the closed form is that mode's, and
-// away from it the prediction is out of scope.
+// Several arms: from a start along one mode the closed form is that of the mode; from
+// any other start it is out of scope.
 func TestClosedFormAlongAMode(t *testing.T) {
 	p := with(bandit(rom.Unscaled, 0.5, 16), 0.01, 0.9, block(1))
 	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.6}), []float64{0.1, 0, -0.2}
@@ -324,8 +325,8 @@ func TestClosedFormAlongAMode(t *testing.T) {
 		}
 		kappa, j0 := 0.01*mode.Total, oracleReward(p, init)
 		for i, x := range mapCurve(kappa, 0.9, 3000) {
-			// The error is of first order in κ: 1e-4 at κ = 1e-3, so printed to
-			// within a factor two.
+			// The error is of first order in κ: about 1e-4 at κ = 1e-3, and so given
+			// within a factor of two.
 			closeTo(t, "J along a mode", (j(float64(i))-star.Reward)/(j0-star.Reward), x, 0.2*kappa)
 		}
 	}
@@ -336,6 +337,6 @@ func TestClosedFormAlongAMode(t *testing.T) {
 		}
 	}
 	if _, scope := rom.ClosedForm(p, init); scope.In || scope.Because == "" {
-		t.Error("a start off every mode is said to be in scope")
+		t.Error("a start along no single mode is in scope")
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // The paper's ζ at its Figure 6, η = 0.30, μ = 0.80, K = 0.12: below 1 for every
-// lag (docs/theory.md §9); and it is what the rule and the reduced-order model of
-// a frozen force under delay say.
+// lag (docs/theory.md §9). It equals the damping ratio of the paper's rule and that of
+// the reduced-order model for a frozen force under delay.
 func TestPaperDampingRatio(t *testing.T) {
 	for _, c := range []struct {
 		tau  int
@@ -21,7 +21,7 @@ func TestPaperDampingRatio(t *testing.T) {
 		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.PaperRule.DampingRatio), got, 1e-12)
 		closeTo(t, "ζ of the model", said(t, "ζ of the model", p.LeadingOrder.DampingRatio), got, 1e-12)
 	}
-	// A block of the paper has the age K_ref throughout.
+	// For a block, too, the paper takes the age K_ref throughout.
 	inBlock := rom.Predict(free(0.12, 0.3, 0.8, block(4)))
 	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.PaperRule.DampingRatio), rom.PaperDampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
 	if beyond := rom.PaperDampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {

@@ -8,7 +8,7 @@ import (
 	"grposim/rom"
 )
 
-// recurrent is the cell of the recurrence (docs/theory.md §6): ratio, exact KL at
+// recurrent returns the cell of the recurrence (docs/theory.md §6): ratio, exact KL at
 // the current policy, two 0/1 arms, std scale, G = ∞.
 func recurrent(beta, reference float64) rom.Params {
 	p := bandit(rom.GroupStd, beta, rom.Infinite)
@@ -45,8 +45,9 @@ func TestRefreshedIsThePublishedRecurrence(t *testing.T) {
 	}
 }
 
-// For any arms and any exactly known force: the mean force with that snapshot
-// vanishes there, and its fixed points are the theory's.
+// For any arms and any exactly known force: at the policy that Refreshed returns the
+// mean force with the given snapshot vanishes, and the fixed points of Refreshed are
+// those of the theory.
 func TestRefreshedSolvesTheBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	for i := range 60 {
@@ -69,8 +70,8 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 	}
 }
 
-// A long block ends there: e^{−ηλK} with the slowest rate ηβ min π ≥ 0.004 a
-// step is 1e-14 after 8000.
+// A long block of the mean field ends where Refreshed says: e^{−ηλK}, with the slowest
+// rate ηβ min π ≥ 0.004 per step, is 1e-14 after 8000 steps.
 func TestLongBlockEndsRefreshed(t *testing.T) {
 	p := with(recurrent(1.2, 0), 0.2, 0, block(8000))
 	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0.4}, {Law: rom.Constant, Mean: 0}}
@@ -85,7 +86,8 @@ func TestLongBlockEndsRefreshed(t *testing.T) {
 	})
 }
 
-// Where the iteration is another, or none, it says so.
+// Refreshed is out of scope, with a reason, where the recurrence is another or does
+// not exist.
 func TestScopeOfTheRecurrence(t *testing.T) {
 	for name, change := range map[string]func(p *rom.Params){
 		"clip":             func(p *rom.Params) { p.Weighting, p.ClipLow, p.ClipHigh = rom.Clipped, 0.2, 0.2 },
@@ -103,7 +105,7 @@ func TestScopeOfTheRecurrence(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, logits, scope)
 		}
 	}
-	// Rewards that do not vary push nowhere: the block ends at the reference.
+	// Without a difference of rewards there is no force: the block ends at the reference.
 	p := recurrent(1, -1)
 	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 1}}
 	closeTo(t, "no variance", gapOf(refreshed(t, p, gapAt(3))), -1, 1e-14)
@@ -136,7 +138,8 @@ func TestSkewMultiplier(t *testing.T) {
 			return []float64{place(refreshed(t, p, onCurve(at+shift)))}
 		})[0]
 		got := rom.SkewMultiplier(p, onCurve(at))
-		// As checkStiffness, times t′ of up to 1/(βs) over the two arms' distance.
+		// The error of checkStiffness times t′, which is up to 1/(βs) over the distance
+		// of the two means.
 		closeTo(t, describe(p)+" slope", got, slope, 1e-10*(1+math.Abs(slope)))
 		if law != rom.Constant {
 			continue

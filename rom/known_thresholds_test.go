@@ -64,7 +64,7 @@ func TestPrintedThresholds(t *testing.T) {
 			worst, least = max(worst, ratio), min(least, ratio)
 		}
 	}
-	// Block, K ≥ 2: 2 to 5.7 times too cautious.
+	// Block, K ≥ 2: the rule is too strict by a factor of 2 to 5.7.
 	printed(t, "the most cautious", worst, 5.68, 0.01)
 	printed(t, "the least cautious", least, 2, 0.01)
 	for k := 1; k <= 40; k++ {
@@ -73,7 +73,7 @@ func TestPrintedThresholds(t *testing.T) {
 		closeTo(t, "no momentum, delay", rom.DelayThreshold(0, k), 2*math.Sin(math.Pi/(2*(2*float64(k)+1))), 1e-12)
 		closeTo(t, "no momentum, Nesterov", rom.NesterovThreshold(0, k), 2/float64(k), 1e-12)
 	}
-	// μ = 0, τ → ∞: the rule is π/2 too cautious; the next term is 1/(2τ).
+	// μ = 0, τ → ∞: the rule is too strict by a factor of π/2; the next term is 1/(2τ).
 	closeTo(t, "long delay", rom.DelayThreshold(0, 4000)*4000, math.Pi/2, math.Pi/2/4000)
 	// On-policy ζ = 1 over the exact onset (docs/theory.md §4).
 	for _, c := range []struct{ mu, want, unit float64 }{{0.5, 0.971, 1e-3}, {0.9, 0.9993, 1e-4}} {
@@ -122,8 +122,8 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 				at := func(f float64) linearMap {
 					return scalarMap(rom.Optimizer{Method: c.method, Rate: f * k, Momentum: mu}, rom.Lag{Kind: c.kind, Age: age}, 0, 1)
 				}
-				// An eigenvalue of a matrix of this size is good to √ε when
-				// it is nearly double, which at a crossing it is not: ε·size/gap.
+				// An eigenvalue of such a matrix is accurate to √ε if it is nearly
+				// double, but at a crossing it is simple: ε·size/gap.
 				closeTo(t, c.name+" radius at the threshold", at(1).radius(), 1, 1e-9)
 				for _, f := range grid(0.02, 0.998, 40) {
 					if r := at(f).radius(); r >= 1 {
@@ -136,7 +136,7 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 			}
 		}
 	}
-	// … and by nothing but iteration.
+	// The same by iteration alone.
 	for _, mu := range []float64{0, 0.9} {
 		for _, k := range []int{1, 2, 5, 8} {
 			kappa := rom.BlockThreshold(mu, k)
@@ -187,7 +187,7 @@ func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// critical returns Exact.CriticalLearningRate times λ.
+// critical returns the exact critical ηλ: Exact.CriticalLearningRate times λ.
 func critical(t *testing.T, p rom.Params) float64 {
 	t.Helper()
 	got := rom.Predict(p)
@@ -261,7 +261,7 @@ func TestWindowOfInstability(t *testing.T) {
 	}
 }
 
-// cells is a spread of cells with every kind of staleness.
+// cells returns cells of every kind of staleness, lag and optimizer.
 func cells(t *testing.T, seed uint64) []rom.Params {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var all []rom.Params
@@ -301,7 +301,7 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 // column by column; and of plain iteration.
 func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 	for i, p := range cells(t, 31) {
-		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays of several arms takes long
+		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays with several arms is slow
 			continue
 		}
 		got := rom.PredictDynamics(p)
@@ -326,7 +326,7 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 			for _, e := range m.multipliers() {
 				nearest = min(nearest, cmplx.Abs(e-complex(z[0], z[1])))
 			}
-			// A defective zero of a long history is known to ε^(1/τ) only.
+			// A multiple zero of the companion of a long delay is accurate to ε^(1/τ) only.
 			if size > 0.05 {
 				closeTo(t, describe(p)+" multiplier", nearest, 0, 1e-5)
 			}
@@ -401,7 +401,7 @@ func TestOscillationLearningRate(t *testing.T) {
 				q := with(p, 0.01, mu, c.lag)
 				q.Optimizer.Method = c.method
 				got := rom.Predict(q)
-				// A double root is found to the root of the round-off.
+				// A double root is accurate to the square root of rounding.
 				closeTo(t, describe(q)+" onset", said(t, describe(q), got.Exact.OscillationLearningRate)*got.Stiffness.Total, c.want, 1e-6*c.want)
 			}
 		}
@@ -432,7 +432,7 @@ func TestRules(t *testing.T) {
 		bound := min((1-mu)/(math.Abs(s.Stale)*k), 2*(1+mu)/(s.Fresh+math.Abs(s.Stale)))
 		closeTo(t, "sufficient η", said(t, "sufficient η", got.SufficientRule.CriticalLearningRate)/bound, 1, 1e-12)
 		if c := said(t, "exact η", got.Exact.CriticalLearningRate); c < bound*(1-1e-9) {
-			t.Errorf("%s: unstable at %v, the sufficient rule promises %v", describe(p), c, bound)
+			t.Errorf("%s: unstable from %v, below the bound %v of the sufficient rule", describe(p), c, bound)
 		}
 		if eta*(s.Fresh+math.Abs(s.Stale)) < 2*(1+mu) && got.SufficientRule.CriticalRefreshInterval != nil {
 			closeTo(t, "sufficient K", *got.SufficientRule.CriticalRefreshInterval*math.Abs(s.Stale)*eta/(1-mu), 1, 1e-12)
@@ -467,7 +467,7 @@ func TestSkewLaw(t *testing.T) {
 		p, _, _ := randomCell(r, rom.Constant, 4, rom.Infinite)
 		p.Weighting, p.Strength = rom.Ratio, 0.6+r.Float64()
 		f, ok := rom.Reached(p)
-		if !ok || slices.Min(f.Policy) < 0.01 { // weak KL: no fixed point, or one that takes too long
+		if !ok || slices.Min(f.Policy) < 0.01 { // weak KL: there is no fixed point, or its relaxation is too slow
 			continue
 		}
 		compared++
@@ -478,7 +478,7 @@ func TestSkewLaw(t *testing.T) {
 		}
 		want := -s3 / math.Pow(s2, 1.5) / (2 * p.Strength)
 		modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
-		slow := math.Inf(1) // what a long block lets die out is the fresh part
+		slow := math.Inf(1) // the smallest fresh stiffness, which decays last in a long block
 		for _, m := range modes {
 			slow = min(slow, m.Fresh)
 		}
@@ -548,8 +548,8 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 	}
 }
 
-// The stand-in for the paper's eight completions at Figure 6's η = 0.30,
-// μ = 0.80, β = 1. As the update is written (ratio, KL at the current policy) no
+// The substitute for the paper's eight completions at Figure 6's η = 0.30, μ = 0.80,
+// β = 1. As the update is written (ratio, KL at the current policy) no
 // lag up to 20 destabilizes it; with the whole force at the snapshot the first
 // unstable lag is 1.06 to 1.57 times the rule with the largest stiffness.
 func TestLagOfTheEightCompletions(t *testing.T) {
@@ -586,8 +586,8 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 	}
 }
 
-// At a learning rate that is unstable on-policy the critical interval is the
-// smallest there is: one step of a block, no delay.
+// At a learning rate that is unstable on-policy the critical interval is the smallest
+// possible: 1 for a block, 0 for a delay.
 func TestCriticalIntervalOfAnUnstableRate(t *testing.T) {
 	for _, c := range []struct {
 		lag  rom.Lag

@@ -95,9 +95,9 @@ func TestVarianceInClosedForm(t *testing.T) {
 					slope := (gapPredicted(t, p)/leading - 1) / kappa
 					off[i] = slope - (s.Stale/s.Total*age/(1-mu) + 1/(2*(1+mu)))
 				}
-				// The series is in κ times the longest time there is, length: what
-				// is left of the slope is length²κ, and half of that at half the
-				// rate up to length³κ². Round-off is 1e-12/κ.
+				// The series is in κ times length, the longest time scale in steps. The
+				// error of the slope is length²κ, and half of that at half the rate up to
+				// length³κ². Rounding adds 1e-12/κ.
 				length := (age+1)/(1-mu) + 1
 				closeTo(t, describe(p)+" first order", off[0], 0, length*length*2e-4)
 				closeTo(t, describe(p)+" first order, extrapolated", 2*off[1]-off[0], 0, length*length*length*4e-8+1e-8)
@@ -106,8 +106,9 @@ func TestVarianceInClosedForm(t *testing.T) {
 	}
 }
 
-// The stationary covariance stepped until it stops moving, for every lag,
-// optimizer and share of staleness, several arms too; Var J = ∇Jᵀ Σ ∇J.
+// The predicted variances against the covariance stepped until it no longer changes,
+// for every lag, optimizer and share of staleness, with several arms as well;
+// Var J = ∇Jᵀ Σ ∇J.
 func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 	compared := 0
 	for i, p := range cells(t, 41) {
@@ -145,7 +146,7 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// B groups divide the variance by B; a planted noise multiplies it.
+// B groups divide the variance by B; Factors.Noise multiplies it.
 func TestVarianceScalesWithTheNoise(t *testing.T) {
 	p := with(bandit(rom.GroupStd, 1.2, 64), 0.1, 0.5, block(4))
 	v := gapPredicted(t, p)
@@ -158,11 +159,11 @@ func TestVarianceScalesWithTheNoise(t *testing.T) {
 	p.Factors.Stiffness = 2
 	q := p
 	q.Factors = rom.Unit
-	q.Optimizer.Rate *= 2 // a force twice as stiff is a rate twice as large with a quarter of the noise
+	q.Optimizer.Rate *= 2 // doubling the force equals doubling the rate with a quarter of the noise
 	closeTo(t, "stiffness × 2", gapPredicted(t, p), gapPredicted(t, q)/4, 1e-10*v)
 }
 
-// nonlinear is the exact stationary law of the on-policy chain without
+// nonlinear computes the exact stationary law of the on-policy chain without
 // momentum, z' = z + η·2g_1, at finite G: the transfer operator on Chebyshev
 // polynomials, with every outcome of a group enumerated, and its invariant
 // functional.
@@ -265,7 +266,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 		if c.varianceWithin > 0 {
 			closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1, c.varianceWithin)
 		} else if got.Moments.RewardVariance != nil {
-			t.Errorf("%s: the second-order Var J holds without scale only", name)
+			t.Errorf("%s: a second-order Var J is predicted with scale, want none", name)
 		}
 	}
 }
@@ -298,7 +299,8 @@ func TestSecondOrderMoments(t *testing.T) {
 			d2 := (16*(d(z+h)+d(z-h)) - (d(z+2*h) + d(z-2*h)) - 30*d(z)) / (12 * h * h) / d(z)
 			want := 0.49 * pq * pq * v * (1 + v*(pq-(1-2*pp)*d1+d2/2))
 			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, max(1e-7, v*within))
-			// Zero-variance groups: J^G + (1−J)^G, spread and drift adding second order.
+			// Zero-variance groups: J^G + (1−J)^G plus second-order terms from variance and
+			// shift.
 			j, n := got.FixedPoint.Reward, float64(p.GroupSize)
 			at := math.Pow(j, n) + math.Pow(1-j, n)
 			curve := n * n / (j * j) * at * 0.49 * pq * pq * v
@@ -383,8 +385,8 @@ func TestAdam(t *testing.T) {
 		closeTo(t, "rate over its leading order", rate/(10*kappa), 1, 2*rate*10)
 		printed(t, "rate", rate, want, 1e-7)
 
-		// The mean field relaxes at that rate once the moments have settled, up
-		// to the offset.
+		// Once Adam's moments are stationary the mean field relaxes at that rate, up to
+		// the offset.
 		var first, last float64
 		rom.MeanField(p, gapAt(star+1e-4), 2000, func(i int, theta []float64) {
 			switch i {
@@ -398,17 +400,17 @@ func TestAdam(t *testing.T) {
 
 		got := rom.Predict(p)
 		if got.Exact.Scope.In {
-			t.Error("Adam's exact linear dynamics are said to be in scope")
+			t.Error("Adam's exact linear dynamics are in scope")
 		}
 		if got.Noise.In {
-			t.Error("Adam's stationary state is said to be in scope")
+			t.Error("Adam's stationary state is in scope")
 		}
-		// … to first order in κ.
+		// The formula holds to first order in κ.
 		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z", got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
 	}
 }
 
-// Where a stationary state is out of scope the prediction says so.
+// Noise is out of scope, with a reason, where the theory has no stationary state.
 func TestScopeOfTheNoise(t *testing.T) {
 	in := with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0, block(1))
 	if !rom.Predict(in).Noise.In {
@@ -438,7 +440,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 		t.Errorf("graded rewards at finite G: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
 	}
 	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
-		t.Error("Bernoulli arms and infinite groups have an exact force")
+		t.Error("the force of Bernoulli arms or infinite groups is not exact")
 	}
 }
 
@@ -453,7 +455,7 @@ func TestPaperVariance(t *testing.T) {
 	p := bandit(rom.Unscaled, 0.5, 16)
 	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.5}), []float64{0, 0, 0}
 	if rom.Predict(p).PaperVariance != nil {
-		t.Error("the paper's variance is of one order parameter: two arms only")
+		t.Error("the paper's variance is predicted for more than two arms")
 	}
 }
 
@@ -488,7 +490,7 @@ func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
 	}
 }
 
-// Without a penalty, or below β_c, nothing is at rest and nothing is predicted of it.
+// Without a penalty, or below β_c, there is no fixed point and no prediction at one.
 func TestNoFixedPoint(t *testing.T) {
 	below := bandit(rom.GroupStd, 0.9*rom.BetaCritical(0), rom.Infinite)
 	below.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}

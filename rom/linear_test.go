@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reference is the bandit of docs/theory.md §5.
+// reference returns the reference bandit of docs/theory.md §5.
 func reference(scale Scale, beta float64, size int) Params {
 	return Params{
 		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, Reference: []float64{0, 0},
@@ -27,7 +27,7 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// The closed forms of a frozen mode are where the general map loses stability:
+// At the closed-form threshold of a frozen mode the general map loses stability:
 // radius below 1 just under the threshold, at or above 1 just over, and no
 // instability on a grid before it.
 func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
@@ -65,8 +65,8 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 	}
 }
 
-// Onsets: the dominant multipliers are real and positive below, a complex pair
-// above. At a double root an error ε in κ moves them by √ε.
+// The dominant multipliers are real and positive below the onset of oscillation and a
+// complex pair above. At a double root an error ε in κ moves them by √ε.
 func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 	for _, mu := range []float64{0.3, 0.9} {
 		for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestInstabilityWindow(t *testing.T) {
 	}
 }
 
-// Doubling solves X = AXAᵀ + Q: it equals the sum of a long product.
+// Doubling solves X = AXAᵀ + Q: the result equals the sum of the series ΣAⁿQAᵀⁿ.
 func TestLyapunovAgainstTheSeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := 1; n <= 6; n++ {
@@ -213,8 +213,8 @@ func TestLyapunovAgainstTheSeries(t *testing.T) {
 	}
 }
 
-// A folded bandit says what the same bandit says arm by arm: every multiplier,
-// threshold and moment, over all estimators and both lags.
+// A folded bandit gives the same predictions as the bandit arm by arm: every
+// multiplier, threshold and moment, for all estimators and both lags.
 func TestFoldingChangesNothing(t *testing.T) {
 	base := Params{
 		Arms:      []Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
@@ -237,7 +237,8 @@ func TestFoldingChangesNothing(t *testing.T) {
 			values := multipliers(m.whole.period())
 			for i, z := range folded.Exact.Multipliers {
 				// Sorting may exchange equal moduli, and the copies of a symmetric
-				// multiplier are n-fold eigenvalues: rounding^(1/2) apart at worst.
+				// multiplier are n-fold eigenvalues, which differ by at most the square
+				// root of rounding.
 				if d := math.Abs(cmplx.Abs(complex(z[0], z[1])) - cmplx.Abs(values[i])); d > 1e-7 {
 					t.Fatalf("%+v: multiplier %d differs by %v", p, i, d)
 				}
@@ -269,7 +270,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		r := newRest(f, f.reached())
 		m := r.newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
 		if m.coupled {
-			t.Fatal("a frozen force decouples")
+			t.Fatal("the modes of a frozen force are coupled")
 		}
 		rate, onset, least := never, never, never
 		for _, s := range m.parts {
@@ -285,9 +286,9 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 	}
 }
 
-// Two modes ring where one of their slow multipliers is complex or negative;
-// what momentum adds does not count, nor what rounding does to a double or a
-// zero multiplier.
+// Two modes oscillate if one of their slow multipliers is complex or negative. The
+// fast multipliers that momentum adds do not count, nor does the effect of rounding
+// on a double or a zero multiplier.
 func TestRings(t *testing.T) {
 	for _, c := range []struct {
 		values []complex128

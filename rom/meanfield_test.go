@@ -14,9 +14,9 @@ func path(p Params, init []float64, steps int) []float64 {
 	return rewards
 }
 
-// From a small offset the mean field is the linear map: it decays by the
-// spectral radius a period. The offset 1e-6 leaves relative errors of its size,
-// rounding over it 1e-10.
+// From a small offset the mean field follows the linear map: it decays by the spectral
+// radius per period. The offset 1e-6 leaves relative errors of its own size, and
+// rounding relative to it 1e-10.
 func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
 	for _, method := range []Method{HeavyBall, Nesterov} {
 		for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
@@ -26,7 +26,7 @@ func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
 			p.Lag = lag
 			d := Predict(p)
 			if d.Exact.Multipliers[0][1] != 0 {
-				t.Fatal("the dominant multiplier is meant to be real")
+				t.Fatal("the dominant multiplier is complex, want a cell where it is real")
 			}
 			const x = 1e-6
 			init := []float64{d.FixedPoint.Logits[0] + x, d.FixedPoint.Logits[1] - x}
@@ -94,7 +94,7 @@ func TestResponseSolvesItsEquation(t *testing.T) {
 	}
 }
 
-// A schedule follows its formula at its corners.
+// A schedule follows its formula at the ends of warmup and decay.
 func TestRateOfASchedule(t *testing.T) {
 	o := Optimizer{Rate: 2, Decay: Cosine, Warmup: 4, Total: 12}
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestAdamIsAHeavyBall(t *testing.T) {
 	}
 }
 
-// Adam divides by the root of E[g²], so that a group's noise slows it.
+// Adam divides by the root of E[g²], so the noise of a group slows it down.
 func TestAdamMeanFieldFeelsNoise(t *testing.T) {
 	p := reference(Unscaled, 0.5, 8)
 	p.Optimizer = Optimizer{Method: Adam, Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
@@ -140,20 +140,19 @@ func TestAdamMeanFieldFeelsNoise(t *testing.T) {
 	quiet.GroupSize = Infinite
 	noisy, exact := path(p, []float64{0, 0}, 100), path(quiet, []float64{0, 0}, 100)
 	if kind, _ := MeanField(quiet, []float64{0, 0}, 1, func(int, []float64) {}); kind != Exact {
-		t.Errorf("G = ∞ is %v", kind)
+		t.Errorf("kind at G = ∞: %v", kind)
 	}
 	if kind, _ := MeanField(p, []float64{0, 0}, 1, func(int, []float64) {}); kind != LeadingOrder {
-		t.Errorf("finite G is %v", kind)
+		t.Errorf("kind at finite G: %v", kind)
 	}
 	if !(noisy[100]-noisy[0] < exact[100]-exact[0]) {
 		t.Errorf("noise does not slow Adam: %v against %v", noisy[100], exact[100])
 	}
 }
 
-// A learning rate near the largest number throws the logits out of the floats
-// on the first step with a force: what is visited before is finite, and the
-// answer says where it ended. On the way no probability may be NaN, which a
-// binomial refuses.
+// A learning rate near the largest number makes the logits overflow on the first step
+// with a force. All logits visited before are finite, and the scope says where the
+// run ended. No probability may be NaN on the way, at which binomial would panic.
 func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 	for _, method := range []Method{HeavyBall, Nesterov, Adam} {
 		p := reference(GroupStd, 100, 8)
@@ -178,7 +177,7 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 	}
 	visited := 0
 	if _, scope := MeanField(reference(GroupStd, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
-		t.Errorf("a quiet run: %+v, %d of 6 visits", scope, visited)
+		t.Errorf("a run without overflow: %+v, %d of 6 visits", scope, visited)
 	}
 }
 
@@ -196,7 +195,8 @@ func TestBinomialRefusesNaN(t *testing.T) {
 }
 
 // A delay as long as the run keeps π_old at the start, as any longer delay and
-// a block without a refresh do. The last of 20 steps first moves it at a delay of 18.
+// a block without a refresh do. Of 20 steps the last is the first with another
+// snapshot at a delay of 18.
 func TestDelayLongerThanTheRun(t *testing.T) {
 	p := reference(GroupStd, 1.2, 8)
 	end := func(lag Lag) float64 {
@@ -211,6 +211,6 @@ func TestDelayLongerThanTheRun(t *testing.T) {
 		}
 	}
 	if end(Lag{Delay, 18}) == want {
-		t.Error("a delay of 18 of 20 steps never moves")
+		t.Error("the snapshot never changes at a delay of 18 in 20 steps")
 	}
 }

@@ -7,31 +7,36 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Measured is the stiffness as an experiment found it, A×A in the arms' own
-// logits: Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old. Factors.Stiffness multiplies
-// them as it does the closed forms. Their entries carry errors:
+// Measured is a stiffness measured in an experiment, in the logits of the single
+// arms. Factors.Stiffness multiplies it as it multiplies the closed forms.
+// Measured entries carry errors:
 //
-//   - What they say of the direction (1, …, 1), which is free, is projected out.
-//   - A part below unmeasurable of the total, of the matrices or in one mode, is
-//     taken for 0, so that a force that is all frozen or all current remains it.
-//   - Modes that mix by less than measuredMixing are taken for independent.
-//   - Errors beyond that couple modes that theory has independent. Thresholds and
-//     multipliers then follow from the matrices as they are, with errors of the
-//     order of theirs. An onset of oscillation in a block does not: of two modes
-//     alike, errors make a complex pair at any learning rate.
+//   - Components along (1, …, 1), a shift of all logits that no policy depends on,
+//     are projected out.
+//   - A part (fresh or stale) that is at most unmeasurable times the other, in the
+//     whole matrices or in one mode, is set to 0. A force that is entirely frozen
+//     or entirely current thus stays so.
+//   - Modes that mix by less than measuredMixing are treated as independent.
+//   - Larger errors couple modes that are independent in theory. Thresholds and
+//     multipliers then follow from the matrices as given, with errors of the same
+//     order. The onset of oscillation in a block does not: errors turn two modes of
+//     equal stiffness into a complex pair at any learning rate.
 //
-// Equal arms are not merged: their measured entries differ.
+// Equal arms are not merged, because their measured entries differ.
 type Measured struct {
-	Fresh, Stale *mat.Dense
+	Fresh *mat.Dense // Λ_f = −∂E[g]/∂θ, A×A
+	Stale *mat.Dense // Λ_s = −∂E[g]/∂θ_old, A×A
 }
 
 const (
-	// unmeasurable: rounding of a force of order 1, differenced over 1e-2, leaves
-	// 1e-14 where there is nothing; and 1e-9 of the total moves a threshold by that
-	// times the lag at most.
+	// unmeasurable is the ratio of two parts of the stiffness below which the
+	// smaller is set to 0. Differences of a force of order 1 over a step of 1e-2
+	// leave rounding errors of 1e-14 in a part that is exactly 0, and a part of
+	// 1e-9 of the total moves a threshold by at most 1e-9 times the lag, relatively.
 	unmeasurable = 1e-9
-	// measuredMixing is what the differences of smooth forces can leave; what is
-	// neglected moves a threshold by as much.
+	// measuredMixing is the relative mixing of independent modes that errors of
+	// differencing a smooth force can cause. Neglecting it moves a threshold by as
+	// much.
 	measuredMixing = 1e-6
 )
 
@@ -59,8 +64,8 @@ func (m *model) linearised(theta []float64) (fresh, stale *mat.Dense) {
 	return fresh, stale
 }
 
-// dropUnmeasurable takes a part of the stiffness below the resolution of a
-// measurement for 0.
+// dropUnmeasurable sets the fresh or the stale matrix to 0 if its largest entry is
+// at most unmeasurable times that of the other.
 func (l *linear) dropUnmeasurable() {
 	fresh, stale := norm(l.fresh.RawMatrix().Data), norm(l.stale.RawMatrix().Data)
 	if fresh <= unmeasurable*stale {
@@ -71,7 +76,7 @@ func (l *linear) dropUnmeasurable() {
 	}
 }
 
-// dropUnmeasurable does so in one mode.
+// dropUnmeasurable does the same to the two parts of one mode's stiffness.
 func (s *scalar) dropUnmeasurable() {
 	if math.Abs(s.fresh) <= unmeasurable*math.Abs(s.stale) {
 		s.fresh = 0

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// mode is one direction of the motion at a fixed point: a mode of the merged
-// bandit, or the relative motion of equal arms.
+// mode is an eigenmode of the stiffness at a fixed point: a mode of the merged
+// bandit, or a relative displacement of equal arms.
 type mode struct {
-	total, fresh, stale float64
-	noise               float64 // variance of its force, largest entry of its direction 1
-	multiplicity        int
+	total, fresh, stale float64 // λ = λ_f + λ_s
+	noise               float64 // variance of one step's force along the mode, whose direction has largest entry 1
+	multiplicity        int     // number of equal modes, ≥ 1
 }
 
-// sortModes puts the stiffest first.
+// sortModes sorts by decreasing total stiffness, stably.
 func sortModes(all []mode) {
 	slices.SortStableFunc(all, func(a, b mode) int { return compare(b.total, a.total) })
 }
 
-// meanAge and squareAge are ā and E[age²] of the snapshot: τ and τ² with a
-// delay, (K−1)/2 and (K−1)(2K−1)/6 in a block.
+// meanAge returns ā, the mean age of the snapshot in steps: τ for a delay, (K−1)/2
+// for a block.
 func (l Lag) meanAge() float64 {
 	if l.Kind == Delay {
 		return float64(l.Age)
@@ -27,6 +27,7 @@ func (l Lag) meanAge() float64 {
 	return float64(l.Age-1) / 2
 }
 
+// squareAge returns E[age²]: τ² for a delay, (K−1)(2K−1)/6 for a block.
 func (l Lag) squareAge() float64 {
 	k := float64(l.Age)
 	if l.Kind == Delay {
@@ -72,10 +73,10 @@ func oscillator(s *scalar, factors Factors) Oscillator {
 	return o
 }
 
-// decay returns the rate at which the motion dies out, to leading order: k/γ of
-// an overdamped one, γ/2m, its envelope's, of one that oscillates; negative for
-// growth. ok is false where it is neither: no positive mass, or a growth without
-// oscillation from negative damping.
+// decay returns the decay rate of the free motion per step, to leading order: k/γ
+// if it is overdamped, and γ/2m, the rate of the envelope, if it oscillates. A
+// negative rate is growth. ok is false where neither formula holds: without a
+// positive mass, or where negative damping causes growth without oscillation.
 func (o Oscillator) decay() (rate float64, ok bool) {
 	switch {
 	case o.Mass <= 0:
@@ -86,10 +87,10 @@ func (o Oscillator) decay() (rate float64, ok bool) {
 	return o.Spring / o.Damping, o.Damping > 0
 }
 
-// response returns x(t)/x(0) of m x″ + γ x′ + k x = 0 from rest:
+// response returns x(t)/x(0) of m x″ + γ x′ + k x = 0 from rest, for m > 0:
 // e^{−at}(cosh bt + (a/b) sinh bt), a = γ/2m, b² = a² − k/m; with
 // t_{1,2} = 1/(a ∓ b) it is (t_1e^{−t/t_1} − t_2e^{−t/t_2})/(t_1 − t_2), and b
-// is imaginary when underdamped.
+// is imaginary if underdamped. t ≥ 0 is in steps.
 func (o Oscillator) response(t float64) float64 {
 	a := o.Damping / (2 * o.Mass)
 	square := a*a - o.Spring/o.Mass
@@ -105,7 +106,8 @@ func (o Oscillator) response(t float64) float64 {
 }
 
 // ringing returns the learning rate at which ζ = 1: the smallest positive root
-// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η. λ > 0.
+// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η. It holds
+// for λ > 0.
 func ringing(s *scalar, factors Factors) threshold {
 	excess := func(rate float64) float64 { // 4mk − γ²
 		moved := *s

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A mode whose stale part pushes away rings inside the block first, where only
-// the fresh part moves it: at ηλ_f = (1−√μ)², the on-policy onset. The map of the
-// whole block shows nothing of it yet (docs/theory.md §5).
+// A mode with λ_s < 0 first oscillates inside the block, where only the fresh part
+// acts: from ηλ_f = (1−√μ)², the on-policy onset. The map of the whole block does not
+// show it yet (docs/theory.md §5).
 func TestOnsetInsideABlock(t *testing.T) {
 	for _, mu := range []float64{0, 0.5, 0.9} {
 		for _, k := range []int{2, 3, 8} {
@@ -23,8 +23,8 @@ func TestOnsetInsideABlock(t *testing.T) {
 	}
 }
 
-// The phases of a stationary block begin with the refresh, at which x_old is x,
-// and x_old keeps its variance to the end of the block.
+// The first phase of a stationary block is the refresh, where x_old = x; x_old keeps
+// its variance to the end of the block.
 func TestPhasesBeginWithTheRefresh(t *testing.T) {
 	l := &linear{fresh: single(0.3), stale: single(0.7), noise: single(1), method: HeavyBall, rate: 0.05, momentum: 0.5, lag: Lag{Block, 4}}
 	law, ok := l.stationary()

@@ -105,8 +105,8 @@ func measurement(t *rapid.T, name string, arms int) *mat.Dense {
 	return m
 }
 
-// A prediction of a valid cell is made of numbers, and made twice is the same; so
-// is the recurrence.
+// All numbers of a prediction for a valid cell are finite, and a second prediction is
+// the same; likewise for the recurrence.
 func checkPrediction(t *rapid.T) {
 	p := params(t)
 	got := Predict(p)
@@ -120,7 +120,7 @@ func checkPrediction(t *rapid.T) {
 		t.Fatalf("%+v: skew multiplier %v", p, skew)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
-		t.Fatalf("%+v: another prediction the second time", p)
+		t.Fatalf("%+v: the second prediction differs", p)
 	}
 	force := make([]float64, len(p.Arms))
 	for _, point := range FixedPoints(p) {
@@ -138,15 +138,15 @@ func checkPrediction(t *rapid.T) {
 
 func TestPredictionsAreNumbers(t *testing.T) { rapid.Check(t, checkPrediction) }
 
-// What is known of a bandit at rest serves any optimizer and lag, in any order:
-// predictions are those made from nothing, to the last bit.
+// One Equilibrium serves any optimizer and lag, in any order: its predictions equal
+// those of Predict to the last bit.
 func TestPredictionsShareTheStateAtRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := params(t)
 		known := NewEquilibrium(p)
 		same := func(what string, got, want Prediction) {
 			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("%s of %+v: %+v, from nothing %+v", what, p, got, want)
+				t.Fatalf("%s of %+v: %+v, by itself %+v", what, p, got, want)
 			}
 		}
 		other := params(t)
@@ -167,8 +167,8 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 
 func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
 
-// Sweeps ask for a prediction in every cell: two arms, many equal arms and ten
-// different ones take some eight times less than this, 3 ms a yardstick.
+// Limits on the time of a prediction, which sweeps need for every cell. Two arms, many
+// equal arms and ten different ones take about an eighth of the limit.
 func TestPredictIsQuick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("timing")
@@ -191,7 +191,7 @@ func TestPredictIsQuick(t *testing.T) {
 		limit float64
 	}{{"two arms", two, 20}, {"1000 equal arms", many, 240}, {"ten arms", ten, 140}} {
 		if n := Yardsticks(c.limit, func() { Predict(c.p) }); n >= c.limit {
-			t.Errorf("%s took %.0f yardsticks", c.name, n)
+			t.Errorf("%s: the prediction took %.0f yardsticks", c.name, n)
 		}
 	}
 }
@@ -209,15 +209,16 @@ func TestDegenerateFixedPoint(t *testing.T) {
 	if !Predict(reference(GroupStd, 1.2, 64)).Exact.Scope.In {
 		t.Error("the reference bandit is out of scope")
 	}
-	// Without differences of reward every group is degenerate and nothing is wrong.
+	// If all rewards are equal every group is degenerate, and yet linear theory holds.
 	p.Arms[1].Mean = 1
 	if got := Predict(p); !got.Exact.Scope.In {
 		t.Errorf("equal arms: %+v", got.Exact.Scope)
 	}
 }
 
-// Adam's thresholds are learning rates of Adam, not of the heavy ball that it
-// is: the radius crosses 1 at the one, complex multipliers begin at the other.
+// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals
+// near the fixed point: at the critical one the radius crosses 1, at the onset the
+// multipliers become complex.
 func TestAdamThresholds(t *testing.T) {
 	p := reference(Unscaled, 0.5, 64)
 	p.Lag = Lag{Block, 4}

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// approach returns half the difference in J of two mean fields of two arms, x off
-// their fixed point on either side, at the start of every period.
+// approach returns, at the start of every period, half the difference in J of two
+// mean fields of two arms that start at the distance x on either side of the fixed
+// point.
 func approach(p Params, x float64, periods int) []float64 {
 	point, _ := Reached(p)
 	steps := 1
@@ -22,11 +23,11 @@ func approach(p Params, x float64, periods int) []float64 {
 	return half
 }
 
-// x_{n+2} = a x_{n+1} − b x_n with the two dominant multipliers: from three
-// equations late enough for the others to have died out, the relaxation rate and
-// ζ of the mean field a small way off its fixed point are the predicted ones. At
-// the offset 1e-5 the third derivative of the force leaves 1e-10 and rounding
-// 1e-11, over the decay until then and the second multiplier's share.
+// Relaxation rate and ζ of the mean field near its fixed point are the predicted
+// ones. They follow from x_{n+2} = a x_{n+1} − b x_n, which holds with the two dominant
+// multipliers once the others have decayed. At the offset 1e-5 the third derivative
+// of the force leaves an error of 1e-10 and rounding 1e-11, divided by the decay until
+// then and by the share of the second multiplier.
 func TestRelaxationOfTheMeanField(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -80,7 +81,7 @@ func pair(a, b float64) []complex128 {
 	return []complex128{complex(a/2+math.Sqrt(disc), 0), complex(a/2-math.Sqrt(disc), 0)}
 }
 
-// ζ of given multipliers, and where there is none.
+// The damping ratio ζ of given multipliers, and the cases without one.
 func TestDampingRatioOfMultipliers(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -2,14 +2,14 @@ package rom
 
 import "math"
 
-// root returns a zero of f between a and b, where f changes sign, by bisection
-// until the bracket cannot be split: the nearest representable numbers. fa is
-// f(a).
+// root returns a zero of f between a and b, where f must have opposite signs;
+// fa = f(a). It narrows the bracket to the precision of floating point, a relative
+// width of 2e-16.
 func root(f func(float64) float64, a, b, fa float64) float64 {
 	if fa == 0 {
 		return a
 	}
-	// Regula falsi (Illinois) first, bisection whenever it fails to halve.
+	// Regula falsi (Illinois); bisection whenever that does not halve the bracket.
 	fb := f(b)
 	if fb == 0 {
 		return b
@@ -44,8 +44,8 @@ func root(f func(float64) float64, a, b, fa float64) float64 {
 	return a + 0.5*(b-a)
 }
 
-// golden returns the place of the maximum of f in [a, b], unimodal there, to
-// the square root of rounding.
+// golden returns the maximum of f, which must be unimodal on [a, b], and its place
+// x by golden-section search. x is good to the square root of machine precision.
 func golden(f func(float64) float64, a, b float64) (x, value float64) {
 	ratio := 0.5 * (math.Sqrt(5) - 1)
 	c, d := b-ratio*(b-a), a+ratio*(b-a)

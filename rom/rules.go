@@ -1,8 +1,10 @@
 package rom
 
-// paperRule is the threshold of arXiv:2606.30789, ηλK = 1 − μ at the stiffest
-// mode, with K_ref at least 1; as printed, not rounded to a whole interval; and
-// its damping ratio. Adam has no learning rate in its sense: nothing is said.
+// paperRule returns the stability threshold of arXiv:2606.30789, ηλK_ref = 1 − μ,
+// for the stiffest mode s, and the paper's onset of oscillation and damping ratio.
+// In the threshold K_ref is at least 1; the interval is as printed, not rounded to
+// whole steps. For λ ≤ 0 every field is nil. The rule does not apply to Adam, which
+// has no learning rate in the paper's sense.
 func paperRule(s *scalar) Rule {
 	if s.total() <= 0 {
 		return Rule{}
@@ -18,11 +20,12 @@ func paperRule(s *scalar) Rule {
 	}
 }
 
-// sufficientRule is the bound of docs/theory.md §5 below which every mode is
-// stable, for λ > 0: η|λ_s|K ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1+μ), K = τ with a
-// delay. It is a statement about the heavy ball and modes that do not mix;
-// beyond them nothing is said. Where the second condition fails no interval is
-// guaranteed and the critical one is the smallest there is.
+// sufficientRule returns the bound of docs/theory.md §5 below which every mode is
+// stable: η|λ_s|K ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1+μ), with K = τ for a delay. It
+// holds for the heavy ball, λ > 0 and modes that do not mix; for another optimizer
+// or any λ ≤ 0 every field is nil. Where the second condition fails no interval is
+// guaranteed to be stable, and the critical interval is the smallest possible: 1
+// for a block, 0 for a delay.
 func sufficientRule(modes []scalar) Rule {
 	var rule Rule
 	for i := range modes {
@@ -49,7 +52,7 @@ func sufficientRule(modes []scalar) Rule {
 	return rule
 }
 
-// smaller returns the smaller of what old points to, if anything, and x.
+// smaller returns a pointer to the smaller of *old and x; to x if old is nil.
 func smaller(old *float64, x float64) *float64 {
 	if old != nil && *old <= x {
 		return old

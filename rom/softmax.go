@@ -3,8 +3,8 @@ package rom
 import "math"
 
 // softmax writes π_a = e^{θ_a}/Σ_b e^{θ_b} into dst. The largest logit is
-// taken out first, so that no logit overflows; probabilities below 1e-308 are
-// 0.
+// subtracted first, so that no exponential overflows; probabilities below the
+// range of floating point (about 1e-308) are 0.
 func softmax(dst, theta []float64) {
 	top := theta[0]
 	for _, x := range theta {
@@ -37,8 +37,8 @@ func logSoftmax(dst, theta []float64) {
 	}
 }
 
-// ExpectedReward returns J(θ) = Σ_a π_a m_a, π = softmax(θ), m_a the mean reward of
-// an arm.
+// ExpectedReward returns J(θ) = Σ_a π_a m_a, where π = softmax(θ) and m_a is the
+// mean reward of arm a. theta has one logit per arm.
 func ExpectedReward(p Params, theta []float64) float64 {
 	if len(theta) != len(p.Arms) {
 		panic("rom: as many logits as arms")

@@ -4,8 +4,8 @@ package rom
 
 import "flag"
 
-// Thin is the share of many alike cases that a fast run looks at, one in Thin;
-// the long tests take all.
+// Thin is the factor by which fast tests thin out similar cases: they try one case
+// in Thin. The long tests try all.
 const Thin = 3
 
 // A fast run draws fewer random cases; -rapid.checks on the command line overrides.

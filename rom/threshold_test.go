@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Of two things the lower one comes first, unless the other was not searched that
-// far; +Inf is never, and 0, unknown, says nothing of both.
+// The earlier of two thresholds is the lower one, unless the other was not searched
+// that far; a search up to +Inf means never, and one up to 0 leaves both unknown.
 func TestThresholdOfEither(t *testing.T) {
 	for _, c := range []struct{ a, b, want threshold }{
 		{first(2), first(3), first(2)},
@@ -32,8 +32,9 @@ func TestThresholdOfEither(t *testing.T) {
 	}
 }
 
-// A search ends where the function is no longer known: before, what it has found
-// stands; beyond, nothing is said, least of all that here something happens.
+// A search ends where the function is NaN, that is, unknown. A threshold found before
+// is kept; beyond that point there is no result, and the point itself is no
+// threshold.
 func TestSearchEndsWhereNothingIsKnown(t *testing.T) {
 	const n = 100
 	knownTo := func(limit float64, f func(float64) float64) func(float64) float64 {
@@ -61,7 +62,7 @@ func TestSearchEndsWhereNothingIsKnown(t *testing.T) {
 	if got := firstCrossing(knownTo(0.5, rising), 1, 9, n); got != (threshold{}) {
 		t.Errorf("never known: %v", got)
 	}
-	// A gap inside the cell of the grid that holds the crossing: none before it.
+	// NaN around the crossing, within one cell of the grid: there is no crossing before.
 	gap := func(x float64) float64 {
 		if 2.99 < x && x < 3.001 {
 			return math.NaN()
@@ -69,15 +70,15 @@ func TestSearchEndsWhereNothingIsKnown(t *testing.T) {
 		return rising(x)
 	}
 	if got := firstCrossing(gap, 1, 9, n); got.known || got.at > 3 || got.at < 2.9 {
-		t.Errorf("not known about the crossing: %v", got)
+		t.Errorf("NaN around the crossing: %v", got)
 	}
-	// A peak between grid points, and one that is not known.
+	// A peak between two grid points.
 	peak := func(x float64) float64 { return 1.001 - 10*(x-3.03)*(x-3.03) }
 	if got := firstCrossing(peak, 1, 9, n); !got.known || math.Abs(got.at-(3.03-0.01)) > 1e-9 {
 		t.Errorf("a peak reaches 1 at 3.02: %v", got)
 	}
 	if got := firstCrossing(rising, 1, math.Inf(1), n); got != (threshold{}) {
-		t.Errorf("a scan without an end: %v", got)
+		t.Errorf("a scan up to +Inf: %v", got)
 	}
 
 	hill := func(z float64) float64 { return (1 - z) * (z - 0.5) }
@@ -97,20 +98,20 @@ func TestSearchEndsWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
-// That eigenvalues do not converge is not known, not unstable; what overflows is
-// unstable; and any other panic is somebody's mistake.
+// Eigenvalues that do not converge make a result unknown, not unstable; a map that
+// overflows is unstable; any other panic is passed on.
 func TestUnconverged(t *testing.T) {
 	if unconverged(nil) {
-		t.Error("no panic")
+		t.Error("the absence of a panic counts as no convergence")
 	}
 	if !unconverged("lapack: bad length of wr") {
-		t.Error("gonum's panic where the QR iteration does not converge")
+		t.Error("gonum's panic for a QR iteration that does not converge is not recognized")
 	}
 	for _, other := range []any{"lapack: bad length of wi", errors.New("lapack: bad length of wr"), []int{1}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%v is swallowed", other)
+					t.Errorf("the panic %v is not passed on", other)
 				}
 			}()
 			unconverged(other)
@@ -119,7 +120,7 @@ func TestUnconverged(t *testing.T) {
 	func() {
 		defer func() {
 			if recover() == nil {
-				t.Error("a matrix that is not square is swallowed")
+				t.Error("no panic for a matrix that is not square")
 			}
 		}()
 		multipliers(mat.NewDense(2, 3, nil))
@@ -131,8 +132,8 @@ func TestUnconverged(t *testing.T) {
 	}
 }
 
-// A force fresh and stale in equal parts vanishes at w = π under an odd delay:
-// no rate holds a multiplier there. On the circle e^{iw} − 1 = −η cos(τw/2)e^{−iτw/2}
+// A force of equal fresh and stale parts vanishes at w = π under an odd delay: at no
+// rate is a multiplier there. On the circle e^{iw} − 1 = −η cos(τw/2)e^{−iτw/2}
 // without momentum: w(τ+1) = π, and η = 2 sin(w/2)/cos(τw/2) = 2.
 func TestDelayedForceThatVanishes(t *testing.T) {
 	for tau := 1; tau <= 9; tau += 2 {
@@ -151,8 +152,8 @@ func TestDelayedForceThatVanishes(t *testing.T) {
 	}
 }
 
-// What was searched, where and how far: closed forms and provable ends say never,
-// everything else its limit.
+// Searched is +Inf for closed forms and where a threshold provably does not exist;
+// everywhere else it is the limit of the search.
 func TestHowFarThresholdsAreSearched(t *testing.T) {
 	at := func(lag Lag, rate, fresh, stale float64) Params {
 		p := reference(Unscaled, 0.5, Infinite)
@@ -191,7 +192,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	p := at(Lag{Block, 4}, 0.1, 0.7, 0.3)
 	want := Predict(p).Exact.Searched
 	if want.LearningRate == 0 || want.Onset == 0 {
-		t.Errorf("a block with both: %+v", want)
+		t.Errorf("critical rate and onset of a block are not searched: %+v", want)
 	}
 	want.LearningRate, want.RefreshInterval = 0, 0
 	if got := PredictDynamics(p).Exact.Searched; got != want {
@@ -202,11 +203,11 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	}
 	p.Strength, p.Reference = 0, []float64{0, 0}
 	if none := Predict(p); none.FixedPoint != nil || none.Exact.Searched != (Limits{}) || none.LeadingOrder.Searched != (Limits{}) {
-		t.Errorf("without a fixed point nothing is said: %+v", none)
+		t.Errorf("predictions without a fixed point: %+v", none)
 	}
 
-	// Modes that mix, at a rate too small for anything: Λ_f and Λ_s do not commute.
-	// Delays are few where the companion of many arms is large.
+	// Coupled modes (Λ_f and Λ_s do not commute) at a rate below every threshold. The
+	// limit of delays is lower for many arms, whose companion matrix is large.
 	for _, c := range []struct {
 		kind LagKind
 		n    int
@@ -223,14 +224,15 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 			t.Errorf("kind %v, n = %d: critical rate %v", c.kind, c.n, got)
 		}
 	}
-	// The block comes to rest within 512 steps: x_old ↦ −Λ_f⁻¹Λ_s x_old, a third.
+	// The dynamics inside the block converge within 512 steps, after which
+	// x_old ↦ −Λ_f⁻¹Λ_s x_old, a contraction to a third.
 	fresh, stale := identity(2), identity(2)
 	fresh.Set(0, 1, 0.3)
 	stale.Set(1, 0, 0.3)
 	stale.Scale(1.0/3, stale)
 	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: Lag{Block, 3}}
 	if got := l.criticalInterval(); got != never {
-		t.Errorf("a block that comes to rest: %v", got)
+		t.Errorf("a block whose inner dynamics converge: %v", got)
 	}
 }
 

@@ -73,9 +73,9 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 }
 
-// Coupled motions under delay: random matrices, as far as modes all restore, and
-// the stand-in for eight completions as the update is written, where the first
-// window at τ = 20 is 6 % below what comes next.
+// The critical rate of coupled modes under delay: for random matrices (0 if one of
+// their modes has λ ≤ 0), and for the substitute of eight completions as the update is written,
+// where the first window of instability at τ = 20 is 6 % below the next.
 func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for range 40 {
@@ -96,12 +96,12 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 		}
 		rate := l.criticalRate()
 		if !rate.known {
-			t.Errorf("some rate is always unstable, said is %v", rate)
+			t.Errorf("critical rate %v is not known, though some rate is always unstable", rate)
 		}
 		critical := rate.at
 		if norm(total.RawMatrix().Data) == 0 {
 			if critical != 0 {
-				t.Errorf("a mode that does not restore is stable up to %v", critical)
+				t.Errorf("critical rate %v with a mode of λ ≤ 0, want 0", critical)
 			}
 			continue
 		}
@@ -117,14 +117,14 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	f := fold(p)
 	m := newRest(f, f.reached()).newMotion(HeavyBall, 0.3, 0.8, nil)
 	if !m.coupled {
-		t.Fatal("the stale share of the scale is meant to couple the modes")
+		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
 	}
 	firstUnstable(t, "eight completions", m.whole, m.whole.criticalRate().at, 300)
 }
 
-// What contracts is stable by its spectrum; nearly all that is stable, but for
-// what hardly decays, contracts; and so the critical delay is that of spectra
-// alone. Random couplings, some of which do not restore.
+// Dynamics for which contracts is true have a spectral radius below 1; of those with
+// one below 0.97 nearly all contract; and the critical delay is the one found from
+// spectra alone. The couplings are random, some with modes of λ ≤ 0.
 func TestContractionAgainstSpectra(t *testing.T) {
 	r := rand.New(rand.NewPCG(85, 86))
 	contracting, decaying, unstable := 0, 0, 0
@@ -159,7 +159,7 @@ func TestContractionAgainstSpectra(t *testing.T) {
 		}
 	}
 	if unstable < 200 || decaying < 200 || contracting < 19*decaying/20 {
-		t.Errorf("%d of %d decaying motions contract; %d are unstable", contracting, decaying, unstable)
+		t.Errorf("%d of %d decaying maps contract; %d maps are unstable", contracting, decaying, unstable)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestComplexEigenvalues(t *testing.T) {
 				t.Fatalf("kind %d: %d of %d eigenvalues", kind, len(got), n)
 			}
 			for i, v := range nearest(want, got) {
-				// Conditions of a few hundred, times rounding and n.
+				// Condition numbers of a few hundred, times rounding and n.
 				if miss := cmplx.Abs(v - want[i]); !(miss <= 1e-11) {
 					t.Errorf("kind %d, n = %d: %v, want %v", kind, n, v, want[i])
 				}
@@ -214,7 +214,7 @@ func TestComplexEigenvalues(t *testing.T) {
 		}
 	}
 	for _, exact := range []complexMatrix{
-		{{0, 1}, {-1, 0}}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, 1}, {1, 0}}, // orthogonal: unshifted QR goes in circles
+		{{0, 1}, {-1, 0}}, {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {{0, 1}, {1, 0}}, // orthogonal: QR without shifts does not converge
 		{{2, 0}, {0, 2}}, {{0, 0}, {0, 0}},
 	} {
 		trace, sum := 0i, 0i
@@ -231,6 +231,6 @@ func TestComplexEigenvalues(t *testing.T) {
 		}
 	}
 	if got := (complexMatrix{{complex(math.NaN(), 0), 1}, {1, 0}}).eigenvalues(); got != nil {
-		t.Errorf("eigenvalues %v of no number", got)
+		t.Errorf("eigenvalues %v of a matrix that is not finite", got)
 	}
 }

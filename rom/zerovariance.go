@@ -8,7 +8,8 @@ import (
 
 // equalRewards returns the probability that all G rewards of a group drawn from
 // probs are equal: Σ_v P(r = v)^G over the values v that rewards take with
-// positive probability, J^G + (1−J)^G for Bernoulli arms. A density has none.
+// positive probability, J^G + (1−J)^G for Bernoulli arms. Values of a density do
+// not contribute.
 func (m *model) equalRewards(probs []float64) float64 {
 	type atom struct{ value, probability float64 }
 	var atoms []atom
@@ -39,9 +40,9 @@ func (m *model) equalRewards(probs []float64) float64 {
 }
 
 // zeroVariance returns the mean of equalRewards over the stationary law of the
-// snapshot: two arms, over z normal with the shifted mean and the linear
-// variance; more, to second order in the deviation, with second differences
-// along the axes of its covariance. relative holds the variances of x_old in
+// snapshot. With two arms z is normal with the shifted mean and the linear
+// variance. With more the mean is taken to second order in the deviation, by
+// differences along the axes of its covariance. relative holds the variances of x_old in
 // the relative motions.
 func (r *rest) zeroVariance(shift []float64, sigma *mat.Dense, relative []float64) float64 {
 	m := r.model
@@ -56,7 +57,7 @@ func (r *rest) zeroVariance(shift []float64, sigma *mat.Dense, relative []float6
 	}
 	if len(r.class) == 2 {
 		// The trapezoidal rule converges faster than any power of its step on
-		// the normal density; 8.5σ leave 2e-17 outside.
+		// the normal density; a probability of 2e-17 lies beyond 8.5σ.
 		const points, width = 200, 8.5
 		direction := reducedUnit(r.q, 0)
 		std := math.Sqrt(max(sigma.At(0, 0), 0))

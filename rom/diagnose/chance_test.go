@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// In a short run of white noise the best of the trial frequencies passes for a
-// ringing no more often than declared: of 10,000 runs in 10, were the trials
-// independent, and they are not; 40 would be nine standard deviations more. A
-// threshold for one trial alone lets some 80 pass.
+// In short runs of white noise the best of the trial frequencies counts as an
+// oscillation no more often than declared. Of 10,000 runs 10 would, if the trials
+// were independent, which they are not; 40 is nine standard deviations more. A
+// threshold for a single trial lets about 80 pass.
 func TestChanceOfTheBestTrial(t *testing.T) {
 	const runs = 10_000
 	rng := rand.New(rand.NewPCG(7, 1))
@@ -18,11 +18,11 @@ func TestChanceOfTheBestTrial(t *testing.T) {
 		for i := range trace.Steps {
 			trace.Steps[i], trace.Reward[i] = i, rng.NormFloat64()
 		}
-		if ringing(&trace).Value > 0 {
+		if rewardRinging(&trace).Value > 0 {
 			alarms++
 		}
 	}
 	if expected := falseAlarm * runs; float64(alarms) > 4*expected {
-		t.Errorf("%d of %d runs of white noise ring, want %g or fewer", alarms, runs, expected)
+		t.Errorf("%d of %d runs of white noise count as oscillating, want at most 4 times %g", alarms, runs, expected)
 	}
 }

@@ -2,16 +2,17 @@ package diagnose
 
 import "math"
 
-// coupled reads whether the true reward rises with the proxy: the slope
-// ΔT/ΔR of their increments over the later part of the proxy's rise, from the
-// middle third of the rise to the last half of the run. While they are
-// proportional it stays what it was over the earlier part; decoupled it is 0,
-// or negative where the true reward falls. The threshold is the middle, half of
-// the earlier slope, 0 where that was never positive.
+// rewardCoupling measures whether the true reward T rises with the proxy R (the
+// reward that the run is trained on): the slope ΔT/ΔR of their increments over the
+// later part of the proxy's rise, from the middle third of the rise to the last half
+// of the run. As long as the increments are proportional the slope equals that over
+// the earlier part; once they are decoupled it is 0, or negative if the true reward
+// falls. The threshold is the midpoint: half of the earlier slope, or 0 if that was
+// not positive.
 //
-// The value is the largest slope that the scatter of the true reward allows.
-// Where the proxy has not risen by more than its own scatter there is none.
-func coupled(t *Trace) Evidence {
+// The value is the largest slope that the scatter of the true reward allows. It is
+// Undefined if the proxy has not risen by more than its own scatter.
+func rewardCoupling(t *Trace) Evidence {
 	const name = "true reward per proxy reward"
 	r, o := t.rows(t.Reward, t.TrueReward)
 	if o != Observed {
@@ -35,8 +36,8 @@ func coupled(t *Trace) Evidence {
 	return observed(name, RewardHacking, slope, atMost, threshold)
 }
 
-// middle returns the means of the rows of the first half of the run whose first
-// column lies between lo and hi.
+// middle returns the column means over those rows of the first half of the run
+// whose first column lies in [lo, hi]; found is false if there are no such rows.
 func (r *run) middle(lo, hi float64) (means []float64, found bool) {
 	inside := run{columns: make([][]float64, len(r.columns))}
 	for i := range r.late {

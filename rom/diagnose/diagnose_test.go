@@ -5,13 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 )
 
-// example is a made-up run of each kind, with the name it must get.
+// example is a synthetic run with the mode that Name must give it.
 type example struct {
 	name string
 	want Mode
@@ -35,7 +36,7 @@ var examples = []example{
 			t.TrueReward[i] = 0.6 - math.Abs(r-0.6)
 		}
 	})},
-	{"hacked, and won for good on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
+	{"hacked, at the maximum of the proxy on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
 		for i, r := range t.Reward {
 			t.TrueReward[i] = 1.1 - r
 			t.ZeroVariance[i] = approach(t.Steps[i], 0, 0.95)
@@ -72,7 +73,7 @@ var examples = []example{
 			t.TrueReward[i] = t.Reward[i]
 		}
 	})},
-	{"an opening and closing without a rhythm", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
+	{"irregular swings of the entropy", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		for i := range t.Steps {
 			t.Entropy[i] = 2 * rng.Float64()
 		}
@@ -106,8 +107,8 @@ func approach(step int, a, b float64) float64 {
 	return b + (a-b)*math.Exp(-float64(step)/60)
 }
 
-// healthy is a run of eight arms that learns, keeps its entropy and then
-// fluctuates about its fixed point as noise with a memory of ten steps does.
+// healthy is a run of eight arms that learns, keeps its entropy and then fluctuates
+// about its fixed point by autoregressive noise with a correlation time of ten steps.
 func healthy(rng *rand.Rand, steps []int) Trace {
 	t := Trace{Steps: steps}
 	noise, last := 0.0, 0
@@ -128,6 +129,7 @@ func healthy(rng *rand.Rand, steps []int) Trace {
 	return t
 }
 
+// changed returns healthy runs modified by the given function.
 func changed(by func(rng *rand.Rand, t *Trace)) func(*rand.Rand, []int) Trace {
 	return func(rng *rand.Rand, steps []int) Trace {
 		t := healthy(rng, steps)
@@ -136,6 +138,7 @@ func changed(by func(rng *rand.Rand, t *Trace)) func(*rand.Rand, []int) Trace {
 	}
 }
 
+// concentrate lets the policy of a run end on a single arm.
 func concentrate(rng *rand.Rand, t *Trace) {
 	for i, s := range t.Steps {
 		t.Entropy[i] = approach(s, 2.08, 0.1) * (0.9 + 0.2*rng.Float64())
@@ -145,8 +148,7 @@ func concentrate(rng *rand.Rand, t *Trace) {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(20260629, 7)) }
 
-// everyStep and spread are the ways in which runs record: trainers evenly, the
-// simulator evenly on a logarithmic axis.
+// everyStep returns steps 0 … 600, as a trainer records them.
 func everyStep() []int {
 	steps := make([]int, 601)
 	for i := range steps {
@@ -155,6 +157,8 @@ func everyStep() []int {
 	return steps
 }
 
+// spread returns steps evenly spaced on a logarithmic axis, as the simulator records
+// them.
 func spread() []int {
 	steps := []int{0}
 	for i := range 200 {
@@ -181,7 +185,7 @@ func table(d Diagnosis) (s string) {
 	return s
 }
 
-// Rewards in other units are the same run.
+// An affine map of the rewards does not change the mode.
 func TestUnitsOfReward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := rapid.SampledFrom(examples).Draw(t, "run")
@@ -198,7 +202,7 @@ func TestUnitsOfReward(t *testing.T) {
 	})
 }
 
-// Where a run ends and how its steps are counted do not matter.
+// Another first step and another spacing of the steps do not change the mode.
 func TestShiftedSteps(t *testing.T) {
 	for _, e := range examples {
 		trace := e.run(newRand(), everyStep())
@@ -212,13 +216,14 @@ func TestShiftedSteps(t *testing.T) {
 	}
 }
 
-// series lists the series of a trace with the diagnostics that need each.
+// series lists the series of a trace with the diagnostics of Name (ours) and of
+// PaperName (papers) that need each.
 var series = []struct {
 	name    string
 	of      func(*Trace) *[]float64
 	ours    []string
 	papers  []string
-	example string // is not named without it
+	example string // the example whose mode is not found without the series
 }{
 	{"reward", func(t *Trace) *[]float64 { return &t.Reward },
 		[]string{"reward ringing", "true reward per proxy reward"},
@@ -228,7 +233,7 @@ var series = []struct {
 		[]string{"rate of evaluation over training", "evaluation against training reward"}, "proxy rises, truth falls"},
 	{"entropy", func(t *Trace) *[]float64 { return &t.Entropy },
 		[]string{"importance ratio reached", "entropy swings", "remaining entropy"},
-		[]string{"entropy, trend"}, "an opening and closing without a rhythm"},
+		[]string{"entropy, trend"}, "irregular swings of the entropy"},
 	{"collision", func(t *Trace) *[]float64 { return &t.Collision }, []string{"remaining collision entropy"}, nil, ""},
 	{"zero variance", func(t *Trace) *[]float64 { return &t.ZeroVariance },
 		[]string{"zero-variance groups"}, []string{"zero-variance groups"}, "equal rewards"},
@@ -238,14 +243,14 @@ var series = []struct {
 		[]string{"late importance ratio", "importance ratio reached"}, []string{"importance ratio, trend"}, "stale to the end"},
 }
 
-// What is not logged is not observable, which is not 0: not a value of any kind.
+// Without its series a diagnostic is not observable and has no value, not even 0.
 func TestNotRecorded(t *testing.T) {
 	for _, s := range series {
 		gaps := make([]float64, 601)
 		for i := range gaps {
 			gaps[i] = math.NaN()
 		}
-		for name, missing := range map[string][]float64{"nil": nil, "another length": {1, 2, 3}, "empty cells": gaps} {
+		for name, missing := range map[string][]float64{"nil": nil, "empty": {}, "NaN only": gaps} {
 			trace := healthy(newRand(), everyStep())
 			*s.of(&trace) = missing
 			hidden := map[bool][]string{true: s.ours, false: append([]string{"advantage variance over group size"}, s.papers...)}
@@ -273,7 +278,7 @@ func TestNotRecorded(t *testing.T) {
 	}
 }
 
-// A gap in one row costs that row, not the series.
+// A missing value removes its row, not the series: every example keeps its mode.
 func TestGaps(t *testing.T) {
 	rng := newRand()
 	for _, e := range examples {
@@ -291,8 +296,28 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// A series that is neither empty nor as long as Steps is the caller's mistake.
+func TestSeriesOfAnotherLength(t *testing.T) {
+	for _, s := range series {
+		trace := healthy(newRand(), everyStep())
+		*s.of(&trace) = []float64{1, 2, 3}
+		for name, diagnose := range map[string]func(Trace) Diagnosis{"Name": Name, "PaperName": PaperName} {
+			func() {
+				defer func() {
+					if message, _ := recover().(string); !strings.HasPrefix(message, "diagnose: Trace.") {
+						t.Errorf("%s, %s of 3 values for 601 steps: panic %q, want one that names the field", name, s.name, message)
+					}
+				}()
+				diagnose(trace)
+			}()
+		}
+	}
+}
+
+// Fewer than minLate values in the last half of a run are too few for any
+// diagnostic.
 func TestTooShort(t *testing.T) {
-	for n := range 2*leastLate - 1 {
+	for n := range 2*minLate - 1 {
 		for _, e := range examples {
 			trace := e.run(newRand(), everyStep()[:n])
 			for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
@@ -328,7 +353,7 @@ func near(t *testing.T, e Evidence, want, within float64) {
 	}
 }
 
-// The numbers themselves, where they are known.
+// The values of diagnostics on series for which they are known.
 func TestValues(t *testing.T) {
 	trace := healthy(newRand(), everyStep())
 	for i, s := range trace.Steps {
@@ -346,9 +371,9 @@ func TestValues(t *testing.T) {
 	near(t, find(t, d, "zero-variance groups"), 0.5, 0.01)
 	near(t, find(t, d, "remaining entropy"), 0.25, 1e-12)
 	near(t, find(t, d, "remaining collision entropy"), 0.25, 1e-12)
-	near(t, find(t, d, "importance ratio reached"), 1+1.0/leastLate, 1e-12)
+	near(t, find(t, d, "importance ratio reached"), 1+1.0/minLate, 1e-12)
 	if e := find(t, d, "importance ratio reached"); math.Abs(e.Threshold-math.E) > 1e-12 {
-		t.Errorf("threshold of the ratio reached is %g, want the root of e² arms", e.Threshold)
+		t.Errorf("threshold of the ratio reached is %g, want e, the square root of e² arms", e.Threshold)
 	}
 	coupling := find(t, d, "true reward per proxy reward")
 	if math.Abs(coupling.Threshold-1.5) > 1e-12 || coupling.Value < 3 {
@@ -356,15 +381,16 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A ringing e^{gs} cos(2πs/40) over 600 steps: its amplitude in the last half is
-// fitted, so the mean of e^{gs} there; the first half reaches as far as it does.
+// The oscillation e^{gs} cos(2πs/40) over 600 steps: the amplitude fitted in the last
+// half is the mean of e^{gs} there, and is divided by half the range of the first
+// half.
 func TestRingingAmplitude(t *testing.T) {
 	for _, row := range []struct {
 		growth float64
 		says   Mode
 	}{
 		{0, DynamicalInstability},
-		{-0.002, DynamicalInstability}, // an e-fold in 500 steps: too slow to tell
+		{-0.002, DynamicalInstability}, // decays by a factor e in 500 steps: too slow for the run to show
 		{-0.005, None},
 		{0.002, DynamicalInstability},
 	} {
@@ -378,7 +404,7 @@ func TestRingingAmplitude(t *testing.T) {
 			}
 		}
 		reach := (slices.Max(trace.Reward[:300]) - slices.Min(trace.Reward[:300])) / 2
-		e := ringing(&trace)
+		e := rewardRinging(&trace)
 		near(t, e, late/reach, 0.01)
 		if e.Says != row.says {
 			t.Errorf("growth %g: says %s, want %s", row.growth, e.Says, row.says)
@@ -386,8 +412,8 @@ func TestRingingAmplitude(t *testing.T) {
 	}
 }
 
-// A random walk, noise of shorter memory and white noise pass for a ringing no
-// more often than declared. Failure probability 1e-6 a row.
+// A random walk, autoregressive noise and white noise count as oscillating no more
+// often than declared. Each row fails by chance with probability 1e-6.
 func TestRingingOfNoise(t *testing.T) {
 	rng := newRand()
 	const runs = 3000
@@ -402,20 +428,20 @@ func TestRingingOfNoise(t *testing.T) {
 					trace.Steps = append(trace.Steps, s)
 					trace.Reward = append(trace.Reward, x)
 				}
-				if e := ringing(&trace); e.Value > 0 {
+				if e := rewardRinging(&trace); e.Value > 0 {
 					hits++
 				}
 			}
 			most := declaredMost(runs, row.declared)
 			if hits > most {
-				t.Errorf("memory %g, %d values: %d of %d noises ring, want at most %d", row.memory, values, hits, runs, most)
+				t.Errorf("memory %g, %d values: %d of %d runs of noise oscillate, want at most %d", row.memory, values, hits, runs, most)
 			}
 		}
 	}
 }
 
-// declaredMost is the count that a binomial of probability p exceeds with
-// probability 1e-6 at most.
+// declaredMost returns the count that a Binomial(n, p) variable exceeds with a
+// probability of at most 1e-6.
 func declaredMost(n int, p float64) int {
 	law := distuv.Binomial{N: float64(n), P: p}
 	k := 0
@@ -425,18 +451,19 @@ func declaredMost(n int, p float64) int {
 	return k
 }
 
-// At the exact fixed point of a run without noise only rounding is left.
+// Rounding errors at the exact fixed point of a run without noise are not an
+// oscillation.
 func TestRoundingDoesNotRing(t *testing.T) {
 	trace := Trace{Steps: everyStep()}
 	for _, s := range trace.Steps {
 		trace.Reward = append(trace.Reward, 0.7+1e-16*float64(s%2*2))
 	}
-	if e := ringing(&trace); e.Says != None {
-		t.Errorf("rounding rings with %g", e.Value)
+	if e := rewardRinging(&trace); e.Says != None {
+		t.Errorf("rounding errors oscillate with %g", e.Value)
 	}
 }
 
-// Only the recorded steps inside a block show an importance ratio.
+// Recorded steps with a fresh snapshot, whose ratio is 1, do not count.
 func TestFreshSnapshots(t *testing.T) {
 	trace := healthy(newRand(), everyStep())
 	for i := range trace.RatioMax {
@@ -447,7 +474,7 @@ func TestFreshSnapshots(t *testing.T) {
 	}
 	trace.RatioMax[600] = 1.5
 	if e := find(t, Name(trace), "late importance ratio"); e.Observable != TooShort {
-		t.Errorf("one ratio is %s", e.Observable)
+		t.Errorf("a single ratio other than 1 is %s", e.Observable)
 	}
 	for i := range trace.RatioMax {
 		if i%2 == 1 {
@@ -457,7 +484,7 @@ func TestFreshSnapshots(t *testing.T) {
 	near(t, find(t, Name(trace), "late importance ratio"), 1.5, 1e-12)
 }
 
-// A constant series is neither a rise nor a loss.
+// A run whose series are all constant has no failure mode.
 func TestConstantRun(t *testing.T) {
 	trace := healthy(newRand(), everyStep())
 	for _, s := range series {
@@ -472,7 +499,7 @@ func TestConstantRun(t *testing.T) {
 	}
 }
 
-// Every list of evidence has the same diagnostics in the same order.
+// The evidence lists the same diagnostics in the same order for every trace.
 func TestOrderOfEvidence(t *testing.T) {
 	names := func(d Diagnosis) (names []string) {
 		for _, e := range d.Evidence {
@@ -483,7 +510,7 @@ func TestOrderOfEvidence(t *testing.T) {
 	full := healthy(newRand(), everyStep())
 	for _, name := range []func(Trace) Diagnosis{Name, PaperName} {
 		if a, b := names(name(full)), names(name(Trace{})); !slices.Equal(a, b) {
-			t.Errorf("%v, and %v of an empty trace", a, b)
+			t.Errorf("diagnostics %v, of an empty trace %v", a, b)
 		}
 	}
 }

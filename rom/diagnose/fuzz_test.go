@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// FuzzName gives any numbers, in series of any lengths, at any steps. A
-// diagnosis never panics, and is of its own kind: a mode that exists, and a
-// number exactly where something was observed.
+// FuzzName diagnoses traces of arbitrary numbers at arbitrary steps, in which any
+// series may be missing. A diagnosis never panics and is consistent: its mode is
+// one of Modes and supported by evidence, and a value is finite exactly if it was
+// observed.
 func FuzzName(f *testing.F) {
 	f.Add([]byte{}, uint8(0), uint8(0))
 	for _, e := range examples {
@@ -34,16 +35,17 @@ func FuzzName(f *testing.F) {
 			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 		}
 		for _, s := range series {
-			n := min(int(rows), len(values))
-			*s.of(&trace) = slices.Clone(values[:n])
-			values = values[n:]
+			if n := int(rows); len(values) >= n {
+				*s.of(&trace) = slices.Clone(values[:n])
+				values = values[n:]
+			}
 		}
 		before := slices.Clone(trace.Reward)
 		for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
 			if !slices.Contains(Modes, d.Mode) {
 				t.Errorf("mode %q", d.Mode)
 			}
-			said := d.Mode == None
+			supported := d.Mode == None
 			for _, e := range d.Evidence {
 				number := isNumber(e.Value) && isNumber(e.Threshold)
 				if number != (e.Observable == Observed) {
@@ -52,10 +54,10 @@ func FuzzName(f *testing.F) {
 				if e.Says != None && (e.Says != e.Of || !number) {
 					t.Errorf("%+v", e)
 				}
-				said = said || e.Says == d.Mode
+				supported = supported || e.Says == d.Mode
 			}
-			if !said {
-				t.Errorf("named %s, which nothing says: %+v", d.Mode, d.Evidence)
+			if !supported {
+				t.Errorf("named %s without evidence of it: %+v", d.Mode, d.Evidence)
 			}
 		}
 		for i := range before {

@@ -5,30 +5,32 @@ import (
 	"slices"
 )
 
-// Name names the mode by this project's diagnostics.
+// Name names the failure mode of a run by this project's diagnostics. It panics if
+// a recorded series differs in length from Steps.
 //
-// Where several speak the first of this order is named, because each can bring
-// about the signs of those after it and not the other way round:
+// If the diagnostics find signs of several modes, the first in this order is named,
+// because each mode can cause the signs of those after it, but not of those before:
 //
-//  1. dynamical instability: a policy past its threshold may lock into an arm
-//     and then only looks concentrated, with equal rewards. A concentrated
-//     policy that moved as far as that within one lag is such a lock.
-//  2. reward hacking: a proxy that is won for good has groups of equal rewards,
-//     and concentrates the policy on what wins it.
-//  3. advantage degeneracy: without a signal nothing says whether the policy
+//  1. dynamical instability: an unstable policy may lock into one arm and then
+//     shows the signs of concentration and of equal rewards. A concentrated policy
+//     that moved as far as that within one lag is such a lock.
+//  2. reward hacking: once the proxy reward is at its maximum, groups have equal
+//     rewards and the policy is concentrated on the arms that reach it.
+//  3. advantage degeneracy: without a gradient nothing shows whether the policy
 //     would stay concentrated.
-//  4. policy concentration: by its definition rewards still vary.
+//  4. policy concentration: by definition rewards still vary.
 func Name(t Trace) Diagnosis {
-	late, reached := ratios(&t)
-	rings := ringing(&t)
-	swings := swinging(&t)
-	coupling := coupled(&t)
-	silent := silence(&t)
-	spread := remaining(&t, "remaining entropy", t.Entropy, func(h float64) float64 { return h })
-	distinct := remaining(&t, "remaining collision entropy", t.Collision, func(c float64) float64 { return -math.Log(c) })
+	t.check()
+	late, reached := importanceRatios(&t)
+	rings := rewardRinging(&t)
+	swings := entropySwings(&t)
+	coupling := rewardCoupling(&t)
+	silent := zeroVarianceGroups(&t)
+	spread := remainingEntropy(&t, "remaining entropy", t.Entropy, identity)
+	distinct := remainingEntropy(&t, "remaining collision entropy", t.Collision, func(c float64) float64 { return -math.Log(c) })
 
 	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, coupling, silent, spread, distinct}}
-	concentrated := concentrates(spread, distinct)
+	concentrated := policyConcentrated(spread, distinct)
 	switch {
 	case late.speaks(), rings.speaks(), swings.speaks(), reached.speaks() && concentrated:
 		d.Mode = DynamicalInstability
@@ -42,24 +44,24 @@ func Name(t Trace) Diagnosis {
 	return d
 }
 
-// trusted is the importance ratio up to which the clipped objective counts a
-// sample of positive advantage: 1 + ε, ε = 0.2 (arXiv:1707.06347; the default of
+// clipLimit is the importance ratio 1 + ε up to which the clipped objective counts
+// a sample of positive advantage, with ε = 0.2 (arXiv:1707.06347; the default of
 // trainers).
-const trusted = 1.2
+const clipLimit = 1.2
 
-// ratios reads the largest importance ratio of a step.
+// importanceRatios measures how far the largest importance ratio of a step goes.
 //
-// late is its mean over the last half of the run: a stable run comes to rest and
-// then draws from what it trains, at any lag.
+// late is its mean over the last half of the run, with the threshold clipLimit: a
+// stable run converges, after which snapshot and policy agree at any lag.
 //
-// reached is the value that leastLate recorded steps reach. The approach from
-// far away may carry it past 1 + ε in a stable run too; its threshold is √N,
-// N = e^H the effective number of arms at the start: by that factor an arm has
-// grown when a policy is taken for concentrated, here within one lag.
+// reached is its minLate-th largest value. In a stable run, too, the approach from
+// far away may carry it past clipLimit. Its threshold is therefore √N, where
+// N = e^H is the effective number of arms at the start: the factor by which an arm
+// has grown when the policy counts as concentrated, here within one lag.
 //
-// A recorded step that begins with a fresh snapshot has the ratio 1 by
-// definition and shows nothing.
-func ratios(t *Trace) (late, reached Evidence) {
+// A recorded step that begins with a fresh snapshot has the ratio 1 by definition
+// and is left out.
+func importanceRatios(t *Trace) (late, reached Evidence) {
 	const mean, top = "late importance ratio", "importance ratio reached"
 	ratio := slices.Clone(t.RatioMax)
 	for i, x := range ratio {
@@ -79,14 +81,15 @@ func ratios(t *Trace) (late, reached Evidence) {
 		arms = math.Exp(h.columns[0][0])
 	}
 	sorted := slices.Sorted(slices.Values(r.columns[0]))
-	return observed(mean, DynamicalInstability, r.end()[0], atLeast, trusted),
-		observed(top, DynamicalInstability, sorted[len(sorted)-leastLate], atLeast, math.Sqrt(arms))
+	return observed(mean, DynamicalInstability, r.end()[0], atLeast, clipLimit),
+		observed(top, DynamicalInstability, sorted[len(sorted)-minLate], atLeast, math.Sqrt(arms))
 }
 
-// silence reads the share of groups without a signal over the last half of the
-// run. Threshold ½: from there on most of what is sampled is thrown away. (In
-// line with E[J^G + (1−J)^G] it goes to 1 where J goes to 0 or 1.)
-func silence(t *Trace) Evidence {
+// zeroVarianceGroups measures the mean share of groups with equal rewards over the
+// last half of the run; such groups have no advantages. At the threshold ½ half of
+// the samples contribute nothing. (In line with E[J^G + (1−J)^G] the share goes to
+// 1 where J goes to 0 or 1.)
+func zeroVarianceGroups(t *Trace) Evidence {
 	const name = "zero-variance groups"
 	r, o := t.rows(t.ZeroVariance)
 	if o != Observed {
@@ -95,12 +98,13 @@ func silence(t *Trace) Evidence {
 	return observed(name, AdvantageDegeneracy, r.end()[0], atLeast, 0.5)
 }
 
-// remaining reads how much of its entropy the policy has kept, late over start:
-// Shannon's H, or Rényi's −log Σπ², which the most probable arms decide. The
-// threshold ½ is the middle between a policy that keeps all of it and one on a
-// single arm; in effective arms, e^H, it is the square root of their number at
-// the start.
-func remaining(t *Trace, diagnostic string, series []float64, entropy func(float64) float64) Evidence {
+// remainingEntropy measures the share of its entropy that the policy has kept: the
+// mean over the last half of the run divided by the first value. entropy maps the
+// recorded series to Shannon's H or to Rényi's −log Σπ², which depends mostly on
+// the most probable arms. The threshold ½ is the midpoint between a policy that
+// keeps all its entropy and one on a single arm; in effective arms, e^H, it is the
+// square root of their number at the start.
+func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy func(float64) float64) Evidence {
 	r, o := t.rows(series)
 	if o != Observed {
 		return unobserved(diagnostic, PolicyConcentration, o)
@@ -110,14 +114,14 @@ func remaining(t *Trace, diagnostic string, series []float64, entropy func(float
 	}
 	start := r.columns[0][0]
 	if !(start > roundOff) {
-		return unobserved(diagnostic, PolicyConcentration, Undefined) // there was nothing to lose
+		return unobserved(diagnostic, PolicyConcentration, Undefined) // the run starts on a single arm
 	}
 	return observed(diagnostic, PolicyConcentration, r.end()[0]/start, atMost, 0.5)
 }
 
-// concentrates combines the two entropies: whichever can be observed must have
-// been lost, and one of them must be observable.
-func concentrates(spread, distinct Evidence) bool {
+// policyConcentrated combines the two entropies: at least one must be observable,
+// and each that is observable must be a sign of concentration.
+func policyConcentrated(spread, distinct Evidence) bool {
 	seen := false
 	for _, e := range []Evidence{spread, distinct} {
 		if e.Observable == Observed {

@@ -5,21 +5,26 @@ import (
 	"slices"
 )
 
-// PaperName names the mode by the four diagnostics of arXiv:2606.30789, in its
-// own formulas. The paper gives no thresholds: what it says grows, or goes up
-// or down, is a slope that chance explains with probability falseAlarm at most;
-// between a healthy value and a failing one stands their middle. It gives no
-// order either; that of Name is taken.
+// PaperName names the failure mode of a run by the four diagnostics of
+// arXiv:2606.30789, in the paper's own formulas. It panics if a recorded series
+// differs in length from Steps.
 //
-// Its rule for instability, KηK_ref > 1 − μ, is not read from logs.
+// The paper gives no thresholds. Here, a quantity that it says grows, rises or
+// falls must have a slope that chance explains with a probability of at most
+// falseAlarm; between a healthy and a failing value the threshold is the midpoint.
+// Nor does the paper give an order of the modes; PaperName uses that of Name.
+//
+// The paper's rule for instability, KηK_ref > 1 − μ, cannot be read from recorded
+// series and is left out.
 func PaperName(t Trace) Diagnosis {
+	t.check()
 	ratio, u := paperCoupling(&t)
 	spread := unobserved("advantage variance over group size", AdvantageDegeneracy, NotRecorded)
-	silent := silence(&t)
-	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, itself, atLeast)
-	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, itself, atMost)
+	silent := zeroVarianceGroups(&t)
+	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, identity, atLeast)
+	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, identity, atMost)
 	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, atLeast)
-	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, itself, atLeast)
+	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, atLeast)
 
 	d := Diagnosis{Mode: None, Evidence: []Evidence{ratio, u, spread, silent, kl, entropy, gradient, stale}}
 	switch {
@@ -35,9 +40,11 @@ func PaperName(t Trace) Diagnosis {
 	return d
 }
 
-func itself(x float64) float64 { return x }
+// identity is the scale of a series that is used as recorded.
+func identity(x float64) float64 { return x }
 
-// trend reads the slope of a series over the steps, in standard errors.
+// trend measures the slope of a series, mapped by scale, over the steps. Value and
+// threshold are in standard errors of the slope.
 func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s side) Evidence {
 	scaled := make([]float64, len(series))
 	for i, x := range series {
@@ -59,17 +66,18 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 }
 
 // couplingWindow is the length of the paper's rolling window, as a share of the
-// evaluation's span.
+// recorded span of steps.
 const couplingWindow = 0.45
 
-// paperCoupling reads the train–evaluation coupling: the rolling ratio of rates
-// ρ = λ_eval/|λ_train|, λ the slope of −log(R_∞ − R), in its last window that
-// has one, and u = (R − R_0)/(R_∞ − R_0) of the evaluation over that of training,
-// late in the run. Healthy is 1, failing 0. R_∞ is the largest value of the
-// series; how the paper takes it is not stated.
+// paperCoupling measures the paper's coupling of training (Reward) and evaluation
+// (TrueReward) in two ways. ratio is ρ = λ_eval/|λ_train| in the last rolling window
+// that defines it, where λ is the slope of −log(R_∞ − R). u is the quotient
+// of (R − R_0)/(R_∞ − R_0) of the evaluation and that of training, averaged late in
+// the run. Both are 1 in a healthy run and 0 in a failing one. R_∞ is the largest
+// value of the series, since the paper does not state its choice.
 //
-// Near saturation λ_train is lost in its own error and ρ is undefined; so it is
-// while the training reward falls.
+// A window defines ρ only if λ_train is positive beyond its own error: not near
+// saturation, nor while the training reward falls.
 func paperCoupling(t *Trace) (ratio, u Evidence) {
 	const rates, levels = "rate of evaluation over training", "evaluation against training reward"
 	r, o := t.rows(t.Reward, t.TrueReward)
@@ -104,8 +112,9 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 		observed(levels, RewardHacking, normalised(1)/normalised(0), atMost, 0.5)
 }
 
-// rate returns the slope of −log(plateau − x) over some rows, with its standard
-// error; NaN where fewer than three of them are below the plateau.
+// rate returns the slope of −log(plateau − x) of a column over the rows from ≤ i <
+// to, with its standard error; both are NaN if fewer than three rows are below the
+// plateau.
 func (r *run) rate(column int, plateau float64, from, to int) (slope, stdErr float64) {
 	var at, y []float64
 	for i := from; i < to; i++ {

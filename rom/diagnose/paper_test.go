@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The paper's formulas name the plain case of each mode.
+// The paper's diagnostics name a clear case of each mode.
 func TestPaperName(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -47,7 +47,8 @@ func TestPaperName(t *testing.T) {
 	}
 }
 
-// plain is a healthy run whose entropy rises, so that nothing speaks.
+// plain is a healthy run whose entropy rises, so that no diagnostic of the paper is
+// a sign of failure, modified by the given function.
 func plain(by func(*Trace)) Trace {
 	t := healthy(newRand(), everyStep())
 	for i, s := range t.Steps {
@@ -58,8 +59,8 @@ func plain(by func(*Trace)) Trace {
 }
 
 // An evaluation reward a·R + b of the training reward has ρ = 1 and lies on the
-// diagonal; one that lags behind by a factor c in rate has ρ = c, as long as the
-// plateau is out of reach.
+// diagonal, u = 1; one that approaches its plateau at c times the rate has ρ = c, as
+// long as the plateau is far away.
 func TestPaperCoupling(t *testing.T) {
 	trace := Trace{Steps: everyStep()}
 	const rate = 1.0 / 600
@@ -84,8 +85,8 @@ func TestPaperCoupling(t *testing.T) {
 	}
 }
 
-// Near saturation ρ is lost in the error of λ_train: it is not observable,
-// which is neither 0 nor 1.
+// Near saturation ρ is lost in the error of λ_train: it is Undefined, neither 0 nor
+// 1.
 func TestPaperCouplingNearSaturation(t *testing.T) {
 	rng := newRand()
 	trace := Trace{Steps: everyStep()}
@@ -106,8 +107,8 @@ func TestPaperCouplingNearSaturation(t *testing.T) {
 	}
 }
 
-// A bounded limit cycle grows in neither of the paper's two quantities once it
-// is there.
+// In an established bounded limit cycle neither of the paper's two quantities for
+// instability grows, so PaperName does not find it.
 func TestPaperMissesABoundedCycle(t *testing.T) {
 	trace := plain(func(t *Trace) {
 		for i, s := range t.Steps {
@@ -118,7 +119,7 @@ func TestPaperMissesABoundedCycle(t *testing.T) {
 		}
 	})
 	if d := Name(trace); d.Mode != DynamicalInstability {
-		t.Errorf("ours: named %s", d.Mode)
+		t.Errorf("Name: %s, want %s", d.Mode, DynamicalInstability)
 	}
 	for _, diagnostic := range []string{"log gradient norm, trend", "importance ratio, trend"} {
 		if e := find(t, PaperName(trace), diagnostic); e.Says != None {

@@ -5,50 +5,51 @@ import (
 	"slices"
 )
 
-// fewestCycles of a ringing are in the last half of a run. With fewer a slow
-// random walk passes for one in up to one run of ten; with four, noise of any
-// memory, a random walk among it, in less than two of a thousand.
-const fewestCycles = 4
+// minCycles is the smallest number of cycles in the last half of a run that counts
+// as an oscillation. With fewer, up to one random walk in ten passes as an
+// oscillation; with four, less than two in a thousand runs of noise with any
+// correlation time do, random walks included.
+const minCycles = 4
 
-// halfCycle is the spacing of the trial frequencies, in cycles per last half of
-// the run: finer ones are not independent.
-const halfCycle = 0.5
+// cycleStep is the spacing of the trial frequencies, in cycles per last half of
+// the run. Frequencies closer than that are not independent.
+const cycleStep = 0.5
 
-// persistent is the ratio of amplitudes, late over early, from which a ringing
-// is taken not to decay. Undamped it is 1. A mode that decays loses a factor e
-// or more in half a run, or its decay is too slow for this run to show.
-const persistent = 1 / math.E
+// minAmplitudeRatio is the ratio of amplitudes, late over early, from which an
+// oscillation counts as not decaying. Undamped the ratio is 1. A mode that loses
+// less than a factor e in half a run decays too slowly for the run to show it.
+const minAmplitudeRatio = 1 / math.E
 
-// roundOff is the amplitude, relative to the values themselves, below which
-// everything is rounding.
+// roundOff is the amplitude, relative to the values themselves, below which a
+// variation counts as rounding error.
 const roundOff = 1e-9
 
-// ringing reads the amplitude of the regular oscillation of the reward in the
-// last half of a run, as a share of how far the first half reaches to either
-// side of its middle (half its range); 0 where there is none. A bounded limit
-// cycle and a growing oscillation give about 1 and more, a damped one goes to 0
-// with the length of the run.
+// rewardRinging measures the amplitude of the regular oscillation of the reward in
+// the last half of a run, divided by half the range of the reward in the first half;
+// 0 if there is no oscillation. It is about 1 for a bounded limit cycle and more for
+// a growing oscillation; for a damped one it goes to 0 with the length of the run.
 //
-// Noise about a fixed point does not decay either, but is not regular: the
-// oscillation is the best sinusoid beside a straight line, by least squares at
-// any spacing of the steps (a Lomb–Scargle periodogram). It counts only if it
-// takes away most of the variance, and more than the best of as many trials
-// does in white noise, but with probability falseAlarm: for n values, two for
-// the line and two for the sinusoid, a share beyond c comes by chance with
-// probability (1−c)^((n−4)/2) in one trial. What has more cycles than half the
-// number of values is not resolved.
-func ringing(t *Trace) Evidence {
+// Noise about a fixed point does not decay either, but is not regular. The
+// oscillation is the sinusoid that, together with a straight line, fits best by
+// least squares, at any spacing of the steps (a Lomb–Scargle periodogram). It counts
+// only if it explains most of the variance about the line, and a larger share than
+// the best of as many trials explains in white noise, except with probability
+// falseAlarm. Of n values, two fix the line and two the sinusoid, so in one trial
+// chance explains a share above c with probability (1−c)^((n−4)/2). Oscillations of
+// more than n/2 cycles are not resolved.
+func rewardRinging(t *Trace) Evidence {
 	const name = "reward ringing"
 	r, o := t.rows(t.Reward)
 	if o != Observed {
 		return unobserved(name, DynamicalInstability, o)
 	}
 	early := extent(r.columns[0][:r.late]) / 2
-	return observed(name, DynamicalInstability, regular(&r)/early, atLeast, persistent)
+	return observed(name, DynamicalInstability, sinusoidAmplitude(&r)/early, atLeast, minAmplitudeRatio)
 }
 
-// regular returns the amplitude of the regular oscillation in the last half.
-func regular(r *run) float64 {
+// sinusoidAmplitude returns the amplitude of the best sinusoid in the last half of
+// the first column, 0 if the sinusoid does not count (see rewardRinging).
+func sinusoidAmplitude(r *run) float64 {
 	x := r.columns[0]
 	at, late := r.at[r.late:], x[r.late:]
 	n := float64(len(late))
@@ -63,7 +64,7 @@ func regular(r *run) float64 {
 	}
 	span := at[len(at)-1] - at[0]
 	trials, best := 0.0, 0.0
-	for cycles := float64(fewestCycles); cycles <= n/2; cycles += halfCycle {
+	for cycles := float64(minCycles); cycles <= n/2; cycles += cycleStep {
 		trials++
 		cos, sin := make([]float64, len(at)), make([]float64, len(at))
 		for i, t := range at {
@@ -79,13 +80,14 @@ func regular(r *run) float64 {
 	return math.Sqrt(2 * best / n)
 }
 
-// swinging counts how often the policy closes and opens again in the last half
-// of a run: a fall of the entropy and a rise after it, each by at least half of
-// its largest value, so that the effective number of arms e^H changes by its
-// square root, there and back. An instability far past its threshold is not
-// regular, but grows until the softmax saturates. As many as the cycles of a
-// ringing are asked for: noise may wander there and back, but not so often.
-func swinging(t *Trace) Evidence {
+// entropySwings counts how often the policy concentrates and spreads again in the
+// last half of a run. One swing is a fall of the entropy followed by a rise, each by
+// at least half of its largest value, so that the effective number of arms e^H
+// changes by at least the square root of its largest value, down and up again. An
+// instability far past its threshold is not regular, but grows until the softmax
+// saturates. The threshold is minCycles, as for an oscillation: noise may cause a
+// swing, but not so many.
+func entropySwings(t *Trace) Evidence {
 	const name = "entropy swings"
 	r, o := t.rows(t.Entropy)
 	if o != Observed {
@@ -95,7 +97,7 @@ func swinging(t *Trace) Evidence {
 	if !(half > 0) {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
-	swings, falling, turn := 0.0, true, r.columns[0][r.late] // turn: the extreme since the last one
+	swings, falling, turn := 0.0, true, r.columns[0][r.late] // turn: the extreme value since the last turn
 	for _, h := range r.columns[0][r.late:] {
 		switch {
 		case falling && h <= turn-half:
@@ -109,13 +111,13 @@ func swinging(t *Trace) Evidence {
 			turn = min(turn, h)
 		}
 	}
-	return observed(name, DynamicalInstability, swings, atLeast, fewestCycles)
+	return observed(name, DynamicalInstability, swings, atLeast, minCycles)
 }
 
-// extent returns the largest less the smallest value.
+// extent returns the range of x: its largest minus its smallest value.
 func extent(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
-// detrended returns y less its least-squares line in x.
+// detrended returns y minus its least-squares line in x.
 func detrended(x, y []float64) []float64 {
 	slope, _ := line(x, y)
 	mx, my := mean(x), mean(y)
@@ -126,13 +128,13 @@ func detrended(x, y []float64) []float64 {
 	return rest
 }
 
-// explained returns the sum of squares of y that the best combination of u and
-// v takes away.
+// explained returns the part of the sum of squares of y that the best linear
+// combination of u and v explains.
 func explained(y, u, v []float64) float64 {
 	uu, uv, vv := dot(u, u), dot(u, v), dot(v, v)
 	uy, vy := dot(u, y), dot(v, y)
 	determinant := uu*vv - uv*uv
-	switch { // sampled at the same two phases throughout there is one wave only
+	switch { // u and v are linearly dependent if every step has one of two phases
 	case determinant > roundOff*uu*vv:
 	case uu > vv:
 		return uy * uy / uu

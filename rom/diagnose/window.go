@@ -7,31 +7,32 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// leastLate is how many values the last half of a run must have: a share of one
-// in ten, seen in eight groups, is taken for a majority less often than once in
-// a thousand.
-const leastLate = 8
+// minLate is the number of values that the last half of a run must have. Among
+// eight groups, a share of one in ten appears as a majority less often than once in
+// a thousand times.
+const minLate = 8
 
-// falseAlarm is the probability, one-sided, with which chance alone is allowed
-// to pass for a trend or an oscillation.
+// falseAlarm is the one-sided probability with which chance alone may pass as a
+// trend or an oscillation.
 const falseAlarm = 1e-3
 
 // standardErrors is the distance from its mean that a normal variable exceeds
 // with probability falseAlarm.
 var standardErrors = distuv.UnitNormal.Quantile(1 - falseAlarm)
 
-// run is a trace without gaps: the rows in which every column asked for has a
-// number.
+// run holds some columns of a trace without gaps: only the rows in which each of
+// them has a number.
 type run struct {
-	at      []float64   // step
-	columns [][]float64 // as asked for
+	at      []float64   // steps, strictly increasing
+	columns [][]float64 // in the order requested, one value per step
 	late    int         // first row of the last half of the steps
 }
 
-// rows takes columns out of a trace.
+// rows returns the rows of a trace in which all the columns given have a number and
+// the step exceeds that of the row before.
 func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	for _, c := range columns {
-		if len(c) != len(t.Steps) || !slices.ContainsFunc(c, isNumber) {
+		if !slices.ContainsFunc(c, isNumber) {
 			return run{}, NotRecorded
 		}
 	}
@@ -52,7 +53,7 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	}
 	half := r.at[0] + (r.at[len(r.at)-1]-r.at[0])/2
 	r.late, _ = slices.BinarySearch(r.at, half)
-	if len(r.at)-r.late < leastLate {
+	if len(r.at)-r.late < minLate {
 		return run{}, TooShort
 	}
 	return r, Observed
@@ -60,10 +61,10 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 
 func isNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// start returns the mean of the first tenth of the rows, at least one.
+// start returns the column means of the first tenth of the rows, at least one.
 func (r *run) start() []float64 { return r.means(0, max(1, len(r.at)/10)) }
 
-// end returns the mean of the rows of the last half of the steps.
+// end returns the column means over the last half of the steps.
 func (r *run) end() []float64 { return r.means(r.late, len(r.at)) }
 
 func (r *run) means(from, to int) []float64 {
@@ -74,7 +75,8 @@ func (r *run) means(from, to int) []float64 {
 	return means
 }
 
-// mean is taken about the first value, so that equal values have exactly it.
+// mean sums deviations from the first value, so that the mean of equal values is
+// exact.
 func mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -83,7 +85,7 @@ func mean(x []float64) float64 {
 	return x[0] + sum/float64(len(x))
 }
 
-// deviation returns the standard deviation of at least two values.
+// deviation returns the sample standard deviation of at least two values.
 func deviation(x []float64) float64 {
 	m, sum := mean(x), 0.0
 	for _, v := range x {
