@@ -46,9 +46,9 @@ func FitSteps(fit CurveFit, steps int) []int {
 	return at
 }
 
-// curveBatches is the number of batches of replicas whose scatter gives the
+// curveBins is the number of bins of replicas whose scatter gives the
 // intervals.
-const curveBatches = 64
+const curveBins = 64
 
 // curveSteps returns the steps at which J is read for any of the fits, in order.
 func curveSteps(fits []CurveFit, steps int) []int {
@@ -61,12 +61,12 @@ func curveSteps(fits []CurveFit, steps int) []int {
 }
 
 // curveEstimates fits the mean curve of J, whose sums over the replicas of each
-// batch are given at curveSteps. What a fit does not determine is left out.
+// bin are given at curveSteps. What a fit does not determine is left out.
 func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	var estimates []measure.Named
 	for _, fit := range c.Fits {
 		steps := FitSteps(fit, c.Run.Steps)
-		var first, second []float64 // of the curve of all replicas, then of those without each batch
+		var first, second []float64 // of the curve of all replicas, then of those without each bin
 		for without := measure.All; without < len(sums); without++ {
 			reward := meanCurve(c, at, sums, steps, without)
 			switch fit {
@@ -91,14 +91,14 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 }
 
 // meanCurve returns the mean of J at the given steps over the replicas of all
-// batches but one.
+// bins but one.
 func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []float64 {
 	mean, count, replicas := make([]float64, len(steps)), 0, c.replicas()
 	for b, sum := range sums {
 		if b == without {
 			continue
 		}
-		count += batchStart(b+1, len(sums), replicas) - batchStart(b, len(sums), replicas)
+		count += binStart(b+1, len(sums), replicas) - binStart(b, len(sums), replicas)
 		for i, t := range steps {
 			column, _ := slices.BinarySearch(at, t)
 			mean[i] += sum[column]

@@ -117,8 +117,8 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 		for step := range every {
 			every[step] = step
 		}
-		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
-		replica := team.run(t.Context(), i, 1)[0]
+		batch := newBatch(&c, every, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
+		replica := batch.run(t.Context(), i, 1)[0]
 		for step := range mean {
 			mean[step] += replica.values[step][0] / float64(c.Run.Replicas)
 		}
@@ -174,15 +174,15 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 	}
 }
 
-// Every replica belongs to one of the contiguous batches that their sums are
+// Every replica belongs to one of the contiguous bins that their sums are
 // divided by.
-func TestBatches(t *testing.T) {
+func TestBins(t *testing.T) {
 	for _, replicas := range []int{1, 2, 63, 64, 65, 100, 1000} {
-		batches := min(replicas, curveBatches)
-		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, batches)}
+		bins := min(replicas, curveBins)
+		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, bins)}
 		for i := range replicas {
-			if b := w.batchOf(i); i < batchStart(b, batches, replicas) || i >= batchStart(b+1, batches, replicas) {
-				t.Errorf("replica %d of %d is in batch %d, which has %d to %d", i, replicas, b, batchStart(b, batches, replicas), batchStart(b+1, batches, replicas)-1)
+			if b := w.binOf(i); i < binStart(b, bins, replicas) || i >= binStart(b+1, bins, replicas) {
+				t.Errorf("replica %d of %d is in bin %d, which has %d to %d", i, replicas, b, binStart(b, bins, replicas), binStart(b+1, bins, replicas)-1)
 			}
 		}
 	}

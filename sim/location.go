@@ -128,7 +128,7 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 		return undecided // the cell will not be finished
 	}
 	at := p.at(c, value)
-	if leastRun(&at) > longestRuns*leastTimes*c.Run.Steps {
+	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
 	}
 	return newTrial(p, at).outcome(ctx, p.Event)

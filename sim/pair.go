@@ -37,7 +37,7 @@ func (p *pair) begin(purpose Purpose, index int) {
 	for _, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
 		r.policy.Set(r.start)
-		r.motion.Reset()
+		r.optimizerState.Reset()
 		r.divergedAt = running
 	}
 }
@@ -50,7 +50,7 @@ func (p *pair) step(t int) (ok bool) {
 		plus.refresh(t)
 		minus.refresh(t)
 	}
-	drawTogether(&plus.drawing, &minus.drawing)
+	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
 	ok = true
 	for _, r := range p.sides {
 		r.gradient(r.policy, r.snapshot)
@@ -60,10 +60,10 @@ func (p *pair) step(t int) (ok bool) {
 	return ok
 }
 
-// stepsBetweenLooks is how many steps of a pair pass before it looks whether
+// stepsBetweenChecks is how many steps of a pair pass before it looks whether
 // it has been interrupted.
-func (p *pair) stepsBetweenLooks() int {
-	return max(1, stepsBetweenLooks/p.cell.Estimator.GroupsPerStep)
+func (p *pair) stepsBetweenChecks() int {
+	return max(1, stepsBetweenChecks/p.cell.Estimator.GroupsPerStep)
 }
 
 // follow runs a pair that has begun, over Run.Steps steps: it calls inside after
@@ -71,7 +71,7 @@ func (p *pair) stepsBetweenLooks() int {
 // reports whether the pair stayed in the range of floating point. An interrupted
 // cell will not be finished.
 func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
+	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenChecks()
 	d := newDeviation(len(p.direction))
 	d.add(p)
 	if !at(0, d) {
@@ -111,7 +111,7 @@ func (d deviation) add(p *pair) {
 	plus, minus := p.sides[0], p.sides[1]
 	for a := range d.logits {
 		d.logits[a] += float64((plus.policy.Logits[a] - minus.policy.Logits[a]) / 2)
-		d.velocity[a] += float64((plus.motion.Velocity()[a] - minus.motion.Velocity()[a]) / 2)
+		d.velocity[a] += float64((plus.optimizerState.Velocity()[a] - minus.optimizerState.Velocity()[a]) / 2)
 	}
 }
 
@@ -153,9 +153,9 @@ func linearRange(norm, growth float64) float64 {
 	return min(growth*norm, max(linearReach, linearLeast*norm))
 }
 
-// motionOrder is the number of multipliers that carry a single mode from one
+// recurrenceOrder is the number of multipliers that carry a single mode from one
 // refresh instant to the next: only without momentum and delay it is one.
-func motionOrder(c *Cell) measure.Order {
+func recurrenceOrder(c *Cell) measure.Order {
 	delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0
 	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First

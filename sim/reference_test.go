@@ -263,7 +263,7 @@ func TestAgreementSeesAFault(t *testing.T) {
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
 	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
-	team := newTeam(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
+	batch := newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
 	collect := func(into [][]float64, theta []float64) {
 		mean := 0.0
 		for _, l := range theta {
@@ -274,7 +274,7 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		}
 	}
 	for i := range replicas {
-		collect(fast, team.run(ctx, i, 1)[0].policy.Logits)
+		collect(fast, batch.run(ctx, i, 1)[0].policy.Logits)
 		collect(slow, slowReplica(c, rng))
 	}
 	return fast, slow

@@ -38,16 +38,16 @@ const (
 	DampingRatio   = "damping_ratio"   // ζ of the two dominant multipliers
 )
 
-// relaxationBatches is the number of batches of pairs whose scatter gives the
+// relaxationBins is the number of bins of pairs whose scatter gives the
 // intervals.
-const relaxationBatches = 64
+const relaxationBins = 64
 
-// batch fits the pairs of one of the probe's batches.
-func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int) measure.Recurrence {
-	fit := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+// bin fits the pairs of one of the probe's bins.
+func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
+	fit := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
 	replicas := c.replicas()
-	for i := batchStart(batch, batches, replicas); i < batchStart(batch+1, batches, replicas); i++ {
+	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
 		pair.begin(ForReplica, i)
 		pair.relax(ctx, &fit, span{from: c.Run.BurnIn, growth: fittedGrowth})
 		if ctx.Err() != nil {
@@ -57,9 +57,9 @@ func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int
 	return fit
 }
 
-// batchStart returns the first of n items that belongs to a batch; the batches
+// binStart returns the first of n items that belongs to a bin; the bins
 // are contiguous and of equal size but for one item.
-func batchStart(batch, batches, n int) int { return batch * n / batches }
+func binStart(bin, bins, n int) int { return bin * n / bins }
 
 // fittedGrowth is how far beyond its norm at BurnIn a deviation that grows is
 // followed: far enough for a fit, near enough to be linear where it began so.
@@ -94,7 +94,7 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 	}, between)
 }
 
-// relaxationEstimates are what the fits of all batches say together. What they
+// relaxationEstimates are what the fits of all bins say together. What they
 // do not determine is left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 	period := float64(refreshPeriod(c.Lag))
@@ -104,9 +104,9 @@ func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 	)
 }
 
-// pooled returns the multipliers of all batches but one.
+// pooled returns the multipliers of all bins but one.
 func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers {
-	all := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+	all := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
 	for i := range fits {
 		if i != without {
 			all.Merge(&fits[i])
@@ -115,12 +115,12 @@ func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers
 	return all.Multipliers()
 }
 
-// jackknife estimates a statistic of batches; at G = ∞ nothing is random.
-func (c *Cell) jackknife(name string, batches int, statistic func(without int) float64) measure.Named {
+// jackknife estimates a statistic of bins; at G = ∞ nothing is random.
+func (c *Cell) jackknife(name string, bins int, statistic func(without int) float64) measure.Named {
 	if c.Deterministic() {
 		return measure.Named{Name: name, Estimate: measure.Certain(statistic(measure.All))}
 	}
-	return measure.Named{Name: name, Estimate: measure.Jackknife(batches, statistic)}
+	return measure.Named{Name: name, Estimate: measure.Jackknife(bins, statistic)}
 }
 
 // determined leaves out the estimates that are not finite numbers: what the

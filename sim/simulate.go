@@ -75,10 +75,10 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 			}
 		}
 	}()
-	spare := new(spares)
+	pools := new(memoryPools)
 	for range workers {
 		group.Go(func() {
-			memory := workerMemory{spare: spare}
+			memory := workerMemory{pools: pools}
 			for u := range units {
 				last, err := u.do(ctx, &memory)
 				if err != nil {
@@ -91,7 +91,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 				case results <- finished{u.work.index, u.work.result()}:
 				case <-ctx.Done():
 				}
-				spare.reclaim(u.work)
+				pools.reclaim(u.work)
 			}
 		})
 	}
@@ -107,7 +107,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	return context.Cause(ctx)
 }
 
-// unit is the smallest piece of work: one chunk of replicas, or one batch of a
+// unit is the smallest piece of work: one chunk of replicas, or one bin of a
 // stiffness probe or of the relaxation probe.
 type unit struct {
 	work   *cellWork
@@ -130,15 +130,15 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err erro
 type cellWork struct {
 	cell     *Cell
 	index    int
-	units    int // chunks first, then the batches of each probe, then of the relaxation
+	units    int // chunks first, then the bins of each probe, then of the relaxation
 	chunks   int
 	recorded []int
 	read     []int // steps at which J is read for Cell.Fits
 
 	averages   []averages                 // by replica
 	early      [][][quantityCount]float64 // [replica < 1024 or Traces][recorded step]
-	probes     [][]float64                // [probe][batch]
-	relaxation []measure.Recurrence       // [batch]
+	probes     [][]float64                // [probe][bin]
+	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named
 
 	mutex      sync.Mutex
@@ -146,7 +146,7 @@ type cellWork struct {
 	pending    map[int]chunkSums // chunks finished before their turn
 	merged     int               // chunks merged
 	total      record            // of the merged chunks
-	curves     [][]float64       // [batch of replicas][index of read]: sum of J
+	curves     [][]float64       // [bin of replicas][index of read]: sum of J
 	diverged   int
 	divergedAt int
 }
@@ -154,7 +154,7 @@ type cellWork struct {
 // chunkSums is what the replicas of a chunk add to their cell.
 type chunkSums struct {
 	record record
-	curves [][]float64 // of the batches from that of its first replica on
+	curves [][]float64 // of the bins from that of its first replica on
 }
 
 func newCellWork(cell *Cell, index int) *cellWork {
@@ -174,12 +174,12 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		divergedAt: cell.Run.Steps + 1,
 	}
 	if len(w.read) > 0 {
-		w.curves = newCurves(min(replicas, curveBatches), len(w.read))
+		w.curves = newCurves(min(replicas, curveBins), len(w.read))
 	}
 	w.units = w.chunks
 	w.addProbes()
 	if cell.Relaxation != nil {
-		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBatches))
+		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBins))
 		w.units += len(w.relaxation)
 	}
 	w.left = w.units
@@ -198,17 +198,17 @@ func newLocationWork(cell *Cell, index int) *cellWork {
 	return w
 }
 
-// addProbes adds the batches of the cell's stiffness probes to the work.
+// addProbes adds the bins of the cell's stiffness probes to the work.
 func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
-		batches := w.cell.Stiffness[i].batches(w.cell)
-		w.probes = append(w.probes, make([]float64, batches))
-		w.units += batches
+		bins := w.cell.Stiffness[i].bins(w.cell)
+		w.probes = append(w.probes, make([]float64, bins))
+		w.units += bins
 	}
 }
 
-func newCurves(batches, columns int) [][]float64 {
-	curves := make([][]float64, batches)
+func newCurves(bins, columns int) [][]float64 {
+	curves := make([][]float64, bins)
 	for b := range curves {
 		curves[b] = make([]float64, columns)
 	}
@@ -216,56 +216,56 @@ func newCurves(batches, columns int) [][]float64 {
 }
 
 // run does one unit and reports whether it was the cell's last. A location
-// starts from the measured stiffness, so it follows the last batch.
+// starts from the measured stiffness, so it follows the last bin.
 func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
 	} else {
-		w.runBatch(ctx, number-w.chunks)
+		w.runBin(ctx, number-w.chunks)
 	}
 	w.mutex.Lock()
 	w.left--
 	last := w.left == 0
 	w.mutex.Unlock()
 	if last && w.cell.Location != nil {
-		for i, batches := range w.probes {
+		for i, bins := range w.probes {
 			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(batches))
+				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(bins))
 			}
 		}
 	}
 	return last && ctx.Err() == nil
 }
 
-func (w *cellWork) runBatch(ctx context.Context, number int) {
-	for probe, batches := range w.probes {
-		if number < len(batches) {
-			batches[number] = w.cell.Stiffness[probe].batch(ctx, w.cell, probe, number)
+func (w *cellWork) runBin(ctx context.Context, number int) {
+	for probe, bins := range w.probes {
+		if number < len(bins) {
+			bins[number] = w.cell.Stiffness[probe].bin(ctx, w.cell, probe, number)
 			return
 		}
-		number -= len(batches)
+		number -= len(bins)
 	}
-	w.relaxation[number] = w.cell.Relaxation.batch(ctx, w.cell, number, len(w.relaxation))
+	w.relaxation[number] = w.cell.Relaxation.bin(ctx, w.cell, number, len(w.relaxation))
 }
 
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
-	team := memory.teamFor(w)
-	sums := record(memory.spare.records.take(len(w.recorded)))
+	batch := memory.batchFor(w)
+	sums := record(memory.pools.records.take(len(w.recorded)))
 	clear(sums)
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
-		curves = newCurves(w.batchOf(last)-w.batchOf(first)+1, len(w.read))
+		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	for from := first; from <= last; from += teamSize {
-		replicas := team.run(ctx, from, last-from+1)
+	for from := first; from <= last; from += batchSize {
+		replicas := batch.run(ctx, from, last-from+1)
 		if ctx.Err() != nil {
 			return
 		}
 		for n, r := range replicas {
 			i := from + n
-			w.averages[i] = r.end()
+			w.averages[i] = r.finish()
 			if r.divergedAt != running {
 				diverged++
 				divergedAt = min(divergedAt, r.divergedAt)
@@ -277,13 +277,13 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				}
 			}
 			if len(curves) > 0 {
-				curve := curves[w.batchOf(i)-w.batchOf(first)]
+				curve := curves[w.binOf(i)-w.binOf(first)]
 				for n, reward := range r.curve {
 					curve[n] += reward
 				}
 			}
 			if i < len(w.early) {
-				w.early[i], r.values = r.values, memory.spare.values.take(len(w.recorded))
+				w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 			}
 		}
 	}
@@ -301,10 +301,10 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.total = next.record
 		} else {
 			w.total.merge(next.record)
-			memory.spare.records.put(next.record)
+			memory.pools.records.put(next.record)
 		}
 		for b, curve := range next.curves {
-			sum := w.curves[w.batchOf(w.merged*chunkSize)+b]
+			sum := w.curves[w.binOf(w.merged*chunkSize)+b]
 			for n, reward := range curve {
 				sum[n] += reward
 			}
@@ -314,8 +314,8 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 }
 
-// batchOf returns the batch of w.curves that a replica belongs to.
-func (w *cellWork) batchOf(replica int) int {
+// binOf returns the bin of w.curves that a replica belongs to.
+func (w *cellWork) binOf(replica int) int {
 	return ((replica+1)*len(w.curves) - 1) / len(w.averages)
 }
 
@@ -346,10 +346,10 @@ func (w *cellWork) result() Result {
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
 		r.Traces = w.traces(len(quantities))
 	}
-	for i, batches := range w.probes {
+	for i, bins := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{
 			Name:     w.cell.Stiffness[i].Name,
-			Estimate: w.estimate(batches),
+			Estimate: w.estimate(bins),
 		})
 	}
 	if len(w.relaxation) > 0 {

@@ -259,12 +259,12 @@ func TestInterruptionOfProbes(t *testing.T) {
 	sampled := locationCell(grpo.NoImportance, grpo.AtSnapshot, *location.Location)
 	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
 	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
-	sampled.Stiffness[0].Pairs = stiffnessBatches * pairsPerDouble
+	sampled.Stiffness[0].Pairs = stiffnessBins * pairsPerDouble
 	for i, c := range []Cell{relaxation, wide, location, ringing, sampled} {
 		work := newCellWork(&c, 0)
-		for _, batches := range work.probes {
-			for i := range batches {
-				batches[i] = 0.16 // the last one is measured
+		for _, bins := range work.probes {
+			for i := range bins {
+				bins[i] = 0.16 // the last one is measured
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -328,8 +328,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps int) float64 {
 		c := referenceCell()
 		c.Run.Steps = steps
-		team := newTeam(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
-		return testing.AllocsPerRun(5, func() { team.run(t.Context(), 0, 1) })
+		batch := newBatch(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
+		return testing.AllocsPerRun(5, func() { batch.run(t.Context(), 0, 1) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {
 		t.Errorf("1000 steps allocate %g times, 10,000 steps %g times", short, long)

@@ -39,25 +39,25 @@ type StiffnessProbe struct {
 	Pairs        int
 }
 
-// stiffnessBatches is the number of batches whose scatter gives the interval.
-const stiffnessBatches = 64
+// stiffnessBins is the number of bins whose scatter gives the interval.
+const stiffnessBins = 64
 
-// batches is how many batches a probe is measured in, each with at least one
+// bins is how many bins a probe is measured in, each with at least one
 // pair at either displacement.
-func (p *StiffnessProbe) batches(c *Cell) int {
+func (p *StiffnessProbe) bins(c *Cell) int {
 	if c.Deterministic() {
 		return 1
 	}
-	return max(1, min(stiffnessBatches, p.Pairs/pairsPerDouble))
+	return max(1, min(stiffnessBins, p.Pairs/pairsPerDouble))
 }
 
 // pairsPerDouble is how many pairs there are for each at the double displacement.
 const pairsPerDouble = 9
 
-// batch measures the λ of one batch of the cell's probe-th probe.
-func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) float64 {
-	batches := p.batches(c)
-	pairs := batchStart(batch+1, batches, p.Pairs) - batchStart(batch, batches, p.Pairs)
+// bin measures the λ of one bin of the cell's probe-th probe.
+func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float64 {
+	bins := p.bins(c)
+	pairs := binStart(bin+1, bins, p.Pairs) - binStart(bin, bins, p.Pairs)
 	double := max(1, pairs/pairsPerDouble)
 	single := max(1, pairs-double)
 	if c.Deterministic() {
@@ -66,7 +66,7 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	var words [2]*draw.Words
 	for side := range words {
-		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBatches+batch))
+		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin))
 	}
 	near := p.slope(ctx, c, laws, words, p.Displacement, single)
 	far := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
@@ -77,10 +77,10 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 // groups with the same words, so that most of the noise cancels in the
 // difference; all of it where neither side has moved what draws the group.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) float64 {
-	var sides [2]drawing
+	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
 	for side := range sides {
-		sides[side] = newDrawing(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
+		sides[side] = newGradientSampler(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
 		moved, rest := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
@@ -93,10 +93,10 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 	}
 	sum := 0.0
 	for n := range pairs {
-		if n%stepsBetweenLooks == 0 && ctx.Err() != nil {
+		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0 // the cell will not be finished
 		}
-		drawTogether(&sides[0], &sides[1])
+		drawCoupled(&sides[0], &sides[1])
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
 		}

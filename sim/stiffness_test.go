@@ -68,7 +68,7 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		c.Estimator.GroupSize = size
 		c.Run = Run{Steps: 1, Replicas: 1}
 		probe := twoArmProbe(Both, d, pairs)
-		squares := 0. // of standard errors, each known from 64 batches to 9 %
+		squares := 0. // of standard errors, each known from 64 bins to 9 %
 		for range probes {
 			c.Stiffness = append(c.Stiffness, probe)
 		}
@@ -77,7 +77,7 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		}
 		coupled := math.Sqrt(squares / probes)
 
-		at := newDrawing(&c, newLaws(&c.Bandit, &c.Estimator), draw.NewWords(Stream(1, "apart", ForReplica, 0)), pairs)
+		at := newGradientSampler(&c, newLaws(&c.Bandit, &c.Estimator), draw.NewWords(Stream(1, "apart", ForReplica, 0)), pairs)
 		policy := grpo.NewPolicy(probe.Point)
 		at.sampler.aim(policy)
 		mean, square := 0., 0.

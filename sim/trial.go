@@ -27,7 +27,7 @@ type trial struct {
 	given     int // Run.Steps
 	period    int // steps
 	periods   int
-	settled   int     // steps left to modes beyond the dominant two
+	transient int     // steps left to modes beyond the dominant two
 	tolerance float64 // what multipliers are certain to
 }
 
@@ -36,12 +36,12 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 		cell:      cell,
 		given:     cell.Run.Steps,
 		period:    refreshPeriod(cell.Lag),
-		tolerance: max(leastTolerance, float64(p.Offset*p.Offset)),
+		tolerance: max(minTolerance, float64(p.Offset*p.Offset)),
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
 	if cell.Lag.Kind == grpo.Delay {
-		t.settled = min(settlingDelays*cell.Lag.Interval, t.periods/2)
+		t.transient = min(transientDelays*cell.Lag.Interval, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
 	return t
@@ -50,18 +50,18 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 // A trial takes at least so many refresh periods, delays or, at G = ∞, times of
 // the momentum 1/(1−μ): a motion near a threshold turns in a few of them.
 const (
-	leastTimes        = 64
-	leastSampledTimes = 32
+	minPeriods        = 64
+	minSampledPeriods = 32
 )
 
 // shortestRun returns the number of steps of a trial before it is prolonged.
-func shortestRun(c *Cell) int { return max(c.Run.Steps, leastRun(c)) }
+func shortestRun(c *Cell) int { return max(c.Run.Steps, minSteps(c)) }
 
-func leastRun(c *Cell) int {
+func minSteps(c *Cell) int {
 	if !c.Deterministic() {
-		return leastSampledTimes * max(1, c.Lag.Interval)
+		return minSampledPeriods * max(1, c.Lag.Interval)
 	}
-	return leastTimes * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+	return minPeriods * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
 }
 
 // momentum returns μ, which Adam does not have.
@@ -72,18 +72,18 @@ func momentum(o grpo.Optimizer) float64 {
 	return o.Momentum
 }
 
-// leastTolerance is the part of a multiplier that round-off leaves uncertain;
+// minTolerance is the part of a multiplier that round-off leaves uncertain;
 // the cubic terms of the force leave the square of the offset.
-const leastTolerance = 1e-6
+const minTolerance = 1e-6
 
-// settlingDelays is how many delays are left to the modes beyond the dominant
+// transientDelays is how many delays are left to the modes beyond the dominant
 // two, of which a delay of τ steps has τ−1: each loses several powers of ten.
 // Under block lag there are none with two arms.
-const settlingDelays = 10
+const transientDelays = 10
 
-// leastStart is how much above round-off a deviation has to start: below, its
+// minStart is how much above round-off a deviation has to start: below, its
 // decay cannot be seen.
-const leastStart = 100 * roundOff
+const minStart = 100 * roundOff
 
 // outcome runs the trial.
 func (t *trial) outcome(ctx context.Context, event Event) outcome {
@@ -92,7 +92,7 @@ func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	d.add(t.pair)
 	deterministic := t.cell.Deterministic()
 	switch start := d.norm(); {
-	case start < leastStart:
+	case start < minStart:
 		return undecided
 	case event == Instability && deterministic:
 		return t.growth(ctx, start)
@@ -137,7 +137,7 @@ const prolonged = 16
 // growth tells whether a deviation of the given norm grows or decays. It looks at
 // the motion over runs of doubling length, until prolonged times Run.Steps.
 func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
-	length := (leastRun(&t.cell) + t.period - 1) / t.period // periods
+	length := (minSteps(&t.cell) + t.period - 1) / t.period // periods
 	longest := length
 	for longest*t.period < prolonged*t.given {
 		longest *= 2
@@ -248,21 +248,21 @@ func (w *window) mean() float64 { return w.sum / w.weight }
 // of them is negative: those from one refresh instant to the next or, since the
 // power of a rotation can look like none, those of a step inside a block.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
+	fit := measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
 	step := fit
 	var x, v, reach float64
-	var block blockMotion
+	var block blockStates
 	var end ending
 	t.follow(ctx, func(period int, d deviation) bool {
 		if period == 0 {
 			reach = linearRange(d.norm(), followedGrowth)
 		}
 		nextX, nextV := t.pair.along(d)
-		if period > t.settled {
+		if period > t.transient {
 			fit.Add(x, v, nextX, nextV)
 		}
 		x, v = nextX, nextV
-		block = blockMotion{x: x, v: v}
+		block = blockStates{x: x, v: v}
 		return d.norm() <= reach && !end.reached(d)
 	}, func(d deviation) {
 		if t.period > 1 {
@@ -286,22 +286,22 @@ const followedGrowth = 100
 // rings tells whether multipliers are those of a ringing motion.
 func rings(m measure.Multipliers, tolerance float64) outcome { return whether(m.Ringing(tolerance)) }
 
-// blockMotion follows the motion inside a block. There the snapshot's share of
+// blockStates follows the motion inside a block. There the snapshot's share of
 // the force is constant, so it is the differences of successive states that obey
 // a homogeneous recurrence.
-type blockMotion struct {
+type blockStates struct {
 	x, v         float64
 	moveX, moveV float64 // the last step's, once there is one
 	moved        bool
 }
 
 // add takes the state after one more step of the block.
-func (b *blockMotion) add(fit *measure.Recurrence, x, v float64) {
+func (b *blockStates) add(fit *measure.Recurrence, x, v float64) {
 	moveX, moveV := x-b.x, v-b.v
 	if b.moved {
 		fit.Add(b.moveX, b.moveV, moveX, moveV)
 	}
-	*b = blockMotion{x, v, moveX, moveV, true}
+	*b = blockStates{x, v, moveX, moveV, true}
 }
 
 // With sampled groups a motion that grows is followed only to a few times its
@@ -315,17 +315,17 @@ const (
 
 // sampled tells whether the event happens to Run.Replicas pairs under sampled
 // groups. The multipliers are fitted to all of them as a relaxation probe does, and
-// what decides is known from their scatter over batches of pairs: certain is what
+// what decides is known from their scatter over bins of pairs: certain is what
 // is beyond three standard errors (measure.Estimate.Sign), so a single pair decides
 // nothing. A pair that leaves the range of floating point has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	replicas := t.cell.Run.Replicas
-	fits := make([]measure.Recurrence, min(replicas, relaxationBatches))
-	for batch := range fits {
-		fits[batch] = measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
-		for i := batchStart(batch, len(fits), replicas); i < batchStart(batch+1, len(fits), replicas); i++ {
+	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
+	for bin := range fits {
+		fits[bin] = measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
+		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
-			if !t.pair.relax(ctx, &fits[batch], span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
+			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
 				if event == Instability {
 					return present
 				}
