@@ -292,18 +292,6 @@ func TestLocatedNowhere(t *testing.T) {
 	}
 }
 
-// A located cell without the stiffness that it starts from is a mistake.
-func TestLocationNeedsAStiffness(t *testing.T) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 2, Tolerance: 0.01})
-	c.Stiffness[0].Name = "other"
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	newCellWork(&c, 0)
-}
-
 // Sampled groups, many a step: the bracket holds the threshold and is narrow.
 func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	checkSampledThreshold(t, 1024, 16, 0.02, 0.1)

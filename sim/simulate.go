@@ -3,53 +3,80 @@ package sim
 import (
 	"context"
 	"fmt"
-	"slices"
+	"runtime/debug"
 	"sync"
 
 	"grposim/grpo"
 	"grposim/sim/measure"
 )
 
-// Status is what became of a cell.
+// Status says whether the run of a cell was completed.
 type Status string
 
+// The statuses of a cell.
 const (
 	OK       Status = "ok"
 	Diverged Status = "diverged" // some replica left the range of floating point
 )
 
-// Result is what a cell measured. Of a diverged cell nothing is averaged over
-// survivors: it has no trajectory and no stationary estimates.
+// Result is what a cell measured. If a replica has diverged there is no average over
+// the others: Steps, Trajectory and Traces are nil, and Estimates has those of the
+// stiffness and relaxation probes only. A located cell has Estimates only.
 type Result struct {
 	Status     Status
-	Diverged   int // replicas that diverged
-	DivergedAt int // first step at which one did
-	Steps      []int
-	Quantities []Quantity
-	Trajectory [][]Summary // [recorded step][quantity]
-	Estimates  []measure.Named
-	Traces     [][][]float64 // [replica][recorded step][quantity], of the first Cell.Traces replicas
+	Diverged   int             // replicas that diverged, in [0, Run.Replicas]
+	DivergedAt int             // the first step at which one did; 0 if none
+	Steps      []int           // recorded steps, in increasing order (RecordedSteps)
+	Quantities []Quantity      // recorded quantities (Quantities)
+	Trajectory [][]Summary     // [recorded step][quantity]
+	Estimates  []measure.Named // in the unit that the comment of each name gives
+	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
 }
 
-// Names of the estimates of the stationary state, over the steps after burn-in.
+// Names of the estimates of the stationary state: averages over the steps after
+// burn-in. They are measured if Run.BurnIn > 0.
 const (
-	ExpectedRewardMean     = "expected_reward_mean"
-	ExpectedRewardVariance = "expected_reward_variance"
-	ZeroVarianceShare      = "zero_variance_fraction"
-	LogitGapMean           = "logit_gap_mean"     // two arms
-	LogitGapVariance       = "logit_gap_variance" // two arms
+	ExpectedRewardMean     = "expected_reward_mean"     // of J
+	ExpectedRewardVariance = "expected_reward_variance" // of J over time and replicas
+	ZeroVarianceShare      = "zero_variance_fraction"   // of groups, in [0, 1]
+	LogitGapMean           = "logit_gap_mean"           // of z, two arms
+	LogitGapVariance       = "logit_gap_variance"       // of z over time and replicas, two arms
 )
 
-// chunkSize is the number of replicas that one worker runs and sums before
-// their sums are merged, in order, into the cell's. It decides the last bits of
-// every mean, and must not depend on the number of workers.
+// Panic is the error of a cell whose computation panicked, which is a bug of this
+// program.
+type Panic struct {
+	Cell  string // Cell.ID
+	Value any    // the value of the panic
+	Stack []byte // the stack of the worker that panicked, as debug.Stack formats it
+}
+
+// Error names the cell and the value of the panic, without the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("cell %s failed: %v", p.Cell, p.Value) }
+
+// Unwrap returns the value of the panic if it is an error, else nil.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// chunkSize is the number of replicas whose sums one worker computes before they are
+// merged, in order, into the sums of the cell. It affects the last bits of every mean,
+// so it must not depend on the number of workers.
 const chunkSize = 16
 
-// Simulate runs cells on a fixed number of workers and calls done, from one
-// goroutine, with each cell's result as it is finished, in no particular order.
-// Results do not depend on the number of workers. Simulate stops when ctx is
-// done or done returns an error, and returns that error.
+// Simulate runs cells on the given number of workers, at least 1. It calls done, from
+// one goroutine, with the index and the result of each cell as it is finished, in no
+// particular order. Results do not depend on the number of workers.
+//
+// Simulate panics before any work if a cell is invalid. It stops, and returns the
+// error, when ctx is done (its cause), when done returns an error, or when the
+// computation of a cell panics (*Panic).
 func Simulate(ctx context.Context, cells []Cell, workers int, done func(index int, result Result) error) error {
+	if problem := atLeast("workers", workers, 1); problem != "" {
+		panic("sim: " + problem)
+	}
+	mustBeValid(cells)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -65,7 +92,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	go func() {
 		defer close(units)
 		for i := range cells {
-			work := newCellWork(&cells[i], i)
+			work := newCellWork(cells[i].complete(), i)
 			for n := range work.units {
 				select {
 				case units <- unit{work, n}:
@@ -80,15 +107,15 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 		group.Go(func() {
 			memory := workerMemory{pools: pools}
 			for u := range units {
-				last, err := u.do(ctx, &memory)
+				result, err := u.do(ctx, &memory)
 				if err != nil {
 					cancel(err)
 				}
-				if !last {
+				if result == nil {
 					continue
 				}
 				select {
-				case results <- finished{u.work.index, u.work.result()}:
+				case results <- finished{u.work.index, *result}:
 				case <-ctx.Done():
 				}
 				pools.reclaim(u.work)
@@ -107,56 +134,61 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	return context.Cause(ctx)
 }
 
-// unit is the smallest piece of work: one chunk of replicas, or one bin of a
-// stiffness probe or of the relaxation probe.
+// unit is the smallest piece of work: one chunk of replicas, or one bin of a stiffness
+// or relaxation probe.
 type unit struct {
 	work   *cellWork
 	number int
 }
 
-// do does the unit and reports whether it was its cell's last. A panic, which
-// is a bug here, becomes an error that names the cell: the others are kept.
-func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err error) {
+// do does the unit. It returns the result of the cell if the unit was the cell's last,
+// and a *Panic if the computation panicked.
+func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("cell %s failed: %v", u.work.cell.ID, p)
+		if value := recover(); value != nil {
+			result, err = nil, &Panic{Cell: u.work.cell.ID, Value: value, Stack: debug.Stack()}
 		}
 	}()
-	return u.work.run(ctx, u.number, memory), nil
+	if !u.work.run(ctx, u.number, memory) {
+		return nil, nil
+	}
+	r := u.work.result()
+	return &r, nil
 }
 
-// cellWork is a cell being run. Chunks may finish in any order; they are
-// merged in theirs.
+// cellWork is a cell being simulated. Its chunks may finish in any order; they are
+// merged in the order of their numbers.
 type cellWork struct {
 	cell     *Cell
-	index    int
-	units    int // chunks first, then the bins of each probe, then of the relaxation
-	chunks   int
-	recorded []int
+	index    int   // in the cells of Simulate
+	units    int   // number of units: chunks first, then the bins of each stiffness probe, then of the relaxation probe
+	chunks   int   // number of chunks
+	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
 
-	averages   []averages                 // by replica
-	early      [][][quantityCount]float64 // [replica < 1024 or Traces][recorded step]
-	probes     [][]float64                // [probe][bin]
+	averages   []averages                 // [replica]
+	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
+	probes     [][]float64                // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
-	located    []measure.Named
+	located    []measure.Named            // estimates of the location probe
 
 	mutex      sync.Mutex
 	left       int               // units not yet finished
-	pending    map[int]chunkSums // chunks finished before their turn
+	pending    map[int]chunkSums // finished chunks that wait for an earlier one
 	merged     int               // chunks merged
 	total      record            // of the merged chunks
-	curves     [][]float64       // [bin of replicas][index of read]: sum of J
-	diverged   int
-	divergedAt int
+	curves     [][]float64       // [bin of replicas][index in read]: sum of J over the bin
+	diverged   int               // replicas that diverged
+	divergedAt int               // first step of a divergence, Run.Steps+1 if none
 }
 
-// chunkSums is what the replicas of a chunk add to their cell.
+// chunkSums are the sums over the replicas of a chunk.
 type chunkSums struct {
 	record record
-	curves [][]float64 // of the bins from that of its first replica on
+	curves [][]float64 // as cellWork.curves, from the bin of the chunk's first replica on
 }
 
+// newCellWork returns the work of a complete and valid cell.
 func newCellWork(cell *Cell, index int) *cellWork {
 	replicas := cell.replicas()
 	if cell.Location != nil {
@@ -186,19 +218,16 @@ func newCellWork(cell *Cell, index int) *cellWork {
 	return w
 }
 
-// newLocationWork is the work of a located cell: its stiffness, and what run
-// does after it.
+// newLocationWork returns the work of a located cell: its stiffness probes, after which
+// run does the search.
 func newLocationWork(cell *Cell, index int) *cellWork {
-	if !slices.ContainsFunc(cell.Stiffness, func(p StiffnessProbe) bool { return p.Name == StiffnessTotal }) {
-		panic("sim: a located cell needs a probe of " + StiffnessTotal)
-	}
 	w := &cellWork{cell: cell, index: index}
 	w.addProbes()
 	w.left = w.units
 	return w
 }
 
-// addProbes adds the bins of the cell's stiffness probes to the work.
+// addProbes adds the bins of the cell's stiffness probes to the units.
 func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
 		bins := w.cell.Stiffness[i].bins(w.cell)
@@ -207,6 +236,7 @@ func (w *cellWork) addProbes() {
 	}
 }
 
+// newCurves returns a zero matrix of bins rows.
 func newCurves(bins, columns int) [][]float64 {
 	curves := make([][]float64, bins)
 	for b := range curves {
@@ -215,8 +245,8 @@ func newCurves(bins, columns int) [][]float64 {
 	return curves
 }
 
-// run does one unit and reports whether it was the cell's last. A location
-// starts from the measured stiffness, so it follows the last bin.
+// run does one unit and reports whether it was the cell's last. A location search takes
+// its scale from the measured stiffness, so it follows the last bin.
 func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
@@ -237,6 +267,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	return last && ctx.Err() == nil
 }
 
+// runBin measures one bin of a probe.
 func (w *cellWork) runBin(ctx context.Context, number int) {
 	for probe, bins := range w.probes {
 		if number < len(bins) {
@@ -248,6 +279,7 @@ func (w *cellWork) runBin(ctx context.Context, number int) {
 	w.relaxation[number] = w.cell.Relaxation.bin(ctx, w.cell, number, len(w.relaxation))
 }
 
+// runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	batch := memory.batchFor(w)
 	sums := record(memory.pools.records.take(len(w.recorded)))
@@ -314,12 +346,12 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 }
 
-// binOf returns the bin of w.curves that a replica belongs to.
+// binOf returns the bin of w.curves to which a replica belongs.
 func (w *cellWork) binOf(replica int) int {
 	return ((replica+1)*len(w.curves) - 1) / len(w.averages)
 }
 
-// result summarizes a cell whose units are all done.
+// result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
 	quantities := Quantities(len(w.cell.Bandit.Arms))
 	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded}
@@ -359,7 +391,7 @@ func (w *cellWork) result() Result {
 	return r
 }
 
-// traces returns what the first replicas have recorded.
+// traces returns Result.Traces.
 func (w *cellWork) traces(quantities int) [][][]float64 {
 	var traces [][][]float64
 	for _, values := range w.early[:min(w.cell.Traces, len(w.early))] {
@@ -372,7 +404,8 @@ func (w *cellWork) traces(quantities int) [][][]float64 {
 	return traces
 }
 
-// stationary turns the replicas' time averages into estimates.
+// stationary returns the estimates of the stationary state from the replicas' time
+// averages.
 func (w *cellWork) stationary() []measure.Named {
 	column := func(of func(*averages) float64) []float64 {
 		values := make([]float64, len(w.averages))
@@ -400,7 +433,8 @@ func (w *cellWork) stationary() []measure.Named {
 	return estimates
 }
 
-// estimate takes the mean over independent values; at G = ∞ nothing is random.
+// estimate returns the mean of independent values with its standard error; at G = ∞,
+// where nothing is random, the first of them as exact.
 func (w *cellWork) estimate(values []float64) measure.Estimate {
 	if w.cell.Deterministic() {
 		return measure.Certain(values[0])

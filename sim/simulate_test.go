@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -294,13 +295,25 @@ func TestDoneFails(t *testing.T) {
 	}
 }
 
-// A cell that panics fails with an error that names it.
+// A panic of a worker becomes an error that names the cell and holds the value and the
+// worker's stack.
 func TestPanickingCell(t *testing.T) {
 	c := referenceCell()
+	work := newCellWork(&c, 0)
 	c.Estimator.GroupSize = 1 << 40 // beyond what the samplers draw
-	err := Simulate(t.Context(), []Cell{c}, 2, func(int, Result) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "cell reference failed") {
-		t.Errorf("error %v", err)
+	result, err := unit{work, 0}.do(t.Context(), &workerMemory{pools: new(memoryPools)})
+	var p *Panic
+	if result != nil || !errors.As(err, &p) {
+		t.Fatalf("result %v, error %v, want a *Panic", result, err)
+	}
+	if got, want := p.Error(), fmt.Sprintf("cell reference failed: %v", p.Value); got != want {
+		t.Errorf("error %q, want %q", got, want)
+	}
+	if !strings.Contains(string(p.Stack), "(*BinomialLaw).Set") {
+		t.Errorf("the stack does not name the function that panicked:\n%s", p.Stack)
+	}
+	if cause := errors.New("cause"); !errors.Is(&Panic{Value: cause}, cause) {
+		t.Error("a Panic does not unwrap the error of its value")
 	}
 }
 
