@@ -7,43 +7,44 @@ import (
 	"grposim/sim/draw"
 )
 
-// Displaced says which policy a stiffness probe displaces.
+// Displaced is the policy that a stiffness probe displaces.
 type Displaced string
 
+// The policies that a stiffness probe can displace, and the stiffness that it measures.
 const (
 	Both    Displaced = "total" // θ and θ_old: λ
 	Current Displaced = "fresh" // θ alone: λ_f
 	Behind  Displaced = "stale" // θ_old alone: λ_s
 )
 
-// StiffnessTotal is the name of the probe of the stiffest mode's λ, which a
-// location probe takes its scale from.
+// StiffnessTotal is the name of the probe that measures λ of the stiffest mode, from
+// which a location probe takes its scale.
 const StiffnessTotal = "stiffness_total"
 
-// StiffnessProbe is a measurement of one stiffness on-policy about a point θ*,
-// from the central differences
+// StiffnessProbe measures one stiffness on-policy about a point θ*, from the central
+// differences
 //
 //	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴)
 //
-// with v the direction and c the covector of a mode, c·v = 1, and d the
-// displacement (docs/theory.md §3; Richardson's extrapolation takes away the
-// O(d²) of S). Of Pairs draws at ±, one in nine is at 2d, which gives the least
-// error: it is 1.5 times that of S(d) alone. At G = ∞ a pair each is all there is.
+// with v the direction and c the covector of a mode, c·v = 1, and d the displacement
+// (docs/theory.md §3; Richardson's extrapolation removes the O(d²) of S). One in nine
+// of the pairs of draws at ± is at 2d. This gives the least error, 1.5 times that of
+// S(d) alone. At G = ∞ there is one pair at d and one at 2d.
 type StiffnessProbe struct {
-	Name         string // of the measured quantity
-	Displaced    Displaced
-	Point        []float64
-	Direction    []float64
-	Covector     []float64
-	Displacement float64
-	Pairs        int
+	Name         string    // of the estimate
+	Displaced    Displaced // which policy is displaced
+	Point        []float64 // θ*, logits, one an arm
+	Direction    []float64 // v, one component an arm
+	Covector     []float64 // c, one component an arm
+	Displacement float64   // d > 0, in multiples of Direction
+	Pairs        int       // pairs of draws, each of Estimator.GroupsPerStep groups a side, ≥ 1; unused at G = ∞
 }
 
-// stiffnessBins is the number of bins whose scatter gives the interval.
+// stiffnessBins is the largest number of bins of pairs; their scatter gives the error.
 const stiffnessBins = 64
 
-// bins is how many bins a probe is measured in, each with at least one
-// pair at either displacement.
+// bins returns the number of bins of a probe, each with at least one pair at d and one
+// at 2d.
 func (p *StiffnessProbe) bins(c *Cell) int {
 	if c.Deterministic() {
 		return 1
@@ -51,10 +52,10 @@ func (p *StiffnessProbe) bins(c *Cell) int {
 	return max(1, min(stiffnessBins, p.Pairs/pairsPerDouble))
 }
 
-// pairsPerDouble is how many pairs there are for each at the double displacement.
+// pairsPerDouble is the number of all pairs for each pair at the double displacement.
 const pairsPerDouble = 9
 
-// bin measures the λ of one bin of the cell's probe-th probe.
+// bin returns λ as measured by one bin; probe is the probe's index in Cell.Stiffness.
 func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float64 {
 	bins := p.bins(c)
 	pairs := binStart(bin+1, bins, p.Pairs) - binStart(bin, bins, p.Pairs)
@@ -73,9 +74,9 @@ func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float
 	return (float64(4*near) - far) / 3
 }
 
-// slope measures S(d) from a number of pairs. Both sides of a pair draw their
-// groups with the same words, so that most of the noise cancels in the
-// difference; all of it where neither side has moved what draws the group.
+// slope returns S(d) as measured by a number of pairs. Both sides of a pair draw their
+// groups with the same random words, so that most of the noise cancels in the
+// difference. If only θ is displaced, both sides draw the same groups.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) float64 {
 	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
@@ -94,7 +95,7 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 	sum := 0.0
 	for n := range pairs {
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
-			return 0 // the cell will not be finished
+			return 0 // the results of an interrupted cell are discarded
 		}
 		drawCoupled(&sides[0], &sides[1])
 		for side := range sides {
