@@ -82,13 +82,13 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 	var current, behaviour [2]*grpo.Policy
 	for side := range sides {
 		sides[side] = newGradientSampler(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
-		moved, rest := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
+		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
 		case Current:
-			behaviour[side] = rest
+			behaviour[side] = point
 		case Behind:
-			current[side] = rest
+			current[side] = point
 		}
 		sides[side].sampler.aim(behaviour[side])
 	}

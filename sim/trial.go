@@ -115,7 +115,7 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 // and has decayed when it has lost a factor decayedBy and goes on falling. In between,
 // the mean squares over the second, third and last quarter of a run are compared.
 // Growth is steady if the logarithms of both of their ratios are above steadily and the
-// second is above slackening times the first (growth like a power of time gives at most
+// second is above slackening times the first (growth like a power of time gives about
 // two thirds). In a run of at least Run.Steps steps, logarithms beyond significant
 // decide too. So a deviation whose norm changes by less than 5 % over the run stays
 // undecided.
