@@ -8,8 +8,8 @@ import (
 	"grposim/sim"
 )
 
-// BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact
-// KL penalty at the current policy, of replicas that one worker runs abreast.
+// BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact KL
+// penalty at the current policy, on one worker with a full batch of replicas.
 func BenchmarkStep(b *testing.B) {
 	for _, arms := range []int{2, 10, 100} {
 		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {
@@ -30,8 +30,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// benchmarkCell has 0.9 and 0.2 for two arms, else arms evenly spaced over the
-// rewards.
+// benchmarkCell has two arms with means 0.9 and 0.2, or more arms with means evenly
+// spaced over (0, 1).
 func benchmarkCell(arms int) sim.Cell {
 	cell := sim.Cell{
 		ID: "benchmark", Seed: 1,
@@ -59,8 +59,8 @@ func benchmarkCell(arms int) sim.Cell {
 }
 
 func benchmarkSteps(b *testing.B, cell sim.Cell) {
-	const abreast = 8
-	cell.Run = sim.Run{Steps: max(1, b.N/abreast), Replicas: abreast}
+	const batch = 8
+	cell.Run = sim.Run{Steps: max(1, b.N/batch), Replicas: batch}
 	b.ReportAllocs()
 	err := sim.Simulate(b.Context(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error {
 		if r.Status != sim.OK {

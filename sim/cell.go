@@ -2,35 +2,50 @@ package sim
 
 import "grposim/grpo"
 
-// Cell is one point of a sweep: numbers only, ready to run.
+// Cell is one point of a parameter sweep: what to simulate and what to measure in
+// addition to the run. Simulate checks every field.
 type Cell struct {
-	ID        string // with Seed, names the cell's random streams
+	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
-	Bandit    grpo.Bandit
+	Bandit    grpo.Bandit // TrueMeans may be nil: the arms' means
 	Estimator grpo.Estimator
 	Lag       grpo.Lag
 	Optimizer grpo.Optimizer
-	Init      []float64 // logits at step 0
-	Reference []float64 // logits of π_ref
+	Init      []float64 // logits at step 0, finite, one an arm; nil: zeros
+	Reference []float64 // logits of π_ref, finite, one an arm; nil: zeros
 	Run       Run
-	Stiffness []StiffnessProbe // measured besides the run
 
-	Relaxation *RelaxationProbe // measured besides the run; nil: not
-	Location   *LocationProbe   // nil: none; such a cell simulates nothing else
-	Fits       []CurveFit       // numbers read off the mean curve of J
-	Traces     int              // how many replicas' recorded series the Result returns
+	Stiffness  []StiffnessProbe // measured in addition to the run
+	Relaxation *RelaxationProbe // measured in addition to the run; nil: none
+	Location   *LocationProbe   // nil: none; a located cell simulates only Stiffness and this
+	Fits       []CurveFit       // fits to the mean curve of J
+	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
 }
 
-// Deterministic reports whether the cell follows the expected gradient: all
-// replicas would be the same.
+// Deterministic reports whether the cell follows the expected gradient, G = ∞, so that
+// all its replicas are equal.
 func (c *Cell) Deterministic() bool { return c.Estimator.GroupSize == grpo.Infinite }
 
-// replicas is how many replicas are run.
+// replicas returns the number of replicas to run.
 func (c *Cell) replicas() int {
 	if c.Deterministic() {
 		return 1
 	}
 	return c.Run.Replicas
+}
+
+// complete returns a copy of the cell with values for the lists that are nil.
+func (c Cell) complete() *Cell {
+	if c.Bandit.TrueMeans == nil {
+		c.Bandit.TrueMeans = means(&c.Bandit)
+	}
+	if c.Init == nil {
+		c.Init = make([]float64, len(c.Bandit.Arms))
+	}
+	if c.Reference == nil {
+		c.Reference = make([]float64, len(c.Bandit.Arms))
+	}
+	return &c
 }
 
 // means returns the arms' mean rewards.

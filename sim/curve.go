@@ -6,28 +6,30 @@ import (
 	"grposim/sim/measure"
 )
 
-// CurveFit is what is read off the mean curve of J.
+// CurveFit is a fit to the mean curve of J, the mean of J over the replicas by step.
 type CurveFit string
 
+// The fits.
 const (
-	SaturationFit CurveFit = "saturation"  // a free exponential: SaturationRate, SaturationR2
-	EarlySlopeFit CurveFit = "early-slope" // the paper's stiffness: EarlySlope
+	SaturationFit CurveFit = "saturation"  // an exponential approach to a free limit: SaturationRate, SaturationR2
+	EarlySlopeFit CurveFit = "early-slope" // the paper's estimate of the stiffness: EarlySlope
 )
 
-// Names of what the fits estimate.
+// Names of the estimates of the fits.
 const (
-	SaturationRate = "saturation_rate" // per step
-	SaturationR2   = "saturation_r2"
-	EarlySlope     = "early_slope" // the paper's K
+	SaturationRate = "saturation_rate" // of the exponential, per step
+	SaturationR2   = "saturation_r2"   // its coefficient of determination R²
+	EarlySlope     = "early_slope"     // the paper's K, a stiffness
 )
 
+// saturationIntervals is the largest number of intervals between the steps that a
+// saturation fit reads.
 const saturationIntervals = 256
 
-// FitSteps returns the steps at which a fit reads the mean curve of J over a
-// run of the given length: for the saturation 0 to steps in at most 256 equal
-// intervals, the multiples of ⌈steps/256⌉ and the last; for the early slope
-// every step up to 100, then ⌊steps/2⌋, which shows whether the run has converged,
-// and the last.
+// FitSteps returns the steps at which a fit reads the mean curve of J over a run of the
+// given length ≥ 1, in increasing order: for the saturation the multiples of
+// ⌈steps/256⌉ and the last step; for the early slope every step up to 100, then
+// ⌊steps/2⌋, which shows whether the run has converged, and the last.
 func FitSteps(fit CurveFit, steps int) []int {
 	every, until := max(1, (steps+saturationIntervals-1)/saturationIntervals), steps
 	if fit == EarlySlopeFit {
@@ -46,11 +48,12 @@ func FitSteps(fit CurveFit, steps int) []int {
 	return at
 }
 
-// curveBatches is the number of batches of replicas whose scatter gives the
-// intervals.
-const curveBatches = 64
+// curveBins is the number of bins: contiguous sets of replicas, over which a jackknife
+// gives the error of a fit.
+const curveBins = 64
 
-// curveSteps returns the steps at which J is read for any of the fits, in order.
+// curveSteps returns the steps at which J is read for any of the fits, in increasing
+// order.
 func curveSteps(fits []CurveFit, steps int) []int {
 	var at []int
 	for _, fit := range fits {
@@ -60,13 +63,14 @@ func curveSteps(fits []CurveFit, steps int) []int {
 	return slices.Compact(at)
 }
 
-// curveEstimates fits the mean curve of J, whose sums over the replicas of each
-// batch are given at curveSteps. What a fit does not determine is left out.
+// curveEstimates returns the estimates of the cell's fits. sums[b][i] is the sum of J
+// over the replicas of bin b at step at[i]. Estimates that the data do not determine
+// are left out.
 func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	var estimates []measure.Named
 	for _, fit := range c.Fits {
 		steps := FitSteps(fit, c.Run.Steps)
-		var first, second []float64 // of the curve of all replicas, then of those without each batch
+		var first, second []float64 // values for all replicas, then without each bin in turn
 		for without := measure.All; without < len(sums); without++ {
 			reward := meanCurve(c, at, sums, steps, without)
 			switch fit {
@@ -90,15 +94,15 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	return determined(estimates...)
 }
 
-// meanCurve returns the mean of J at the given steps over the replicas of all
-// batches but one.
+// meanCurve returns the mean of J at the given steps over the replicas of all bins
+// except one.
 func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []float64 {
 	mean, count, replicas := make([]float64, len(steps)), 0, c.replicas()
 	for b, sum := range sums {
 		if b == without {
 			continue
 		}
-		count += batchStart(b+1, len(sums), replicas) - batchStart(b, len(sums), replicas)
+		count += binStart(b+1, len(sums), replicas) - binStart(b, len(sums), replicas)
 		for i, t := range steps {
 			column, _ := slices.BinarySearch(at, t)
 			mean[i] += sum[column]

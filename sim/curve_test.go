@@ -17,24 +17,24 @@ func TestFitSteps(t *testing.T) {
 		for _, fit := range []CurveFit{SaturationFit, EarlySlopeFit} {
 			at := FitSteps(fit, steps)
 			if at[0] != 0 || at[len(at)-1] != steps || !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) || len(at) > 257 {
-				t.Errorf("%s of %d steps: %v", fit, steps, at)
+				t.Errorf("%s of %d steps: got %v, want at most 257 increasing steps from 0 to the last", fit, steps, at)
 			}
 			every := 1
 			if fit == SaturationFit {
 				every = (steps + 255) / 256
 			} else if !slices.Contains(at, steps/2) {
-				t.Errorf("%s of %d steps: %v has no middle", fit, steps, at)
+				t.Errorf("%s of %d steps: %v does not contain the middle", fit, steps, at)
 			}
 			first := at[:len(at)-1]
 			if fit == EarlySlopeFit {
 				first = at[:min(steps, 100)+1]
 				if rest := at[len(first):]; len(rest) > 2 {
-					t.Errorf("%s of %d steps: then %v", fit, steps, rest)
+					t.Errorf("%s of %d steps: after step 100 got %v, want at most two more", fit, steps, rest)
 				}
 			}
 			for i, x := range first {
 				if x != i*every {
-					t.Errorf("%s of %d steps: %v", fit, steps, at)
+					t.Errorf("%s of %d steps: got %v, want multiples of %d", fit, steps, at, every)
 					break
 				}
 			}
@@ -42,10 +42,10 @@ func TestFitSteps(t *testing.T) {
 	}
 }
 
-// A free exponential fits the reference bandit's curve from uniform logits over
-// five relaxation times very well, with a wrong rate (docs/theory.md §4:
-// R² = 0.998 and 1.63 times ηλ, at μ = 0, η = 0.05, G = ∞; 0.01 for the digits
-// and because every third step is read).
+// A free exponential fits the reference bandit's curve from uniform logits over five
+// relaxation times very well, but with a wrong rate (docs/theory.md §4: R² = 0.998 and
+// 1.63 times ηλ, at μ = 0, η = 0.05, G = ∞; the tolerance of 0.01 covers the digits
+// given there and that only every third step is read).
 func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	const kappa = 0.05 * 0.1586848975
 	c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
@@ -56,7 +56,7 @@ func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	rate, _ := estimate(r, SaturationRate)
 	r2, _ := estimate(r, SaturationR2)
 	if math.Abs(rate.Mean/kappa-1.63) > 0.01 || math.Abs(r2.Mean-0.998) > 5e-4 || rate.DF != measure.Exactly || r2.DF != measure.Exactly {
-		t.Errorf("%.4g times ηλ with R² = %.4g, want 1.63 with 0.998", rate.Mean/kappa, r2.Mean)
+		t.Errorf("the rate is %.4g times ηλ with R² = %.4g, want exact estimates of 1.63 with 0.998", rate.Mean/kappa, r2.Mean)
 	}
 }
 
@@ -81,12 +81,12 @@ func TestEarlySlopeOfTheStandIn(t *testing.T) {
 	}
 	c.Run.Steps = 5000 // not converged
 	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); found {
-		t.Errorf("K = %g of a run that is not over", k.Mean)
+		t.Errorf("K = %g from a run that has not converged, want no estimate", k.Mean)
 	}
 }
 
-// The fit is that of the mean curve: with a replica's J at every step from the
-// traces of a cell that records all of them, it comes out the same.
+// The fits are those of the mean curve of J, here computed from replicas that record
+// every step.
 func TestFitsAreOfTheMeanCurve(t *testing.T) {
 	c := referenceCell()
 	c.Init = []float64{0, 0}
@@ -95,10 +95,9 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 	c.Traces = 1024
 	r := simulate(t, []Cell{c}, 2)[0]
 	if len(r.Traces) != 70 || len(r.Traces[0]) != len(r.Steps) || len(r.Traces[0][0]) != len(r.Quantities) {
-		t.Fatalf("%d traces", len(r.Traces))
+		t.Fatalf("got %d traces, want 70 with all recorded steps and quantities", len(r.Traces))
 	}
-	// The recorded steps up to 150 are fewer than every one; those that are both
-	// recorded and read must agree with the trajectory.
+	// The means of the traces agree with the trajectory.
 	for i := range r.Steps {
 		for q := range r.Quantities {
 			sum := 0.0
@@ -110,17 +109,17 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 			}
 		}
 	}
-	// the same replicas one step at a time
+	// The mean of J at every step, from the same replicas.
 	mean := make([]float64, c.Run.Steps+1)
 	for i := range c.Run.Replicas {
 		every := make([]int, c.Run.Steps+1)
 		for step := range every {
 			every[step] = step
 		}
-		team := newTeam(&c, every, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
-		replica := team.run(t.Context(), i, 1)[0]
+		b := newBatch(&c, every, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
+		replica := b.run(t.Context(), i, 1)[0]
 		for step := range mean {
-			mean[step] += replica.values[step][0] / float64(c.Run.Replicas)
+			mean[step] += replica.values[step][expectedRewardIndex] / float64(c.Run.Replicas)
 		}
 	}
 	at := func(fit CurveFit) (steps []int, reward []float64) {
@@ -136,12 +135,12 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 	for name, want := range map[string]float64{SaturationRate: rate, SaturationR2: r2, EarlySlope: slope} {
 		e, found := estimate(r, name)
 		if (!found && !math.IsNaN(want)) || found && (math.Abs(e.Mean/want-1) > 1e-9 || e.DF != 63) {
-			t.Errorf("%s %g with %d degrees of freedom, want %g with 63", name, e.Mean, e.DF, want)
+			t.Errorf("%s is %g with %d degrees of freedom, want %g with 63", name, e.Mean, e.DF, want)
 		}
 	}
 }
 
-// The jackknife's errors of a fit are those that independent cells show.
+// The jackknife errors of a fit agree with the scatter between independent cells.
 func TestSaturationCoverage(t *testing.T) {
 	var cells []Cell
 	for i := range 400 {
@@ -155,7 +154,7 @@ func TestSaturationCoverage(t *testing.T) {
 	checkCoverage(t, simulate(t, cells, 2), SaturationRate, 0.95)
 }
 
-// What is measured besides a run leaves the run as it is, to the last bit.
+// Probes, fits and traces do not change the results of the run by a single bit.
 func TestProbesLeaveTheRunAlone(t *testing.T) {
 	plain := referenceCell()
 	plain.Run = Run{Steps: 300, BurnIn: 50, Replicas: 40}
@@ -166,7 +165,7 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 	results := simulate(t, []Cell{plain, probed}, 2)
 	want, got := results[0], results[1]
 	if got.Traces == nil || len(got.Estimates) <= len(want.Estimates) {
-		t.Errorf("%d traces, %d estimates", len(got.Traces), len(got.Estimates))
+		t.Errorf("got %d traces and %d estimates, want some traces and more than %d estimates", len(got.Traces), len(got.Estimates), len(want.Estimates))
 	}
 	got.Traces, got.Estimates = nil, got.Estimates[:len(want.Estimates)]
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -174,15 +173,14 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 	}
 }
 
-// Every replica belongs to one of the contiguous batches that their sums are
-// divided by.
-func TestBatches(t *testing.T) {
+// binOf assigns every replica to the bin whose range, by binStart, contains it.
+func TestBins(t *testing.T) {
 	for _, replicas := range []int{1, 2, 63, 64, 65, 100, 1000} {
-		batches := min(replicas, curveBatches)
-		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, batches)}
+		bins := min(replicas, curveBins)
+		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, bins)}
 		for i := range replicas {
-			if b := w.batchOf(i); i < batchStart(b, batches, replicas) || i >= batchStart(b+1, batches, replicas) {
-				t.Errorf("replica %d of %d is in batch %d, which has %d to %d", i, replicas, b, batchStart(b, batches, replicas), batchStart(b+1, batches, replicas)-1)
+			if b := w.binOf(i); i < binStart(b, bins, replicas) || i >= binStart(b+1, bins, replicas) {
+				t.Errorf("replica %d of %d: got bin %d, whose replicas are %d to %d", i, replicas, b, binStart(b, bins, replicas), binStart(b+1, bins, replicas)-1)
 			}
 		}
 	}

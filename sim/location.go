@@ -8,9 +8,10 @@ import (
 	"grposim/sim/measure"
 )
 
-// Event is what a location probe looks for along a parameter.
+// Event is what a location probe searches for along a parameter.
 type Event string
 
+// The events.
 const (
 	Instability Event = "instability" // small deviations grow
 	Ringing     Event = "ringing"     // small deviations oscillate: complex or negative multipliers
@@ -19,83 +20,89 @@ const (
 // LocationParam is the parameter that a location probe varies.
 type LocationParam string
 
+// The parameters that a location probe can vary.
 const (
 	LearningRate    LocationParam = "optimizer.learning_rate" // η
 	RefreshInterval LocationParam = "lag.interval"            // K or τ, an integer
 )
 
-// LocationProbe is a search for the smallest value of a parameter at which an
-// event happens to pairs of replicas that start at Point ± Offset·Direction.
-// From and To bound it in multiples of the paper's rule at the stiffness λ that
-// the cell's probe StiffnessTotal has measured,
+// LocationProbe searches for the smallest value of a parameter at which an event
+// happens to pairs of replicas that start at Point ± Offset·Direction. From and To
+// bound the search in multiples of the paper's rule at the stiffness λ that the cell's
+// probe StiffnessTotal has measured,
 //
 //	η = (1−μ)/(λ max(K, 1)),  K = (1−μ)/(ηλ)
 //
-// (docs/theory.md §9). A located cell measures its stiffness probes and then
-// this, and simulates nothing else; its own value of Param is unused.
+// (docs/theory.md §9). A located cell measures its stiffness probes, then runs this
+// search, and simulates nothing else; its own value of Param is unused.
 //
 // A trial of a value has three outcomes: the event is certainly absent, certainly
-// present, or undecided (trial.go says when). Undecided values widen the bracket:
-// little data gives a wide one, never a wrong one. Instability can come in windows
-// (docs/theory.md §5), so the search goes upwards from From, in steps small enough
-// to meet one, and only then halves what lies between the last value without the
-// event, the undecided ones and the first with it. Nothing below From is tried:
-// what is located is the first event from there on. The search never sees a
-// prediction.
+// present, or undecided (trial.go defines them). Undecided values widen the bracket:
+// little data gives a wide bracket, not a wrong one. Instability can come in windows
+// (docs/theory.md §5), so the search goes upwards from From in steps small enough to
+// meet a window. Only then does it halve the gaps between the last value without the
+// event, the undecided values and the first value with it. It tries nothing below From:
+// it locates the first event from there on. It uses no prediction of the theory.
 //
-// At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled
-// groups it has to be above the noise of a pair and small against the size at
-// which the motion saturates just past a threshold: 0.01 for 4,096 groups of 16.
+// At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
+// offset must be above the noise of a pair and small against the size at which a
+// growing deviation saturates just past a threshold: 0.01 for 4,096 groups of 16.
 type LocationProbe struct {
 	Event     Event
 	Param     LocationParam
-	From, To  float64
-	Tolerance float64 // relative
-	Point     []float64
-	Direction []float64
-	Offset    float64
+	From, To  float64   // multiples of the rule, 0 < From ≤ To
+	Tolerance float64   // width of the bracket relative to its lower end, ≥ 0
+	Point     []float64 // logits, usually of a fixed point, one an arm
+	Direction []float64 // a direction in logits other than 0, one component an arm
+	Offset    float64   // > 0, in multiples of Direction
 }
 
-// Names of what a location probe estimates: the last value certainly without the
-// event and the first certainly with it. Of refresh intervals up to 100, where each
-// one is tried, LocatedLow is the first not known to be without the event, so that
-// the two are the same where all are decided. LocatedHigh is absent where the event
-// was certain nowhere up to To, or up to the longest interval that is tried;
-// LocatedLow is then the last value certainly without it. Where there is none, as
-// when the first value tried has the event already, LocatedLow is the lower end of
-// what the parameter can be, 0 for η and 1 for K: the event sets in somewhere at or
-// below LocatedHigh. Both are absent where the measured λ is not certainly positive,
-// so that there is no rule to start from, or From is beyond what can be tried.
+// Names of the estimates of a location probe, in the unit of its parameter.
+//
+// LocatedLow is the last value certainly without the event. Exceptions: of refresh
+// intervals up to 100, where every one is tried, it is the first interval not known to
+// be without the event, if there is a LocatedHigh; the two are equal if all intervals
+// are decided. If no value is certainly without the event, as when the first value
+// tried has it, it is the lower end of the parameter's range, 0 for η and 1 for K: the
+// event sets in somewhere at or below LocatedHigh.
+//
+// LocatedHigh is the first value certainly with the event. It is absent if there is
+// none up to LocatedEnd. LocatedEnd is the last value to be tried: To, or the longest
+// interval that is affordable.
+//
+// All three are absent if the measured λ is not certainly positive, so that the rule
+// gives no scale, or if From is beyond the longest interval.
 const (
 	LocatedLow  = "located_lo"
 	LocatedHigh = "located_hi"
 	LocatedEnd  = "located_to"
 )
 
-// The step of the search in η, and in K beyond everyInterval. With sampled
-// groups a trial costs a thousand times as much, and less can be told.
+// The factor from one tried value to the next in η, and in K beyond everyInterval. With
+// sampled groups the factor is larger, because a trial costs a thousand times as much
+// and noise limits the resolution.
 const (
 	searchStep        = 1.05
 	sampledSearchStep = 1.2
 )
 
-// everyInterval is the refresh interval below which each one is tried.
+// everyInterval is the refresh interval below which the search tries every one.
 const everyInterval = 100
 
-// longestRuns bounds the refresh intervals that are tried, in run lengths: a trial
-// takes many periods, and beyond this they cannot be afforded. A trial that would
-// take longer for another reason is undecided.
+// longestRuns bounds the refresh intervals that are tried, in units of Run.Steps: a
+// trial takes many refresh periods, and those of longer intervals take too long. A
+// trial that would take longer for another reason is undecided.
 const longestRuns = 16
 
-// stride is the factor between the values that are tried first.
-func stride(c *Cell) float64 {
+// searchFactor returns the factor from one tried value to the next.
+func searchFactor(c *Cell) float64 {
 	if c.Deterministic() {
 		return searchStep
 	}
 	return sampledSearchStep
 }
 
-// locate searches at the measured stiffness.
+// locate does the search at the measured stiffness.
 func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.Estimate) []measure.Named {
 	if stiffness.Sign() <= 0 || math.IsInf(stiffness.Mean, 1) {
 		return nil
@@ -122,19 +129,19 @@ func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.E
 	)
 }
 
-// try tries one value of the parameter.
+// try returns the outcome of a trial of one value of the parameter.
 func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome {
 	if ctx.Err() != nil {
-		return undecided // the cell will not be finished
+		return undecided // the results of an interrupted cell are discarded
 	}
 	at := p.at(c, value)
-	if leastRun(&at) > longestRuns*leastTimes*c.Run.Steps {
+	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
 	}
 	return newTrial(p, at).outcome(ctx, p.Event)
 }
 
-// at returns the cell with another value of the parameter.
+// at returns the cell with the given value of the parameter.
 func (p *LocationProbe) at(c *Cell, value float64) Cell {
 	at := *c
 	if p.Param == RefreshInterval {
@@ -145,16 +152,18 @@ func (p *LocationProbe) at(c *Cell, value float64) Cell {
 	return at
 }
 
-// ladder is the values that are tried upwards: none where first > last.
+// ladder is the sequence of values that the search tries upwards. It is empty if first >
+// last.
 type ladder struct {
-	first, last, step float64
-	whole             bool // refresh intervals
+	first, last float64 // values of the parameter
+	step        float64 // factor from one value to the next
+	whole       bool    // the values are integers, refresh intervals
 }
 
-// ladder returns the values between From and To times the rule. An interval is at
-// least 1, of a delay too: at none the rule says nothing.
+// ladder returns the ladder from From to To times the rule. Intervals are at least 1,
+// also those of a delay, because the rule does not apply to a delay of 0.
 func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
-	l := ladder{step: stride(c), whole: p.Param == RefreshInterval}
+	l := ladder{step: searchFactor(c), whole: p.Param == RefreshInterval}
 	rule := (1 - momentum(c.Optimizer)) / stiffness
 	if !l.whole {
 		rule /= float64(max(c.Lag.Interval, 1))
@@ -167,7 +176,7 @@ func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
 	return l
 }
 
-// next returns the value after another, if there is one.
+// next returns the value after the given one; more is false if that is the last.
 func (l *ladder) next(value float64) (next float64, more bool) {
 	switch {
 	case value >= l.last:
@@ -180,16 +189,17 @@ func (l *ladder) next(value float64) (next float64, more bool) {
 	return min(value*l.step, l.last), true
 }
 
-// bracket is what the trials have shown so far.
+// bracket encloses the first value with the event, by the outcomes of the trials so far.
 type bracket struct {
-	low, high   float64 // the last value without the event, 0: none; the first with it, +Inf: none
-	first, last float64 // undecided values between low and high; 0: none
-	whole       bool    // refresh intervals
+	low, high   float64 // the last value without the event, 0 if none; the first with it, +Inf if none
+	first, last float64 // the least and the largest undecided value between low and high; 0 if none
+	whole       bool    // the values are integers, refresh intervals
 }
 
-// add takes the outcome of a value between low and high. A learning rate without
-// the event leaves the undecided ones below it behind, where slow modes are hard to
-// tell; an interval does not, so that low has no undecided interval below.
+// add narrows the bracket by the outcome of a trial of a value between low and high. A
+// learning rate without the event replaces the undecided ones below it, which are
+// undecided because slow modes take long. An interval does not, so that no undecided
+// interval is below low.
 func (b *bracket) add(value float64, o outcome) {
 	switch {
 	case o == present:
@@ -213,8 +223,8 @@ func (b *bracket) add(value float64, o outcome) {
 	}
 }
 
-// middle returns the middle of a gap between certain and undecided values that is
-// wider than the tolerance.
+// middle returns the middle of a gap between certain and undecided values that is wider
+// than the relative tolerance; wide is false if there is no such gap.
 func (b *bracket) middle(tolerance float64) (value float64, wide bool) {
 	gaps := [2][2]float64{{b.low, b.high}}
 	if b.first > 0 {
@@ -244,14 +254,15 @@ func (b *bracket) lowest() float64 {
 	case b.low == 0:
 		return 1
 	case b.low < everyInterval && !math.IsInf(b.high, 1):
-		return b.low + 1 // each one up to there has been tried
+		return b.low + 1 // every interval below everyInterval has been tried
 	}
 	return b.low
 }
 
-// SearchSteps returns about how many steps of a replica a located cell takes, a
-// pair counting twice: all values of the ladder, and the halvings after them, each
-// for a trial's shortest run. The stiffness, which is not known before, counts as 1.
+// SearchSteps returns an estimate of the replica-steps of the cell's location search, 0
+// if it has none: for all values of the ladder and the halvings after them, two
+// replicas for the shortest run of a trial each. It takes the stiffness, which is not
+// yet known, as 1.
 func (c *Cell) SearchSteps() float64 {
 	p := c.Location
 	if p == nil {

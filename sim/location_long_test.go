@@ -4,7 +4,8 @@ package sim
 
 import "testing"
 
-// As many groups a step as the committed experiment has, and twice the pairs.
+// A sampled threshold with as many groups a step as the committed experiment, and twice
+// as many pairs.
 func TestLocatedThresholdOfManySampledGroups(t *testing.T) {
 	checkSampledThreshold(t, 4096, 16, 0.01, 0.04)
 }

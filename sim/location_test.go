@@ -10,7 +10,8 @@ import (
 	"grposim/sim/measure"
 )
 
-// locationCell searches in a modeCell, at the stiffness that a probe measures.
+// locationCell returns a modeCell with a location probe and the stiffness probe that it
+// needs.
 func locationCell(importance grpo.ImportanceMode, at grpo.KLPoint, probe LocationProbe) Cell {
 	c := modeCell(importance, at)
 	c.Run.Steps = 2000
@@ -23,13 +24,13 @@ func locationCell(importance grpo.ImportanceMode, at grpo.KLPoint, probe Locatio
 	return c
 }
 
-// located simulates cells and returns for each the measured stiffness and the
-// located bracket; NaN stands for an estimate that is not there.
+// located simulates cells and returns for each the measured stiffness and the located
+// bracket, NaN for a missing estimate.
 func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	t.Helper()
 	for i, r := range simulate(t, cells, 2) {
 		if r.Status != OK || r.Steps != nil || r.Trajectory != nil {
-			t.Errorf("a located cell is %s and has a trajectory of %d steps", r.Status, len(r.Steps))
+			t.Errorf("a located cell has status %s and a trajectory of %d steps, want ok and none", r.Status, len(r.Steps))
 		}
 		value := func(name string) float64 {
 			e, found := estimate(r, name)
@@ -37,7 +38,7 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 				return math.NaN()
 			}
 			if e.DF != measure.Exactly && name != StiffnessTotal {
-				t.Errorf("%s has %d degrees of freedom", name, e.DF)
+				t.Errorf("%s has %d degrees of freedom, want an exact estimate", name, e.DF)
 			}
 			return e.Mean
 		}
@@ -45,7 +46,7 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 		low = append(low, value(LocatedLow))
 		high = append(high, value(LocatedHigh))
 		if low[i] > high[i] {
-			t.Errorf("located in [%g, %g]", low[i], high[i])
+			t.Errorf("located in [%g, %g], want an ordered interval", low[i], high[i])
 		}
 	}
 	return stiffness, low, high
@@ -54,10 +55,10 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 func block(k int) grpo.Lag   { return grpo.Lag{Kind: grpo.Block, Interval: k} }
 func delay(tau int) grpo.Lag { return grpo.Lag{Kind: grpo.Delay, Interval: tau} }
 
-// Located thresholds are the ηλ of docs/theory.md §5 within its digits and
-// 0.3 %; and at the ends of each bracket, a tolerance apart or, with an undecided value
-// between them, two, the linear map of
-// the mode is stable and unstable.
+// Located thresholds agree with the ηλ of docs/theory.md §5 to its digits and 0.3 %. The
+// linear map of the mode is stable at the lower and unstable at the upper end of each
+// bracket, whose width is the tolerance, or twice that if it contains an undecided
+// value.
 func TestLocatedThresholds(t *testing.T) {
 	const tolerance = 1e-3
 	type threshold struct {
@@ -104,12 +105,12 @@ func TestLocatedThresholds(t *testing.T) {
 		o.LearningRate = high[i] * (1 + tolerance/5)
 		above := cmplx.Abs(m.multipliers(o, x.lag)[0])
 		if !(below < 1 && above > 1) || !(high[i]-low[i] <= 2*tolerance*low[i]) {
-			t.Errorf("%s: located in [%g, %g], radius %g below, %g above", name, low[i], high[i], below, above)
+			t.Errorf("%s: located in [%g, %g], spectral radius %g below, %g above; want less and more than 1", name, low[i], high[i], below, above)
 		}
 	}
 }
 
-// Nesterov's thresholds of docs/theory.md §5.
+// Located thresholds of Nesterov's method agree with docs/theory.md §5.
 func TestLocatedThresholdsOfNesterov(t *testing.T) {
 	want := []float64{1.3571, 0.6679, 0.2134, 0.0487, 0.0224}
 	var cells []Cell
@@ -127,9 +128,9 @@ func TestLocatedThresholdsOfNesterov(t *testing.T) {
 	}
 }
 
-// Located onsets of a frozen force are the closed forms of docs/theory.md §5 to
-// 1e-3: on-policy (1−√μ)², block ((√(Ks) − s√μ)/a)², delay max z^(τ−1)(1−z)(z−μ);
-// also where the multipliers are near 1 and near each other.
+// Located onsets of ringing of a frozen force agree with the closed forms of
+// docs/theory.md §5 to 1e-3: on-policy (1−√μ)², block ((√(Ks) − s√μ)/a)², delay
+// max z^(τ−1)(1−z)(z−μ); also if the multipliers are near 1 and near each other.
 func TestLocatedOnsets(t *testing.T) {
 	var cells []Cell
 	var want []float64
@@ -140,7 +141,7 @@ func TestLocatedOnsets(t *testing.T) {
 			c.Lag, c.Optimizer.Momentum, c.Run.Steps = lag, mu, 4000
 			cells = append(cells, c)
 			k := float64(lag.Interval)
-			s, a := 0.0, 0.0 // velocity gained and way gone under a unit force
+			s, a := 0.0, 0.0 // velocity and displacement after a block under a unit force
 			for range lag.Interval {
 				s = mu*s + 1
 				a += s
@@ -162,9 +163,9 @@ func TestLocatedOnsets(t *testing.T) {
 	}
 }
 
-// Without a stale part the onset is that of a single step, (1−√μ)², for every
-// K: the rotation inside a block is seen where the power that a refresh period
-// makes of it is small, or turns it by half a circle.
+// Without a stale part the onset is that of a single step, (1−√μ)², for every K: the
+// rotation inside a block is detected also if its K-th power is small or a rotation by
+// half a circle.
 func TestLocatedOnsetInsideABlock(t *testing.T) {
 	onset := func(mu float64) float64 { return (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) }
 	var cells []Cell
@@ -185,9 +186,9 @@ func TestLocatedOnsetInsideABlock(t *testing.T) {
 	}
 }
 
-// A refresh interval below 100 is located exactly: the first that is unstable,
-// also where the next ones are stable again (docs/theory.md §5, ratio with the
-// penalty at the snapshot); beyond, between neighbours or to the tolerance.
+// A refresh interval below 100 is located exactly: it is the first unstable one, also if
+// the next ones are stable again (docs/theory.md §5, ratio with the penalty at the
+// snapshot). A longer one is located between neighbours or to the tolerance.
 func TestLocatedInterval(t *testing.T) {
 	search := func(importance grpo.ImportanceMode, at grpo.KLPoint, mu, kappa float64, probe LocationProbe) Cell {
 		probe.Event, probe.Param = Instability, RefreshInterval
@@ -224,9 +225,9 @@ func TestLocatedInterval(t *testing.T) {
 		{67, 67},         // 2/κ = 66.4
 		{399, 400},       // 2/κ = 399.2
 		{0, 0},           // checked below
-		{1, 84},          // unstable from the first one tried, 2.5/κ = 83.06, on
+		{1, 84},          // already the first one tried, ⌈2.5/κ⌉ = 84, is unstable
 		{49, math.NaN()}, // stable up to 1.5/κ = 49.8
-		{1, 1},           // stable for no K: that of K = 1 is 3.8
+		{1, 1},           // unstable for every K: the threshold of K = 1 is 3.8
 		{delays, delays},
 	} {
 		switch {
@@ -267,8 +268,8 @@ func TestLocatedSkewFlip(t *testing.T) {
 	}
 }
 
-// Where nothing happens up to To, that is what is located; where it happens at
-// once, everything below is left open; without a positive stiffness there is no
+// If the event is absent up to To, LocatedLow is To and there is no LocatedHigh; if it is
+// present at the first value, LocatedLow is 0; without a positive stiffness there is no
 // rule and no search.
 func TestLocatedNowhere(t *testing.T) {
 	search := func(from, to float64) Cell {
@@ -280,35 +281,25 @@ func TestLocatedNowhere(t *testing.T) {
 	cells[3].Stiffness[0].Covector = []float64{0, 0}
 	stiffness, low, high := located(t, cells)
 	if want := 1.5 / stiffness[0]; math.Abs(low[0]/want-1) > 1e-12 || !math.IsNaN(high[0]) {
-		t.Errorf("stable all along: located in [%g, %g], want %g", low[0], high[0], want)
+		t.Errorf("stable up to To: located in [%g, %g], want %g and no upper end", low[0], high[0], want)
 	}
 	if want := 3 / stiffness[1]; low[1] != 0 || math.Abs(high[1]/want-1) > 1e-12 {
-		t.Errorf("unstable at once: located in [%g, %g], want [0, %g]", low[1], high[1], want)
+		t.Errorf("unstable at From: located in [%g, %g], want [0, %g]", low[1], high[1], want)
 	}
 	for i := 2; i < 4; i++ {
 		if !math.IsNaN(low[i]) || !math.IsNaN(high[i]) {
-			t.Errorf("stiffness %g: located in [%g, %g]", stiffness[i], low[i], high[i])
+			t.Errorf("stiffness %g: located in [%g, %g], want no estimates", stiffness[i], low[i], high[i])
 		}
 	}
 }
 
-// A located cell without the stiffness that it starts from is a mistake.
-func TestLocationNeedsAStiffness(t *testing.T) {
-	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 2, Tolerance: 0.01})
-	c.Stiffness[0].Name = "other"
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	newCellWork(&c, 0)
-}
-
-// Sampled groups, many a step: the bracket holds the threshold and is narrow.
+// With many sampled groups a step the bracket contains the threshold and is narrow.
 func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	checkSampledThreshold(t, 1024, 16, 0.02, 0.1)
 }
 
+// checkSampledThreshold checks that the bracket of a threshold under sampled groups
+// contains the threshold and is narrower than width, relative to it.
 func checkSampledThreshold(t *testing.T, groups, replicas int, offset, width float64) {
 	c, stiffness := sampledLocation(16, groups, replicas, offset)
 	c.Optimizer.Momentum, c.Lag = 0.5, block(4)
@@ -316,7 +307,7 @@ func checkSampledThreshold(t *testing.T, groups, replicas int, offset, width flo
 	_, low, high := located(t, []Cell{c})
 	want := 0.447368421 / stiffness
 	if !(low[0] < want && want < high[0] && high[0]-low[0] < width*want) {
-		t.Errorf("located in [%g, %g], want %g", low[0], high[0], want)
+		t.Errorf("located in [%g, %g], want an interval about %g of relative width below %g", low[0], high[0], want, width)
 	}
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
@@ -336,10 +327,9 @@ func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffn
 	return c, p * (1 - p)
 }
 
-// One pair is no evidence: whatever its noise says, nothing is certain. With more
-// pairs the bracket narrows, and holds the threshold: an end is decided beyond three
-// standard errors, and the noise of 8 groups of 8,192 moves the threshold itself by no
-// more than 2 %.
+// With one pair nothing is certain, whatever its noise. With more pairs the bracket
+// narrows and contains the threshold: an end is decided beyond three standard errors,
+// and the noise of 8 groups of 8,192 shifts the threshold itself by at most 2 %.
 func TestLittleDataGivesAWideBracket(t *testing.T) {
 	var cells []Cell
 	var want float64
@@ -353,7 +343,7 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 	for i := range cells {
 		switch {
 		case i < 3 && (low[i] != 0 || !math.IsNaN(high[i])):
-			t.Errorf("one pair: located in [%g, %g]", low[i], high[i])
+			t.Errorf("one pair: located in [%g, %g], want nothing decided", low[i], high[i])
 		case low[i] > 1.02*want || high[i] < 0.98*want:
 			t.Errorf("%d pairs: located in [%g, %g], want %g", cells[i].Run.Replicas, low[i], high[i], want)
 		case i >= 6 && !(high[i]-low[i] < 0.4*want):
@@ -362,8 +352,8 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 	}
 }
 
-// The fewer pairs, the wider the bracket of an onset, but it is not moved: here
-// (1−√μ)² = 0.0858 at μ = 0.5.
+// With few pairs the bracket of an onset is wide but contains it: here (1−√μ)² = 0.0858
+// at μ = 0.5.
 func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
 	var cells []Cell
 	var want float64
@@ -377,7 +367,7 @@ func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
 	}
 	_, low, high := located(t, cells)
 	if low[0] != 0 || !math.IsNaN(high[0]) {
-		t.Errorf("one pair: located in [%g, %g]", low[0], high[0])
+		t.Errorf("one pair: located in [%g, %g], want nothing decided", low[0], high[0])
 	}
 	for i, c := range cells {
 		if low[i] > want || high[i] < want || i > 1 && !(high[i]-low[i] < 0.3*want) {
@@ -386,8 +376,7 @@ func TestLittleDataDoesNotMoveTheOnset(t *testing.T) {
 	}
 }
 
-// A short run is prolonged: of K = 8 the threshold is found from a single step a
-// run too.
+// Short runs are prolonged: the threshold of K = 8 is located also if Run.Steps is 1.
 func TestShortRunsAreProlonged(t *testing.T) {
 	var cells []Cell
 	for _, steps := range []int{1, 8, 32, 128} {
@@ -405,8 +394,8 @@ func TestShortRunsAreProlonged(t *testing.T) {
 	}
 }
 
-// A stable motion that takes much longer than a trial is undecided, not unstable;
-// and one that starts near round-off is, whatever it does.
+// A stable deviation that decays much more slowly than a trial lasts is undecided, not
+// unstable. A deviation that starts near round-off is undecided in every case.
 func TestUndecided(t *testing.T) {
 	tried := func(event Event, rate, offset float64) outcome {
 		c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: event})
@@ -418,7 +407,7 @@ func TestUndecided(t *testing.T) {
 		rate, offset float64
 		want         outcome
 	}{
-		{Instability, 1e-6, 1e-5, undecided}, // 3e-4 of its start over 1,600 steps
+		{Instability, 1e-6, 1e-5, undecided}, // decays by 3e-4 of its start over 1,600 steps
 		{Instability, 1, 1e-5, absent},
 		{Instability, 13, 1e-5, present}, // ηλ = 2.06
 		{Instability, 1, 1e-12, undecided},
@@ -433,8 +422,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// Near a flip a stable motion under momentum first grows to (1+μ)/(1−μ) times its
-// start, and is not taken to be unstable.
+// A stable deviation near a flip, which with momentum grows at first to (1+μ)/(1−μ) times
+// its start, is not taken to be unstable.
 func TestTransientGrowthIsNotInstability(t *testing.T) {
 	for _, mu := range []float64{0.5, 0.9, 0.99} {
 		for _, steps := range []int{1, 2000} {
@@ -444,14 +433,14 @@ func TestTransientGrowthIsNotInstability(t *testing.T) {
 				c.Optimizer.LearningRate = 2 * (1 + mu) * (1 + off) / 0.1586848975
 				got := newTrial(c.Location, c).outcome(t.Context(), Instability)
 				if off < 0 && got == present || off > 0 && got != present {
-					t.Errorf("μ = %g, %d steps, %g beside the threshold: outcome %d", mu, steps, off, got)
+					t.Errorf("μ = %g, %d steps, %g relative to the threshold: got outcome %d", mu, steps, off, got)
 				}
 			}
 		}
 	}
 }
 
-// What the outcomes of trials make of a bracket.
+// The bracket after given outcomes of trials, and the value that is tried next.
 func TestBracket(t *testing.T) {
 	type trial struct {
 		value float64
@@ -493,7 +482,7 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// A stiffness that could be 0 or negative is no scale to search at.
+// There is no search if the measured stiffness could be 0 or negative.
 func TestUncertainStiffnessIsNoScale(t *testing.T) {
 	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 3, Tolerance: 0.01})
 	for _, x := range []struct {
@@ -509,23 +498,23 @@ func TestUncertainStiffnessIsNoScale(t *testing.T) {
 		{measure.Estimate{Mean: math.NaN(), StdErr: 1, DF: 63}, false},
 	} {
 		if got := c.Location.locate(t.Context(), &c, x.stiffness); (len(got) == 3) != x.searched || !x.searched && got != nil {
-			t.Errorf("stiffness %+v: located %v", x.stiffness, got)
+			t.Errorf("stiffness %+v: got %v, want a search: %v", x.stiffness, got, x.searched)
 		}
 	}
 }
 
-// The search begins at the rule, which for Adam has no momentum whatever its key
-// says, and ends at intervals that cannot be run; one that would begin there is
-// none.
+// The ladder begins at From times the rule, which for Adam has no momentum even if
+// Optimizer.Momentum is set, and ends at the longest affordable interval. There is no
+// search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
 	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
-		t.Errorf("heavy ball: %+v", l)
+		t.Errorf("heavy ball: got %+v, want 0.05 to 0.2", l)
 	}
 	c.Optimizer.Kind = grpo.Adam
 	if l := c.Location.ladder(&c, 0.25); l.first != 0.5 || l.last != 2 {
-		t.Errorf("Adam: %+v", l)
+		t.Errorf("Adam: got %+v, want 0.5 to 2", l)
 	}
 	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param, c.Run.Steps = grpo.HeavyBall, 0, RefreshInterval, 100
 	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600}, {1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
@@ -536,30 +525,31 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	}
 	c.Optimizer.LearningRate = 1e-8
 	if got := c.Location.locate(t.Context(), &c, measure.Certain(0.25)); got != nil {
-		t.Errorf("located %v without a trial", got)
+		t.Errorf("got %v without a trial, want no estimates", got)
 	}
 }
 
-// Counted by hand: 3 values of η, one halving step for 1.05/0.6, pairs of 64 times
-// K = 4 steps; 3 intervals of 1, 2 and 3 with 32 periods each for 8 pairs.
+// SearchSteps agrees with counts by hand: for η, 3 values and one halving for 1.05/0.6,
+// each with a pair of 64 periods of K = 4 steps; for K, the intervals 1, 2 and 3 with 32
+// periods each for 8 pairs.
 func TestSearchSteps(t *testing.T) {
 	c := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	c.Lag, c.Run.Steps = block(4), 10
 	if got := c.SearchSteps(); got != 2*(3+1)*256 {
-		t.Errorf("η: %g steps", got)
+		t.Errorf("η: got %g steps, want %d", got, 2*(3+1)*256)
 	}
 	c.Location.Param, c.Location.From, c.Location.To, c.Location.Tolerance = RefreshInterval, 0.1, 3, 1.2
 	c.Optimizer.LearningRate, c.Run.Replicas, c.Estimator.GroupSize = 1, 8, 16
 	if got := c.SearchSteps(); got != 2*8*32*(1+2+3) {
-		t.Errorf("K: %g steps", got)
+		t.Errorf("K: got %g steps, want %d", got, 2*8*32*(1+2+3))
 	}
 	c.Location = nil
 	if got := c.SearchSteps(); got != 0 {
-		t.Errorf("no search: %g steps", got)
+		t.Errorf("no search: got %g steps, want 0", got)
 	}
 }
 
-// With sampled groups, ringing is told well to either side of the onset,
+// With sampled groups, ringing is decided correctly well below and well above the onset,
 // (1−√μ)² = 0.086 at μ = 0.5.
 func TestRingingOfSampledGroups(t *testing.T) {
 	for kappa, want := range map[float64]outcome{0.04: absent, 0.2: present} {
@@ -568,26 +558,26 @@ func TestRingingOfSampledGroups(t *testing.T) {
 		c.Estimator.GroupSize, c.Run = 1024, Run{Steps: 200, Replicas: 32}
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.5, kappa/0.1586848975
 		if got := newTrial(c.Location, c).outcome(t.Context(), Ringing); got != want {
-			t.Errorf("ηλ = %g: ringing %v", kappa, got)
+			t.Errorf("ηλ = %g: got outcome %v, want %v", kappa, got, want)
 		}
 	}
 }
 
-// A pair that leaves the range of floating point in its first step has grown,
-// whatever draws its groups.
+// A pair that leaves the range of floating point in its first step has grown, with
+// sampled groups and at G = ∞.
 func TestDivergenceIsGrowth(t *testing.T) {
 	for _, size := range []int{16, grpo.Infinite} {
 		c := locationCell(grpo.NoImportance, grpo.AtCurrent, LocationProbe{Event: Instability})
 		c.Estimator.GroupSize = size
 		c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
-		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 overflows
+		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 		c.Run = Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c.Location, c)
 		if trial.outcome(t.Context(), Instability) != present {
-			t.Errorf("G = %d: no growth", size)
+			t.Errorf("G = %d: the event is not present", size)
 		}
 		if trial.pair.begin(ForLocation, 0); trial.pair.step(0) {
-			t.Errorf("G = %d: the logits are %v", size, trial.pair.sides[0].policy.Logits)
+			t.Errorf("G = %d: step reports finite logits, which are %v", size, trial.pair.sides[0].policy.Logits)
 		}
 	}
 }

@@ -2,57 +2,59 @@ package sim
 
 import "sync"
 
-// workerMemory is what a worker keeps from one unit to the next.
+// workerMemory is the memory that a worker keeps from one unit of work to the next.
 type workerMemory struct {
-	team  *team
-	laws  *laws   // of the team
-	spare *spares // shared by all workers
+	batch *batch
+	laws  *laws        // of the batch's cell
+	pools *memoryPools // shared by all workers
 }
 
-// teamFor returns the team for a cell's chunks. A team for another cell than the
-// last has its laws, if they are the same: tables take as long as a short run.
-func (m *workerMemory) teamFor(w *cellWork) *team {
+// batchFor returns a batch for the chunks of a cell. A new batch takes over the laws
+// of the previous one if the cells' laws are equal, because building their tables can
+// take as long as a short run.
+func (m *workerMemory) batchFor(w *cellWork) *batch {
 	c := w.cell
-	if m.team != nil {
-		if m.team.cell == c {
-			return m.team
+	if m.batch != nil {
+		if m.batch.cell == c {
+			return m.batch
 		}
-		for _, r := range m.team.replicas {
-			m.spare.values.put(r.values)
+		for _, r := range m.batch.replicas {
+			m.pools.values.put(r.values)
 		}
 	}
-	if m.team == nil || !sameLaws(m.team.cell, c) {
+	if m.batch == nil || !sameLaws(m.batch.cell, c) {
 		m.laws = newLaws(&c.Bandit, &c.Estimator)
 	}
-	m.team = newTeam(c, w.recorded, m.laws, m.spare, min(teamSize, len(w.averages)))
-	return m.team
+	m.batch = newBatch(c, w.recorded, m.laws, m.pools, min(batchSize, len(w.averages)))
+	return m.batch
 }
 
-// spares is memory of finished cells, to be written over. It says nothing of
-// what it last held.
-type spares struct {
-	values  pool[[quantityCount]float64] // of replicas
-	records pool[[quantityCount]moments]
+// memoryPools hold the memory of finished cells for reuse. Its contents are stale
+// and must be overwritten.
+type memoryPools struct {
+	values  pool[[quantityCount]float64] // what replicas record
+	records pool[[quantityCount]moments] // sums over the replicas of a chunk
 }
 
-// reclaim takes back what a finished cell's result does not refer to.
-func (s *spares) reclaim(w *cellWork) {
+// reclaim takes back the memory of a finished cell that its Result does not refer to.
+func (m *memoryPools) reclaim(w *cellWork) {
 	for _, values := range w.early[min(w.cell.Traces, len(w.early)):] {
-		s.values.put(values)
+		m.values.put(values)
 	}
-	s.records.put(w.total)
+	m.records.put(w.total)
 }
 
-// pool is slices of one kind that any worker may take.
+// pool holds slices of one type for reuse by any worker.
 type pool[T any] struct {
 	mutex  sync.Mutex
 	slices [][]T
 }
 
-// mostPooled bounds a pool: what a cell records for quantiles, 16 MB.
-const mostPooled = quantileReplicas
+// maxPooled is the largest number of slices in a pool: as many as one cell records for
+// quantiles, 16 MB.
+const maxPooled = quantileReplicas
 
-// take returns a slice of n entries that may hold anything.
+// take returns a slice of n entries with arbitrary contents.
 func (p *pool[T]) take(n int) []T {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -66,10 +68,11 @@ func (p *pool[T]) take(n int) []T {
 	return make([]T, n)
 }
 
+// put adds a slice to the pool, unless the pool is full.
 func (p *pool[T]) put(slice []T) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if len(p.slices) < mostPooled && cap(slice) > 0 {
+	if len(p.slices) < maxPooled && cap(slice) > 0 {
 		p.slices = append(p.slices, slice)
 	}
 }

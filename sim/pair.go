@@ -8,12 +8,12 @@ import (
 	"grposim/sim/measure"
 )
 
-// pair is two replicas that start on either side of a point, at
-// point ± offset·direction, and see the same random numbers: each group of the
-// one is drawn with the words of the same group of the other.
+// pair is two replicas that start at point ± offset·direction and have the same random
+// stream: the n-th group of one is drawn with the same random words as the n-th group
+// of the other.
 type pair struct {
 	cell      *Cell
-	sides     [2]*replica // +, −
+	sides     [2]*replica // the replicas that start at + and at −
 	direction []float64
 	square    float64 // direction·direction
 }
@@ -31,26 +31,26 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	return p
 }
 
-// begin puts both sides at rest at their start, each with its own words of a
-// stream.
+// begin sets both sides to step 0: at their start with the optimizer at rest, each with
+// its own reader of the stream of the given purpose and index.
 func (p *pair) begin(purpose Purpose, index int) {
 	for _, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
 		r.policy.Set(r.start)
-		r.motion.Reset()
+		r.optimizerState.Reset()
 		r.divergedAt = running
 	}
 }
 
-// step does optimizer step t on both sides, in order from t = 0, and reports
-// whether they are still in the range of floating point.
+// step does optimizer step t on both sides and reports whether all logits are still
+// finite. Steps must be done in order from t = 0.
 func (p *pair) step(t int) (ok bool) {
 	plus, minus := p.sides[0], p.sides[1]
 	if p.cell.Lag.Refreshes(t) {
 		plus.refresh(t)
 		minus.refresh(t)
 	}
-	drawTogether(&plus.drawing, &minus.drawing)
+	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
 	ok = true
 	for _, r := range p.sides {
 		r.gradient(r.policy, r.snapshot)
@@ -60,18 +60,18 @@ func (p *pair) step(t int) (ok bool) {
 	return ok
 }
 
-// stepsBetweenLooks is how many steps of a pair pass before it looks whether
-// it has been interrupted.
-func (p *pair) stepsBetweenLooks() int {
-	return max(1, stepsBetweenLooks/p.cell.Estimator.GroupsPerStep)
+// stepsBetweenChecks returns the number of steps between two checks of the context.
+func (p *pair) stepsBetweenChecks() int {
+	return max(1, stepsBetweenChecks/p.cell.Estimator.GroupsPerStep)
 }
 
-// follow runs a pair that has begun, over Run.Steps steps: it calls inside after
-// each step and at at each refresh instant from 0 on, while at returns true. It
-// reports whether the pair stayed in the range of floating point. An interrupted
-// cell will not be finished.
+// follow runs a pair from step 0 over Run.Steps steps. It calls inside with the
+// deviation after each step, and at with the deviation at each refresh instant,
+// numbered by period from 0 on. It stops early when at returns false or ctx is done.
+// It reports whether all logits stayed finite. Deviations are overwritten by the next
+// step.
 func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenLooks()
+	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenChecks()
 	d := newDeviation(len(p.direction))
 	d.add(p)
 	if !at(0, d) {
@@ -94,28 +94,29 @@ func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool
 	return true
 }
 
-// between is what nobody looks at between refresh instants.
+// between ignores the deviation between refresh instants.
 func between(deviation) {}
 
-// deviation is half the difference of two sides, in logits and in velocity.
-// About a fixed point it moves linearly up to its third power: even orders are
-// the same on both sides.
+// deviation is half the difference of the two sides of a pair, in logits and in
+// velocity. About a fixed point its dynamics are linear up to terms of third order in
+// the deviation, because terms of even order are equal on both sides and cancel.
 type deviation struct{ logits, velocity []float64 }
 
 func newDeviation(arms int) deviation {
 	return deviation{logits: make([]float64, arms), velocity: make([]float64, arms)}
 }
 
-// add adds the pair's deviation.
+// add adds the deviation of a pair to d.
 func (d deviation) add(p *pair) {
 	plus, minus := p.sides[0], p.sides[1]
 	for a := range d.logits {
 		d.logits[a] += float64((plus.policy.Logits[a] - minus.policy.Logits[a]) / 2)
-		d.velocity[a] += float64((plus.motion.Velocity()[a] - minus.motion.Velocity()[a]) / 2)
+		d.velocity[a] += float64((plus.optimizerState.Velocity()[a] - minus.optimizerState.Velocity()[a]) / 2)
 	}
 }
 
-// along returns the coordinates of d along the pair's direction.
+// along returns the coordinates of d along the pair's direction e, e·d/e·e: x of the
+// logits, v of the velocity.
 func (p *pair) along(d deviation) (x, v float64) {
 	for a, e := range p.direction {
 		x += float64(e * d.logits[a])
@@ -124,8 +125,8 @@ func (p *pair) along(d deviation) (x, v float64) {
 	return x / p.square, v / p.square
 }
 
-// centredSquare returns Σ (x − mean)²: the mean of the logits is a free
-// direction.
+// centredSquare returns Σ (x − mean)². The mean is removed because a policy does not
+// depend on the mean of its logits.
 func centredSquare(x []float64) float64 {
 	mean, square := measure.Mean(x).Mean, 0.0
 	for _, v := range x {
@@ -134,28 +135,28 @@ func centredSquare(x []float64) float64 {
 	return square
 }
 
-// roundOff is the half difference that counts as nothing: logits of the order
-// of 1 are rounded to 1e-16, so above it a deviation has at least five digits.
+// roundOff is the deviation of a logit below which it counts as 0. Logits of the order
+// of 1 are rounded to 1e-16, so a deviation above it has at least five correct digits.
 const roundOff = 1e-11
 
-// How far a deviation may grow and still be taken to move linearly: no further
-// than half a unit of the logits, where the cubic terms of the force are some
-// per cent; but to four times its start wherever that is, so that one that has
-// been started far out, against noise, is not over before it began.
+// The linear range: the norms of a deviation at which its dynamics are taken to be
+// linear. It ends at half a unit of the logits, where the cubic terms of the force are
+// some per cent, or at four times the initial norm if that is more, so that a deviation
+// that starts large because of noise is still followed.
 const (
-	linearReach = 0.5
-	linearLeast = 4
+	linearReach  = 0.5
+	linearGrowth = 4
 )
 
-// linearRange returns the norm up to which a deviation that has had the given
-// norm is followed: growth times that, within the linear range.
+// linearRange returns the norm up to which a deviation with the given initial norm is
+// followed: growth times that norm, but at most the end of the linear range.
 func linearRange(norm, growth float64) float64 {
-	return min(growth*norm, max(linearReach, linearLeast*norm))
+	return min(growth*norm, max(linearReach, linearGrowth*norm))
 }
 
-// motionOrder is the number of multipliers that carry a single mode from one
-// refresh instant to the next: only without momentum and delay it is one.
-func motionOrder(c *Cell) measure.Order {
+// recurrenceOrder returns the number of multipliers of a single mode over one refresh
+// period: one without momentum and delay, else two (the dominant ones).
+func recurrenceOrder(c *Cell) measure.Order {
 	delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0
 	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First
@@ -163,8 +164,8 @@ func motionOrder(c *Cell) measure.Order {
 	return measure.Second
 }
 
-// refreshPeriod is the number of steps from one refresh instant to the next; a
-// delay has one in every step.
+// refreshPeriod returns the number of steps from one refresh instant to the next: K for
+// block lag, 1 for delay lag, where every step is a refresh instant.
 func refreshPeriod(lag grpo.Lag) int {
 	if lag.Kind == grpo.Block {
 		return lag.Interval
@@ -172,10 +173,10 @@ func refreshPeriod(lag grpo.Lag) int {
 	return 1
 }
 
-// norm returns the norm of d's logits, their mean left out.
+// norm returns the norm of d's logits after their mean is removed.
 func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }
 
-// clear makes d nothing.
+// clear sets d to 0.
 func (d deviation) clear() {
 	clear(d.logits)
 	clear(d.velocity)

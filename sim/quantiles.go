@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// QuantileLevels are the levels of Summary.Quantiles.
+// QuantileLevels are the probability levels of Summary.Quantiles.
 var QuantileLevels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
 // quantiles returns the quantiles of values at QuantileLevels, interpolated linearly
@@ -21,7 +21,7 @@ func quantiles(values []float64) (q [5]float64) {
 		shares[i] = at - float64(below)
 		ranks[2*i], ranks[2*i+1] = below, min(below+1, last)
 	}
-	place(values, 0, ranks[:])
+	placeRanks(values, 0, ranks[:])
 	for i := range q {
 		below, above := values[ranks[2*i]], values[ranks[2*i+1]]
 		q[i] = below + float64(shares[i]*(above-below))
@@ -29,20 +29,21 @@ func quantiles(values []float64) (q [5]float64) {
 	return q
 }
 
-// place puts at each of some ranks, which increase, the value that sorting would put
-// there; that of values[0] is first. Values are parted, and parts that have a rank are
-// parted again (quickselect, of several ranks at once).
-func place(values []float64, first int, ranks []int) {
+// placeRanks reorders values so that each of the given ranks holds the value that
+// sorting would put there. Ranks increase and count from first, the rank of values[0].
+// It is quickselect for several ranks at once: values are partitioned, and parts that
+// contain a rank are partitioned again.
+func placeRanks(values []float64, first int, ranks []int) {
 	const small = 8
 	for len(ranks) > 0 && len(values) > small {
-		pivot := middle(values)
-		cut := part(values, pivot)
-		if cut == 0 { // nothing is less: what equals the pivot comes first, in its place
-			cut = part(values, math.Nextafter(pivot, math.Inf(1)))
+		pivot := medianOfThree(values)
+		cut := partition(values, pivot)
+		if cut == 0 { // the pivot is the least value: its copies come first, already in place
+			cut = partition(values, math.Nextafter(pivot, math.Inf(1)))
 			ranks = ranks[ranksBelow(ranks, first+cut):]
 		} else {
 			n := ranksBelow(ranks, first+cut)
-			place(values[:cut], first, ranks[:n])
+			placeRanks(values[:cut], first, ranks[:n])
 			ranks = ranks[n:]
 		}
 		values, first = values[cut:], first+cut
@@ -61,9 +62,9 @@ func ranksBelow(ranks []int, limit int) int {
 	return n
 }
 
-// part puts the values less than a limit first, and counts them. It does not branch on
-// them: no processor can tell which way.
-func part(values []float64, limit float64) int {
+// partition puts the values below a limit first and returns their number. It has no
+// branch that depends on a value, because processors cannot predict one.
+func partition(values []float64, limit float64) int {
 	count := 0
 	for i, x := range values {
 		values[i] = values[count]
@@ -77,8 +78,8 @@ func part(values []float64, limit float64) int {
 	return count
 }
 
-// middle returns the median of three of the values, which is rarely one of the least.
-func middle(values []float64) float64 {
+// medianOfThree returns the median of the first, the middle and the last value.
+func medianOfThree(values []float64) float64 {
 	last := len(values) - 1
 	a, b, c := values[0], values[last/2], values[last]
 	return max(min(a, b), min(max(a, b), c))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The quarters of 1, 2, 4, 8 by hand.
+// The quantiles of 1, 2, 4, 8, computed by hand.
 func TestQuantilesOfFour(t *testing.T) {
 	want := [5]float64{1 + 0.15, 1.75, 3, 5, 8 - 0.15*4}
 	got := quantiles([]float64{4, 8, 1, 2})
@@ -18,12 +18,12 @@ func TestQuantilesOfFour(t *testing.T) {
 		}
 	}
 	if got := quantiles([]float64{7}); got != [5]float64{7, 7, 7, 7, 7} {
-		t.Errorf("quantiles of one value: %v", got)
+		t.Errorf("quantiles of the value 7: got %v, want 7 five times", got)
 	}
 }
 
-// Quantiles are, to the bit, those of the sorted values, and no value is lost: of any
-// number, distinct, equal, mostly equal or sorted either way.
+// Quantiles are to the bit those of the sorted values, and the values are only
+// reordered: for any number of values, random, equal, mostly equal or sorted.
 func TestQuantilesAreOfSortedValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	for _, values := range []struct {
@@ -58,13 +58,13 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 				t.Errorf("%s, %d values: %v, want %v", values.name, n, got, want)
 			}
 			if slices.Sort(drawn); !slices.Equal(drawn, sorted) {
-				t.Errorf("%s, %d values: they are not those they were", values.name, n)
+				t.Errorf("%s, %d values: the values have changed, want the same in another order", values.name, n)
 			}
 		}
 	}
 }
 
-// Beside sorting, which it does for less.
+// BenchmarkQuantiles compares quantiles with sorting the values.
 func BenchmarkQuantiles(b *testing.B) {
 	rng := rand.New(rand.NewPCG(4, 3))
 	for _, n := range []int{16, 64, 256, 1024} {

@@ -8,42 +8,64 @@ import (
 	"grposim/grpo/fp"
 )
 
-// Quantity is something recorded along a run. Those of the policy describe it
-// before the step's update; those of the samples describe the step's groups.
+// Quantity names something recorded along a run. Quantities of the policy are those
+// before the step's update; quantities of the samples are those of the step's groups.
 type Quantity string
 
+// The recorded quantities.
 const (
 	ExpectedReward       Quantity = "expected_reward"        // J = Σ π_a m_a
 	TrueReward           Quantity = "true_reward"            // Σ π_a · true mean of a
 	Entropy              Quantity = "entropy"                // −Σ π log π, nats
-	Collision            Quantity = "collision"              // Σ π²
-	ZeroVarianceFraction Quantity = "zero_variance_fraction" // share of groups with equal rewards
+	Collision            Quantity = "collision"              // Σ π², in [1/A, 1]
+	ZeroVarianceFraction Quantity = "zero_variance_fraction" // share of groups with equal rewards, in [0, 1]; 0 at G = ∞
 	KLReference          Quantity = "kl_reference"           // KL(π‖π_ref), nats
-	ClipFraction         Quantity = "clip_fraction"          // share of samples with A ≠ 0 that the clip silences
+	ClipFraction         Quantity = "clip_fraction"          // share of samples with A ≠ 0 whose weight the clip sets to 0, in [0, 1]; 0 at G = ∞
 	ImportanceRatioMax   Quantity = "importance_ratio_max"   // max_a π_a/π_old,a
 	GradientNorm         Quantity = "gradient_norm"          // ‖g‖₂
 	LogitGap             Quantity = "logit_gap"              // z = θ_1 − θ_0, two arms
 )
 
-// quantityCount is the number of quantities; LogitGap, which only two arms
-// have, is the last.
-const quantityCount = 10
+// Positions of the quantities in a row of recorded values. LogitGap is the last one,
+// because only two arms have it.
+const (
+	expectedRewardIndex = iota
+	trueRewardIndex
+	entropyIndex
+	collisionIndex
+	zeroVarianceFractionIndex
+	klReferenceIndex
+	clipFractionIndex
+	importanceRatioMaxIndex
+	gradientNormIndex
+	logitGapIndex
+	quantityCount
+)
 
-// Quantities lists what a bandit with the given number of arms records.
+// Quantities lists the quantities that a bandit with the given number of arms records,
+// in the order of Result.Trajectory.
 func Quantities(arms int) []Quantity {
 	all := []Quantity{
-		ExpectedReward, TrueReward, Entropy, Collision, ZeroVarianceFraction,
-		KLReference, ClipFraction, ImportanceRatioMax, GradientNorm, LogitGap,
+		expectedRewardIndex:       ExpectedReward,
+		trueRewardIndex:           TrueReward,
+		entropyIndex:              Entropy,
+		collisionIndex:            Collision,
+		zeroVarianceFractionIndex: ZeroVarianceFraction,
+		klReferenceIndex:          KLReference,
+		clipFractionIndex:         ClipFraction,
+		importanceRatioMaxIndex:   ImportanceRatioMax,
+		gradientNormIndex:         GradientNorm,
+		logitGapIndex:             LogitGap,
 	}
 	if arms != 2 {
-		all = all[:quantityCount-1]
+		all = all[:logitGapIndex]
 	}
 	return all
 }
 
-// RecordedSteps returns the steps at which a run of the given length records:
-// 0, the multiples of the period nearest to 200 steps spaced evenly on a
-// logarithmic axis, and the last. The period is K for block lag, else 1.
+// RecordedSteps returns the steps at which a run of the given length is recorded, in
+// increasing order: 0, the multiples of the period nearest to 200 steps spaced evenly
+// on a logarithmic axis, and the last. The period is K for block lag, else 1.
 func RecordedSteps(steps int, lag grpo.Lag) []int {
 	const points = 200
 	period := 1
@@ -63,7 +85,7 @@ func RecordedSteps(steps int, lag grpo.Lag) []int {
 	return slices.Compact(recorded)
 }
 
-// quantileReplicas is the number of replicas that quantiles are taken over.
+// quantileReplicas is the number of replicas over which quantiles are taken.
 const quantileReplicas = 1024
 
 // moments accumulates a mean and a sum of squared deviations (Welford).
@@ -79,7 +101,7 @@ func (m *moments) add(x float64) {
 	m.m2 += float64(d * (x - m.mean))
 }
 
-// merge adds the moments of o (Chan, Golub, LeVeque).
+// merge adds the values that o has accumulated (Chan, Golub, LeVeque).
 func (m *moments) merge(o moments) {
 	if o.n == 0 {
 		return
@@ -92,10 +114,11 @@ func (m *moments) merge(o moments) {
 	m.n = n
 }
 
-// record holds the moments of every quantity at every recorded step, of one
-// chunk of replicas or of a whole cell.
+// record holds the moments of every quantity at every recorded step, over one chunk of
+// replicas or all replicas of a cell.
 type record [][quantityCount]moments
 
+// merge adds the replicas of o.
 func (r record) merge(o record) {
 	for i := range r {
 		for q := range r[i] {
@@ -104,15 +127,16 @@ func (r record) merge(o record) {
 	}
 }
 
-// Summary is one recorded quantity at one recorded step over the replicas.
+// Summary summarizes one recorded quantity at one recorded step over the replicas, in
+// the quantity's unit.
 type Summary struct {
-	Mean      float64
-	StdErr    float64    // of the mean; 0 for a single replica
-	Quantiles [5]float64 // 5, 25, 50, 75, 95 % of the first 1,024 replicas
+	Mean      float64    // over all replicas
+	StdErr    float64    // standard error of Mean, ≥ 0; 0 for a single replica
+	Quantiles [5]float64 // at QuantileLevels, over the first 1,024 replicas
 }
 
-// summarize turns the moments of one quantity and the values of its first
-// replicas (whose order it changes) into a Summary.
+// summarize returns the Summary of one quantity from its moments and its values in the
+// first replicas, whose order it changes.
 func summarize(m moments, values []float64) Summary {
 	s := Summary{Mean: m.mean}
 	if m.n > 1 {

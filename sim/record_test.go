@@ -9,8 +9,8 @@ import (
 	"grposim/grpo"
 )
 
-// A summary of values added one by one in chunks of any size is that of all of
-// them: mean, standard error s/√n, and quantiles of type 7.
+// The summary of values that are added one by one in chunks of any size is the summary
+// of all of them: mean, standard error s/√n, and quantiles of type 7.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	values := make([]float64, 101)
@@ -43,7 +43,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// recordedAt returns what a cell records at a step, by quantity.
+// recordedAt simulates a cell and returns the means that it records at a step.
 func recordedAt(t *testing.T, c Cell, step int) map[Quantity]float64 {
 	t.Helper()
 	r := simulate(t, []Cell{c}, 1)[0]
@@ -54,8 +54,8 @@ func recordedAt(t *testing.T, c Cell, step int) map[Quantity]float64 {
 	return values
 }
 
-// What is recorded of the first step from the uniform policy at G = ∞, where
-// every quantity is known: J = 0.55, and the gradient is ±π_0π_1Δ = ±0.175.
+// The quantities recorded at the first step from the uniform policy at G = ∞ are known:
+// J = 0.55, and the gradient is ±π_0π_1Δ = ±0.175.
 func TestRecordedQuantities(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = grpo.Infinite
@@ -79,24 +79,23 @@ func TestRecordedQuantities(t *testing.T) {
 	}
 }
 
-// Where all rewards are equal every group of every step is without variance.
+// If all rewards are equal, all groups have zero variance.
 func TestShareOfGroupsWithoutVariance(t *testing.T) {
 	c := referenceCell()
 	c.Bandit.Arms = []grpo.Arm{{Reward: grpo.Constant, Mean: 0.9}, {Reward: grpo.Constant, Mean: 0.9}}
 	c.Estimator.GroupsPerStep = 3
 	c.Run = Run{Steps: 10, BurnIn: 4, Replicas: 2}
 	if got := recordedAt(t, c, 0)[ZeroVarianceFraction]; got != 1 {
-		t.Errorf("recorded: %g of the groups, want all", got)
+		t.Errorf("recorded zero-variance share %g, want 1", got)
 	}
 	for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
 		if e.Name == ZeroVarianceShare && e.Mean != 1 {
-			t.Errorf("over time: %g of the groups, want all", e.Mean)
+			t.Errorf("zero-variance share averaged over time %g, want 1", e.Mean)
 		}
 	}
 }
 
-// Averages are over the steps from burn-in to the last update: with one step
-// left they are its state.
+// Time averages begin after burn-in: over a single step they are its state.
 func TestAveragesBeginAfterBurnIn(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = grpo.Infinite
@@ -110,7 +109,8 @@ func TestAveragesBeginAfterBurnIn(t *testing.T) {
 	}
 }
 
-// All replicas asked for are traced; quantiles stay over the first 1,024.
+// The Result has as many traces as Cell.Traces; quantiles are over the first 1,024
+// replicas with any number of traces.
 func TestTracesOfManyReplicas(t *testing.T) {
 	c := referenceCell()
 	c.Run = Run{Steps: 2, Replicas: 1100}
@@ -118,9 +118,9 @@ func TestTracesOfManyReplicas(t *testing.T) {
 	c.Traces = 1090
 	traced := simulate(t, []Cell{c}, 2)[0]
 	if len(traced.Traces) != 1090 || traced.Traces[1089] == nil {
-		t.Errorf("%d traces", len(traced.Traces))
+		t.Errorf("got %d traces, want 1090, none of them nil", len(traced.Traces))
 	}
 	if !slices.EqualFunc(plain.Trajectory, traced.Trajectory, slices.Equal) {
-		t.Error("traces change what is recorded")
+		t.Error("the trajectory with traces differs from that without")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"grposim/grpo"
 )
 
-// slowReplica is docs/theory.md §1 word for word: it draws the G samples one
-// by one, with the standard library's generator and functions, and returns
+// slowReplica is a literal implementation of docs/theory.md §1: it draws the G samples
+// one by one, with the generator and the functions of the standard library, and returns
 // the final logits.
 func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	arms := len(c.Init)
@@ -158,9 +158,8 @@ func slowSoftmax(theta []float64) []float64 {
 	return p
 }
 
-// agreement is the cells on which the fast simulator is held against the slow
-// one: each option is on in some of them, and steps are large, so that a wrong
-// one shows.
+// agreement returns the cells in which the simulator is compared with slowReplica. Each
+// option occurs in some of them, and steps are large, so that a mistake shows.
 func agreement() []Cell {
 	bernoulli := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}}
 	mixed := []grpo.Arm{
@@ -227,9 +226,9 @@ func agreement() []Cell {
 	return cells
 }
 
-// The fast simulator and the slow one end in the same distribution: the
-// Kolmogorov–Smirnov distance of every logit (centred) stays below the value
-// that equal distributions exceed with probability 1e-7, about 60 comparisons.
+// The final logits of the simulator and of slowReplica have the same distribution: the
+// Kolmogorov–Smirnov distance of every centred logit is below the value that equal
+// distributions exceed with probability 1e-7, in about 60 comparisons.
 func TestFastAgreesWithSlow(t *testing.T) {
 	const replicas, failure = 3000, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
@@ -244,7 +243,7 @@ func TestFastAgreesWithSlow(t *testing.T) {
 	}
 }
 
-// The comparison can fail: a learning rate 10 % off is caught.
+// The comparison detects a learning rate that is 10 % off.
 func TestAgreementSeesAFault(t *testing.T) {
 	const replicas, failure = 20_000, 1e-7
 	critical := math.Sqrt(-math.Log(failure/2) / replicas)
@@ -254,16 +253,16 @@ func TestAgreementSeesAFault(t *testing.T) {
 	c.Optimizer.LearningRate *= 1.1
 	_, slow := finalLogits(t.Context(), &c, replicas, rng)
 	if d := distance(fast[0], slow[0]); !(d > critical) {
-		t.Errorf("a learning rate 10 %% off passes: distance %.4f, critical %.4f", d, critical)
+		t.Errorf("a learning rate 10 %% off is not detected: distance %.4f, critical value %.4f", d, critical)
 	}
 }
 
-// finalLogits returns the centred logits at the end of each replica,
-// [arm][replica], by the fast and by the slow simulator.
+// finalLogits returns the centred logits at the end of each replica, [arm][replica],
+// from the simulator and from slowReplica.
 func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
 	fast, slow = make([][]float64, len(c.Init)), make([][]float64, len(c.Init))
 	recorded := RecordedSteps(c.Run.Steps, c.Lag)
-	team := newTeam(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
+	b := newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
 	collect := func(into [][]float64, theta []float64) {
 		mean := 0.0
 		for _, l := range theta {
@@ -274,13 +273,13 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 		}
 	}
 	for i := range replicas {
-		collect(fast, team.run(ctx, i, 1)[0].policy.Logits)
+		collect(fast, b.run(ctx, i, 1)[0].policy.Logits)
 		collect(slow, slowReplica(c, rng))
 	}
 	return fast, slow
 }
 
-// distance is the two-sample Kolmogorov–Smirnov statistic.
+// distance returns the two-sample Kolmogorov–Smirnov statistic. It sorts x and y.
 func distance(x, y []float64) float64 {
 	slices.Sort(x)
 	slices.Sort(y)

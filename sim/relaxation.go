@@ -8,73 +8,73 @@ import (
 	"grposim/sim/measure"
 )
 
-// RelaxationProbe is a measurement of how a small deviation from Point dies
-// out: pairs of replicas start at Point ± Offset·Direction and see the same
-// random numbers, and half their difference along the direction,
+// RelaxationProbe measures how a small deviation from Point decays or grows. Pairs of
+// replicas start at Point ± Offset·Direction with the same random numbers, and half
+// their difference along the direction,
 //
 //	x_t = Direction·(θ₊ − θ₋)/(2 Direction·Direction),
 //
-// is what moves linearly about Point (even orders of the deviation cancel).
-// A pair is a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps
-// steps, and a Recurrence is fitted to what they do from Run.BurnIn on at the
-// refresh instants (of a delay, at every step). A pair is followed no further
-// than it moves linearly, so that growth is measured as growth.
+// obeys linear dynamics about Point, because even orders of the deviation cancel. A
+// pair counts as a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps
+// steps, and a measure.Recurrence is fitted to their deviations at the refresh instants
+// (under delay lag, at every step) from Run.BurnIn on. A pair is followed only while
+// its deviation is in the linear range, so that growth is measured as growth.
 //
-// The recurrence has one multiplier or two. Two arms under block lag have no
-// more; other modes must have died out by BurnIn. At finite G they never do, and
-// the fit is consistent only where there are none: up to a delay of 1. What is
-// left is of the order of the square of the deviation: at G = ∞ an offset of
-// 1e-6 leaves less than the relative 1e-7 (and round-off 1e-9), at finite G the
-// offset has to be well above the noise of a replica.
+// The recurrence has one multiplier or two. Two arms under block lag have no more;
+// other modes must have decayed by BurnIn. At finite G noise excites them again and
+// again, and the fit is consistent only if there are none: up to a delay of 1. The
+// remaining error is of the order of the square of the deviation: at G = ∞ an offset of
+// 1e-6 leaves a relative error below 1e-7 (and round-off 1e-9), at finite G the offset
+// must be well above the noise of a replica.
 type RelaxationProbe struct {
-	Point     []float64
-	Direction []float64
-	Offset    float64
+	Point     []float64 // logits, usually of a fixed point, one an arm
+	Direction []float64 // a direction in logits other than 0, one component an arm
+	Offset    float64   // > 0, in multiples of Direction
 }
 
-// Names of what a relaxation probe estimates.
+// Names of the estimates of a relaxation probe.
 const (
 	RelaxationRate = "relaxation_rate" // −ln|dominant multiplier| per optimizer step; negative: growth
-	DampingRatio   = "damping_ratio"   // ζ of the two dominant multipliers
+	DampingRatio   = "damping_ratio"   // ζ of the two dominant multipliers, without unit
 )
 
-// relaxationBatches is the number of batches of pairs whose scatter gives the
-// intervals.
-const relaxationBatches = 64
+// relaxationBins is the number of bins: contiguous sets of pairs, over which a jackknife
+// gives the error of a fit.
+const relaxationBins = 64
 
-// batch fits the pairs of one of the probe's batches.
-func (p *RelaxationProbe) batch(ctx context.Context, c *Cell, batch, batches int) measure.Recurrence {
-	fit := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+// bin returns the fit to the pairs of one of the probe's bins.
+func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
+	fit := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
 	replicas := c.replicas()
-	for i := batchStart(batch, batches, replicas); i < batchStart(batch+1, batches, replicas); i++ {
+	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
 		pair.begin(ForReplica, i)
 		pair.relax(ctx, &fit, span{from: c.Run.BurnIn, growth: fittedGrowth})
 		if ctx.Err() != nil {
-			break // the cell will not be finished
+			break // the results of an interrupted cell are discarded
 		}
 	}
 	return fit
 }
 
-// batchStart returns the first of n items that belongs to a batch; the batches
-// are contiguous and of equal size but for one item.
-func batchStart(batch, batches, n int) int { return batch * n / batches }
+// binStart returns the first item of a bin, where n items are divided into contiguous
+// bins whose sizes differ by at most 1.
+func binStart(bin, bins, n int) int { return bin * n / bins }
 
-// fittedGrowth is how far beyond its norm at BurnIn a deviation that grows is
-// followed: far enough for a fit, near enough to be linear where it began so.
+// fittedGrowth is the growth, relative to the largest norm up to BurnIn, up to which a
+// relaxation probe follows a deviation: enough for a fit, and not enough to leave the
+// linear range from a small start.
 const fittedGrowth = 10
 
-// span says which part of a pair's motion a fit takes.
+// span is the part of a pair's run that a fit uses.
 type span struct {
-	from   int     // steps before that are left out
-	growth float64 // until the norm is that many times the largest before from
-	decay  float64 // until the state is that share of the largest it was
+	from   int     // the first step used
+	growth float64 // the span ends when the norm exceeds this many times its largest value up to from
+	decay  float64 // the span ends when logits and velocity are below this share of their largest values
 }
 
 // relax runs the pair for Run.Steps steps or until the span ends, and adds its
-// motion along the direction to fit. It reports whether the pair stayed in the
-// range of floating point.
+// coordinates along the direction to fit. It reports whether all logits stayed finite.
 func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
 	refresh := refreshPeriod(p.cell.Lag)
 	var x, v, start, farthest, fastest float64
@@ -94,8 +94,8 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 	}, between)
 }
 
-// relaxationEstimates are what the fits of all batches say together. What they
-// do not determine is left out.
+// relaxationEstimates returns the estimates of a relaxation probe from the fits of all
+// its bins. Estimates that the data do not determine are left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 	period := float64(refreshPeriod(c.Lag))
 	return determined(
@@ -104,9 +104,9 @@ func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 	)
 }
 
-// pooled returns the multipliers of all batches but one.
+// pooled returns the multipliers of the fits of all bins except one, merged.
 func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers {
-	all := measure.Recurrence{Order: motionOrder(c), Floor: roundOff}
+	all := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
 	for i := range fits {
 		if i != without {
 			all.Merge(&fits[i])
@@ -115,16 +115,16 @@ func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers
 	return all.Multipliers()
 }
 
-// jackknife estimates a statistic of batches; at G = ∞ nothing is random.
-func (c *Cell) jackknife(name string, batches int, statistic func(without int) float64) measure.Named {
+// jackknife returns the estimate of a statistic of bins; at G = ∞, where nothing is
+// random, as exact.
+func (c *Cell) jackknife(name string, bins int, statistic func(without int) float64) measure.Named {
 	if c.Deterministic() {
 		return measure.Named{Name: name, Estimate: measure.Certain(statistic(measure.All))}
 	}
-	return measure.Named{Name: name, Estimate: measure.Jackknife(batches, statistic)}
+	return measure.Named{Name: name, Estimate: measure.Jackknife(bins, statistic)}
 }
 
-// determined leaves out the estimates that are not finite numbers: what the
-// data do not determine.
+// determined removes estimates that are not finite: the data do not determine them.
 func determined(estimates ...measure.Named) []measure.Named {
 	return slices.DeleteFunc(estimates, func(e measure.Named) bool {
 		return !finite([]float64{e.Mean, e.StdErr})

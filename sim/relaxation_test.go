@@ -10,11 +10,11 @@ import (
 	"grposim/sim/measure"
 )
 
-// A mode of two arms: its stiffness, fresh and stale.
+// mode is the mode of two arms: its stiffness, fresh and stale part.
 type mode struct{ fresh, stale float64 }
 
-// twoArmModes are the settings of the reference bandit whose modes
-// docs/theory.md §3 gives in closed form, at G = ∞, β = 0.5, no scale.
+// twoArmModes holds the settings of the reference bandit whose modes docs/theory.md §3
+// gives in closed form, at G = ∞, β = 0.5, no scale.
 var twoArmModes = []struct {
 	name       string
 	importance grpo.ImportanceMode
@@ -33,7 +33,7 @@ var twoArmModes = []struct {
 	}},
 }
 
-// modeCell is the reference bandit at rest at its fixed point z* = 1.4, G = ∞.
+// modeCell is the reference bandit at its fixed point z* = 1.4, G = ∞.
 func modeCell(importance grpo.ImportanceMode, at grpo.KLPoint) Cell {
 	c := referenceCell()
 	c.Estimator.GroupSize = grpo.Infinite
@@ -44,9 +44,9 @@ func modeCell(importance grpo.ImportanceMode, at grpo.KLPoint) Cell {
 	return c
 }
 
-// multipliers are the eigenvalues of one refresh period (docs/theory.md §5), by
-// another way than the simulator's: the roots of the characteristic polynomial
-// of the linear map, dominant first.
+// multipliers returns the eigenvalues of the linear map of one refresh period
+// (docs/theory.md §5), dominant first, as the roots of its characteristic polynomial,
+// which the simulator does not use.
 func (m mode) multipliers(o grpo.Optimizer, lag grpo.Lag) []complex128 {
 	eta, mu := o.LearningRate, o.Momentum
 	var roots []complex128
@@ -60,7 +60,7 @@ func (m mode) multipliers(o grpo.Optimizer, lag grpo.Lag) []complex128 {
 		poly[1] += complex(eta*m.stale, 0)
 		roots = polynomialRoots(poly)
 	} else {
-		var a [2][2]float64 // M, column by column: where (1, 0) and (0, 1) go
+		var a [2][2]float64 // the monodromy matrix; its columns are the images of (1, 0) and (0, 1)
 		for column := range 2 {
 			x, v := float64(1-column), float64(column)
 			old := x
@@ -83,8 +83,8 @@ func (m mode) multipliers(o grpo.Optimizer, lag grpo.Lag) []complex128 {
 	return roots
 }
 
-// polynomialRoots finds the roots of Σ c_k z^k, the last c being 1, by the
-// iteration of Durand and Kerner.
+// polynomialRoots returns the roots of Σ c_k z^k, the last c being 1, by the iteration of
+// Durand and Kerner.
 func polynomialRoots(c []complex128) []complex128 {
 	n := len(c) - 1
 	roots := make([]complex128, n)
@@ -108,12 +108,13 @@ func polynomialRoots(c []complex128) []complex128 {
 	return roots
 }
 
-// dampingRatio is ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln m.
+// dampingRatio returns ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln m.
 func dampingRatio(m1, m2 complex128) float64 {
 	s1, s2 := cmplx.Log(m1), cmplx.Log(m2)
 	return real(-(s1 + s2) / (2 * cmplx.Sqrt(s1*s2)))
 }
 
+// estimate returns the estimate of the given name.
 func estimate(r Result, name string) (measure.Estimate, bool) {
 	for _, e := range r.Estimates {
 		if e.Name == name {
@@ -123,12 +124,12 @@ func estimate(r Result, name string) (measure.Estimate, bool) {
 	return measure.Estimate{}, false
 }
 
-// At G = ∞ the rate and the damping ratio are those of the linear map to 1e-6,
-// decaying and growing, block and delay, every share of fresh and stale.
+// At G = ∞ the rate and the damping ratio agree with those of the linear map to 1e-6, for
+// decay and growth, block and delay lag, and all settings of twoArmModes.
 func TestRelaxationOfTheLinearMap(t *testing.T) {
 	p := 1 / (1 + math.Exp(-1.4))
 	for _, setting := range twoArmModes {
-		for _, motion := range []struct {
+		for _, x := range []struct {
 			lag    grpo.Lag
 			mu     float64
 			kappa  float64 // ηλ
@@ -149,10 +150,10 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 		} {
 			c := modeCell(setting.importance, setting.at)
 			m := setting.mode(p, p*(1-p))
-			c.Lag = motion.lag
-			c.Optimizer.Momentum = motion.mu
-			c.Optimizer.LearningRate = motion.kappa / (m.fresh + m.stale)
-			c.Run = Run{Steps: 4000, BurnIn: motion.burnIn, Replicas: 1}
+			c.Lag = x.lag
+			c.Optimizer.Momentum = x.mu
+			c.Optimizer.LearningRate = x.kappa / (m.fresh + m.stale)
+			c.Run = Run{Steps: 4000, BurnIn: x.burnIn, Replicas: 1}
 			c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{1, -1}, Offset: 1e-6}
 			r := simulate(t, []Cell{c}, 1)[0]
 
@@ -160,23 +161,23 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 			want := -math.Log(cmplx.Abs(z[0])) / float64(refreshPeriod(c.Lag))
 			got, found := estimate(r, RelaxationRate)
 			if !found || got.DF != measure.Exactly || math.Abs(got.Mean/want-1) > 1e-6 {
-				t.Errorf("%s, %v: rate %.12g, want %.12g", setting.name, motion, got.Mean, want)
+				t.Errorf("%s, %v: rate %.12g, want %.12g", setting.name, x, got.Mean, want)
 			}
 			zeta, found := estimate(r, DampingRatio)
-			oscillator := motion.mu > 0 && (math.Abs(imag(z[0])) > 1e-9 || real(z[0]) > 0 && real(z[1]) > 0)
+			oscillator := x.mu > 0 && (math.Abs(imag(z[0])) > 1e-9 || real(z[0]) > 0 && real(z[1]) > 0)
 			if found != oscillator {
-				t.Errorf("%s, %v: damping ratio %v is found: %v", setting.name, motion, zeta, found)
+				t.Errorf("%s, %v: damping ratio %v, found: %v, want found: %v", setting.name, x, zeta, found, oscillator)
 			}
 			if want := dampingRatio(z[0], z[1]); found && math.Abs(zeta.Mean/want-1) > 1e-6 {
-				t.Errorf("%s, %v: damping ratio %.12g, want %.12g", setting.name, motion, zeta.Mean, want)
+				t.Errorf("%s, %v: damping ratio %.12g, want %.12g", setting.name, x, zeta.Mean, want)
 			}
 		}
 	}
 }
 
-// Instability in a window of K (docs/theory.md §5): for the importance ratio with
-// the penalty at the snapshot, μ = 0.9, ηλ = 0.62, of K = 1 … 12 only K = 4 grows,
-// by 1.141 a period.
+// Instability comes in a window of K (docs/theory.md §5): for the importance ratio with
+// the penalty at the snapshot, μ = 0.9, ηλ = 0.62, deviations grow only at K = 4 of
+// K = 1 … 12, by the factor 1.141 a period.
 func TestRelaxationShowsTheWindow(t *testing.T) {
 	var cells []Cell
 	for k := 1; k <= 12; k++ {
@@ -192,12 +193,13 @@ func TestRelaxationShowsTheWindow(t *testing.T) {
 		rate, found := estimate(r, RelaxationRate)
 		radius := math.Exp(-rate.Mean * float64(i+1))
 		if k := i + 1; !found || (radius >= 1) != (k == 4) || k == 4 && math.Abs(radius-1.141) > 5e-4 {
-			t.Errorf("K = %d: radius %g", k, radius)
+			t.Errorf("K = %d: spectral radius %g, want 1.141 at K = 4 and below 1 else", k, radius)
 		}
 	}
 }
 
-// relaxing is the reference bandit at finite G, started at z* ± 0.1 in pairs.
+// relaxing returns the reference bandit at finite G with a relaxation probe of pairs that
+// start at z* ± 0.1, and its mode.
 func relaxing(size int, lag grpo.Lag, mu, eta float64, run Run) (Cell, mode) {
 	c := referenceCell()
 	z := 1.4 * (1 - 1/float64(size))
@@ -210,10 +212,10 @@ func relaxing(size int, lag grpo.Lag, mu, eta float64, run Run) (Cell, mode) {
 	return c, mode{0, p * (1 - p)}
 }
 
-// At finite G the rate of the linear map lies in the interval, also where a
-// period of several steps makes the noise of successive x correlated. The
-// failure probability is 1e-6 a number. What noise and offset leave (their
-// squares, docs/theory.md §6) is under 1 %.
+// At finite G the rate and the damping ratio of the linear map lie in the measured
+// intervals, also if refresh periods of several steps correlate the noise of successive
+// x. Each fails by chance with probability 1e-6. The errors of second order in noise
+// and offset (docs/theory.md §6) are below 1 %.
 func TestRelaxationUnderNoise(t *testing.T) {
 	var cells []Cell
 	var modes []mode
@@ -243,9 +245,9 @@ func TestRelaxationUnderNoise(t *testing.T) {
 	}
 }
 
-// Where noise dominates its second moment, Adam relaxes at the rates of
-// docs/theory.md §6, which grow as √G. Failure probability 1e-6; the theory is
-// leading order, good to 3 %.
+// If noise dominates its second moment, Adam relaxes at the rates of docs/theory.md §6,
+// which grow as √G. The test fails by chance with probability 1e-6; the theory is of
+// leading order, with an error of 3 %.
 func TestRelaxationOfAdam(t *testing.T) {
 	want := map[int]float64{8: 4.737e-4, 32: 8.335e-4}
 	var cells []Cell
@@ -265,9 +267,9 @@ func TestRelaxationOfAdam(t *testing.T) {
 	}
 }
 
-// The jackknife's errors are those that independent cells show, and its 95 %
-// intervals cover their mean as often as they say: of 400, within 6 standard
-// deviations (2e-9) of the binomial number of misses, and of a variance.
+// The jackknife errors agree with the scatter between independent cells, and 95 % of the
+// 95 % intervals contain the mean: of 400, the number of misses and the ratio of the
+// variances are within 6 standard deviations (probability 2e-9).
 func TestRelaxationCoverage(t *testing.T) {
 	const trials, confidence = 400, 0.95
 	var cells []Cell
@@ -279,8 +281,8 @@ func TestRelaxationCoverage(t *testing.T) {
 	checkCoverage(t, simulate(t, cells, 2), RelaxationRate, confidence)
 }
 
-// checkCoverage compares the errors that results state of an estimate with
-// their scatter.
+// checkCoverage compares the stated errors of an estimate with its scatter between the
+// results of independent cells.
 func checkCoverage(t *testing.T, results []Result, name string, confidence float64) {
 	t.Helper()
 	var means []float64
@@ -296,9 +298,9 @@ func checkCoverage(t *testing.T, results []Result, name string, confidence float
 	}
 	n := float64(len(results))
 	all := measure.Mean(means)
-	shown := all.StdErr * all.StdErr * n // the variance between cells
-	if ratio, slack := stated/n/shown, 6*math.Sqrt(2/n); math.Abs(ratio-1) > slack {
-		t.Errorf("%s: the stated variance is %g of the shown, want 1 ± %g", name, ratio, slack)
+	observed := all.StdErr * all.StdErr * n // the variance between cells
+	if ratio, slack := stated/n/observed, 6*math.Sqrt(2/n); math.Abs(ratio-1) > slack {
+		t.Errorf("%s: stated over observed variance is %g, want 1 ± %g", name, ratio, slack)
 	}
 	missed := 0.0
 	for _, e := range estimates {
@@ -310,11 +312,11 @@ func checkCoverage(t *testing.T, results []Result, name string, confidence float
 	if slack := 6 * math.Sqrt(expected*confidence); math.Abs(missed-expected) > slack {
 		t.Errorf("%s: the interval misses %g of %g times, want %g ± %g", name, missed, n, expected, slack)
 	}
-	t.Logf("%s: %g of %g missed, stated/shown variance %.3f", name, missed, n, stated/n/shown)
+	t.Logf("%s: %g of %g missed, stated/observed variance %.3f", name, missed, n, stated/n/observed)
 }
 
-// A pair whose difference has fallen below round-off from the start, and one
-// without a step to fit, determine nothing: there is no estimate, and no NaN.
+// There is no estimate, rather than NaN, from a pair whose difference is below round-off
+// from the start or that has no step to fit.
 func TestRelaxationOfNothing(t *testing.T) {
 	none := modeCell(grpo.NoImportance, grpo.AtSnapshot)
 	none.Run.Steps = 10
@@ -324,7 +326,7 @@ func TestRelaxationOfNothing(t *testing.T) {
 	short.Relaxation = &RelaxationProbe{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-3}
 	for _, r := range simulate(t, []Cell{none, short}, 1) {
 		if len(r.Estimates) > 0 {
-			t.Errorf("%+v", r.Estimates)
+			t.Errorf("got %+v, want no estimates", r.Estimates)
 		}
 	}
 }

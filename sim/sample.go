@@ -9,12 +9,13 @@ import (
 	"grposim/sim/draw"
 )
 
-// sampler draws groups as sufficient statistics (docs/theory.md §2): how many
-// samples each arm got and what they were rewarded, in O(A) whatever the group
-// size. Only clipping with normal rewards looks at the single sample.
+// sampler draws groups as sufficient statistics (docs/theory.md §2): the number of
+// samples of each arm and their rewards, in O(A) for any group size. Only clipping with
+// normal rewards needs the single samples.
 //
-// Groups of at most packedSize are drawn sample by sample, but 64 samples at
-// once, of several groups if one snapshot draws them; larger ones as counts.
+// Groups of at most packedSize samples are drawn sample by sample, 64 samples at
+// once, which may belong to several groups of the same snapshot. Of larger groups the
+// counts are drawn.
 type sampler struct {
 	*laws
 	bandit    *grpo.Bandit
@@ -22,36 +23,38 @@ type sampler struct {
 	behaviour *grpo.Policy
 
 	pack     *draw.Pack
-	size     uint   // lanes of a group, if the group size is at most 64
-	together int    // groups drawn into one pack
+	size     uint   // lanes of a group: G, at most 64
+	together int    // groups in a full pack
 	first    uint64 // lanes of the first group in the pack
-	lanes    uint64 // lanes of the next group to be taken
-	left     int    // groups in the pack that have not been taken
+	lanes    uint64 // lanes of the next group
+	left     int    // groups in the pack that have not been used
 
-	law               draw.BinomialLaw // of the first of two arms, in larger groups
-	counts, successes []int
-	atoms             []grpo.Atom
+	law               draw.BinomialLaw // of the first of two arms' count in a larger group
+	counts, successes []int            // of the last group, by arm: samples, rewarded samples
+	atoms             []grpo.Atom      // the last group's rewards where not all arms are Bernoulli
 }
 
-// laws are what the samplers of a cell, and of others that have the same, can share if
-// they run on one worker.
+// laws are the tables that samplers with equal arms, group size and advantage share on
+// one worker. They are not for concurrent use, because advantages are computed on
+// demand.
 type laws struct {
-	packed     int                       // the group size up to which packs are drawn
-	advantages *grpo.BernoulliAdvantages // nil where not all arms are Bernoulli
-	rewards    []*draw.BinomialTable     // by arm, of larger groups; nil: without tables
+	packed     int                       // the largest group size that is drawn in packs
+	advantages *grpo.BernoulliAdvantages // nil if some arm is not Bernoulli
+	rewards    []*draw.BinomialTable     // by arm: rewarded samples among n ≤ G, for G above packed; nil: not tabulated
 }
 
-// sameLaws reports whether two cells have the same laws.
+// sameLaws reports whether two cells have equal laws.
 func sameLaws(a, b *Cell) bool {
 	return slices.Equal(a.Bandit.Arms, b.Bandit.Arms) &&
 		a.Estimator.GroupSize == b.Estimator.GroupSize &&
 		a.Estimator.Advantage == b.Estimator.Advantage
 }
 
-// packedSize is the group size up to which a few packs are faster than counts.
+// packedSize is the largest group size for which drawing packs is faster than drawing
+// counts.
 const packedSize = 4 * draw.MaxLanes
 
-// newLaws returns the laws that are drawn from fastest.
+// newLaws returns the laws with the fastest draws.
 func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 	l := coupledLaws(bandit, estimator)
 	l.packed = packedSize
@@ -63,11 +66,12 @@ func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 	return l
 }
 
-// coupledLaws returns laws for two samplers that read the same words, whose draws
-// are to differ little where their policies do. A binomial draw of a large group
-// grows with its probability as the quantile of one number does: two differ by what
-// their means do, give or take one; the lanes of as many samples differ by a random
-// number, and draws from tables by anything.
+// coupledLaws returns laws for two samplers that read the same random words and whose
+// draws must differ little if their policies differ little. They draw the counts of a
+// group of more than 64 samples from binomial laws, without tables: such a draw
+// increases with its probability like the quantile of one uniform number, so two draws
+// differ by the difference of their means to within 1. Lanes of that many samples would
+// differ by a random number, draws from tables arbitrarily.
 func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 	l := &laws{packed: draw.MaxLanes}
 	for _, arm := range bandit.Arms {
@@ -79,8 +83,8 @@ func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 	return l
 }
 
-// newSampler returns a sampler that draws at most the given number of groups
-// from one policy.
+// newSampler returns a sampler. From one policy it draws at most the given number of
+// groups.
 func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, groups int) *sampler {
 	size := min(estimator.GroupSize, draw.MaxLanes)
 	s := &sampler{
@@ -101,8 +105,8 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 	return s
 }
 
-// aim sets the policy that draws the next groups; it must not change before they
-// are drawn.
+// aim sets the policy that draws the next groups. The policy must not change until
+// they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.behaviour = behaviour
 	s.left = 0
@@ -115,25 +119,25 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 	}
 }
 
-// tally draws the groups of one optimizer step and adds them to t.
-func (s *sampler) tally(t *grpo.GroupStatistics, w *draw.Words) {
+// groups draws the groups of one optimizer step and adds them to sum.
+func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
 	for range s.estimator.GroupsPerStep {
-		s.group(t, w)
+		s.group(sum, w)
 	}
 }
 
-// group draws a group and adds it to t.
-func (s *sampler) group(t *grpo.GroupStatistics, w *draw.Words) {
+// group draws a group and adds it to sum.
+func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	switch {
 	case s.advantages == nil:
 		s.sample(w)
 		scatter := s.drawAtoms(w)
-		t.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
+		sum.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
 	case s.estimator.GroupSize <= draw.MaxLanes:
 		lanes := s.next(w)
 		rewarded := s.pack.Rewarded & lanes
-		up, down := t.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
-		arms := t.Arms[:len(s.pack.Arms)]
+		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
+		arms := sum.Arms[:len(s.pack.Arms)]
 		for a, arm := range s.pack.Arms {
 			arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
 		}
@@ -143,37 +147,33 @@ func (s *sampler) group(t *grpo.GroupStatistics, w *draw.Words) {
 		for _, k := range s.successes {
 			total += k
 		}
-		up, down := t.OpenBernoulli(s.advantages, total)
+		up, down := sum.OpenBernoulli(s.advantages, total)
 		for a, k := range s.successes {
-			t.Arms[a].AddBernoulli(up, down, s.counts[a], k)
+			sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 		}
 	}
 }
 
-// next returns the lanes of the pack that the next group of at most 64 is in.
+// next returns the lanes of the pack that hold the next group of at most 64 samples.
+// An empty pack is refilled.
 func (s *sampler) next(w *draw.Words) (lanes uint64) {
 	if s.left == 0 {
 		s.refill(w)
 	}
 	lanes = s.lanes
-	s.skip()
+	s.lanes <<= s.size
+	s.left--
 	return lanes
 }
 
-// skip goes on to the next group in the pack.
-func (s *sampler) skip() {
-	s.lanes <<= s.size
-	s.left--
-}
-
-// refill draws a pack; its first group is the next.
+// refill draws a full pack.
 func (s *sampler) refill(w *draw.Words) {
 	s.pack.Draw(w, s.together*s.estimator.GroupSize)
 	s.left, s.lanes = s.together, s.first
 }
 
-// sample draws the counts of a group and, where all arms are Bernoulli, how many
-// of each are rewarded.
+// sample draws the counts of a group and, if all arms are Bernoulli, how many samples
+// of each arm are rewarded.
 func (s *sampler) sample(w *draw.Words) {
 	size := s.estimator.GroupSize
 	switch {
@@ -207,7 +207,7 @@ func (s *sampler) sample(w *draw.Words) {
 	}
 }
 
-// count counts the samples in some lanes of the pack.
+// count adds the samples in the given lanes of the pack to s.counts and s.successes.
 func (s *sampler) count(lanes uint64) {
 	for a, arm := range s.pack.Arms {
 		arm &= lanes
@@ -216,10 +216,10 @@ func (s *sampler) count(lanes uint64) {
 	}
 }
 
-// drawAtoms draws the rewards of s.counts into s.atoms and returns their
-// scatter within atoms. The rewards of a normal arm are told by their mean and
-// sum of squares, Mean + Std·N(0,1)/√n and Std²·χ²_{n−1}, which are
-// independent; clipping needs each of them.
+// drawAtoms draws the rewards of s.counts into s.atoms and returns their scatter,
+// Σ (r_i − its atom's reward)². Of the n rewards of a normal arm it draws the mean,
+// Mean + Std·N(0,1)/√n, and the scatter about it, Std²·χ²_{n−1}, which are
+// independent; clipping needs each reward, and then each is an atom.
 func (s *sampler) drawAtoms(w *draw.Words) (scatter float64) {
 	s.atoms = s.atoms[:0]
 	single := s.estimator.Importance.Mode == grpo.Clip

@@ -3,53 +3,80 @@ package sim
 import (
 	"context"
 	"fmt"
-	"slices"
+	"runtime/debug"
 	"sync"
 
 	"grposim/grpo"
 	"grposim/sim/measure"
 )
 
-// Status is what became of a cell.
+// Status says whether the run of a cell was completed.
 type Status string
 
+// The statuses of a cell.
 const (
 	OK       Status = "ok"
 	Diverged Status = "diverged" // some replica left the range of floating point
 )
 
-// Result is what a cell measured. Of a diverged cell nothing is averaged over
-// survivors: it has no trajectory and no stationary estimates.
+// Result is what a cell measured. If a replica has diverged there is no average over
+// the others: Steps, Trajectory and Traces are nil, and Estimates has those of the
+// stiffness and relaxation probes only. A located cell has Estimates only.
 type Result struct {
 	Status     Status
-	Diverged   int // replicas that diverged
-	DivergedAt int // first step at which one did
-	Steps      []int
-	Quantities []Quantity
-	Trajectory [][]Summary // [recorded step][quantity]
-	Estimates  []measure.Named
-	Traces     [][][]float64 // [replica][recorded step][quantity], of the first Cell.Traces replicas
+	Diverged   int             // replicas that diverged, in [0, Run.Replicas]
+	DivergedAt int             // the first step at which one did; 0 if none
+	Steps      []int           // recorded steps, in increasing order (RecordedSteps)
+	Quantities []Quantity      // recorded quantities (Quantities)
+	Trajectory [][]Summary     // [recorded step][quantity]
+	Estimates  []measure.Named // in the unit that the comment of each name gives
+	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
 }
 
-// Names of the estimates of the stationary state, over the steps after burn-in.
+// Names of the estimates of the stationary state: averages over the steps after
+// burn-in. They are measured if Run.BurnIn > 0.
 const (
-	ExpectedRewardMean     = "expected_reward_mean"
-	ExpectedRewardVariance = "expected_reward_variance"
-	ZeroVarianceShare      = "zero_variance_fraction"
-	LogitGapMean           = "logit_gap_mean"     // two arms
-	LogitGapVariance       = "logit_gap_variance" // two arms
+	ExpectedRewardMean     = "expected_reward_mean"     // of J
+	ExpectedRewardVariance = "expected_reward_variance" // of J over time and replicas
+	ZeroVarianceShare      = "zero_variance_fraction"   // of groups, in [0, 1]
+	LogitGapMean           = "logit_gap_mean"           // of z, two arms
+	LogitGapVariance       = "logit_gap_variance"       // of z over time and replicas, two arms
 )
 
-// chunkSize is the number of replicas that one worker runs and sums before
-// their sums are merged, in order, into the cell's. It decides the last bits of
-// every mean, and must not depend on the number of workers.
+// Panic is the error of a cell whose computation panicked, which is a bug of this
+// program.
+type Panic struct {
+	Cell  string // Cell.ID
+	Value any    // the value of the panic
+	Stack []byte // the stack of the worker that panicked, as debug.Stack formats it
+}
+
+// Error names the cell and the value of the panic, without the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("cell %s failed: %v", p.Cell, p.Value) }
+
+// Unwrap returns the value of the panic if it is an error, else nil.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// chunkSize is the number of replicas whose sums one worker computes before they are
+// merged, in order, into the sums of the cell. It affects the last bits of every mean,
+// so it must not depend on the number of workers.
 const chunkSize = 16
 
-// Simulate runs cells on a fixed number of workers and calls done, from one
-// goroutine, with each cell's result as it is finished, in no particular order.
-// Results do not depend on the number of workers. Simulate stops when ctx is
-// done or done returns an error, and returns that error.
+// Simulate runs cells on the given number of workers, at least 1. It calls done, from
+// one goroutine, with the index and the result of each cell as it is finished, in no
+// particular order. Results do not depend on the number of workers.
+//
+// Simulate panics before any work if a cell is invalid. It stops, and returns the
+// error, when ctx is done (its cause), when done returns an error, or when the
+// computation of a cell panics (*Panic).
 func Simulate(ctx context.Context, cells []Cell, workers int, done func(index int, result Result) error) error {
+	if problem := atLeast("workers", workers, 1); problem != "" {
+		panic("sim: " + problem)
+	}
+	mustBeValid(cells)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -65,7 +92,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	go func() {
 		defer close(units)
 		for i := range cells {
-			work := newCellWork(&cells[i], i)
+			work := newCellWork(cells[i].complete(), i)
 			for n := range work.units {
 				select {
 				case units <- unit{work, n}:
@@ -75,23 +102,23 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 			}
 		}
 	}()
-	spare := new(spares)
+	pools := new(memoryPools)
 	for range workers {
 		group.Go(func() {
-			memory := workerMemory{spare: spare}
+			memory := workerMemory{pools: pools}
 			for u := range units {
-				last, err := u.do(ctx, &memory)
+				result, err := u.do(ctx, &memory)
 				if err != nil {
 					cancel(err)
 				}
-				if !last {
+				if result == nil {
 					continue
 				}
 				select {
-				case results <- finished{u.work.index, u.work.result()}:
+				case results <- finished{u.work.index, *result}:
 				case <-ctx.Done():
 				}
-				spare.reclaim(u.work)
+				pools.reclaim(u.work)
 			}
 		})
 	}
@@ -107,56 +134,61 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	return context.Cause(ctx)
 }
 
-// unit is the smallest piece of work: one chunk of replicas, or one batch of a
-// stiffness probe or of the relaxation probe.
+// unit is the smallest piece of work: one chunk of replicas, or one bin of a stiffness
+// or relaxation probe.
 type unit struct {
 	work   *cellWork
 	number int
 }
 
-// do does the unit and reports whether it was its cell's last. A panic, which
-// is a bug here, becomes an error that names the cell: the others are kept.
-func (u unit) do(ctx context.Context, memory *workerMemory) (last bool, err error) {
+// do does the unit. It returns the result of the cell if the unit was the cell's last,
+// and a *Panic if the computation panicked.
+func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("cell %s failed: %v", u.work.cell.ID, p)
+		if value := recover(); value != nil {
+			result, err = nil, &Panic{Cell: u.work.cell.ID, Value: value, Stack: debug.Stack()}
 		}
 	}()
-	return u.work.run(ctx, u.number, memory), nil
+	if !u.work.run(ctx, u.number, memory) {
+		return nil, nil
+	}
+	r := u.work.result()
+	return &r, nil
 }
 
-// cellWork is a cell being run. Chunks may finish in any order; they are
-// merged in theirs.
+// cellWork is a cell being simulated. Its chunks may finish in any order; they are
+// merged in the order of their numbers.
 type cellWork struct {
 	cell     *Cell
-	index    int
-	units    int // chunks first, then the batches of each probe, then of the relaxation
-	chunks   int
-	recorded []int
+	index    int   // in the cells of Simulate
+	units    int   // number of units: chunks first, then the bins of each stiffness probe, then of the relaxation probe
+	chunks   int   // number of chunks
+	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
 
-	averages   []averages                 // by replica
-	early      [][][quantityCount]float64 // [replica < 1024 or Traces][recorded step]
-	probes     [][]float64                // [probe][batch]
-	relaxation []measure.Recurrence       // [batch]
-	located    []measure.Named
+	averages   []averages                 // [replica]
+	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
+	probes     [][]float64                // [stiffness probe][bin]
+	relaxation []measure.Recurrence       // [bin]
+	located    []measure.Named            // estimates of the location probe
 
 	mutex      sync.Mutex
 	left       int               // units not yet finished
-	pending    map[int]chunkSums // chunks finished before their turn
+	pending    map[int]chunkSums // finished chunks that wait for an earlier one
 	merged     int               // chunks merged
 	total      record            // of the merged chunks
-	curves     [][]float64       // [batch of replicas][index of read]: sum of J
-	diverged   int
-	divergedAt int
+	curves     [][]float64       // [bin of replicas][index in read]: sum of J over the bin
+	diverged   int               // replicas that diverged
+	divergedAt int               // first step of a divergence, Run.Steps+1 if none
 }
 
-// chunkSums is what the replicas of a chunk add to their cell.
+// chunkSums are the sums over the replicas of a chunk.
 type chunkSums struct {
 	record record
-	curves [][]float64 // of the batches from that of its first replica on
+	curves [][]float64 // as cellWork.curves, from the bin of the chunk's first replica on
 }
 
+// newCellWork returns the work of a complete and valid cell.
 func newCellWork(cell *Cell, index int) *cellWork {
 	replicas := cell.replicas()
 	if cell.Location != nil {
@@ -174,98 +206,98 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		divergedAt: cell.Run.Steps + 1,
 	}
 	if len(w.read) > 0 {
-		w.curves = newCurves(min(replicas, curveBatches), len(w.read))
+		w.curves = newCurves(min(replicas, curveBins), len(w.read))
 	}
 	w.units = w.chunks
 	w.addProbes()
 	if cell.Relaxation != nil {
-		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBatches))
+		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBins))
 		w.units += len(w.relaxation)
 	}
 	w.left = w.units
 	return w
 }
 
-// newLocationWork is the work of a located cell: its stiffness, and what run
-// does after it.
+// newLocationWork returns the work of a located cell: its stiffness probes, after which
+// run does the search.
 func newLocationWork(cell *Cell, index int) *cellWork {
-	if !slices.ContainsFunc(cell.Stiffness, func(p StiffnessProbe) bool { return p.Name == StiffnessTotal }) {
-		panic("sim: a located cell needs a probe of " + StiffnessTotal)
-	}
 	w := &cellWork{cell: cell, index: index}
 	w.addProbes()
 	w.left = w.units
 	return w
 }
 
-// addProbes adds the batches of the cell's stiffness probes to the work.
+// addProbes adds the bins of the cell's stiffness probes to the units.
 func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
-		batches := w.cell.Stiffness[i].batches(w.cell)
-		w.probes = append(w.probes, make([]float64, batches))
-		w.units += batches
+		bins := w.cell.Stiffness[i].bins(w.cell)
+		w.probes = append(w.probes, make([]float64, bins))
+		w.units += bins
 	}
 }
 
-func newCurves(batches, columns int) [][]float64 {
-	curves := make([][]float64, batches)
+// newCurves returns a zero matrix of bins rows.
+func newCurves(bins, columns int) [][]float64 {
+	curves := make([][]float64, bins)
 	for b := range curves {
 		curves[b] = make([]float64, columns)
 	}
 	return curves
 }
 
-// run does one unit and reports whether it was the cell's last. A location
-// starts from the measured stiffness, so it follows the last batch.
+// run does one unit and reports whether it was the cell's last. A location search takes
+// its scale from the measured stiffness, so it follows the last bin.
 func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
 	} else {
-		w.runBatch(ctx, number-w.chunks)
+		w.runBin(ctx, number-w.chunks)
 	}
 	w.mutex.Lock()
 	w.left--
 	last := w.left == 0
 	w.mutex.Unlock()
 	if last && w.cell.Location != nil {
-		for i, batches := range w.probes {
+		for i, bins := range w.probes {
 			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(batches))
+				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(bins))
 			}
 		}
 	}
 	return last && ctx.Err() == nil
 }
 
-func (w *cellWork) runBatch(ctx context.Context, number int) {
-	for probe, batches := range w.probes {
-		if number < len(batches) {
-			batches[number] = w.cell.Stiffness[probe].batch(ctx, w.cell, probe, number)
+// runBin measures one bin of a probe.
+func (w *cellWork) runBin(ctx context.Context, number int) {
+	for probe, bins := range w.probes {
+		if number < len(bins) {
+			bins[number] = w.cell.Stiffness[probe].bin(ctx, w.cell, probe, number)
 			return
 		}
-		number -= len(batches)
+		number -= len(bins)
 	}
-	w.relaxation[number] = w.cell.Relaxation.batch(ctx, w.cell, number, len(w.relaxation))
+	w.relaxation[number] = w.cell.Relaxation.bin(ctx, w.cell, number, len(w.relaxation))
 }
 
+// runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
-	team := memory.teamFor(w)
-	sums := record(memory.spare.records.take(len(w.recorded)))
+	batch := memory.batchFor(w)
+	sums := record(memory.pools.records.take(len(w.recorded)))
 	clear(sums)
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
-		curves = newCurves(w.batchOf(last)-w.batchOf(first)+1, len(w.read))
+		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	for from := first; from <= last; from += teamSize {
-		replicas := team.run(ctx, from, last-from+1)
+	for from := first; from <= last; from += batchSize {
+		replicas := batch.run(ctx, from, last-from+1)
 		if ctx.Err() != nil {
 			return
 		}
 		for n, r := range replicas {
 			i := from + n
-			w.averages[i] = r.end()
+			w.averages[i] = r.finish()
 			if r.divergedAt != running {
 				diverged++
 				divergedAt = min(divergedAt, r.divergedAt)
@@ -277,13 +309,13 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				}
 			}
 			if len(curves) > 0 {
-				curve := curves[w.batchOf(i)-w.batchOf(first)]
+				curve := curves[w.binOf(i)-w.binOf(first)]
 				for n, reward := range r.curve {
 					curve[n] += reward
 				}
 			}
 			if i < len(w.early) {
-				w.early[i], r.values = r.values, memory.spare.values.take(len(w.recorded))
+				w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 			}
 		}
 	}
@@ -301,10 +333,10 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.total = next.record
 		} else {
 			w.total.merge(next.record)
-			memory.spare.records.put(next.record)
+			memory.pools.records.put(next.record)
 		}
 		for b, curve := range next.curves {
-			sum := w.curves[w.batchOf(w.merged*chunkSize)+b]
+			sum := w.curves[w.binOf(w.merged*chunkSize)+b]
 			for n, reward := range curve {
 				sum[n] += reward
 			}
@@ -314,12 +346,12 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 }
 
-// batchOf returns the batch of w.curves that a replica belongs to.
-func (w *cellWork) batchOf(replica int) int {
+// binOf returns the bin of w.curves to which a replica belongs.
+func (w *cellWork) binOf(replica int) int {
 	return ((replica+1)*len(w.curves) - 1) / len(w.averages)
 }
 
-// result summarizes a cell whose units are all done.
+// result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
 	quantities := Quantities(len(w.cell.Bandit.Arms))
 	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded}
@@ -346,10 +378,10 @@ func (w *cellWork) result() Result {
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
 		r.Traces = w.traces(len(quantities))
 	}
-	for i, batches := range w.probes {
+	for i, bins := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{
 			Name:     w.cell.Stiffness[i].Name,
-			Estimate: w.estimate(batches),
+			Estimate: w.estimate(bins),
 		})
 	}
 	if len(w.relaxation) > 0 {
@@ -359,7 +391,7 @@ func (w *cellWork) result() Result {
 	return r
 }
 
-// traces returns what the first replicas have recorded.
+// traces returns Result.Traces.
 func (w *cellWork) traces(quantities int) [][][]float64 {
 	var traces [][][]float64
 	for _, values := range w.early[:min(w.cell.Traces, len(w.early))] {
@@ -372,7 +404,8 @@ func (w *cellWork) traces(quantities int) [][][]float64 {
 	return traces
 }
 
-// stationary turns the replicas' time averages into estimates.
+// stationary returns the estimates of the stationary state from the replicas' time
+// averages.
 func (w *cellWork) stationary() []measure.Named {
 	column := func(of func(*averages) float64) []float64 {
 		values := make([]float64, len(w.averages))
@@ -400,7 +433,8 @@ func (w *cellWork) stationary() []measure.Named {
 	return estimates
 }
 
-// estimate takes the mean over independent values; at G = ∞ nothing is random.
+// estimate returns the mean of independent values with its standard error; at G = ∞,
+// where nothing is random, the first of them as exact.
 func (w *cellWork) estimate(values []float64) measure.Estimate {
 	if w.cell.Deterministic() {
 		return measure.Certain(values[0])

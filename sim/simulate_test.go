@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -18,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reference is the bandit of docs/theory.md §5 at rest: Bernoulli 0.9 and 0.2,
-// no scale, β = 0.5, frozen force, G = 16.
+// referenceCell is the bandit of docs/theory.md §5 at its fixed point: Bernoulli arms
+// 0.9 and 0.2, no scale, β = 0.5, frozen force, G = 16.
 func referenceCell() Cell {
 	return Cell{
 		ID: "reference", Seed: 1,
@@ -52,7 +53,7 @@ func simulate(t *testing.T, cells []Cell, workers int) []Result {
 	return results
 }
 
-// The same bits for 1, 2 and 7 workers, and whatever else runs beside a cell.
+// Results are the same bits for 1, 2 and 7 workers, and for a cell alone or with others.
 func TestWorkersDoNotMatter(t *testing.T) {
 	cells := []Cell{referenceCell(), referenceCell(), referenceCell(), referenceCell(), referenceCell()}
 	cells[1].ID, cells[1].Lag.Interval, cells[1].Run.Replicas = "other", 4, 33
@@ -80,9 +81,9 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A worker may go on with the laws of the cell before, and writes over what that cell's
-// replicas recorded: what a cell gives is what it gives alone, whatever of it differs
-// from the others.
+// A worker reuses the laws of the previous cell if they are equal, and the memory of its
+// records. The result of a cell is the same as alone, whichever field differs from the
+// previous cell's.
 func TestCellsBeforeDoNotMatter(t *testing.T) {
 	large := referenceCell()
 	large.Estimator.GroupSize, large.Run, large.Traces = 4096, Run{Steps: 100, BurnIn: 10, Replicas: 9}, 3
@@ -117,7 +118,7 @@ func TestStreamsDiffer(t *testing.T) {
 				for index := range 3 {
 					word := draw.NewWords(Stream(seed, id, purpose, index)).Next()
 					if seen[word] {
-						t.Fatalf("two streams begin with %x", word)
+						t.Fatalf("two streams have the first word %x", word)
 					}
 					seen[word] = true
 				}
@@ -126,27 +127,27 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 	first := func() uint64 { return draw.NewWords(Stream(1, "a", ForReplica, 0)).Next() }
 	if a, b := first(), first(); a != b {
-		t.Errorf("the same stream begins with %x and %x", a, b)
+		t.Errorf("the first word of one stream is %x, then %x", a, b)
 	}
 }
 
-// exactLaws are the exact stationary laws of the nonlinear chain at K = 1,
-// μ = 0, η = 0.1 (docs/theory.md §5): E z − z*, Var z, E J − J*, Var J.
+// exactLaws holds moments of the exact stationary laws of the nonlinear chain at K = 1,
+// μ = 0, η = 0.1 (docs/theory.md §5).
 var exactLaws = []struct {
 	scale       grpo.Scale
 	strength    float64 // β
 	size        int     // G
 	z, j        float64 // z*, J*
-	shiftZ, ofZ float64
-	shiftJ, ofJ float64
+	shiftZ, ofZ float64 // E z − z*, Var z
+	shiftJ, ofJ float64 // E J − J*, Var J
 }{
 	{grpo.NoScale, 0.5, 16, 1.3125, 0.751551837, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5},
 	{grpo.NoScale, 0.5, 4, 1.05, 0.718542430, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4},
 	{grpo.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4},
 }
 
-// checkExactLaws simulates the cells of exactLaws and compares all twelve
-// numbers with intervals that hold together with the given confidence.
+// checkExactLaws simulates the cells of exactLaws and checks that all twelve numbers lie
+// in the measured intervals, whose joint confidence is given.
 func checkExactLaws(t *testing.T, run Run, confidence float64) {
 	var cells []Cell
 	for _, law := range exactLaws {
@@ -180,41 +181,41 @@ func checkExactLaws(t *testing.T, run Run, confidence float64) {
 			}
 		}
 		if checked != len(want) {
-			t.Errorf("%d of %d estimates found", checked, len(want))
+			t.Errorf("found %d of %d estimates", checked, len(want))
 		}
 	}
 }
 
-// The exact nonlinear law lies in the simulation's intervals; failure
-// probability 1e-5.
+// The moments of the exact nonlinear laws lie in the measured intervals; the test fails
+// by chance with probability 1e-5.
 func TestExactNonlinearLaw(t *testing.T) {
 	checkExactLaws(t, Run{Steps: 8000, BurnIn: 1000, Replicas: 256}, 1-1e-5)
 }
 
-// At G = ∞ a cell is deterministic: one replica, no error, the fixed point of
-// docs/theory.md §5.
+// At G = ∞ a cell is deterministic: it has one replica, exact estimates, and ends at the
+// fixed point of docs/theory.md §5.
 func TestInfiniteGroups(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = grpo.Infinite
 	c.Run.Steps, c.Run.BurnIn = 4000, 3900
 	r := simulate(t, []Cell{c}, 1)[0]
 	last := r.Trajectory[len(r.Trajectory)-1]
-	if got := last[0].Mean; math.Abs(got-0.761528722) > 5e-10 || last[0].StdErr != 0 {
-		t.Errorf("J = %.10g ± %g, want 0.761528722 ± 0", got, last[0].StdErr)
+	if got := last[expectedRewardIndex].Mean; math.Abs(got-0.761528722) > 5e-10 || last[expectedRewardIndex].StdErr != 0 {
+		t.Errorf("J = %.10g ± %g, want 0.761528722 ± 0", got, last[expectedRewardIndex].StdErr)
 	}
 	for _, e := range r.Estimates {
 		if e.DF != measure.Exactly {
-			t.Errorf("%s has %d degrees of freedom", e.Name, e.DF)
+			t.Errorf("%s has %d degrees of freedom, want an exact estimate", e.Name, e.DF)
 		}
 	}
 }
 
-// A run that leaves the range of floating point is a result with a status.
+// A run that leaves the range of floating point has the status Diverged and no averages.
 func TestDivergence(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.K3, At: grpo.AtCurrent}
-	c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 overflows
-	// far out, but finite: squares overflow
+	c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
+	// Its logits stay finite, but their squares overflow.
 	square := referenceCell()
 	square.Estimator.KL = grpo.KL{Coefficient: 2, Gradient: grpo.K3, At: grpo.AtCurrent}
 	square.Optimizer.LearningRate = 1e300
@@ -224,13 +225,13 @@ func TestDivergence(t *testing.T) {
 	for _, cell := range []Cell{c, square, large} {
 		r := simulate(t, []Cell{cell}, 2)[0]
 		if r.Status != Diverged || r.Diverged == 0 || r.Trajectory != nil || r.Estimates != nil {
-			t.Errorf("status %s, %d of 100 diverged at %d, %d estimates", r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
+			t.Errorf("got status %s, %d of 100 diverged, the first at step %d, %d estimates; want diverged and no estimates", r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
 		}
 	}
 }
 
-// Simulate stops soon after its context is done, reports the cause and leaves
-// no goroutine behind (TestMain).
+// Simulate stops soon after its context is done, returns the cause and leaves no
+// goroutine running (TestMain).
 func TestInterruption(t *testing.T) {
 	c := referenceCell()
 	c.Run = Run{Steps: math.MaxInt32, Replicas: 1000}
@@ -243,8 +244,8 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// So it does in the middle of every kind of probe, however long or wide its
-// steps are.
+// An interruption also stops every kind of probe soon, with long runs and with many
+// groups a step.
 func TestInterruptionOfProbes(t *testing.T) {
 	relaxation := referenceCell()
 	relaxation.Run = Run{Steps: math.MaxInt32, Replicas: 64}
@@ -254,36 +255,36 @@ func TestInterruptionOfProbes(t *testing.T) {
 	location := locationCell(grpo.NoImportance, grpo.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1e-9, To: 1, Tolerance: 1e-12})
 	location.Run.Steps = math.MaxInt32
 	ringing := location
-	ringing.Optimizer.LearningRate = 1e-9 // so that a block is long
+	ringing.Optimizer.LearningRate = 1e-9 // so that intervals are long
 	ringing.Location = &LocationProbe{Event: Ringing, Param: RefreshInterval, From: 0.1, To: 1e6, Tolerance: 1e-12, Point: location.Init, Direction: []float64{1, -1}, Offset: 1e-5}
 	sampled := locationCell(grpo.NoImportance, grpo.AtSnapshot, *location.Location)
 	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
 	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
-	sampled.Stiffness[0].Pairs = stiffnessBatches * pairsPerDouble
+	sampled.Stiffness[0].Pairs = stiffnessBins * pairsPerDouble
 	for i, c := range []Cell{relaxation, wide, location, ringing, sampled} {
 		work := newCellWork(&c, 0)
-		for _, batches := range work.probes {
-			for i := range batches {
-				batches[i] = 0.16 // the last one is measured
+		for _, bins := range work.probes {
+			for i := range bins {
+				bins[i] = 0.16 // in place of a measurement
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		begun := time.Now()
 		var memory workerMemory
-		for unit := max(0, work.units-1); unit < work.units; unit++ { // the last is the probe's
+		for unit := max(0, work.units-1); unit < work.units; unit++ { // the last unit is of the probe
 			work.left = 1
 			if work.run(ctx, unit, &memory) {
-				t.Errorf("probe %d was finished", i)
+				t.Errorf("probe %d was finished, want it interrupted", i)
 			}
 		}
 		cancel()
-		if took := time.Since(begun); took > 30*time.Second { // a fraction of a second; the machine may be busy
+		if took := time.Since(begun); took > 30*time.Second { // usually a fraction of a second; the machine may be busy
 			t.Errorf("probe %d stopped %v after its context", i, took-50*time.Millisecond)
 		}
 	}
 }
 
-// An error of done stops the simulation and comes back.
+// An error of done stops the simulation and is returned.
 func TestDoneFails(t *testing.T) {
 	full := errors.New("disk full")
 	cells := []Cell{referenceCell(), referenceCell(), referenceCell()}
@@ -294,17 +295,29 @@ func TestDoneFails(t *testing.T) {
 	}
 }
 
-// A cell that panics fails with an error that names it.
+// A panic of a worker becomes an error that names the cell and holds the value and the
+// worker's stack.
 func TestPanickingCell(t *testing.T) {
 	c := referenceCell()
+	work := newCellWork(&c, 0)
 	c.Estimator.GroupSize = 1 << 40 // beyond what the samplers draw
-	err := Simulate(t.Context(), []Cell{c}, 2, func(int, Result) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "cell reference failed") {
-		t.Errorf("error %v", err)
+	result, err := unit{work, 0}.do(t.Context(), &workerMemory{pools: new(memoryPools)})
+	var p *Panic
+	if result != nil || !errors.As(err, &p) {
+		t.Fatalf("result %v, error %v, want a *Panic", result, err)
+	}
+	if got, want := p.Error(), fmt.Sprintf("cell reference failed: %v", p.Value); got != want {
+		t.Errorf("error %q, want %q", got, want)
+	}
+	if !strings.Contains(string(p.Stack), "(*BinomialLaw).Set") {
+		t.Errorf("the stack does not name the function that panicked:\n%s", p.Stack)
+	}
+	if cause := errors.New("cause"); !errors.Is(&Panic{Value: cause}, cause) {
+		t.Error("a Panic does not unwrap the error of its value")
 	}
 }
 
-// Steps recorded are 0, multiples of K, and the last, in order.
+// Recorded steps are 0, multiples of K, and the last step, in increasing order.
 func TestRecordedSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 7, 200, 1003, 1_000_000} {
 		for _, lag := range []grpo.Lag{{Kind: grpo.Block, Interval: 1}, {Kind: grpo.Block, Interval: 8}, {Kind: grpo.Block, Interval: 5000}, {Kind: grpo.Delay, Interval: 3}} {
@@ -322,16 +335,15 @@ func TestRecordedSteps(t *testing.T) {
 	}
 }
 
-// A step of the hot loop allocates nothing: a run ten times as long allocates
-// as much.
+// A step allocates nothing: a run ten times as long has as many allocations.
 func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps int) float64 {
 		c := referenceCell()
 		c.Run.Steps = steps
-		team := newTeam(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(spares), 1)
-		return testing.AllocsPerRun(5, func() { team.run(t.Context(), 0, 1) })
+		b := newBatch(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
+		return testing.AllocsPerRun(5, func() { b.run(t.Context(), 0, 1) })
 	}
 	if short, long := allocations(1000), allocations(10_000); short != long {
-		t.Errorf("1000 steps allocate %g times, 10,000 steps %g times", short, long)
+		t.Errorf("1,000 steps make %g allocations, 10,000 steps %g, want equal numbers", short, long)
 	}
 }

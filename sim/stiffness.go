@@ -7,57 +7,58 @@ import (
 	"grposim/sim/draw"
 )
 
-// Displaced says which policy a stiffness probe displaces.
+// Displaced is the policy that a stiffness probe displaces.
 type Displaced string
 
+// The policies that a stiffness probe can displace, and the stiffness that it measures.
 const (
 	Both    Displaced = "total" // θ and θ_old: λ
 	Current Displaced = "fresh" // θ alone: λ_f
 	Behind  Displaced = "stale" // θ_old alone: λ_s
 )
 
-// StiffnessTotal is the name of the probe of the stiffest mode's λ, which a
-// location probe takes its scale from.
+// StiffnessTotal is the name of the probe that measures λ of the stiffest mode, from
+// which a location probe takes its scale.
 const StiffnessTotal = "stiffness_total"
 
-// StiffnessProbe is a measurement of one stiffness on-policy about a point θ*,
-// from the central differences
+// StiffnessProbe measures one stiffness on-policy about a point θ*, from the central
+// differences
 //
 //	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴)
 //
-// with v the direction and c the covector of a mode, c·v = 1, and d the
-// displacement (docs/theory.md §3; Richardson's extrapolation takes away the
-// O(d²) of S). Of Pairs draws at ±, one in nine is at 2d, which gives the least
-// error: it is 1.5 times that of S(d) alone. At G = ∞ a pair each is all there is.
+// with v the direction and c the covector of a mode, c·v = 1, and d the displacement
+// (docs/theory.md §3; Richardson's extrapolation removes the O(d²) of S). One in nine
+// of the pairs of draws at ± is at 2d. This gives the least error, 1.5 times that of
+// S(d) alone. At G = ∞ there is one pair at d and one at 2d.
 type StiffnessProbe struct {
-	Name         string // of the measured quantity
-	Displaced    Displaced
-	Point        []float64
-	Direction    []float64
-	Covector     []float64
-	Displacement float64
-	Pairs        int
+	Name         string    // of the estimate
+	Displaced    Displaced // which policy is displaced
+	Point        []float64 // θ*, logits, one an arm
+	Direction    []float64 // v, one component an arm
+	Covector     []float64 // c, one component an arm
+	Displacement float64   // d > 0, in multiples of Direction
+	Pairs        int       // pairs of draws, each of Estimator.GroupsPerStep groups a side, ≥ 1; unused at G = ∞
 }
 
-// stiffnessBatches is the number of batches whose scatter gives the interval.
-const stiffnessBatches = 64
+// stiffnessBins is the largest number of bins of pairs; their scatter gives the error.
+const stiffnessBins = 64
 
-// batches is how many batches a probe is measured in, each with at least one
-// pair at either displacement.
-func (p *StiffnessProbe) batches(c *Cell) int {
+// bins returns the number of bins of a probe, each with at least one pair at d and one
+// at 2d.
+func (p *StiffnessProbe) bins(c *Cell) int {
 	if c.Deterministic() {
 		return 1
 	}
-	return max(1, min(stiffnessBatches, p.Pairs/pairsPerDouble))
+	return max(1, min(stiffnessBins, p.Pairs/pairsPerDouble))
 }
 
-// pairsPerDouble is how many pairs there are for each at the double displacement.
+// pairsPerDouble is the number of all pairs for each pair at the double displacement.
 const pairsPerDouble = 9
 
-// batch measures the λ of one batch of the cell's probe-th probe.
-func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) float64 {
-	batches := p.batches(c)
-	pairs := batchStart(batch+1, batches, p.Pairs) - batchStart(batch, batches, p.Pairs)
+// bin returns λ as measured by one bin; probe is the probe's index in Cell.Stiffness.
+func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float64 {
+	bins := p.bins(c)
+	pairs := binStart(bin+1, bins, p.Pairs) - binStart(bin, bins, p.Pairs)
 	double := max(1, pairs/pairsPerDouble)
 	single := max(1, pairs-double)
 	if c.Deterministic() {
@@ -66,37 +67,37 @@ func (p *StiffnessProbe) batch(ctx context.Context, c *Cell, probe, batch int) f
 	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	var words [2]*draw.Words
 	for side := range words {
-		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBatches+batch))
+		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin))
 	}
 	near := p.slope(ctx, c, laws, words, p.Displacement, single)
 	far := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
 	return (float64(4*near) - far) / 3
 }
 
-// slope measures S(d) from a number of pairs. Both sides of a pair draw their
-// groups with the same words, so that most of the noise cancels in the
-// difference; all of it where neither side has moved what draws the group.
+// slope returns S(d) as measured by a number of pairs. Both sides of a pair draw their
+// groups with the same random words, so that most of the noise cancels in the
+// difference. If only θ is displaced, both sides draw the same groups.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) float64 {
-	var sides [2]drawing
+	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
 	for side := range sides {
-		sides[side] = newDrawing(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
-		moved, rest := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
+		sides[side] = newGradientSampler(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
+		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
 		case Current:
-			behaviour[side] = rest
+			behaviour[side] = point
 		case Behind:
-			current[side] = rest
+			current[side] = point
 		}
 		sides[side].sampler.aim(behaviour[side])
 	}
 	sum := 0.0
 	for n := range pairs {
-		if n%stepsBetweenLooks == 0 && ctx.Err() != nil {
-			return 0 // the cell will not be finished
+		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
+			return 0 // the results of an interrupted cell are discarded
 		}
-		drawTogether(&sides[0], &sides[1])
+		drawCoupled(&sides[0], &sides[1])
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
 		}

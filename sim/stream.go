@@ -10,26 +10,27 @@ import (
 	"grposim/sim/draw"
 )
 
-// Purpose says what a random stream is for, so that no two uses share one.
+// Purpose is the use of a random stream. Different uses have different streams.
 type Purpose string
 
+// The purposes of random streams.
 const (
-	ForReplica   Purpose = "replica"
-	ForStiffness Purpose = "stiffness"
-	ForLocation  Purpose = "locate"
+	ForReplica   Purpose = "replica"   // index: of the replica, or of the pair of a relaxation probe
+	ForStiffness Purpose = "stiffness" // index: of the probe and of its bin
+	ForLocation  Purpose = "locate"    // index: of the pair
 )
 
-// Stream returns the source of random words for one purpose of one cell: a
-// pure function of its arguments. They are hashed into all 128 bits of the state
-// of a PCG generator (its Seed sets only 64, and small ones would give overlapping
-// or correlated streams), whose first four words are the state of the generator
-// that is read. The number in the text is the version of the streams: results
-// of another version were drawn from other words.
+// Stream returns the source of random words for one purpose and index of one cell, a
+// pure function of its arguments. These are hashed into all 128 bits of the state of a
+// PCG generator (its Seed method sets only 64 bits, and small seeds would give
+// overlapping or correlated streams). The first four words of that generator are the
+// state of the one returned. The number in the hashed text is the version of the
+// streams: another version gives other random words and hence other results.
 func Stream(seed uint64, cell string, purpose Purpose, index int) draw.Source {
 	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 3\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
 	var seeder rand.PCGSource
 	if err := seeder.UnmarshalBinary(digest[:16]); err != nil {
-		panic(err) // 16 bytes are what it takes
+		panic(err) // unreachable: a state has 16 bytes
 	}
 	return &draw.Xoshiro{seeder.Uint64(), seeder.Uint64(), seeder.Uint64(), seeder.Uint64()}
 }

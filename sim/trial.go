@@ -9,26 +9,26 @@ import (
 	"grposim/sim/measure"
 )
 
-// outcome is what a trial shows of an event.
+// outcome is the result of a trial.
 type outcome int
 
 const (
 	undecided outcome = iota
-	absent            // certainly
-	present           // certainly
+	absent            // the event is certainly absent
+	present           // the event is certainly present
 )
 
-// trial is a cell with one value of a located parameter, and a pair whose
-// motion shows whether the event happens in it. It runs for Run.Steps steps or as
-// many as shortestRun asks for, rounded up to whole refresh periods.
+// trial is a cell with one value of a located parameter, and a pair whose deviation
+// shows whether the event happens in it. It runs for shortestRun steps, rounded up to
+// whole refresh periods.
 type trial struct {
 	cell      Cell
 	pair      *pair
-	given     int // Run.Steps
-	period    int // steps
-	periods   int
-	settled   int     // steps left to modes beyond the dominant two
-	tolerance float64 // what multipliers are certain to
+	given     int     // Run.Steps as configured
+	period    int     // steps of a refresh period
+	periods   int     // refresh periods of the run
+	transient int     // initial steps, in which modes beyond the dominant two decay
+	tolerance float64 // absolute error of measured multipliers
 }
 
 func newTrial(p *LocationProbe, cell Cell) *trial {
@@ -36,35 +36,36 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 		cell:      cell,
 		given:     cell.Run.Steps,
 		period:    refreshPeriod(cell.Lag),
-		tolerance: max(leastTolerance, float64(p.Offset*p.Offset)),
+		tolerance: max(minTolerance, float64(p.Offset*p.Offset)),
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
 	if cell.Lag.Kind == grpo.Delay {
-		t.settled = min(settlingDelays*cell.Lag.Interval, t.periods/2)
+		t.transient = min(transientDelays*cell.Lag.Interval, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
 	return t
 }
 
-// A trial takes at least so many refresh periods, delays or, at G = ∞, times of
-// the momentum 1/(1−μ): a motion near a threshold turns in a few of them.
+// A trial takes at least this many refresh periods, delays or, at G = ∞, decay times
+// 1/(1−μ) of the velocity. A deviation near a threshold oscillates within a few.
 const (
-	leastTimes        = 64
-	leastSampledTimes = 32
+	minPeriods        = 64
+	minSampledPeriods = 32
 )
 
-// shortestRun returns the number of steps of a trial before it is prolonged.
-func shortestRun(c *Cell) int { return max(c.Run.Steps, leastRun(c)) }
+// shortestRun returns the number of steps of a trial that is not prolonged.
+func shortestRun(c *Cell) int { return max(c.Run.Steps, minSteps(c)) }
 
-func leastRun(c *Cell) int {
+// minSteps returns the smallest number of steps of a trial, whatever Run.Steps is.
+func minSteps(c *Cell) int {
 	if !c.Deterministic() {
-		return leastSampledTimes * max(1, c.Lag.Interval)
+		return minSampledPeriods * max(1, c.Lag.Interval)
 	}
-	return leastTimes * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+	return minPeriods * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
 }
 
-// momentum returns μ, which Adam does not have.
+// momentum returns μ, 0 for Adam.
 func momentum(o grpo.Optimizer) float64 {
 	if o.Kind == grpo.Adam {
 		return 0
@@ -72,27 +73,27 @@ func momentum(o grpo.Optimizer) float64 {
 	return o.Momentum
 }
 
-// leastTolerance is the part of a multiplier that round-off leaves uncertain;
-// the cubic terms of the force leave the square of the offset.
-const leastTolerance = 1e-6
+// minTolerance is the error of a multiplier due to round-off. The error due to the
+// cubic terms of the force is the square of the offset.
+const minTolerance = 1e-6
 
-// settlingDelays is how many delays are left to the modes beyond the dominant
-// two, of which a delay of τ steps has τ−1: each loses several powers of ten.
-// Under block lag there are none with two arms.
-const settlingDelays = 10
+// transientDelays is the number of delays in which the modes beyond the dominant two
+// decay by several powers of ten each. A delay of τ steps has τ−1 of them; under block
+// lag two arms have none.
+const transientDelays = 10
 
-// leastStart is how much above round-off a deviation has to start: below, its
-// decay cannot be seen.
-const leastStart = 100 * roundOff
+// minStart is the smallest initial norm of a deviation whose decay can be seen above
+// round-off.
+const minStart = 100 * roundOff
 
-// outcome runs the trial.
+// outcome runs the trial and returns its outcome.
 func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	t.pair.begin(ForLocation, 0)
 	d := newDeviation(len(t.pair.direction))
 	d.add(t.pair)
 	deterministic := t.cell.Deterministic()
 	switch start := d.norm(); {
-	case start < leastStart:
+	case start < minStart:
 		return undecided
 	case event == Instability && deterministic:
 		return t.growth(ctx, start)
@@ -102,22 +103,22 @@ func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	return t.sampled(ctx, event)
 }
 
-// follow runs the pair from its start, see pair.follow.
+// follow runs the pair from step 0, as pair.follow.
 func (t *trial) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
 	t.pair.begin(ForLocation, 0)
 	return t.pair.follow(ctx, at, inside)
 }
 
-// What settles growth or decay at G = ∞. A stable motion may first grow, near a
-// flip to (1+μ)/(1−μ) times its start, and a decaying mode may hide a slow one. So a
-// deviation has grown at grownBy/(1−μ) times its start, and has decayed where it
-// has lost a factor of decayedBy and goes on falling. In between, its mean squares
-// over the second, third and last quarter of a run are compared: growth is steady
-// where the logarithm of both their ratios is above steadily, and the second not
-// below slackening times the first (any power of time shows two thirds). Over a run
-// of at least Run.Steps a rate is significant where they are beyond significant: a
-// deviation that changes by less than 5 % in the norm over the run, 2·significant,
-// shows no sign.
+// Criteria for growth and decay at G = ∞. A stable deviation may grow at first, near a
+// flip up to (1+μ)/(1−μ) times its initial norm, and a decaying mode may hide a slow
+// one. So a deviation has grown when it reaches grownBy/(1−μ) times its initial norm,
+// and has decayed when it has lost a factor decayedBy and goes on falling. In between,
+// the mean squares over the second, third and last quarter of a run are compared.
+// Growth is steady if the logarithms of both of their ratios are above steadily and the
+// second is above slackening times the first (growth like a power of time gives about
+// two thirds). In a run of at least Run.Steps steps, logarithms beyond significant
+// decide too. So a deviation whose norm changes by less than 5 % over the run stays
+// undecided.
 const (
 	grownBy     = 100
 	decayedBy   = 100
@@ -126,42 +127,42 @@ const (
 	significant = 0.05
 )
 
-// saturatedAt is how many times its start a deviation is that has grown and
-// saturated, where it shows no significant decay to the end.
+// saturatedAt is the number of times its initial norm above which a deviation that does
+// not decay significantly by the end of the longest run has grown and saturated.
 const saturatedAt = 10
 
-// prolonged is how many times Run.Steps a trial at G = ∞ is run before it is
-// called undecided.
+// prolonged is the number of times Run.Steps that a trial at G = ∞ runs at most; if it
+// is still undecided then, that is its outcome.
 const prolonged = 16
 
-// growth tells whether a deviation of the given norm grows or decays. It looks at
-// the motion over runs of doubling length, until prolonged times Run.Steps.
+// growth decides whether the deviation, whose initial norm is start, grows or decays. It
+// applies the criteria to runs of doubling length, up to prolonged times Run.Steps.
 func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
-	length := (leastRun(&t.cell) + t.period - 1) / t.period // periods
+	length := (minSteps(&t.cell) + t.period - 1) / t.period // periods
 	longest := length
 	for longest*t.period < prolonged*t.given {
 		longest *= 2
 	}
 	t.cell.Run.Steps = longest * t.period
 	defer func() { t.cell.Run.Steps = t.periods * t.period }()
-	now := newQuarters(length)
-	coming := newQuarters(2 * length)
-	far := start * grownBy / (1 - momentum(t.cell.Optimizer))
-	var end ending
+	current := newQuarters(length)
+	next := newQuarters(2 * length)
+	grown := start * grownBy / (1 - momentum(t.cell.Optimizer))
+	var gone roundOffCount
 	ok := t.follow(ctx, func(period int, d deviation) bool {
 		square := centredSquare(d.logits)
 		switch {
-		case square > float64(far*far):
+		case square > float64(grown*grown):
 			o = present
-		case end.reached(d):
+		case gone.add(d):
 			o = absent
 		case period == length:
-			o = now.tell(start, length*t.period >= t.given, length == longest)
+			o = current.outcome(start, length*t.period >= t.given, length == longest)
 			length *= 2
-			now, coming = coming, newQuarters(2*length)
+			current, next = next, newQuarters(2*length)
 		}
-		now.add(period, square)
-		coming.add(period, square)
+		current.add(period, square)
+		next.add(period, square)
 		return o == undecided
 	}, between)
 	if !ok {
@@ -170,8 +171,8 @@ func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
 	return o
 }
 
-// quarters are the mean squares of a deviation over the second, third and last
-// quarter of a run.
+// quarters holds the mean squares of a deviation over the second, third and last quarter
+// of a run.
 type quarters [3]window
 
 func newQuarters(periods int) (q quarters) {
@@ -187,9 +188,9 @@ func (q *quarters) add(period int, square float64) {
 	}
 }
 
-// tell tells growth from decay, of a deviation that started with the given norm;
-// of a run that is long, by its rate too; at the end of all, by its size.
-func (q *quarters) tell(start float64, long, last bool) outcome {
+// outcome decides between growth and decay for a deviation with the initial norm start.
+// A run that is long is also judged by its rate, the last run also by its final size.
+func (q *quarters) outcome(start float64, long, last bool) outcome {
 	size := math.Sqrt(q[2].mean()) / start
 	first, second := fp.Log(q[1].mean()/q[0].mean()), fp.Log(q[2].mean()/q[1].mean())
 	switch {
@@ -204,28 +205,28 @@ func (q *quarters) tell(start float64, long, last bool) outcome {
 	return undecided
 }
 
-// ending counts the refresh instants in a row at which a deviation was lost in
-// round-off, in logits and in velocity.
-type ending int
+// roundOffCount is the number of successive refresh instants at which a deviation was
+// below round-off, in logits and in velocity.
+type roundOffCount int
 
 const (
-	smallest    = roundOff * roundOff // squared norm of a deviation that counts as nothing
-	endingCount = 16                  // a swing through zero is not the end
+	negligibleSquare = roundOff * roundOff // squared norm of a deviation that counts as 0
+	negligibleCount  = 16                  // instants in a row after which it has decayed; an oscillation may pass through 0 in between
 )
 
-// reached takes the deviation at the next instant and reports whether it has
-// died out for good.
-func (e *ending) reached(d deviation) bool {
-	*e++
-	if centredSquare(d.logits) > smallest || centredSquare(d.velocity) > smallest {
-		*e = 0
+// add counts the deviation at the next refresh instant and reports whether it has
+// decayed for good.
+func (n *roundOffCount) add(d deviation) bool {
+	*n++
+	if centredSquare(d.logits) > negligibleSquare || centredSquare(d.velocity) > negligibleSquare {
+		*n = 0
 	}
-	return *e >= endingCount
+	return *n >= negligibleCount
 }
 
 // window is a weighted mean over the refresh instants in [from, to). The weight
-// u²(1−u)², u in (0, 1) the place in the window, goes to 0 at both ends, so that
-// it hardly matters how many swings of a ringing motion the window holds.
+// u²(1−u)², where u in (0, 1) is the place in the window, goes to 0 at both ends, so
+// that the mean hardly depends on the phase of an oscillation.
 type window struct {
 	from, to    int
 	sum, weight float64
@@ -244,26 +245,26 @@ func (w *window) add(period int, x float64) {
 
 func (w *window) mean() float64 { return w.sum / w.weight }
 
-// ringing tells whether the multipliers of the motion are a complex pair or one
-// of them is negative: those from one refresh instant to the next or, since the
-// power of a rotation can look like none, those of a step inside a block.
+// ringing decides whether the multipliers of the deviation are a complex pair or one of
+// them is negative: those from one refresh instant to the next or, because a power of a
+// rotation can be positive, those of one step inside a block.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
+	fit := measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
 	step := fit
 	var x, v, reach float64
-	var block blockMotion
-	var end ending
+	var block blockStates
+	var gone roundOffCount
 	t.follow(ctx, func(period int, d deviation) bool {
 		if period == 0 {
 			reach = linearRange(d.norm(), followedGrowth)
 		}
 		nextX, nextV := t.pair.along(d)
-		if period > t.settled {
+		if period > t.transient {
 			fit.Add(x, v, nextX, nextV)
 		}
 		x, v = nextX, nextV
-		block = blockMotion{x: x, v: v}
-		return d.norm() <= reach && !end.reached(d)
+		block = blockStates{x: x, v: v}
+		return d.norm() <= reach && !gone.add(d)
 	}, func(d deviation) {
 		if t.period > 1 {
 			x, v := t.pair.along(d)
@@ -280,59 +281,63 @@ func (t *trial) ringing(ctx context.Context) outcome {
 	return o
 }
 
-// followedGrowth is how far a deviation is followed that multipliers are fitted to.
+// followedGrowth is the growth relative to its initial norm up to which a deviation is
+// followed for a fit of its multipliers.
 const followedGrowth = 100
 
-// rings tells whether multipliers are those of a ringing motion.
-func rings(m measure.Multipliers, tolerance float64) outcome { return whether(m.Ringing(tolerance)) }
+// rings decides whether multipliers are complex or negative.
+func rings(m measure.Multipliers, tolerance float64) outcome {
+	return outcomeOf(m.Ringing(tolerance))
+}
 
-// blockMotion follows the motion inside a block. There the snapshot's share of
-// the force is constant, so it is the differences of successive states that obey
-// a homogeneous recurrence.
-type blockMotion struct {
-	x, v         float64
-	moveX, moveV float64 // the last step's, once there is one
+// blockStates holds the coordinates of a deviation inside a block. There the snapshot's
+// part of the force is constant, so the differences of successive states obey a
+// homogeneous recurrence, not the states themselves.
+type blockStates struct {
+	x, v         float64 // the last state
+	moveX, moveV float64 // its difference from the one before, if moved
 	moved        bool
 }
 
-// add takes the state after one more step of the block.
-func (b *blockMotion) add(fit *measure.Recurrence, x, v float64) {
+// add adds the state after one more step of the block, and its move to the fit.
+func (b *blockStates) add(fit *measure.Recurrence, x, v float64) {
 	moveX, moveV := x-b.x, v-b.v
 	if b.moved {
 		fit.Add(b.moveX, b.moveV, moveX, moveV)
 	}
-	*b = blockMotion{x, v, moveX, moveV, true}
+	*b = blockStates{x, v, moveX, moveV, true}
 }
 
-// With sampled groups a motion that grows is followed only to a few times its
-// start, and one that decays to a small part of it. Past a threshold the softmax
-// bounds it, at a size that is small where the threshold is near, and noise
-// makes it forget its start: what tells growth from decay happens early.
+// With sampled groups a growing deviation is followed only to sampledGrowth times its
+// initial norm, and a decaying one to sampledDecay times its largest value. Past a
+// threshold the softmax bounds a deviation, near the threshold at a small size, and
+// noise makes it independent of its start, so only its early part distinguishes growth
+// from decay.
 const (
 	sampledGrowth = 3
 	sampledDecay  = 0.1
 )
 
-// sampled tells whether the event happens to Run.Replicas pairs under sampled
-// groups. The multipliers are fitted to all of them as a relaxation probe does, and
-// what decides is known from their scatter over batches of pairs: certain is what
-// is beyond three standard errors (measure.Estimate.Sign), so a single pair decides
-// nothing. A pair that leaves the range of floating point has grown.
+// sampled decides whether the event happens to Run.Replicas pairs with sampled groups.
+// The multipliers are fitted to all pairs as in a relaxation probe, and the error of
+// the deciding quantity is a jackknife over bins of pairs. A sign is certain beyond
+// three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
+// pair whose logits do not stay finite has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	replicas := t.cell.Run.Replicas
-	fits := make([]measure.Recurrence, min(replicas, relaxationBatches))
-	for batch := range fits {
-		fits[batch] = measure.Recurrence{Order: motionOrder(&t.cell), Floor: roundOff}
-		for i := batchStart(batch, len(fits), replicas); i < batchStart(batch+1, len(fits), replicas); i++ {
+	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
+	for bin := range fits {
+		fits[bin] = measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
+		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
-			if !t.pair.relax(ctx, &fits[batch], span{from: t.settled, growth: sampledGrowth, decay: sampledDecay}) {
+			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
 				if event == Instability {
 					return present
 				}
 				return undecided
 			}
 			if ctx.Err() != nil {
-				return undecided // the cell will not be finished
+				return undecided // the results of an interrupted cell are discarded
 			}
 		}
 	}
@@ -342,7 +347,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 		}).Sign()
 	}
 	if event == Instability {
-		return whether(sign(measure.Multipliers.LogModulus))
+		return outcomeOf(sign(measure.Multipliers.LogModulus))
 	}
 	if pooled(&t.cell, fits, measure.All).Order == measure.Second {
 		switch sign(measure.Multipliers.Discriminant) {
@@ -352,12 +357,12 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 			return undecided
 		}
 	}
-	return whether(-sign(measure.Multipliers.Least))
+	return outcomeOf(-sign(measure.Multipliers.Least))
 }
 
-// whether turns the certain sign of what is positive where the event happens into
-// an outcome.
-func whether(sign int) outcome {
+// outcomeOf returns the outcome for the certain sign of a quantity that is positive if
+// the event happens; 0 is an uncertain sign.
+func outcomeOf(sign int) outcome {
 	switch {
 	case sign > 0:
 		return present

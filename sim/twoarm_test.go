@@ -12,20 +12,20 @@ import (
 	"grposim/grpo"
 )
 
-// outcomes of a team run to the end: everything a replica leaves.
-type teamOutcome struct {
+// replicaOutcome is everything that a replica leaves at the end of its run.
+type replicaOutcome struct {
 	Values     [][quantityCount]float64
 	Curve      []float64
 	Averages   string
 	DivergedAt int
 }
 
-// abreast runs a team as it is run.
-func abreast(ctx context.Context, t *team, first int) { t.run(ctx, first, teamSize) }
+// together runs a batch in the usual way.
+func together(ctx context.Context, b *batch, first int) { b.run(ctx, first, batchSize) }
 
-// stepByStep runs a team without duos.
-func stepByStep(_ context.Context, t *team, first int) {
-	for i, r := range t.replicas {
+// stepByStep runs the replicas of a batch one by one, all steps with replica.step.
+func stepByStep(_ context.Context, b *batch, first int) {
+	for i, r := range b.replicas {
 		r.begin(first + i)
 		for step := range r.cell.Run.Steps + 1 {
 			r.step(step)
@@ -33,14 +33,14 @@ func stepByStep(_ context.Context, t *team, first int) {
 	}
 }
 
-func outcomesOf(t *testing.T, run func(context.Context, *team, int), team *team, first int) []teamOutcome {
-	run(t.Context(), team, first)
-	var outcomes []teamOutcome
-	for _, r := range team.replicas {
-		avg := r.end()
-		o := teamOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
+func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, first int) []replicaOutcome {
+	run(t.Context(), b, first)
+	var outcomes []replicaOutcome
+	for _, r := range b.replicas {
+		avg := r.finish()
+		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
 		if r.divergedAt != running {
-			o.Averages = "" // of a diverged replica nothing is used
+			o.Averages = "" // nothing of a diverged replica is used
 			o.Values, o.Curve = nil, nil
 		}
 		outcomes = append(outcomes, o)
@@ -48,14 +48,14 @@ func outcomesOf(t *testing.T, run func(context.Context, *team, int), team *team,
 	return outcomes
 }
 
-func recordingTeam(c *Cell, size int) *team {
-	return newTeam(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(spares), size)
+func recordingBatch(c *Cell, size int) *batch {
+	return newBatch(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(memoryPools), size)
 }
 
-// anyDuo returns a random cell that a duo can do.
-func anyDuo(random *rand.Rand, i int) Cell {
+// anyTwoArmCell returns a random cell that has a two-arm batch.
+func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c := referenceCell()
-	c.ID = fmt.Sprint("duo ", i)
+	c.ID = fmt.Sprint("two arms ", i)
 	e := &c.Estimator
 	c.Bandit.Arms[0].Mean = [...]float64{0.9, 0.5, 1, 0}[random.IntN(4)]
 	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
@@ -77,7 +77,7 @@ func anyDuo(random *rand.Rand, i int) Cell {
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
-	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: teamSize}
+	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: batchSize}
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
 	if random.IntN(2) == 0 {
 		c.Fits = []CurveFit{SaturationFit, EarlySlopeFit}
@@ -85,39 +85,39 @@ func anyDuo(random *rand.Rand, i int) Cell {
 	return c
 }
 
-// A duo does to the last bit what step does.
-func TestDuoIsTheGeneralReplica(t *testing.T) {
+// A two-arm batch gives to the last bit the results of replica.step.
+func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	coasted := 0
+	advanced := 0
 	for i := range 300 {
-		c := anyDuo(random, i)
-		team := recordingTeam(&c, teamSize)
-		if team.duos == nil {
-			t.Fatalf("no duo for %+v", c)
+		c := anyTwoArmCell(random, i)
+		b := recordingBatch(&c, batchSize)
+		if b.twoArm == nil {
+			t.Fatalf("no two-arm batch for %+v", c)
 		}
-		coasted += c.Run.Steps + 1 - len(team.watched)
+		advanced += c.Run.Steps + 1 - len(b.observed)
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), first), outcomesOf(t, abreast, team, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first), outcomesOf(t, together, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
-	if coasted < 1000 {
-		t.Errorf("only %d steps were the duo's", coasted)
+	if advanced < 1000 {
+		t.Errorf("the two-arm batches did only %d steps, want at least 1000", advanced)
 	}
 }
 
-// A replica that diverges does so at the same step.
-func TestDuoDiverges(t *testing.T) {
+// A replica diverges at the same step in a two-arm batch and alone.
+func TestTwoArmBatchDiverges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	diverged := 0
 	for i := range 100 {
-		c := anyDuo(random, i)
+		c := anyTwoArmCell(random, i)
 		c.Lag.Interval = 1 + random.IntN(3)
 		c.Estimator.KL.Coefficient *= 1e3
 		c.Optimizer.Momentum = 0.99
 		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
-		want := outcomesOf(t, stepByStep, recordingTeam(&c, teamSize), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, abreast, recordingTeam(&c, teamSize), 0)); diff != "" {
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, together, recordingBatch(&c, batchSize), 0)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 		if want[0].DivergedAt != running {
@@ -125,56 +125,56 @@ func TestDuoDiverges(t *testing.T) {
 		}
 	}
 	if diverged < 10 {
-		t.Errorf("only %d diverged", diverged)
+		t.Errorf("%d of 100 cells diverged, want at least 10", diverged)
 	}
 }
 
-// Replicas that are none any more, their snapshots with them, are let alone.
-func TestDuoOfNone(t *testing.T) {
+// Replicas whose policy and snapshot are NaN are left as they are.
+func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
 	c := referenceCell()
 	c.Lag.Interval = 1
-	team := recordingTeam(&c, teamSize)
-	team.run(t.Context(), 0, teamSize)
-	for _, r := range team.replicas {
+	b := recordingBatch(&c, batchSize)
+	b.run(t.Context(), 0, batchSize)
+	for _, r := range b.replicas {
 		r.policy.Logits[0] = math.NaN()
 		r.policy.Update()
 		r.divergedAt = 7
 	}
-	team.duos.coast(t.Context(), teamSize, 8, 20)
-	for _, r := range team.replicas {
+	b.twoArm.advance(t.Context(), batchSize, 8, 20)
+	for _, r := range b.replicas {
 		if r.divergedAt != 7 {
 			t.Errorf("diverged at %d, want 7", r.divergedAt)
 		}
 	}
 }
 
-// What runs abreast does not matter: a replica alone is the same as in a team.
-func TestTeamsAreReplicas(t *testing.T) {
+// A replica gives the same results alone as in a batch.
+func TestBatchesAreReplicas(t *testing.T) {
 	three := referenceCell()
 	three.Bandit.Arms = append(three.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.5})
 	three.Bandit.TrueMeans = make([]float64, 3)
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
 		c.Run.Steps, c.Run.BurnIn = 300, 100
-		team := outcomesOf(t, abreast, recordingTeam(&c, teamSize), 5)
-		for i := range team {
-			if diff := cmp.Diff(team[i], outcomesOf(t, abreast, recordingTeam(&c, 1), 5+i)[0]); diff != "" {
+		want := outcomesOf(t, together, recordingBatch(&c, batchSize), 5)
+		for i := range want {
+			if diff := cmp.Diff(want[i], outcomesOf(t, together, recordingBatch(&c, 1), 5+i)[0]); diff != "" {
 				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
 			}
 		}
 	}
 }
 
-// The step of a divergence is that of the first policy that is none, also where
-// nothing is recorded.
+// The step of a divergence is that of the first policy that is NaN, also between
+// recorded steps.
 func TestStepOfDivergence(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.ExactKL, At: grpo.AtCurrent}
 	c.Optimizer.LearningRate = 1.7e308
 	c.Lag.Interval = 50
-	c.Run = Run{Steps: 400, Replicas: teamSize}
-	for name, run := range map[string]func(context.Context, *team, int){"step": stepByStep, "duo": abreast} {
-		for _, o := range outcomesOf(t, run, recordingTeam(&c, teamSize), 0) {
+	c.Run = Run{Steps: 400, Replicas: batchSize}
+	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": together} {
+		for _, o := range outcomesOf(t, run, recordingBatch(&c, batchSize), 0) {
 			if o.DivergedAt != 2 {
 				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)
 			}
@@ -182,8 +182,8 @@ func TestStepOfDivergence(t *testing.T) {
 	}
 }
 
-// A duo turns down the cells it cannot do.
-func TestDuoTurnsDown(t *testing.T) {
+// There is no two-arm batch for a cell with an option that it lacks.
+func TestCellsWithoutTwoArmBatch(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
@@ -195,8 +195,8 @@ func TestDuoTurnsDown(t *testing.T) {
 	} {
 		c := referenceCell()
 		change(&c)
-		if recordingTeam(&c, 1).duos != nil {
-			t.Errorf("%s: a duo", name)
+		if recordingBatch(&c, 1).twoArm != nil {
+			t.Errorf("%s: got a two-arm batch, want none", name)
 		}
 	}
 }

@@ -1,0 +1,64 @@
+package sim
+
+import (
+	"context"
+	"slices"
+)
+
+// batchSize is the number of replicas that a worker runs together, one step of each
+// in turn. Every number in a step depends on the one before it; while the processor
+// waits for one replica's, it computes another's.
+const batchSize = 8
+
+// stepsBetweenChecks is the number of steps of a batch or a pair between two checks
+// of its context: a fraction of a second even with 1,000 arms.
+const stepsBetweenChecks = 1 << 11
+
+// batch is a number of replicas of one cell that a worker runs together.
+type batch struct {
+	cell     *Cell
+	replicas []*replica
+	observed []int        // steps at which something is recorded or read, the last step included; increasing
+	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
+}
+
+// newBatch returns a batch of size replicas that record at the given steps. Their
+// record memory comes from pools.
+func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size int) *batch {
+	b := &batch{cell: cell}
+	for range size {
+		r := newReplica(cell, recorded, laws)
+		r.values = pools.values.take(len(recorded))
+		b.replicas = append(b.replicas, r)
+	}
+	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))
+	slices.Sort(b.observed)
+	b.observed = slices.Compact(b.observed)
+	b.twoArm = newTwoArmBatch(b.replicas)
+	return b
+}
+
+// run runs the replicas with indices first, first+1, … to their end and returns them:
+// wanted of them, but at most as many as the batch holds.
+func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
+	replicas := b.replicas[:min(wanted, len(b.replicas))]
+	for i, r := range replicas {
+		r.begin(first + i)
+	}
+	step := 0
+	for _, observed := range b.observed {
+		if b.twoArm != nil && observed > step {
+			b.twoArm.advance(ctx, len(replicas), step, observed)
+			step = observed
+		}
+		for ; step <= observed; step++ {
+			for _, r := range replicas {
+				r.step(step)
+			}
+			if step%stepsBetweenChecks == 0 && ctx.Err() != nil {
+				return replicas // the results of an interrupted cell are discarded
+			}
+		}
+	}
+	return replicas
+}

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// gradientSampler draws the groups of one optimizer step and computes their gradient
+// estimate.
+type gradientSampler struct {
+	cell       *Cell
+	words      *draw.Words // the random stream
+	sampler    *sampler
+	force      *grpo.Force
+	statistics grpo.GroupStatistics // of the step's groups
+	g          []float64            // the gradient, one component an arm
+}
+
+// newGradientSampler returns the gradient sampler of a cell. From one policy it draws
+// at most the given number of groups.
+func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) gradientSampler {
+	arms := len(cell.Bandit.Arms)
+	return gradientSampler{
+		cell:       cell,
+		words:      words,
+		sampler:    newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
+		force:      grpo.NewForce(cell.Estimator, cell.Reference),
+		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
+		g:          make([]float64, arms),
+	}
+}
+
+// draw draws the groups of a step into s.statistics; at G = ∞ there are none.
+func (s *gradientSampler) draw() {
+	s.statistics.Reset()
+	if !s.cell.Deterministic() {
+		s.sampler.groups(&s.statistics, s.words)
+	}
+}
+
+// drawCoupled draws the groups of a step of both sides of a pair, whose streams are
+// equal: the n-th group of one side is drawn with the same random words as the n-th
+// group of the other.
+func drawCoupled(plus, minus *gradientSampler) {
+	plus.statistics.Reset()
+	minus.statistics.Reset()
+	if plus.cell.Deterministic() {
+		return
+	}
+	for range plus.cell.Estimator.GroupsPerStep {
+		draw.Align(plus.words, minus.words)
+		plus.sampler.group(&plus.statistics, plus.words)
+		minus.sampler.group(&minus.statistics, minus.words)
+	}
+}
+
+// gradient sets s.g to the gradient estimate at current from the groups that
+// behaviour drew; at G = ∞ to the expected gradient.
+func (s *gradientSampler) gradient(current, behaviour *grpo.Policy) {
+	if s.cell.Deterministic() {
+		s.force.Expected(s.g, &s.cell.Bandit, current, behaviour)
+	} else {
+		s.force.Sampled(s.g, &s.statistics, current, behaviour)
+	}
+}
+
+// displaced returns the policy with logits point + d·direction.
+func displaced(point, direction []float64, d float64) *grpo.Policy {
+	logits := make([]float64, len(point))
+	for a, x := range point {
+		logits[a] = x + float64(d*direction[a])
+	}
+	return grpo.NewPolicy(logits)
+}

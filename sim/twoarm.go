@@ -1,0 +1,398 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"grposim/grpo"
+	"grposim/grpo/fp"
+	"grposim/sim/draw"
+)
+
+// twoArmBatch runs replicas with two Bernoulli arms between two observed steps. It
+// computes to the last bit what replica.step computes arm by arm and option by option,
+// but in straight-line code. Nearly all simulated steps take this path.
+//
+// A step has three phases: draw the groups, move the logits, update the probabilities.
+// Each phase runs over all replicas before the next phase begins. Every number in a
+// step depends on the one before it; while the processor waits for one replica's, it
+// computes another's.
+type twoArmBatch struct {
+	all    []twoArmReplica
+	active []twoArmReplica // the first of them, which run
+
+	lag                    grpo.Lag
+	mean0, mean1           float64 // the arms' mean rewards
+	reference0, reference1 float64 // logits of π_ref
+	share                  float64 // 1/GB
+	beta, rate, momentum   float64 // β, η, μ
+	ratio                  bool    // samples have the weight π/π_old, else 1
+	penaltyAtSnapshot      bool    // the KL penalty is evaluated at π_old, else at π
+	plain                  bool    // the optimizer is the heavy ball at a constant learning rate
+	optimizer              *grpo.Optimizer
+	reward0, gap0          float64 // J and z at step 0
+	burnIn, groups, size   int     // Run.BurnIn, B, G
+
+	*laws // with tabulated rewards, these and the replicas' laws draw groups too large for a pack
+
+	// Groups of at most 64 samples are drawn several at a time, as the lanes (bits)
+	// of a word. The lanes in use are the same in all replicas.
+	packed           bool
+	pair             *draw.Pair
+	filled           uint64                             // lanes of a full pack
+	first            uint64                             // lanes of its first group
+	together         int                                // groups in a full pack
+	left             int                                // groups in the pack that have not been used
+	lanes            uint64                             // lanes of the next one
+	packedAdvantages [2 * draw.MaxLanes]groupAdvantages // by number S of rewarded samples in a group
+}
+
+// twoArmReplica holds the part of a replica's state that changes from step to step.
+type twoArmReplica struct {
+	now, old  twoArmPolicy // π and π_old
+	velocity0 float64
+	velocity1 float64
+
+	positive0, negative0, positive1, negative1 float64 // sums of advantages by arm and sign, as in grpo.ArmStatistics
+	zeroVariance                               int     // the step's zero-variance groups
+
+	bound           draw.Probability  // of the first arm under π_old
+	first, rewarded uint64            // lanes of the pack that are samples of the first arm, that are rewarded
+	law             *draw.BinomialLaw // of the first arm's count in a large group
+	n0, k0, k1      int               // of one group: samples of the first arm, rewarded samples of each arm
+	averages        averages          // sums over the steps after burn-in
+	zero            int               // zero-variance groups after burn-in
+
+	words   *draw.Words
+	replica *replica
+}
+
+// twoArmPolicy is a policy of two arms, index 0 being the arm listed first.
+type twoArmPolicy struct{ logits0, logits1, probs0, probs1 float64 }
+
+func newTwoArmPolicy(p *grpo.Policy) twoArmPolicy {
+	return twoArmPolicy{p.Logits[0], p.Logits[1], p.Probs[0], p.Probs[1]}
+}
+
+// groupAdvantages are the advantages of the rewarded (up) and the other samples (down)
+// in a group; both are 0 in a zero-variance group.
+type groupAdvantages struct {
+	up, down     float64
+	zeroVariance int // 0 or 1
+}
+
+// newTwoArmBatch returns the two-arm batch of the replicas of one cell, or nil if the
+// cell does not have two Bernoulli arms or has an option that twoArmBatch lacks.
+func newTwoArmBatch(replicas []*replica) *twoArmBatch {
+	r := replicas[0]
+	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
+	switch {
+	case c.Deterministic(),
+		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
+		e.Importance.Mode == grpo.Clip,
+		e.KL.Gradient != grpo.ExactKL,
+		c.Lag.Kind != grpo.Block:
+		return nil
+	}
+	b := &twoArmBatch{
+		laws:  r.sampler.laws,
+		lag:   c.Lag,
+		mean0: r.means[0], mean1: r.means[1],
+		reference0: c.Reference[0], reference1: c.Reference[1],
+		share: 1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		beta:  e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
+		ratio:             e.Importance.Mode == grpo.Ratio,
+		penaltyAtSnapshot: e.KL.At == grpo.AtSnapshot,
+		plain:             o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
+		optimizer:         o,
+		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
+		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
+	}
+	if e.GroupSize <= draw.MaxLanes {
+		s := r.sampler
+		b.packed = true
+		b.pair = draw.NewPair(b.mean0, b.mean1)
+		b.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
+		b.first, b.together = s.first, s.together
+		for total := range e.GroupSize + 1 {
+			a := &b.packedAdvantages[total]
+			if a.up, a.down = s.advantages.Of(total); a.up == 0 {
+				a.zeroVariance = 1
+			}
+		}
+	}
+	for _, r := range replicas {
+		b.all = append(b.all, twoArmReplica{law: &r.sampler.law, words: r.words, replica: r})
+	}
+	return b
+}
+
+// advance runs the steps from, …, to−1, at which nothing is recorded or read, of the
+// given number of replicas, the first of the batch.
+func (b *twoArmBatch) advance(ctx context.Context, replicas, from, to int) {
+	b.active = b.all[:replicas]
+	b.load()
+	for t := from; t < to; t++ {
+		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+			return // the results of an interrupted cell are discarded
+		}
+		if b.lag.Refreshes(t) {
+			b.refresh()
+		}
+		if b.packed && b.groups == 1 {
+			b.sampleGroup()
+		} else {
+			b.sampleGroups()
+		}
+		b.move(t)
+		b.updatePolicies(t)
+	}
+	b.store()
+}
+
+// load copies the state of the replicas into the batch.
+func (b *twoArmBatch) load() {
+	b.left = 0
+	for i := range b.active {
+		x := &b.active[i]
+		r, s := x.replica, x.replica.sampler
+		x.now, x.old = newTwoArmPolicy(r.policy), newTwoArmPolicy(r.snapshot)
+		velocity := r.optimizerState.Velocity()
+		x.velocity0, x.velocity1 = velocity[0], velocity[1]
+		x.averages, x.zero = r.sums, r.zero
+		x.first, x.rewarded = s.pack.Arms[0], s.pack.Rewarded
+		if r.divergedAt == running { // else the probabilities may be NaN
+			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
+			b.left, b.lanes = s.left, s.lanes // the same in all replicas
+		}
+	}
+}
+
+// store copies the state of the batch back into the replicas, except those that have
+// diverged, whose state is not used again.
+func (b *twoArmBatch) store() {
+	for i := range b.active {
+		x := &b.active[i]
+		r, s := x.replica, x.replica.sampler
+		if r.divergedAt != running {
+			continue
+		}
+		x.storeSnapshot()
+		s.aim(r.snapshot)
+		s.left, s.lanes = b.left, b.lanes
+		s.pack.Arms[0], s.pack.Arms[1], s.pack.Rewarded = x.first, b.filled&^x.first, x.rewarded
+		r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
+		r.policy.Update()
+		if velocity := r.optimizerState.Velocity(); b.plain { // else Optimizer.Step has updated it in place
+			velocity[0], velocity[1] = x.velocity0, x.velocity1
+		}
+		r.sums, r.zero = x.averages, x.zero
+	}
+}
+
+// storeSnapshot copies π_old into the replica's snapshot, which on-policy is the
+// replica's policy itself.
+func (x *twoArmReplica) storeSnapshot() {
+	p := x.replica.snapshot
+	p.Logits[0], p.Logits[1] = x.old.logits0, x.old.logits1
+	p.Probs[0], p.Probs[1] = x.old.probs0, x.old.probs1
+}
+
+// refresh takes a snapshot of every policy, except policies that are NaN.
+func (b *twoArmBatch) refresh() {
+	b.left = 0
+	for i := range b.active {
+		x := &b.active[i]
+		if math.IsNaN(x.now.probs0) { // then both are
+			continue
+		}
+		x.old = x.now
+		switch {
+		case b.packed:
+			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
+		case b.rewards != nil:
+			x.law.Set(b.size, x.old.probs0)
+		default:
+			x.storeSnapshot()
+			x.replica.sampler.aim(x.replica.snapshot)
+		}
+	}
+}
+
+// sampleGroup draws the group of a step with one group of at most 64 samples.
+func (b *twoArmBatch) sampleGroup() {
+	active := b.active
+	lanes := b.next()
+	for i := range active {
+		x := &active[i]
+		n0, k0, k1 := x.count(lanes)
+		a := &b.packedAdvantages[(k0+k1)&(len(b.packedAdvantages)-1)]
+		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
+		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(b.size-n0-k1))
+		x.zeroVariance = a.zeroVariance
+	}
+}
+
+// next returns the lanes of the next group in the packs, which are refilled if empty.
+func (b *twoArmBatch) next() (lanes uint64) {
+	if b.left == 0 {
+		for i := range b.active {
+			x := &b.active[i]
+			x.first, x.rewarded = b.pair.Draw(x.words, b.filled, x.bound)
+		}
+		b.left, b.lanes = b.together, b.first
+	}
+	lanes = b.lanes
+	b.lanes <<= b.size
+	b.left--
+	return lanes
+}
+
+// count counts, in the given lanes of the pack, the samples of the first arm (n0) and
+// the rewarded samples of the first (k0) and of the second arm (k1).
+func (x *twoArmReplica) count(lanes uint64) (n0, k0, k1 int) {
+	rewarded := x.rewarded & lanes
+	k0 = bits.OnesCount64(x.first & rewarded)
+	return bits.OnesCount64(x.first & lanes), k0, bits.OnesCount64(rewarded) - k0
+}
+
+// sampleGroups draws the groups of any step: several groups, or one too large for a
+// pack.
+func (b *twoArmBatch) sampleGroups() {
+	active := b.active
+	for i := range active {
+		x := &active[i]
+		x.positive0, x.negative0, x.positive1, x.negative1, x.zeroVariance = 0, 0, 0, 0, 0
+	}
+	for range b.groups {
+		b.drawCounts()
+		for i := range active {
+			x := &active[i]
+			up, down := b.advantages.Of(x.k0 + x.k1)
+			if up == 0 {
+				x.zeroVariance++
+				continue
+			}
+			x.positive0 += float64(up * float64(x.k0))
+			x.negative0 += float64(down * float64(x.n0-x.k0))
+			x.positive1 += float64(up * float64(x.k1))
+			x.negative1 += float64(down * float64(b.size-x.n0-x.k1))
+		}
+	}
+}
+
+// drawCounts draws the counts n0, k0, k1 of one group of every replica.
+func (b *twoArmBatch) drawCounts() {
+	active := b.active
+	switch {
+	case b.packed:
+		lanes := b.next()
+		for i := range active {
+			x := &active[i]
+			x.n0, x.k0, x.k1 = x.count(lanes)
+		}
+	case b.rewards != nil:
+		for i := range active { // before any rewards, so that a rejected draw delays none of them
+			x := &active[i]
+			x.n0 = x.law.Draw(x.words)
+		}
+		first, second := b.rewards[0], b.rewards[1]
+		for i := range active {
+			x := &active[i]
+			x.k0, x.k1 = first.Draw(x.words, x.n0), second.Draw(x.words, b.size-x.n0)
+		}
+	default:
+		for i := range active {
+			x := &active[i]
+			s := x.replica.sampler
+			s.sample(x.words)
+			x.n0, x.k0, x.k1 = s.counts[0], s.successes[0], s.successes[1]
+		}
+	}
+}
+
+// move updates the time averages and moves the logits by the gradient of step t.
+func (b *twoArmBatch) move(t int) {
+	active := b.active
+	for i := range active {
+		x := &active[i]
+		l0, l1, p0, p1 := x.now.logits0, x.now.logits1, x.now.probs0, x.now.probs1
+		if t >= b.burnIn {
+			reward := float64(p0*b.mean0) + float64(p1*b.mean1) - b.reward0
+			x.averages.reward += reward
+			x.averages.rewardSquare += float64(reward * reward)
+			z := l0 - l1 - b.gap0
+			x.averages.gap += z
+			x.averages.gapSquare += float64(z * z)
+			x.zero += x.zeroVariance
+		}
+
+		// The force of the samples, Σ w A (e_a − π)/GB.
+		c0, c1 := x.positive0+x.negative0, x.positive1+x.negative1
+		if b.ratio {
+			w0, w1 := importance(p0, x.old.probs0), importance(p1, x.old.probs1)
+			c0 = float64(w0*x.positive0) + float64(w0*x.negative0)
+			c1 = float64(w1*x.positive1) + float64(w1*x.negative1)
+		}
+		c0, c1 = float64(b.share*c0), float64(b.share*c1)
+		sum := c0 + c1
+		g0, g1 := c0-float64(p0*sum), c1-float64(p1*sum)
+
+		// The penalty, β π_a(ℓ_a − Σπℓ) with ℓ = θ − θ_ref.
+		if b.beta != 0 {
+			at := &x.now
+			if b.penaltyAtSnapshot {
+				at = &x.old
+			}
+			d0, d1 := at.logits0-b.reference0, at.logits1-b.reference1
+			mean := float64(at.probs0*d0) + float64(at.probs1*d1)
+			g0 -= float64(b.beta * float64(at.probs0*(d0-mean)))
+			g1 -= float64(b.beta * float64(at.probs1*(d1-mean)))
+		}
+
+		if b.plain {
+			v0, v1 := float64(b.momentum*x.velocity0)+g0, float64(b.momentum*x.velocity1)+g1
+			x.velocity0, x.velocity1 = v0, v1
+			x.now.logits0, x.now.logits1 = l0+float64(b.rate*v0), l1+float64(b.rate*v1)
+			continue
+		}
+		logits := [2]float64{l0, l1}
+		b.optimizer.Step(logits[:], []float64{g0, g1}, x.replica.optimizerState, b.optimizer.Rate(t))
+		x.now.logits0, x.now.logits1 = logits[0], logits[1]
+	}
+}
+
+// importance returns the importance ratio π/π_old, 0 for an arm with π_old = 0.
+func importance(current, old float64) float64 {
+	if old > 0 {
+		return current / old
+	}
+	return 0
+}
+
+// updatePolicies sets the probabilities from the logits after step t, with the bits of
+// grpo.Policy.Update, and notes which replicas have diverged.
+func (b *twoArmBatch) updatePolicies(t int) {
+	active := b.active
+	var below, e [batchSize]float64 // −|θ_0 − θ_1|, and its exponential
+	for i := range active {
+		if p := &active[i].now; p.logits0 != p.logits1 { // equal infinite logits would give NaN
+			below[i] = -math.Abs(p.logits0 - p.logits1)
+		}
+	}
+	fp.ExpBelow(e[:len(active)], below[:len(active)], 0)
+	for i := range active {
+		x := &active[i]
+		likely := 1 / (1 + e[i])
+		other := e[i] * likely
+		if x.now.logits0 >= x.now.logits1 {
+			x.now.probs0, x.now.probs1 = likely, other
+		} else {
+			x.now.probs0, x.now.probs1 = other, likely
+		}
+		if math.IsNaN(likely) && x.replica.divergedAt == running {
+			x.replica.divergedAt = t + 1
+		}
+	}
+}
