@@ -85,7 +85,7 @@ func (l *linear) criticalRate() threshold {
 	}
 	low, high := l.bounds()
 	return firstCrossing(func(rate float64) float64 {
-		return radius(l.at(rate, l.lag.Age).period())
+		return radius(l.at(rate, l.lag.Age).monodromy())
 	}, low, high, l.scanPoints())
 }
 
@@ -191,7 +191,7 @@ func (l *linear) onsetRate() threshold {
 			moved := l.at(rate, l.lag.Age)
 			a, _ := moved.step()
 			inside := mat.DenseCopyOf(a.Slice(0, 2*l.dim(), 0, 2*l.dim()))
-			whole, inner := multipliers(moved.period()), multipliers(inside)
+			whole, inner := multipliers(moved.monodromy()), multipliers(inside)
 			switch {
 			case whole == nil || inner == nil:
 				return math.NaN()
@@ -255,7 +255,7 @@ func (l *linear) criticalInterval() threshold {
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
 			if moved := l.at(l.rate, tau); !moved.contracts() {
-				switch r := radius(moved.period()); {
+				switch r := radius(moved.monodromy()); {
 				case math.IsNaN(r):
 					return none
 				case r >= 1:

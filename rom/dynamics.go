@@ -18,10 +18,10 @@ const (
 // maxPeriod is the largest refresh interval that is followed step by step.
 const maxPeriod = 10_000
 
-// motion is the linear dynamics at a fixed point, taken apart: parts holds
-// decoupled modes and relative motions; whole is the symmetric motion, which
+// linearDynamics is the linear dynamics at a fixed point, taken apart: parts holds
+// decoupled modes and relative motions; whole is the symmetric linearDynamics, which
 // parts covers too unless coupled.
-type motion struct {
+type linearDynamics struct {
 	whole     *linear
 	coupled   bool
 	parts     []scalar // without multiplicity; the relative motions last
@@ -33,11 +33,11 @@ type motion struct {
 // to them, that is rounding of closed forms.
 const roundedMixing = 1e-9
 
-// newMotion returns the motion of r under an optimizer with the given method,
+// newLinearDynamics returns the motion of r under an optimizer with the given method,
 // rate and momentum; per arm the force is first multiplied by gain (Adam's
 // preconditioner; nil: 1). nil where it is not finite.
-func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) *motion {
-	fresh, stale, noise := r.fresh, r.stale, r.noise
+func (l *linearization) newLinearDynamics(method Method, rate, momentum float64, gain []float64) *linearDynamics {
+	fresh, stale, noise := l.fresh, l.stale, l.noise
 	if gain != nil {
 		p := mat.NewDiagDense(len(gain), gain)
 		var f, s, half, n mat.Dense
@@ -47,21 +47,21 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 		n.Mul(&half, p)
 		fresh, stale, noise = &f, &s, &n
 	}
-	m := &motion{whole: &linear{
-		fresh: within(r.q, fresh), stale: within(r.q, stale), noise: within(r.q, noise),
-		method: method, rate: rate, momentum: momentum, lag: r.Lag,
+	m := &linearDynamics{whole: &linear{
+		fresh: within(l.q, fresh), stale: within(l.q, stale), noise: within(l.q, noise),
+		method: method, rate: rate, momentum: momentum, lag: l.Lag,
 	}}
 	if !m.finite() {
 		return nil
 	}
 	mixing := roundedMixing
-	if r.Measured != nil {
+	if l.Measured != nil {
 		mixing = measuredMixing
 		m.whole.dropUnmeasurable()
 	}
 	parts, ok := m.whole.decouple(mixing)
 	m.parts, m.coupled = parts, !ok
-	if r.Measured != nil {
+	if l.Measured != nil {
 		for i := range m.parts {
 			m.parts[i].dropUnmeasurable()
 		}
@@ -69,7 +69,7 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 	for range m.parts {
 		m.copies = append(m.copies, 1)
 	}
-	for _, x := range r.relatives {
+	for _, x := range l.relatives {
 		m.parts = append(m.parts, m.whole.scalar(x.fresh, x.stale))
 		m.copies = append(m.copies, x.multiplicity)
 		m.relatives++
@@ -78,21 +78,21 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 }
 
 // relative returns the linear motion of relative i, with its noise.
-func (m *motion) relative(r *rest, i int) *linear {
+func (m *linearDynamics) relative(r *linearization, i int) *linear {
 	l := m.parts[len(m.parts)-m.relatives+i].linear()
 	l.noise = single(r.relatives[i].noise)
 	return l
 }
 
 // finite reports whether the stiffness and the noise are numbers.
-func (m *motion) finite() bool {
+func (m *linearDynamics) finite() bool {
 	var total mat.Dense
 	total.Add(m.whole.fresh, m.whole.stale)
 	return finite(m.whole.fresh) && finite(m.whole.stale) && finite(&total) && finite(m.whole.noise)
 }
 
 // tooLarge says why the dynamics is not computed; "" where it is.
-func (m *motion) tooLarge() string {
+func (m *linearDynamics) tooLarge() string {
 	n := m.whole.dim()
 	if n+1 > maxClasses {
 		return "more than 64 distinct arms"
@@ -111,7 +111,7 @@ func (m *motion) tooLarge() string {
 }
 
 // dynamics fills in everything about the motion but variances and thresholds.
-func (m *motion) dynamics() Dynamics {
+func (m *linearDynamics) dynamics() Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	values := m.multipliers()
 	if len(values) > 0 {
@@ -134,10 +134,10 @@ func (m *motion) dynamics() Dynamics {
 
 // multipliers returns the multipliers of all modes, sorted; nil where those of
 // one are not known, without which the largest is not.
-func (m *motion) multipliers() []complex128 {
+func (m *linearDynamics) multipliers() []complex128 {
 	var values []complex128
 	if m.coupled {
-		if values = multipliers(m.whole.period()); values == nil {
+		if values = multipliers(m.whole.monodromy()); values == nil {
 			return nil
 		}
 	}
@@ -155,23 +155,23 @@ func (m *motion) multipliers() []complex128 {
 }
 
 // onsetRate returns the smallest learning rate at which a mode rings.
-func (m *motion) onsetRate() threshold {
+func (m *linearDynamics) onsetRate() threshold {
 	return m.least((*linear).onsetRate, (*scalar).onsetRate)
 }
 
 // criticalRate returns the smallest learning rate at which a mode is not stable.
-func (m *motion) criticalRate() threshold {
+func (m *linearDynamics) criticalRate() threshold {
 	return m.least((*linear).criticalRate, (*scalar).criticalRate)
 }
 
 // criticalInterval returns the smallest refresh interval at which a mode is not
 // stable.
-func (m *motion) criticalInterval() threshold {
+func (m *linearDynamics) criticalInterval() threshold {
 	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
 }
 
 // least returns the least threshold of the modes.
-func (m *motion) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
+func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
 	least := never
 	if m.coupled {
 		least = ofWhole(m.whole)
@@ -185,9 +185,9 @@ func (m *motion) least(ofWhole func(*linear) threshold, ofPart func(*scalar) thr
 // multipliers returns the multipliers of one mode.
 func (s *scalar) multipliers() []complex128 {
 	if s.lag.Kind == Delay {
-		return multipliers(s.linear().period())
+		return multipliers(s.linear().monodromy())
 	}
-	m, _ := s.block(s.rate)
+	m, _ := s.monodromy(s.rate)
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	disc := 0.25*tr*tr - det
 	if math.IsNaN(disc) || math.IsInf(disc, 0) {

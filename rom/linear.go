@@ -89,9 +89,9 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 	return a, gamma
 }
 
-// period returns the map whose multipliers decide stability: of one refresh
-// period on (x, v), M = P A^K E, or the companion itself with a delay.
-func (l *linear) period() *mat.Dense {
+// monodromy returns the map whose multipliers decide stability: of one refresh
+// monodromy on (x, v), M = P A^K E, or the companion itself with a delay.
+func (l *linear) monodromy() *mat.Dense {
 	a, _ := l.step()
 	if l.lag.Kind == Delay {
 		return a

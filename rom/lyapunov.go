@@ -77,7 +77,7 @@ func (l *linear) stationary() (law stationary, ok bool) {
 		gathered = congruence(law.a, gathered)
 		gathered.Add(gathered, law.noise)
 	}
-	law.start, ok = lyapunov(l.period(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
+	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
 	return law, ok
 }
 

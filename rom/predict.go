@@ -46,12 +46,12 @@ func PredictDynamics(p Params) Prediction {
 // the lag: predictions that differ in these alone share it, FixedPoint included.
 // It serves one goroutine.
 type Equilibrium struct {
-	params     Params
-	merged     folded
-	logits     []float64  // merged; nil: no fixed point
-	rest       *rest      // nil: there is no more to say
-	directions []mode     // stiffest first
-	prediction Prediction // so far
+	params        Params
+	merged        folded
+	logits        []float64      // merged; nil: no fixed point
+	linearization *linearization // nil: there is no more to say
+	directions    []mode         // stiffest first
+	prediction    Prediction     // so far
 
 	// What has been searched for, by what it depends on beside.
 	onsets, rates map[rateKey]threshold
@@ -81,19 +81,19 @@ func NewEquilibrium(p Params) *Equilibrium {
 		params: p, merged: fold(p),
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 	}
-	if because := a.settle(); because != "" {
-		a.rest = nil
-		a.prediction.sayNothing(because)
+	if because := a.locate(); because != "" {
+		a.linearization = nil
+		a.prediction.excludeAll(because)
 	}
 	return a
 }
 
 // Predict is the function Predict with this optimizer and lag.
-func (a *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return a.predict(o, l, withThresholds) }
+func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return e.predict(o, l, withThresholds) }
 
 // PredictDynamics is the function PredictDynamics with this optimizer and lag.
-func (a *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
-	return a.predict(o, l, withoutThresholds)
+func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
+	return e.predict(o, l, withoutThresholds)
 }
 
 // search says whether the thresholds of the full linear dynamics are looked for.
@@ -127,8 +127,8 @@ func (prediction *Prediction) dropInfinite() {
 	}
 }
 
-// sayNothing puts every prediction of motion out of scope.
-func (prediction *Prediction) sayNothing(because string) {
+// excludeAll puts every prediction of motion out of scope.
+func (prediction *Prediction) excludeAll(because string) {
 	out := Scope{Because: because}
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	if because == beyondRange {
@@ -136,36 +136,36 @@ func (prediction *Prediction) sayNothing(because string) {
 	}
 }
 
-// settle fills in the state at rest, its stiffness and its noise; because says
+// locate fills in the state at rest, its stiffness and its noise; because says
 // why there is nothing to be said, "" where there is.
-func (a *Equilibrium) settle() (because string) {
-	p, f, prediction := &a.params, &a.merged, &a.prediction
+func (e *Equilibrium) locate() (because string) {
+	p, f, prediction := &e.params, &e.merged, &e.prediction
 	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
 		return beyondRange
 	}
-	a.logits = f.reached()
-	if a.logits == nil {
+	e.logits = f.reached()
+	if e.logits == nil {
 		return "no fixed point is reached from the reference"
 	}
-	point := &f.points([][]float64{a.logits})[0]
+	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
 		return beyondRange
 	}
 	prediction.FixedPoint = point
-	a.rest = newRest(*f, a.logits)
+	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > maxClasses {
 			return "the measured stiffness of more than 64 arms"
 		}
-		a.rest = newRest(unmerged(*p), f.arms(a.logits))
+		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
 	}
-	if !a.rest.finite() {
+	if !e.linearization.finite() {
 		return beyondRange
 	}
-	a.directions = a.rest.modes()
-	top := a.directions[0]
-	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, a.directions[len(a.directions)-1].total}
+	e.directions = e.linearization.modes()
+	top := e.directions[0]
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, e.directions[len(e.directions)-1].total}
 	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
@@ -178,23 +178,23 @@ func (a *Equilibrium) settle() (because string) {
 }
 
 // predict adds the motion about the state at rest.
-func (a *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
-	prediction := a.prediction
-	if a.rest != nil {
-		if because := a.move(&prediction, o, l, thresholds); because != "" {
-			prediction.sayNothing(because)
+func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
+	prediction := e.prediction
+	if e.linearization != nil {
+		if because := e.addDynamics(&prediction, o, l, thresholds); because != "" {
+			prediction.excludeAll(because)
 		}
 	}
 	prediction.dropInfinite()
 	return prediction
 }
 
-// move fills in the motion; because says why there is nothing to be said of it,
+// addDynamics fills in the motion; because says why there is nothing to be said of it,
 // "" where there is.
-func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
-	p, directions := a.params, a.directions
+func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
+	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	under := *a.rest
+	under := *e.linearization
 	under.Optimizer, under.Lag = o, l
 	r := &under
 	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
@@ -204,7 +204,7 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 		if len(p.Arms) > maxClasses {
 			return "Adam with more than 64 arms"
 		}
-		r = newRest(unmerged(p), a.merged.arms(a.logits))
+		r = newLinearization(unmerged(p), e.merged.arms(e.logits))
 		for a := range p.Arms {
 			variance := r.noise.At(a, a)
 			if !(variance > 0) {
@@ -214,7 +214,7 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 		}
 		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
-	m := r.newMotion(method, rate, momentum, gain)
+	m := r.newLinearDynamics(method, rate, momentum, gain)
 	if m == nil {
 		return beyondRange
 	}
@@ -230,12 +230,12 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
-		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
 	case prediction.ForceKind == LeadingOrder:
 		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
-		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
 	default:
-		prediction.Exact = a.dynamics(m, o, l, thresholds)
+		prediction.Exact = e.dynamics(m, o, l, thresholds)
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η
@@ -272,14 +272,14 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 
 // dynamics is that of m, the motion under this optimizer and lag. Its thresholds
 // are searched for once for all learning rates, or all refresh intervals.
-func (a *Equilibrium) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
+func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, thresholds search) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := m.dynamics()
-	d.OscillationLearningRate, d.Searched.Onset = recall(a.onsets, byRate, m.onsetRate).said()
+	d.OscillationLearningRate, d.Searched.Onset = recall(e.onsets, byRate, m.onsetRate).result()
 	if thresholds == withThresholds {
-		d.CriticalLearningRate, d.Searched.LearningRate = recall(a.rates, byRate, m.criticalRate).said()
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = recall(a.intervals, byInterval, m.criticalInterval).said()
+		d.CriticalLearningRate, d.Searched.LearningRate = recall(e.rates, byRate, m.criticalRate).result()
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = recall(e.intervals, byInterval, m.criticalInterval).result()
 	}
 	return d
 }
@@ -309,13 +309,13 @@ func (f *folded) representable() bool {
 
 // degenerate reports whether more than maxDegenerate of the groups at a fixed
 // point have equal rewards, though the arms' rewards differ.
-func (r *rest) degenerate() bool {
-	if r.GroupSize == Infinite {
+func (l *linearization) degenerate() bool {
+	if l.GroupSize == Infinite {
 		return false
 	}
-	c := newCurve(r.model)
-	softmax(r.model.now.probs, r.logits)
-	return c.low < c.high && r.model.equalRewards(r.model.now.probs) > maxDegenerate
+	c := newCurve(l.model)
+	softmax(l.model.now.probs, l.logits)
+	return c.low < c.high && l.model.equalRewards(l.model.now.probs) > maxDegenerate
 }
 
 // unmerged is fold without folding.
@@ -329,7 +329,7 @@ func unmerged(p Params) folded {
 }
 
 // stiffest returns the stiffest direction as a motion of its own.
-func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
+func (m *linearDynamics) stiffest(r *linearization, directions []mode, gain []float64) *scalar {
 	top := directions[0]
 	if gain != nil {
 		top = mode{total: math.Inf(-1)}
@@ -355,7 +355,7 @@ func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
 // reduced returns what the reduced-order model says of its stiffest mode s: γ > 0
 // as the condition of stability, ζ = 1 as the onset; and the slowest decay of all
 // modes. Its formulas are closed: what it has no value of does not happen.
-func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
+func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	slowest, said := math.Inf(1), true
 	for _, x := range directions {
@@ -370,7 +370,7 @@ func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) D
 		d.DampingRatio = &o.DampingRatio
 	}
 	if s.total() <= 0 {
-		d.CriticalLearningRate, d.Searched.LearningRate = first(0).said()
+		d.CriticalLearningRate, d.Searched.LearningRate = first(0).result()
 		return d
 	}
 	rate, interval := never, never
@@ -389,15 +389,15 @@ func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) D
 		}
 		interval = first(age)
 	}
-	d.CriticalLearningRate, d.Searched.LearningRate = rate.said()
-	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.said()
-	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).said()
+	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
+	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
+	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).result()
 	return d
 }
 
 // stationary fills in the stationary law: linear variances, the scope of the
 // noise, and the second-order moments.
-func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
+func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDynamics) {
 	d := &prediction.Exact
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
@@ -423,23 +423,23 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 		return
 	}
 	sigma := law.timeAverage()
-	laws := make([]stationary, len(r.relatives)) // of the relative motions
+	laws := make([]stationary, len(l.relatives)) // of the relative motions
 	variances := make([]float64, len(laws))
 	for i := range laws {
-		if laws[i], ok = m.relative(r, i).stationary(); !ok {
+		if laws[i], ok = m.relative(l, i).stationary(); !ok {
 			scope.Because = "too close to a threshold for a stationary law"
 			return
 		}
 		variances[i] = laws[i].timeAverage().At(0, 0)
 	}
-	gradient := r.rewardGradient()
+	gradient := l.rewardGradient()
 	reward := form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
 	if len(p.Arms) == 2 {
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
 		d.StationaryVariance.LogitGap = &gap
 	}
-	switch gap := r.gapVariance(sigma, variances); {
+	switch gap := l.gapVariance(sigma, variances); {
 	case !isFinite([]float64{reward, gap}):
 		scope.Because = "the stationary law leaves the range of floating point"
 		return
@@ -454,16 +454,16 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 		scope.In = true
 	}
 	if m.whole.dim() <= maxCurved {
-		r.moments(prediction, p, m, &law, laws, sigma, variances)
+		l.moments(prediction, p, m, &law, laws, sigma, variances)
 	}
 }
 
 // moments fills in the second order in the noise.
-func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
+func (l *linearization) moments(prediction *Prediction, p Params, m *linearDynamics, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
 	var extra [][]float64
 	old := make([]float64, len(laws)) // variance of x_old
 	for i := range laws {
-		for k, push := range r.relativePush(&r.relatives[i], &laws[i]) {
+		for k, push := range l.relativePush(&l.relatives[i], &laws[i]) {
 			if k == len(extra) {
 				extra = append(extra, make([]float64, len(push)))
 			}
@@ -479,24 +479,24 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 			}
 		})
 	}
-	mean, oldMean := law.shifts(r.curvature(), extra)
+	mean, oldMean := law.shifts(l.curvature(), extra)
 	if mean == nil {
 		return
 	}
 	out := &prediction.Moments
-	gradient := r.rewardGradient()
-	shift := r.rewardCurvature(sigma, variances)
+	gradient := l.rewardGradient()
+	shift := l.rewardCurvature(sigma, variances)
 	for k, x := range mean {
 		shift += gradient[k] * x
 	}
 	out.RewardShift = &shift
 	if len(p.Arms) == 2 {
 		// z is the first arm's logit less the second's.
-		gap := mean[0] * (r.q.At(0, 0) - r.q.At(1, 0))
+		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
 		out.LogitGapShift = &gap
 		frozen := m.parts[0].frozen() || m.parts[0].onPolicy()
 		if p.Scale == Unscaled && p.KLEstimator == ExactKL && frozen && prediction.ForceKind == Exact {
-			variance := r.rewardVariance(2 * sigma.At(0, 0))
+			variance := l.rewardVariance(2 * sigma.At(0, 0))
 			out.RewardVariance = &variance
 		}
 	}
@@ -507,14 +507,14 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
 		}
 	})
-	share := r.zeroVariance(oldMean, snapshot, old)
+	share := l.zeroVariance(oldMean, snapshot, old)
 	out.ZeroVariance = &share
 }
 
 // leadingVariances fills in, for two arms, the reduced-order model's variances
 // N/(2γk), N = η² Var[2g_1], unless LeadingOrder holds the full linear dynamics,
 // and the paper's Var J = J′²D/(GCK), which lacks the 1/2.
-func (prediction *Prediction) leadingVariances(r *rest, m *motion) {
+func (prediction *Prediction) leadingVariances(r *linearization, m *linearDynamics) {
 	s := m.parts[0]
 	gain := r.rewardGradient()[0] / (r.q.At(0, 0) - r.q.At(1, 0)) // J′ = dJ/dz
 	gain *= gain

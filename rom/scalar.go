@@ -80,8 +80,8 @@ func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 	return matrix2{1 - force*f, velocity, -f, s.momentum}, [2]float64{-force * rate * s.stale, -rate * s.stale}
 }
 
-// block returns M = B^K + (Σ_{j<K} B^j) b e_1ᵀ at a learning rate, by doubling.
-func (s *scalar) block(rate float64) (m, b matrix2) {
+// monodromy returns M = B^K + (Σ_{j<K} B^j) b e_1ᵀ at a learning rate, by doubling.
+func (s *scalar) monodromy(rate float64) (m, b matrix2) {
 	b, enter := s.inner(rate)
 	one := matrix2{1, 0, 0, 1}
 	power, sum := one, matrix2{}    // B^i, Σ_{j<i} B^j
@@ -120,7 +120,7 @@ func (s *scalar) criticalRate() threshold {
 		return first(newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda)
 	case s.lag.Kind == Block:
 		return s.firstRate(func(rate float64) float64 {
-			m, _ := s.block(rate)
+			m, _ := s.monodromy(rate)
 			return m.radius()
 		})
 	case s.frozen() && s.method == HeavyBall:
@@ -242,7 +242,7 @@ func (s *scalar) onsetRate() threshold {
 		return s.delayOnset()
 	}
 	rings := func(rate float64) float64 {
-		m, b := s.block(rate)
+		m, b := s.monodromy(rate)
 		if m.rings() || b.rings() {
 			return 2
 		}
@@ -291,7 +291,7 @@ func (s *scalar) overtaking() threshold {
 	rings := func(rate float64) float64 {
 		moved := *s
 		moved.rate = rate
-		values := multipliers(moved.linear().period())
+		values := multipliers(moved.linear().monodromy())
 		switch {
 		case values == nil:
 			return math.NaN()

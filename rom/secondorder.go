@@ -18,24 +18,24 @@ type curvature struct {
 }
 
 // reducedForce returns the mean force at the displacement y = (x, x_old).
-func (r *rest) reducedForce(y []float64) []float64 {
+func (l *linearization) reducedForce(y []float64) []float64 {
 	n := len(y) / 2
 	shift := func(x []float64) []float64 {
 		var out mat.VecDense
-		out.MulVec(r.q, mat.NewVecDense(n, x))
-		logits := make([]float64, len(r.logits))
+		out.MulVec(l.q, mat.NewVecDense(n, x))
+		logits := make([]float64, len(l.logits))
 		for c, v := range out.RawVector().Data {
-			logits[c] = r.logits[c] + v/math.Sqrt(r.count[c])
+			logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
 		}
 		return logits
 	}
-	r.model.set(shift(y[:n]), shift(y[n:]))
-	force := make([]float64, len(r.logits))
-	r.model.meanForce(force)
+	l.model.set(shift(y[:n]), shift(y[n:]))
+	force := make([]float64, len(l.logits))
+	l.model.meanForce(force)
 	for c := range force {
-		force[c] /= math.Sqrt(r.count[c])
+		force[c] /= math.Sqrt(l.count[c])
 	}
-	return reduce(r.q, force)
+	return reduce(l.q, force)
 }
 
 // differenceStep is the displacement of second differences, inside the range
@@ -64,17 +64,17 @@ func along(f func(s float64) []float64, h float64) []float64 {
 	return sum
 }
 
-func (r *rest) newCurvature() *curvature {
-	_, n := r.q.Dims()
+func (l *linearization) newCurvature() *curvature {
+	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
-	h := r.model.differenceStep()
+	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {
 		return along(func(s float64) []float64 {
 			clear(y)
 			y[i] += s
 			y[j] += sign * s
-			return r.reducedForce(y)
+			return l.reducedForce(y)
 		}, h)
 	}
 	for i := range 2 * n {
@@ -142,7 +142,7 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 	for _, d := range pushes {
 		push(gathered, d)
 	}
-	period := s.period()
+	period := s.monodromy()
 	free, _ := period.Dims()
 	closing := identity(free)
 	closing.Sub(closing, period)
@@ -176,7 +176,7 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 // variances of (x, x_old) in its phases along one direction, adds to the
 // constant force of each phase: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced
 // coordinates of the merged bandit.
-func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
+func (l *linearization) relativePush(x *relative, law *stationary) [][]float64 {
 	h := x.split.differenceStep()
 	move := func(s, sOld float64) []float64 {
 		theta := append([]float64{}, x.logits...)
@@ -188,15 +188,15 @@ func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
 		x.split.set(theta, past)
 		all := make([]float64, len(theta))
 		x.split.meanForce(all)
-		force := make([]float64, len(r.logits))
+		force := make([]float64, len(l.logits))
 		copy(force, all)
 		for _, g := range all[len(force):] {
 			force[x.class] += g // arms taken out of their class
 		}
 		for c := range force {
-			force[c] /= math.Sqrt(r.count[c])
+			force[c] /= math.Sqrt(l.count[c])
 		}
-		return reduce(r.q, force)
+		return reduce(l.q, force)
 	}
 	current := along(func(s float64) []float64 { return move(s, 0) }, h)
 	stale := along(func(s float64) []float64 { return move(0, s) }, h)
@@ -218,13 +218,13 @@ func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
 // rewardCurvature returns ½ tr(∇²J Cov) of the reduced coordinates and of the
 // relative motions with the variances relative: ∂²J/∂θ_a∂θ_b = H_u,
 // u = π∘(m − J).
-func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
-	reward := r.model.expected(r.logits)
-	probs := r.model.now.probs
+func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
+	reward := l.model.expected(l.logits)
+	probs := l.model.now.probs
 	n := len(probs)
 	u := make([]float64, n)
 	for c, p := range probs {
-		u[c] = p * (r.Arms[c].Mean - reward)
+		u[c] = p * (l.Arms[c].Mean - reward)
 	}
 	h := mat.NewDense(n, n, nil)
 	for a, p := range probs {
@@ -236,12 +236,12 @@ func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
 			h.Set(a, b, v)
 		}
 	}
-	r.isometric(h)
+	l.isometric(h)
 	var product mat.Dense
-	product.Mul(within(r.q, h), sigma)
+	product.Mul(within(l.q, h), sigma)
 	sum := 0.5 * mat.Trace(&product)
-	for i, x := range r.relatives {
-		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / r.count[x.class]
+	for i, x := range l.relatives {
+		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / l.count[x.class]
 	}
 	return sum
 }
@@ -252,10 +252,10 @@ func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
 //	J′²V[1 + V(pq − (1−2p)d_1 + ½d_2)],  d_1 = D′/D, d_2 = D″/D of D(z) = Var[2g_1]
 //
 // with V = Var z to first order (docs/theory.md §6); 0 without noise.
-func (r *rest) rewardVariance(v float64) float64 {
-	m := r.model
+func (l *linearization) rewardVariance(v float64) float64 {
+	m := l.model
 	variance := func(s float64) []float64 {
-		logits := []float64{r.logits[0] + s/2, r.logits[1] - s/2}
+		logits := []float64{l.logits[0] + s/2, l.logits[1] - s/2}
 		m.set(logits, logits)
 		return []float64{4 * m.covariance().At(0, 0)}
 	}
@@ -271,8 +271,8 @@ func (r *rest) rewardVariance(v float64) float64 {
 		}
 	}
 	d1, d2 := slope/d, along(variance, h)[0]/d
-	m.set(r.logits, r.logits)
+	m.set(l.logits, l.logits)
 	p, q := m.now.probs[0], m.now.probs[1]
-	gain := p * q * (r.Arms[0].Mean - r.Arms[1].Mean)
+	gain := p * q * (l.Arms[0].Mean - l.Arms[1].Mean)
 	return gain * gain * v * (1 + v*(p*q-(1-2*p)*d1+0.5*d2))
 }

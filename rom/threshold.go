@@ -41,9 +41,9 @@ func (x threshold) or(y threshold) threshold {
 	return y
 }
 
-// said returns the value, nil where there is none or it is not known, and up to
+// result returns the value, nil where there is none or it is not known, and up to
 // which limit there is none.
-func (x threshold) said() (value *float64, limit float64) {
+func (x threshold) result() (value *float64, limit float64) {
 	if x.known && !math.IsInf(x.at, 1) {
 		return &x.at, x.at
 	}

@@ -98,9 +98,9 @@ var romMutants = []mutant{
 		before: "side*values[1] < side*values[0] && side*values[1] < side*values[2]", after: "side*values[1] < side*values[0] && values[1] == 0"},
 	{id: "rom/fold-reference", fault: "a class of equal arms has the reference share of one", file: "rom/fold.go",
 		before: "\tfor c, n := range f.count {\n\t\tf.Reference[c] += math.Log(n)\n\t}\n", after: ""},
-	{id: "rom/relative-multiplicity", fault: "a class of n arms has n relative motions for n−1", file: "rom/rest.go",
+	{id: "rom/relative-multiplicity", fault: "a class of n arms has n relative motions for n−1", file: "rom/linearization.go",
 		before: "multiplicity: int(count) - 1", after: "multiplicity: int(count)"},
-	{id: "rom/relative-noise", fault: "the noise of a difference lacks its ½", file: "rom/rest.go",
+	{id: "rom/relative-noise", fault: "the noise of a difference lacks its ½", file: "rom/linearization.go",
 		before: "noise: 0.5 * (noise.At(c, c)", after: "noise: 1 * (noise.At(c, c)"},
 
 	// The reduced-order model.
@@ -149,7 +149,7 @@ var romMutants = []mutant{
 	{id: "rom/interval-stable", fault: "the largest stable delay for the smallest unstable one", file: "rom/scalar.go",
 		before: "return first(float64(high))", after: "return first(float64(low))"},
 	{id: "rom/inner-aliases", fault: "ringing inside a block is not looked for", file: "rom/scalar.go",
-		before: "m, b := s.block(rate)\n\t\tif m.rings() || b.rings() {", after: "m, _ := s.block(rate)\n\t\tif m.rings() {"},
+		before: "m, b := s.monodromy(rate)\n\t\tif m.rings() || b.rings() {", after: "m, _ := s.monodromy(rate)\n\t\tif m.rings() {"},
 	{id: "rom/sufficient-rate", fault: "the sufficient rule with 2(1−μ)", file: "rom/scalar.go",
 		before: "rate := 2 * (1 + s.momentum) / (s.fresh + stale)", after: "rate := 2 * (1 - s.momentum) / (s.fresh + stale)"},
 	{id: "rom/paper-rule-stale", fault: "the paper's rule with the stale stiffness for the whole", file: "rom/rules.go",

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rest is what the theory knows at a fixed point, in the reduced coordinates
+// linearization is what the theory knows at a fixed point, in the reduced coordinates
 // Qᵀ√n_c θ_c of the classes of equal arms (orthonormal combinations of the
 // plain logits where all arms differ).
-type rest struct {
+type linearization struct {
 	folded
 	model        *model
 	logits       []float64  // merged
@@ -38,10 +38,10 @@ type relative struct {
 	a, b   int
 }
 
-// newRest evaluates stiffness and noise at the merged logits. A measured
+// newLinearization evaluates stiffness and noise at the merged logits. A measured
 // stiffness is per arm: nothing may then be merged.
-func newRest(f folded, logits []float64) *rest {
-	r := &rest{folded: f, logits: logits, q: basis(f.count)}
+func newLinearization(f folded, logits []float64) *linearization {
+	r := &linearization{folded: f, logits: logits, q: basis(f.count)}
 	r.model = newModel(&r.folded.Params)
 	r.fresh, r.stale = r.model.linearised(logits)
 	r.model.set(logits, logits)
@@ -60,35 +60,35 @@ func newRest(f folded, logits []float64) *rest {
 
 // finite reports whether the stiffness and the noise are numbers, and the total
 // stiffness in reduced coordinates too.
-func (r *rest) finite() bool {
-	for _, x := range r.relatives {
+func (l *linearization) finite() bool {
+	for _, x := range l.relatives {
 		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
 			return false
 		}
 	}
 	var total mat.Dense
-	total.Add(within(r.q, r.fresh), within(r.q, r.stale))
-	return finite(r.fresh) && finite(r.stale) && finite(r.noise) && finite(&total)
+	total.Add(within(l.q, l.fresh), within(l.q, l.stale))
+	return finite(l.fresh) && finite(l.stale) && finite(l.noise) && finite(&total)
 }
 
 // isometric writes D_n^{−1/2} M D_n^{−1/2}: the merged force per arm, and √n_c
 // for the length of a class's common motion.
-func (r *rest) isometric(m *mat.Dense) {
-	for a, x := range r.count {
-		for b, y := range r.count {
+func (l *linearization) isometric(m *mat.Dense) {
+	for a, x := range l.count {
+		for b, y := range l.count {
 			m.Set(a, b, m.At(a, b)/math.Sqrt(x*y))
 		}
 	}
 }
 
 // newRelative takes two arms out of class c, the rest of it staying merged.
-func (r *rest) newRelative(c int) relative {
-	p := r.Params
-	count := r.count[c]
+func (l *linearization) newRelative(c int) relative {
+	p := l.Params
+	count := l.count[c]
 	single := -math.Log(count)
-	p.Arms = append([]Arm{}, r.Arms...)
-	p.Reference = append([]float64{}, r.Reference...)
-	logits := append([]float64{}, r.logits...)
+	p.Arms = append([]Arm{}, l.Arms...)
+	p.Reference = append([]float64{}, l.Reference...)
+	logits := append([]float64{}, l.logits...)
 	p.Reference[c] += single
 	logits[c] += single
 	p.Arms = append(p.Arms, p.Arms[c])
@@ -116,18 +116,18 @@ func (r *rest) newRelative(c int) relative {
 
 // modes returns every direction of motion, stiffest first: the modes of the
 // merged bandit and the relative ones.
-func (r *rest) modes() []mode {
+func (l *linearization) modes() []mode {
 	var all []mode
-	for _, m := range modes(r.fresh, r.stale, r.q) {
+	for _, m := range modes(l.fresh, l.stale, l.q) {
 		// From √n θ back to the arms' own logits, where the largest entry is 1.
 		largest := 0.0
 		for c, x := range m.Direction {
-			largest = max(largest, math.Abs(x)/math.Sqrt(r.count[c]))
+			largest = max(largest, math.Abs(x)/math.Sqrt(l.count[c]))
 		}
-		noise := form(m.Covector, r.noise, m.Covector)
+		noise := form(m.Covector, l.noise, m.Covector)
 		all = append(all, mode{m.Total, m.Fresh, m.Stale, noise * largest * largest, 1})
 	}
-	for _, x := range r.relatives {
+	for _, x := range l.relatives {
 		// The direction e_a − e_b is √2 times the unit one.
 		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
 	}
@@ -137,13 +137,13 @@ func (r *rest) modes() []mode {
 
 // rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J),
 // alike within a class.
-func (r *rest) rewardGradient() []float64 {
-	reward := r.model.expected(r.logits)
-	gradient := make([]float64, len(r.count))
-	for c, p := range r.model.now.probs {
-		gradient[c] = p * (r.Arms[c].Mean - reward) / math.Sqrt(r.count[c])
+func (l *linearization) rewardGradient() []float64 {
+	reward := l.model.expected(l.logits)
+	gradient := make([]float64, len(l.count))
+	for c, p := range l.model.now.probs {
+		gradient[c] = p * (l.Arms[c].Mean - reward) / math.Sqrt(l.count[c])
 	}
-	return reduce(r.q, gradient)
+	return reduce(l.q, gradient)
 }
 
 // reduce returns Qᵀx.
@@ -156,16 +156,16 @@ func reduce(q *mat.Dense, x []float64) []float64 {
 // gapVariance returns the largest variance of a difference of two arms' logits,
 // given the covariance of the reduced coordinates and the variances of the
 // relative motions.
-func (r *rest) gapVariance(sigma *mat.Dense, relative []float64) float64 {
-	classes := congruence(r.q, sigma)
-	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(r.count[a]*r.count[b]) }
-	own := make([]float64, len(r.count)) // of an arm about its class
+func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
+	classes := congruence(l.q, sigma)
+	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.count[a]*l.count[b]) }
+	own := make([]float64, len(l.count)) // of an arm about its class
 	largest := 0.0
-	for i, x := range r.relatives {
-		own[x.class] = relative[i] * (1 - 1/r.count[x.class])
+	for i, x := range l.relatives {
+		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
 		largest = max(largest, 2*relative[i])
 	}
-	for a := range r.count {
+	for a := range l.count {
 		for b := range a {
 			largest = max(largest, at(a, a)+at(b, b)-2*at(a, b)+own[a]+own[b])
 		}
