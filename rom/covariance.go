@@ -10,6 +10,9 @@ import "gonum.org/v1/gonum/mat"
 // cross-covariance counts. Exact where rewards take two values, from the sums
 // over the number of successes; else the leading order in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
+	p = p.checked()
+	checkLogits("theta", theta, len(p.Arms))
+	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
 	return m.covariance(), m.kind()

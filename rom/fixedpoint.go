@@ -17,16 +17,14 @@ import (
 // zeros of βt − φ(π(t)), which a scan finds. Else (an expansion in 1/G) they
 // are Newton's solutions from those zeros of the leading term.
 func FixedPoints(p Params) []FixedPoint {
-	newModel(&p) // refuses what is no bandit
-	f := fold(p)
+	f := fold(p.checked())
 	return f.points(f.fixedPoints())
 }
 
 // Reached returns the fixed point that the on-policy mean field
 // dθ/dt = E[g](θ, θ) reaches from the reference; false where it reaches none.
 func Reached(p Params) (FixedPoint, bool) {
-	newModel(&p)
-	f := fold(p)
+	f := fold(p.checked())
 	logits := f.reached()
 	if logits == nil {
 		return FixedPoint{}, false

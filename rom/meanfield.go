@@ -16,8 +16,13 @@ import (
 // Adam divides by the root of its second moment, which a finite group's noise
 // enters: E[g²] = (E g)² + Var g, averaged over groups. That is leading order.
 func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
-	m := newModel(&p)
+	p = p.checked()
+	p.Optimizer.check()
+	p.Lag.check()
 	arms := len(p.Arms)
+	checkLogits("init", init, arms)
+	want(steps >= 0, "steps", steps, "at least 0")
+	m := newModel(&p)
 	theta := slices.Clone(init)
 	force := make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)

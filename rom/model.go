@@ -1,9 +1,6 @@
 package rom
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // model is Params made ready for computing: checked, and with what does not
 // depend on the logits worked out once. It owns scratch space, so it serves
@@ -45,21 +42,9 @@ func (p *policy) set(theta []float64) {
 	logSoftmax(p.logs, theta)
 }
 
-// newModel checks p, whose flaws are its caller's mistakes.
+// newModel returns the model of p, which Params.checked has completed.
 func newModel(p *Params) *model {
 	arms := len(p.Arms)
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			panic("rom: " + fmt.Sprintf(format, args...))
-		}
-	}
-	check(arms >= 2, "%d arms, want 2 or more", arms)
-	check(len(p.Reference) == arms, "%d reference logits for %d arms", len(p.Reference), arms)
-	check(p.GroupSize == Infinite || p.GroupSize >= 2, "group size %d", p.GroupSize)
-	check(p.Groups >= 1, "%d groups per step", p.Groups)
-	check(p.Strength >= 0 && p.Epsilon >= 0, "strength %v, epsilon %v", p.Strength, p.Epsilon)
-	check(p.Factors.Stiffness > 0 && p.Factors.Noise >= 0 && p.Factors.Lag >= 0 && p.Factors.Mass > 0,
-		"factors %+v; Unit leaves the theory as derived", p.Factors)
 	m := &model{
 		Params:    p,
 		size:      math.Inf(1),

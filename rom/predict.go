@@ -75,8 +75,7 @@ type intervalKey struct {
 
 // NewEquilibrium finds the state of p at rest; Optimizer and Lag of p do not matter.
 func NewEquilibrium(p Params) *Equilibrium {
-	newModel(&p)
-	p.Measured.check(len(p.Arms))
+	p = p.checked()
 	a := &Equilibrium{
 		params: p, merged: fold(p),
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
@@ -179,6 +178,8 @@ func (e *Equilibrium) locate() (because string) {
 
 // predict adds the motion about the state at rest.
 func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
+	o.check()
+	l.check()
 	prediction := e.prediction
 	if e.linearization != nil {
 		if because := e.addDynamics(&prediction, o, l, thresholds); because != "" {
@@ -382,7 +383,7 @@ func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscil
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
 		rate = first((1 - s.momentum) / slope)
 	}
-	if s.stale > 0 && p.Factors.Lag > 0 {
+	if s.stale > 0 {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
 		if s.lag.Kind == Block {
 			age = 1 + 2*age

@@ -14,10 +14,9 @@ import "slices"
 // estimators, without a penalty, and where the force is known to leading order
 // only.
 func Refreshed(p Params, old []float64) ([]float64, Scope) {
+	p = p.checked()
+	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
-	if len(old) != len(p.Arms) {
-		panic("rom: as many logits of the snapshot as arms")
-	}
 	if because := m.noRecurrence(); because != "" {
 		return nil, Scope{Because: because}
 	}
@@ -47,6 +46,8 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 // of an endless block, stable below 1 in modulus, for the estimators that
 // Refreshed knows.
 func SkewMultiplier(p Params, theta []float64) float64 {
+	p = p.checked()
+	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, theta)
 	_, slope, _ := m.phiGradient()

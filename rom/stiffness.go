@@ -22,6 +22,8 @@ import (
 // values. Where the mean force itself is an expansion in 1/G, its derivatives
 // are central differences of that expansion, good to 1e-11.
 func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
+	p = p.checked()
+	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	return m.stiffness(theta)
 }
