@@ -7,39 +7,39 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// linearization is what the theory knows at a fixed point, in the reduced coordinates
-// Qᵀ√n_c θ_c of the classes of equal arms (orthonormal combinations of the
-// plain logits where all arms differ).
+// linearization is the linearized force and its noise at a fixed point, C×C in the
+// coordinates √n_c θ_c of the C classes of equal arms. The columns of q span the
+// C−1 reduced coordinates Qᵀ√n_c θ_c, which are orthonormal combinations of the
+// plain logits where all arms differ.
 type linearization struct {
 	folded
 	model        *model
-	logits       []float64  // merged
+	logits       []float64  // of the merged bandit
 	q            *mat.Dense // basis of the reduced coordinates, C×(C−1)
-	fresh, stale *mat.Dense // C×C
-	noise        *mat.Dense // C×C, Cov of the force in those coordinates
+	fresh, stale *mat.Dense // Λ_f and Λ_s, C×C
+	noise        *mat.Dense // covariance of the force, C×C
 	relatives    []relative
 
-	curvature func() *curvature // of the mean force, once it is asked for
+	curvature func() *curvature // of the mean force, computed at the first call
 }
 
-// relative is the motion of the arms of one class against each other: n_c − 1
-// directions, all alike, of which (e_a − e_b)/√2 is one. It neither moves nor
-// is moved by what is symmetric, to first order.
+// relative is the relative mode of one class of equal arms: n_c − 1 directions with
+// equal stiffness and noise, of which (e_a − e_b)/√2 is one. To first order it is
+// independent of the merged bandit's modes.
 type relative struct {
 	class        int
-	multiplicity int
-	fresh, stale float64
+	multiplicity int     // n_c − 1
+	fresh, stale float64 // λ_f, λ_s
 	noise        float64 // variance of the force along a direction of length 1
 
-	// The bandit with arms a and b taken out of their class, to which arms the
-	// merged classes belong, and its logits.
+	// The merged bandit with arms a and b taken out of their class, and its logits.
 	split  *model
 	logits []float64
 	a, b   int
 }
 
-// newLinearization evaluates stiffness and noise at the merged logits. A measured
-// stiffness is per arm: nothing may then be merged.
+// newLinearization evaluates stiffness and noise at the logits of the merged bandit.
+// A measured stiffness is per arm, so f must then have one class per arm.
 func newLinearization(f folded, logits []float64) *linearization {
 	r := &linearization{folded: f, logits: logits, q: basis(f.count)}
 	r.model = newModel(&r.folded.Params)
@@ -58,8 +58,8 @@ func newLinearization(f folded, logits []float64) *linearization {
 	return r
 }
 
-// finite reports whether the stiffness and the noise are numbers, and the total
-// stiffness in reduced coordinates too.
+// finite reports whether the stiffness, the noise and the total stiffness in reduced
+// coordinates are finite.
 func (l *linearization) finite() bool {
 	for _, x := range l.relatives {
 		if !isFinite([]float64{x.fresh, x.stale, x.noise}) {
@@ -71,8 +71,8 @@ func (l *linearization) finite() bool {
 	return finite(l.fresh) && finite(l.stale) && finite(l.noise) && finite(&total)
 }
 
-// isometric writes D_n^{−1/2} M D_n^{−1/2}: the merged force per arm, and √n_c
-// for the length of a class's common motion.
+// isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
+// whole class as a function of θ to the coordinates √n_c θ_c.
 func (l *linearization) isometric(m *mat.Dense) {
 	for a, x := range l.count {
 		for b, y := range l.count {
@@ -81,7 +81,8 @@ func (l *linearization) isometric(m *mat.Dense) {
 	}
 }
 
-// newRelative takes two arms out of class c, the rest of it staying merged.
+// newRelative returns the relative mode of class c, from the bandit with two arms
+// taken out of that class and the others left merged.
 func (l *linearization) newRelative(c int) relative {
 	p := l.Params
 	count := l.count[c]
@@ -114,12 +115,12 @@ func (l *linearization) newRelative(c int) relative {
 	}
 }
 
-// modes returns every direction of motion, stiffest first: the modes of the
-// merged bandit and the relative ones.
+// modes returns all modes, stiffest first: those of the merged bandit and the
+// relative ones.
 func (l *linearization) modes() []mode {
 	var all []mode
 	for _, m := range modes(l.fresh, l.stale, l.q) {
-		// From √n θ back to the arms' own logits, where the largest entry is 1.
+		// From √n θ back to the arms' own logits, scaled to a largest entry of 1.
 		largest := 0.0
 		for c, x := range m.Direction {
 			largest = max(largest, math.Abs(x)/math.Sqrt(l.count[c]))
@@ -136,7 +137,7 @@ func (l *linearization) modes() []mode {
 }
 
 // rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J),
-// alike within a class.
+// equal within a class.
 func (l *linearization) rewardGradient() []float64 {
 	reward := l.model.expected(l.logits)
 	gradient := make([]float64, len(l.count))
@@ -154,12 +155,12 @@ func reduce(q *mat.Dense, x []float64) []float64 {
 }
 
 // gapVariance returns the largest variance of a difference of two arms' logits,
-// given the covariance of the reduced coordinates and the variances of the
-// relative motions.
+// given the covariance of the reduced coordinates and the variances along the
+// relative modes.
 func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
 	classes := congruence(l.q, sigma)
 	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.count[a]*l.count[b]) }
-	own := make([]float64, len(l.count)) // of an arm about its class
+	own := make([]float64, len(l.count)) // variance of an arm's logit about the mean of its class
 	largest := 0.0
 	for i, x := range l.relatives {
 		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
