@@ -277,7 +277,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		}
 		near(t, "critical rate", m.whole.criticalRate().at, rate.at, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
-		// root, against the threshold 1e-6 of rings.
+		// root, against the threshold 1e-6 of oscillates.
 		near(t, "onset", m.whole.onsetRate().at, onset.at, 1e-5)
 		if k := m.whole.criticalInterval(); least.at < 30 && k != least {
 			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
@@ -302,7 +302,7 @@ func TestRings(t *testing.T) {
 		{[]complex128{0.9, -1e-9, 0, 0}, false},
 		{[]complex128{-0.9}, true},
 	} {
-		if got := rings(c.values, 2); got != c.want {
+		if got := oscillates(c.values, 2); got != c.want {
 			t.Errorf("%v rings: %v", c.values, got)
 		}
 	}

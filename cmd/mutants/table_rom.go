@@ -149,7 +149,7 @@ var romMutants = []mutant{
 	{id: "rom/interval-stable", fault: "the largest stable delay for the smallest unstable one", file: "rom/scalar.go",
 		before: "return first(float64(high))", after: "return first(float64(low))"},
 	{id: "rom/inner-aliases", fault: "ringing inside a block is not looked for", file: "rom/scalar.go",
-		before: "m, b := s.monodromy(rate)\n\t\tif m.rings() || b.rings() {", after: "m, _ := s.monodromy(rate)\n\t\tif m.rings() {"},
+		before: "m, b := s.monodromy(rate)\n\t\tif m.oscillates() || b.oscillates() {", after: "m, _ := s.monodromy(rate)\n\t\tif m.oscillates() {"},
 	{id: "rom/sufficient-rate", fault: "the sufficient rule with 2(1−μ)", file: "rom/scalar.go",
 		before: "rate := 2 * (1 + s.momentum) / (s.fresh + stale)", after: "rate := 2 * (1 - s.momentum) / (s.fresh + stale)"},
 	{id: "rom/paper-rule-stale", fault: "the paper's rule with the stale stiffness for the whole", file: "rom/rules.go",
