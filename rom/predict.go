@@ -202,7 +202,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 	p.Optimizer, p.Lag = o, l
 	local := *e.linearization
 	local.Optimizer, local.Lag = o, l
-	r := &local
+	at := &local
 	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
 	var gain []float64
 	if method == Adam {
@@ -210,9 +210,9 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		if len(p.Arms) > maxClasses {
 			return "Adam with more than 64 arms"
 		}
-		r = newLinearization(unmerged(p), e.merged.arms(e.logits))
+		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
 		for a := range p.Arms {
-			variance := r.noise.At(a, a)
+			variance := at.noise.At(a, a)
 			if !(variance > 0) {
 				return "Adam is a heavy ball near a fixed point only where every logit has noise"
 			}
@@ -220,11 +220,11 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		}
 		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
-	m := r.newLinearDynamics(method, rate, momentum, gain)
+	m := at.newLinearDynamics(method, rate, momentum, gain)
 	if m == nil {
 		return beyondRange
 	}
-	prediction.Oscillator = oscillator(m.stiffest(r, directions, gain), p.Factors)
+	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
 		return beyondRange
 	}
@@ -232,7 +232,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 	switch {
 	case reason != "":
 		prediction.Exact.Scope.Because = reason
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
@@ -242,7 +242,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, thresholds)
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
@@ -255,15 +255,15 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		}
 	}
 	if p.Optimizer.Method != Adam {
-		prediction.PaperRule = paperRule(m.stiffest(r, directions, gain))
+		prediction.PaperRule = paperRule(m.stiffest(directions, gain))
 		if !m.coupled {
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
 	if reason == "" {
-		r.stationary(prediction, p, m)
+		at.stationary(prediction, p, m)
 	}
-	if r.degenerate() {
+	if at.degenerate() {
 		out := Scope{Because: "almost every group has equal rewards at the fixed point"}
 		prediction.LeadingOrder.Scope, prediction.Noise = out, out
 		if prediction.Exact.Scope.In {
@@ -271,7 +271,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		}
 	}
 	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
-		prediction.leadingVariances(r, m)
+		prediction.leadingVariances(at, m)
 	}
 	return ""
 }
@@ -335,7 +335,7 @@ func unmerged(p Params) folded {
 
 // stiffest returns the stiffest mode under m's optimizer and lag: the first of
 // directions, or with a gain (Adam) that of the preconditioned stiffness.
-func (m *linearDynamics) stiffest(r *linearization, directions []mode, gain []float64) *scalar {
+func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
 	top := directions[0]
 	if gain != nil {
 		top = mode{total: math.Inf(-1)}
@@ -521,9 +521,9 @@ func (l *linearization) moments(prediction *Prediction, p Params, m *linearDynam
 // leadingVariances adds, for two arms, the paper's Var J = J′²D/(GCK), which lacks a
 // factor 1/2, and, unless LeadingOrder holds the full linear dynamics, the
 // variances N/(2γk) of the reduced-order model, N = η² Var[2g_1].
-func (prediction *Prediction) leadingVariances(r *linearization, m *linearDynamics) {
+func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynamics) {
 	s := m.parts[0]
-	gain := r.rewardGradient()[0] / (r.q.At(0, 0) - r.q.At(1, 0)) // J′ = dJ/dz
+	gain := at.rewardGradient()[0] / (at.q.At(0, 0) - at.q.At(1, 0)) // J′ = dJ/dz
 	gain *= gain
 	noise := prediction.GradientVariance
 	o := &prediction.Oscillator

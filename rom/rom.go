@@ -337,7 +337,7 @@ type Rule struct {
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms
 	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J, in squared units of reward; two arms, Unscaled, ExactKL, an exact force that is frozen or on-policy
+	RewardVariance *float64 // Var J, in squared units of reward; two arms, Unscaled, ExactKL, exact force, frozen or on-policy
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 }
 
