@@ -13,12 +13,12 @@ import "math"
 // learning rate and any optimizer except Adam. Out of scope j is nil
 // and scope says why.
 func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scope) {
+	p = p.checked()
+	p.Optimizer.check()
+	p.Lag.check()
+	checkLogits("init", init, len(p.Arms))
 	model := newModel(&p)
-	p.Measured.check(len(p.Arms))
 	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
-	if len(init) != len(p.Arms) {
-		panic("rom: as many initial logits as arms")
-	}
 	switch {
 	case p.Optimizer.Method == Adam:
 		return out("Adam has no reduced-order model away from its fixed point")

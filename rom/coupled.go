@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// decouple returns the modes of l as motions of their own, where Λ_f and Λ_s
-// are diagonal in the same real basis (one of them 0, or commuting); ok is
+// decouple returns the modes of l as independent scalar recursions where Λ_f and Λ_s
+// are diagonal in the same real basis (one of them is 0, or they commute); ok is
 // false where they are not.
 //
-// mixing is the largest off-diagonal entry, relative to the matrices, that is
-// taken for rounding or noise.
+// mixing is the largest off-diagonal entry, relative to the matrices, that counts
+// as rounding or noise.
 func (l *linear) decouple(mixing float64) (parts []scalar, ok bool) {
 	n := l.dim()
 	total := mat.NewDense(n, n, nil)
@@ -49,14 +49,14 @@ func (l *linear) decouple(mixing float64) (parts []scalar, ok bool) {
 	return parts, true
 }
 
-// scalar returns a motion of one mode under l's optimizer and lag.
+// scalar returns the recursion of one mode under l's optimizer and lag.
 func (l *linear) scalar(fresh, stale float64) scalar {
 	return scalar{fresh: fresh, stale: stale, method: l.method, rate: l.rate, momentum: l.momentum, lag: l.lag}
 }
 
-// bounds returns a learning rate below which nothing happens, by the
-// sufficient rule with the norms of Λ_f and Λ_s, and one beyond which the scan
-// gives up.
+// bounds returns the ends of a scan of learning rates: half the rate below which the
+// sufficient rule with the norms of Λ_f and Λ_s guarantees stability (over 1+2μ
+// with Nesterov), and 10(1+μ) over the larger norm.
 func (l *linear) bounds() (low, high float64) {
 	fresh, stale := mat.Norm(l.fresh, 2), mat.Norm(l.stale, 2)
 	worst := l.scalar(fresh, stale)
@@ -67,35 +67,35 @@ func (l *linear) bounds() (low, high float64) {
 	return low, 10 * (1 + l.momentum) / max(fresh, stale)
 }
 
-// at returns l at another learning rate or age.
+// at returns l with another learning rate and age.
 func (l *linear) at(rate float64, age int) *linear {
 	moved := *l
 	moved.rate, moved.lag.Age = rate, age
 	return &moved
 }
 
-// scanPoints is the number of learning rates a scan of block matrices looks at.
+// scanPoints returns the number of learning rates in a scan of monodromy matrices.
 func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Age, 100) }
 
-// criticalRate returns the smallest learning rate at which the coupled motion
-// is not stable, in a block as far as bounds.
+// criticalRate returns the smallest learning rate at which the coupled recursion
+// is not stable, for a block within bounds.
 func (l *linear) criticalRate() threshold {
 	if l.lag.Kind == Delay {
 		return l.delayCrossing()
 	}
 	low, high := l.bounds()
 	return firstCrossing(func(rate float64) float64 {
-		return radius(l.at(rate, l.lag.Age).period())
+		return radius(l.at(rate, l.lag.Age).monodromy())
 	}, low, high, l.scanPoints())
 }
 
-// delayCrossing is scalar.delayCrossing for a coupled motion: e^{iw} is a
+// delayCrossing is scalar.delayCrossing for a coupled recursion: e^{iw} is a
 // multiplier at the rate η where C(w)/η is an eigenvalue ν of
 // Λ_f + Λ_s e^{−iτw}. Every ν is followed through w from 0 to π, where a conjugate
-// pair counts once; C(w)/ν is then real somewhere between two of its values on
-// either side of the real line, and its smallest positive value is the answer,
-// windows of instability or not. 0 where Λ has an eigenvalue that does not
-// restore. Nothing is said where a spectrum is not known, or without a crossing.
+// pair counts once. Between two values of C(w)/ν on either side of the real line
+// there is a real one; the smallest positive of these is the threshold, even if
+// stability returns above it. The threshold is 0 where an eigenvalue of Λ does not
+// restore, and unknown where a spectrum is not known or there is no crossing.
 func (l *linear) delayCrossing() threshold {
 	n, tau := l.dim(), float64(l.lag.Age)
 	mode := l.scalar(0, 0)
@@ -130,7 +130,7 @@ func (l *linear) delayCrossing() threshold {
 		for j := range now {
 			a, b := mode.drive(from)/last[j], mode.drive(to)/now[j]
 			if i == steps-1 && real(b) > 0 && math.Abs(imag(b)) <= 1e-9*real(b) {
-				best = min(best, real(b)) // a real ν at w = π
+				best = min(best, real(b)) // ν is real at w = π
 			}
 			if (imag(a) < 0) == (imag(b) < 0) || max(real(a), real(b)) <= 0 || min(real(a), real(b)) > 2*best {
 				continue
@@ -145,7 +145,7 @@ func (l *linear) delayCrossing() threshold {
 				return mode.drive(w) / values[0]
 			}
 			crossing := root(func(w float64) float64 { return imag(at(w)) }, from, to, imag(a))
-			// Where two ν were taken for each other the imaginary part jumps over 0.
+			// Where two ν were confused the imaginary part jumps over 0.
 			if rate := at(crossing); real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
 				best = min(best, real(rate))
 			}
@@ -158,8 +158,8 @@ func (l *linear) delayCrossing() threshold {
 	return first(best)
 }
 
-// nearest returns the values in the order of those they are nearest to, each
-// once; nil where there are too few.
+// nearest returns, for each entry of to in turn, the nearest of the values not yet
+// used; nil where there are fewer values than entries.
 func nearest(to, values []complex128) []complex128 {
 	if len(values) < len(to) {
 		return nil
@@ -179,11 +179,11 @@ func nearest(to, values []complex128) []complex128 {
 	return ordered
 }
 
-// onsetRate returns the smallest learning rate at which the first mode rings.
-// Block: an eigenvalue of M or of the one-step map inside a block is complex or
-// negative. Delay: η_1(z), the smallest rate for which z in (μ, 1) is a
-// multiplier, has its first maximum going down from z = 1, where two real
-// multipliers meet; where none do nothing is said.
+// onsetRate returns the smallest learning rate at which a mode oscillates. In a
+// block a slow eigenvalue of M, or of the one-step map inside a block, is complex or
+// negative there. With a delay η_1(z), the smallest rate for which z in (μ, 1) is a
+// multiplier, has its first maximum there, going down from z = 1: two real
+// multipliers meet. Where none do the onset is unknown.
 func (l *linear) onsetRate() threshold {
 	low, high := l.bounds()
 	if l.lag.Kind == Block {
@@ -191,11 +191,11 @@ func (l *linear) onsetRate() threshold {
 			moved := l.at(rate, l.lag.Age)
 			a, _ := moved.step()
 			inside := mat.DenseCopyOf(a.Slice(0, 2*l.dim(), 0, 2*l.dim()))
-			whole, inner := multipliers(moved.period()), multipliers(inside)
+			whole, inner := multipliers(moved.monodromy()), multipliers(inside)
 			switch {
 			case whole == nil || inner == nil:
 				return math.NaN()
-			case rings(whole, l.dim()) || rings(inner, l.dim()):
+			case oscillates(whole, l.dim()) || oscillates(inner, l.dim()):
 				return 2
 			}
 			return 0
@@ -226,11 +226,11 @@ func (l *linear) onsetRate() threshold {
 	return firstMaximum(rate, l.momentum)
 }
 
-// rings reports whether one of the slow multipliers, the n largest of n modes, is
-// complex or negative. The others come from momentum, and a negative one of them
-// does not make its mode ring. The thresholds keep apart what rounding does to a
-// double or a zero eigenvalue.
-func rings(values []complex128, n int) bool {
+// oscillates reports whether one of the slow multipliers, the n largest of n modes,
+// is complex or negative. The others come from momentum, and a negative one of them
+// does not make its mode oscillate. Moduli below 1e-6 and relative imaginary parts
+// below 1e-6 are rounding of a zero or a double eigenvalue.
+func oscillates(values []complex128, n int) bool {
 	for _, z := range values[:min(n, len(values))] {
 		if size := cmplx.Abs(z); size > 1e-6 && (math.Abs(imag(z)) > 1e-6*size || real(z) < 0) {
 			return true
@@ -239,23 +239,23 @@ func rings(values []complex128, n int) bool {
 	return false
 }
 
-// maxCoupledDelay, and a companion of half of maxCompanion, is as far as a
-// critical delay of a coupled motion is looked for: as many spectra take 0.2 s;
-// maxCoupledBlock as a critical block is.
+// maxCoupledDelay is the largest critical delay of a coupled recursion that is
+// searched for, as long as its companion matrix is at most half of maxCompanion:
+// that many spectra take 0.2 s. maxCoupledBlock is the largest critical block.
 const (
 	maxCoupledDelay = 50
 	maxCoupledBlock = 512
 )
 
-// criticalInterval is scalar.criticalInterval for a coupled motion, as far as
-// maxCoupledBlock or maxCoupledDelay, or the last spectrum that is known.
+// criticalInterval is scalar.criticalInterval for a coupled recursion, searched up to
+// maxCoupledBlock or maxCoupledDelay, or to the last spectrum that is known.
 func (l *linear) criticalInterval() threshold {
 	n := l.dim()
 	none := threshold{}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
 			if moved := l.at(l.rate, tau); !moved.contracts() {
-				switch r := radius(moved.period()); {
+				switch r := radius(moved.monodromy()); {
 				case math.IsNaN(r):
 					return none
 				case r >= 1:
@@ -280,7 +280,7 @@ func (l *linear) criticalInterval() threshold {
 		next.Mul(power, a)
 		change.Sub(&next, power)
 		if norm(change.RawMatrix().Data) < 1e-14 {
-			quiet++ // the inner motion has died out: M no longer changes
+			quiet++ // the motion inside the block has died out, so M no longer changes
 		} else {
 			quiet = 0
 		}
@@ -292,21 +292,21 @@ func (l *linear) criticalInterval() threshold {
 	return none
 }
 
-// contracts follows a motion through stepsFollowed times its memory, which takes
-// less time than a spectrum from τ = 4 on, a twentieth at τ = 16; and up to
-// grown, beyond which it will hardly come back.
+// contracts computes stepsFollowed·(τ+2) steps, which takes less time than a spectrum
+// from τ = 4 on, and a twentieth of it at τ = 16. It ends earlier where the norm of
+// a state exceeds grown.
 const (
 	stepsFollowed = 64
 	grown         = 1e6
 )
 
-// contracts reports whether a power of the companion A of a delayed motion is
-// seen to have a norm below 1, which proves the motion stable; false says nothing.
+// contracts reports whether some power of the companion matrix A of a delay is found
+// to have a norm below 1, which proves stability; false proves nothing.
 //
-// S_t takes (x, ηv) from step 0 to step t, with nothing before. A position φ from
-// before acts once, in one of the first τ steps, by the kick −η(aΛ_sφ, Λ_sφ), a
-// the gain of the force. With the largest entry as the norm of a state, and the
-// largest sum of a row as that of S,
+// S_t maps (x, ηv) of step 0 to that of step t if all earlier positions are 0. An
+// earlier position φ acts once, in one of the first τ steps, by adding
+// −η(aΛ_sφ, Λ_sφ), a the gain of the force. With the largest entry as the norm of a
+// state and the largest row sum as that of S,
 //
 //	‖(x, ηv)_t‖ ≤ |S_t| + aη|Λ_s| Σ_{i=1}^{τ} |S_{t−i}|,
 //

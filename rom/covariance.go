@@ -12,6 +12,9 @@ import "gonum.org/v1/gonum/mat"
 // from sums over the number of successes; otherwise, at finite G, it is the
 // LeadingOrder in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
+	p = p.checked()
+	checkLogits("theta", theta, len(p.Arms))
+	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
 	return m.covariance(), m.kind()

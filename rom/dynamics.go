@@ -9,35 +9,35 @@ import (
 )
 
 // maxClasses is the largest number of distinct arms whose linear dynamics is
-// computed, maxListed that of the multipliers listed.
+// computed, maxListed the largest number of multipliers listed.
 const (
 	maxClasses = 64
 	maxListed  = 64
 )
 
-// maxPeriod is the largest refresh interval that is followed step by step.
+// maxPeriod is the largest refresh interval that is computed step by step.
 const maxPeriod = 10_000
 
-// motion is the linear dynamics at a fixed point, taken apart: parts holds
-// decoupled modes and relative motions; whole is the symmetric motion, which
-// parts covers too unless coupled.
-type motion struct {
+// linearDynamics is the linear dynamics at a fixed point. whole is that of the merged
+// bandit. parts holds independent scalar recursions: the modes of whole, unless
+// they are coupled, and the relative modes.
+type linearDynamics struct {
 	whole     *linear
-	coupled   bool
-	parts     []scalar // without multiplicity; the relative motions last
-	copies    []int
-	relatives int // how many of parts are relative motions
+	coupled   bool     // the modes of whole are not independent and not in parts
+	parts     []scalar // the relative modes last
+	copies    []int    // multiplicity of each part
+	relatives int      // number of relative modes in parts
 }
 
-// roundedMixing is the part of Λ_f and Λ_s outside their common basis, relative
-// to them, that is rounding of closed forms.
+// roundedMixing is the largest off-diagonal part of Λ_f and Λ_s in their common
+// basis, relative to them, that counts as rounding of closed forms.
 const roundedMixing = 1e-9
 
-// newMotion returns the motion of r under an optimizer with the given method,
-// rate and momentum; per arm the force is first multiplied by gain (Adam's
-// preconditioner; nil: 1). nil where it is not finite.
-func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) *motion {
-	fresh, stale, noise := r.fresh, r.stale, r.noise
+// newLinearDynamics returns the linear dynamics under an optimizer with the given
+// method, rate and momentum. gain, one entry per arm, multiplies the force (Adam's
+// preconditioner; nil: 1). It returns nil where a matrix is not finite.
+func (l *linearization) newLinearDynamics(method Method, rate, momentum float64, gain []float64) *linearDynamics {
+	fresh, stale, noise := l.fresh, l.stale, l.noise
 	if gain != nil {
 		p := mat.NewDiagDense(len(gain), gain)
 		var f, s, half, n mat.Dense
@@ -47,21 +47,21 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 		n.Mul(&half, p)
 		fresh, stale, noise = &f, &s, &n
 	}
-	m := &motion{whole: &linear{
-		fresh: within(r.q, fresh), stale: within(r.q, stale), noise: within(r.q, noise),
-		method: method, rate: rate, momentum: momentum, lag: r.Lag,
+	m := &linearDynamics{whole: &linear{
+		fresh: within(l.q, fresh), stale: within(l.q, stale), noise: within(l.q, noise),
+		method: method, rate: rate, momentum: momentum, lag: l.Lag,
 	}}
 	if !m.finite() {
 		return nil
 	}
 	mixing := roundedMixing
-	if r.Measured != nil {
+	if l.Measured != nil {
 		mixing = measuredMixing
 		m.whole.dropUnmeasurable()
 	}
 	parts, ok := m.whole.decouple(mixing)
 	m.parts, m.coupled = parts, !ok
-	if r.Measured != nil {
+	if l.Measured != nil {
 		for i := range m.parts {
 			m.parts[i].dropUnmeasurable()
 		}
@@ -69,7 +69,7 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 	for range m.parts {
 		m.copies = append(m.copies, 1)
 	}
-	for _, x := range r.relatives {
+	for _, x := range l.relatives {
 		m.parts = append(m.parts, m.whole.scalar(x.fresh, x.stale))
 		m.copies = append(m.copies, x.multiplicity)
 		m.relatives++
@@ -77,22 +77,22 @@ func (r *rest) newMotion(method Method, rate, momentum float64, gain []float64) 
 	return m
 }
 
-// relative returns the linear motion of relative i, with its noise.
-func (m *motion) relative(r *rest, i int) *linear {
-	l := m.parts[len(m.parts)-m.relatives+i].linear()
-	l.noise = single(r.relatives[i].noise)
-	return l
+// relative returns the linear recursion of relative mode i of l, with its noise.
+func (m *linearDynamics) relative(l *linearization, i int) *linear {
+	mode := m.parts[len(m.parts)-m.relatives+i].linear()
+	mode.noise = single(l.relatives[i].noise)
+	return mode
 }
 
-// finite reports whether the stiffness and the noise are numbers.
-func (m *motion) finite() bool {
+// finite reports whether the stiffness and the noise are finite.
+func (m *linearDynamics) finite() bool {
 	var total mat.Dense
 	total.Add(m.whole.fresh, m.whole.stale)
 	return finite(m.whole.fresh) && finite(m.whole.stale) && finite(&total) && finite(m.whole.noise)
 }
 
-// tooLarge says why the dynamics is not computed; "" where it is.
-func (m *motion) tooLarge() string {
+// tooLarge returns the reason why the dynamics is not computed, "" where it is.
+func (m *linearDynamics) tooLarge() string {
 	n := m.whole.dim()
 	if n+1 > maxClasses {
 		return "more than 64 distinct arms"
@@ -110,8 +110,8 @@ func (m *motion) tooLarge() string {
 	return ""
 }
 
-// dynamics fills in everything about the motion but variances and thresholds.
-func (m *motion) dynamics() Dynamics {
+// dynamics returns the dynamics without its variances and thresholds.
+func (m *linearDynamics) dynamics() Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
 	values := m.multipliers()
 	if len(values) > 0 {
@@ -132,12 +132,12 @@ func (m *motion) dynamics() Dynamics {
 	return d
 }
 
-// multipliers returns the multipliers of all modes, sorted; nil where those of
-// one are not known, without which the largest is not.
-func (m *motion) multipliers() []complex128 {
+// multipliers returns the multipliers of all modes, sorted by sortMultipliers; nil
+// where those of one mode are not known, because the largest is then not known.
+func (m *linearDynamics) multipliers() []complex128 {
 	var values []complex128
 	if m.coupled {
-		if values = multipliers(m.whole.period()); values == nil {
+		if values = multipliers(m.whole.monodromy()); values == nil {
 			return nil
 		}
 	}
@@ -154,24 +154,24 @@ func (m *motion) multipliers() []complex128 {
 	return values
 }
 
-// onsetRate returns the smallest learning rate at which a mode rings.
-func (m *motion) onsetRate() threshold {
+// onsetRate returns the smallest learning rate at which a mode oscillates.
+func (m *linearDynamics) onsetRate() threshold {
 	return m.least((*linear).onsetRate, (*scalar).onsetRate)
 }
 
 // criticalRate returns the smallest learning rate at which a mode is not stable.
-func (m *motion) criticalRate() threshold {
+func (m *linearDynamics) criticalRate() threshold {
 	return m.least((*linear).criticalRate, (*scalar).criticalRate)
 }
 
 // criticalInterval returns the smallest refresh interval at which a mode is not
 // stable.
-func (m *motion) criticalInterval() threshold {
+func (m *linearDynamics) criticalInterval() threshold {
 	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
 }
 
-// least returns the least threshold of the modes.
-func (m *motion) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
+// least returns the smallest threshold of all modes.
+func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
 	least := never
 	if m.coupled {
 		least = ofWhole(m.whole)
@@ -182,12 +182,12 @@ func (m *motion) least(ofWhole func(*linear) threshold, ofPart func(*scalar) thr
 	return least
 }
 
-// multipliers returns the multipliers of one mode.
+// multipliers returns the multipliers of one mode; nil where they are not finite.
 func (s *scalar) multipliers() []complex128 {
 	if s.lag.Kind == Delay {
-		return multipliers(s.linear().period())
+		return multipliers(s.linear().monodromy())
 	}
-	m, _ := s.block(s.rate)
+	m, _ := s.monodromy(s.rate)
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	disc := 0.25*tr*tr - det
 	if math.IsNaN(disc) || math.IsInf(disc, 0) {
@@ -205,12 +205,12 @@ func (s *scalar) multipliers() []complex128 {
 }
 
 // dampingRatio returns ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
-// multipliers of a period, sorted; it does not depend on the period's length
-// unless a rotation by more than half a turn aliases. Of a complex pair
-// −Re s/|s|; on-policy all pairs of a heavy ball have the modulus √μ, and the one
-// that turns fastest, the stiffest mode's, is taken. ok is false where either is negative, where there is only one (a
-// second below 1e-12 of it is rounding), and where one decays and the other does
-// not.
+// multipliers of a period, sorted. It does not depend on the period's length
+// unless a rotation by more than half a turn aliases. For a complex pair it is
+// −Re s/|s|; on-policy all pairs of a heavy ball have the modulus √μ, and the pair
+// that rotates fastest, the stiffest mode's, counts. ok is false where either is
+// negative, where there is only one (a second below 1e-12 of the first is
+// rounding), and where one decays and the other does not.
 func dampingRatio(values []complex128) (ratio float64, ok bool) {
 	if len(values) < 2 || values[0] == 0 {
 		return 0, false
@@ -235,8 +235,8 @@ func dampingRatio(values []complex128) (ratio float64, ok bool) {
 	return -(a + b) / (2 * math.Sqrt(a*b)), true
 }
 
-// sortMultipliers puts the largest modulus first, of a conjugate pair the one
-// with positive imaginary part.
+// sortMultipliers sorts by decreasing modulus, then by decreasing real part; of a
+// conjugate pair the one with positive imaginary part comes first.
 func sortMultipliers(values []complex128) {
 	slices.SortStableFunc(values, func(a, b complex128) int {
 		if c := compare(cmplx.Abs(b), cmplx.Abs(a)); c != 0 {

@@ -8,6 +8,7 @@ import (
 // complexMatrix is a square matrix by rows.
 type complexMatrix [][]complex128
 
+// newComplexMatrix returns the n×n matrix of zeros.
 func newComplexMatrix(n int) complexMatrix {
 	m := make(complexMatrix, n)
 	for i := range m {
@@ -16,13 +17,12 @@ func newComplexMatrix(n int) complexMatrix {
 	return m
 }
 
-// maxSweeps is the number of QR sweeps that one eigenvalue may take; three are
-// usual.
+// maxSweeps is the largest number of QR sweeps per eigenvalue; three are usual.
 const maxSweeps = 60
 
 // eigenvalues returns the eigenvalues, by the QR algorithm with Wilkinson's
 // shifts on the Hessenberg form (Golub and Van Loan, Matrix Computations, §7.4,
-// §7.5); nil where it does not converge, as with entries that are no numbers. m
+// §7.5); nil where it does not converge, as with entries that are not finite. m
 // is overwritten.
 func (m complexMatrix) eigenvalues() []complex128 {
 	for column := range len(m) {
@@ -36,7 +36,7 @@ func (m complexMatrix) eigenvalues() []complex128 {
 	rotations := make([]rotation, len(m))
 	for sweeps := 0; len(m) > 0; {
 		n := len(m)
-		first := n - 1 // of the last block without a negligible subdiagonal
+		first := n - 1 // row of the last block without a negligible subdiagonal
 		for first > 0 && !(cmplx.Abs(m[first][first-1]) <= 1e-16*(cmplx.Abs(m[first][first])+cmplx.Abs(m[first-1][first-1]))) {
 			first--
 		}
@@ -50,11 +50,11 @@ func (m complexMatrix) eigenvalues() []complex128 {
 		}
 		shift := m[n-1][n-1]
 		if sweeps%10 == 0 {
-			shift += m[n-1][n-2] // leaves what has got into a circle
+			shift += m[n-1][n-2] // an exceptional shift, against cycles
 		} else {
 			shift = closerEigenvalue(m[n-2][n-2], m[n-2][n-1], m[n-1][n-2], m[n-1][n-1])
 		}
-		// QR of the block less the shift, and RQ plus the shift.
+		// QR of the block minus the shift, then RQ plus the shift.
 		for i := first; i < n; i++ {
 			m[i][i] -= shift
 		}
@@ -89,7 +89,7 @@ func closerEigenvalue(a, b, c, d complex128) complex128 {
 // rotation is the unitary [[c, s], [−s̄, c̄]].
 type rotation struct{ c, s complex128 }
 
-// givens returns the rotation that takes (x, y) to (|(x, y)|, 0).
+// givens returns the rotation that maps (x, y) to (|(x, y)|, 0).
 func givens(x, y complex128) rotation {
 	size := complex(cmplx.Abs(complex(cmplx.Abs(x), cmplx.Abs(y))), 0)
 	if size == 0 {
@@ -98,14 +98,14 @@ func givens(x, y complex128) rotation {
 	return rotation{cmplx.Conj(x) / size, cmplx.Conj(y) / size}
 }
 
-// rows applies the rotation to two rows, from the left.
+// rows multiplies two rows by the rotation, from the left.
 func (g rotation) rows(x, y []complex128) {
 	for j := range x {
 		x[j], y[j] = g.c*x[j]+g.s*y[j], cmplx.Conj(g.c)*y[j]-cmplx.Conj(g.s)*x[j]
 	}
 }
 
-// columns applies its inverse to columns i and j, from the right.
+// columns multiplies columns i and j by the inverse rotation, from the right.
 func (g rotation) columns(m complexMatrix, i, j int) {
 	for _, row := range m {
 		row[i], row[j] = cmplx.Conj(g.c)*row[i]+cmplx.Conj(g.s)*row[j], g.c*row[j]-g.s*row[i]

@@ -18,16 +18,14 @@ import (
 // in 1/G they are the solutions of Newton's method started from the zeros of its
 // leading term and from the reference.
 func FixedPoints(p Params) []FixedPoint {
-	newModel(&p) // refuses what is no bandit
-	f := fold(p)
+	f := fold(p.checked())
 	return f.points(f.fixedPoints())
 }
 
 // Reached returns the fixed point that the on-policy mean field
 // dθ/dt = E[g](θ, θ) reaches from the reference, or false if it reaches none.
 func Reached(p Params) (FixedPoint, bool) {
-	newModel(&p)
-	f := fold(p)
+	f := fold(p.checked())
 	logits := f.reached()
 	if logits == nil {
 		return FixedPoint{}, false

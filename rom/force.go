@@ -12,6 +12,10 @@ import "math"
 // KL part is exact in every case: a sampled estimator averages to
 // κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
+	p = p.checked()
+	checkLogits("dst", dst, len(p.Arms))
+	checkLogits("theta", theta, len(p.Arms))
+	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
 	m.meanForce(dst)

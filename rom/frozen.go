@@ -8,15 +8,17 @@ import "math"
 // dominant multipliers are a complex pair (or, without momentum, the one
 // dominant multiplier turns negative).
 
-// blockSums are s = Σ_{j<K} μ^j = (1−μ^K)/(1−μ), a = Σ_{i≤K} s_i =
-// (K−μs)/(1−μ) and μ^K: a block of K steps under a constant unit force leaves
-// the velocity s and has moved x by a (heavy ball, η = 1).
+// blockSums holds sums over a block of K steps. Under a constant unit force a heavy
+// ball with η = 1 that starts at rest ends the block with velocity s, displaced by a.
 type blockSums struct {
-	mu, s, a, power float64
-	k               int
+	mu    float64 // μ
+	s     float64 // Σ_{j<K} μ^j = (1−μ^K)/(1−μ)
+	a     float64 // Σ_{i≤K} s_i = (K−μs)/(1−μ)
+	power float64 // μ^K
+	k     int     // K ≥ 0
 }
 
-// next extends the sums by one step.
+// next returns the sums of a block longer by one step.
 func (b blockSums) next() blockSums {
 	b.k++
 	b.s += b.power
@@ -25,6 +27,8 @@ func (b blockSums) next() blockSums {
 	return b
 }
 
+// newBlockSums returns the sums of K = k steps, step by step up to 64 and by the
+// closed forms beyond.
 func newBlockSums(mu float64, k int) blockSums {
 	if k <= 64 {
 		b := blockSums{mu: mu, power: 1}
@@ -38,11 +42,11 @@ func newBlockSums(mu float64, k int) blockSums {
 	return blockSums{mu: mu, s: s, a: (float64(k) - mu*s) / (1 - mu), power: power, k: k}
 }
 
-// threshold returns the smaller of flip and Neimark–Sacker,
+// threshold returns κ*, the smaller of the flip and the Neimark–Sacker threshold,
 //
-//	flip 2(1+μ^K)/(c(1+μ^K) − νs²),  N–S (1−μ^K)/(νs² − μ^K c)
+//	flip 2(1+μ^K)/(c(1+μ^K) − νs²),  Neimark–Sacker (1−μ^K)/(νs² − μ^K c),
 //
-// the latter where it is positive, with c = a, ν = μ for the heavy ball and
+// the latter only where it is positive, with c = a, ν = μ for the heavy ball and
 // c = K + μa, ν = μ² for Nesterov.
 func (b blockSums) threshold(method Method) float64 {
 	c, nu := b.gains(method)
@@ -53,13 +57,14 @@ func (b blockSums) threshold(method Method) float64 {
 	return flip
 }
 
-// onset returns ((√(Ks) − s√ν)/c)².
+// onset returns κ_osc = ((√(Ks) − s√ν)/c)², c and ν as in threshold.
 func (b blockSums) onset(method Method) float64 {
 	c, nu := b.gains(method)
 	r := (math.Sqrt(float64(b.k)*b.s) - b.s*math.Sqrt(nu)) / c
 	return r * r
 }
 
+// gains returns c and ν of threshold.
 func (b blockSums) gains(method Method) (c, nu float64) {
 	if method == Nesterov {
 		return float64(b.k) + b.mu*b.a, b.mu * b.mu
@@ -67,25 +72,26 @@ func (b blockSums) gains(method Method) (c, nu float64) {
 	return b.a, b.mu
 }
 
-// BlockThreshold is κ* of the heavy ball refreshed every k ≥ 1 steps. On-policy
-// (k = 1) 2(1+μ); μ = 0: 2/k.
+// BlockThreshold returns κ* of the heavy ball refreshed every k ≥ 1 steps,
+// 0 ≤ μ < 1. On-policy (k = 1) it is 2(1+μ), for μ = 0 it is 2/k.
 func BlockThreshold(mu float64, k int) float64 { return newBlockSums(mu, k).threshold(HeavyBall) }
 
-// BlockOnset is κ_osc of the heavy ball refreshed every k ≥ 1 steps:
-// ((√(Ks) − s√μ)/a)². On-policy (1−√μ)²; μ = 0: 1/k.
+// BlockOnset returns κ_osc of the heavy ball refreshed every k ≥ 1 steps,
+// ((√(Ks) − s√μ)/a)², 0 ≤ μ < 1. On-policy it is (1−√μ)², for μ = 0 it is 1/k.
 func BlockOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(HeavyBall) }
 
-// NesterovThreshold is κ* of Nesterov's momentum refreshed every k ≥ 1 steps.
-// On-policy 2(1+μ)/(1+2μ).
+// NesterovThreshold returns κ* of Nesterov's momentum refreshed every k ≥ 1 steps,
+// 0 ≤ μ < 1. On-policy it is 2(1+μ)/(1+2μ).
 func NesterovThreshold(mu float64, k int) float64 { return newBlockSums(mu, k).threshold(Nesterov) }
 
-// NesterovOnset is κ_osc of Nesterov's momentum refreshed every k ≥ 1 steps:
-// ((√(Ks) − μs)/(K+μa))². On-policy ((1−μ)/(1+μ))².
+// NesterovOnset returns κ_osc of Nesterov's momentum refreshed every k ≥ 1 steps,
+// ((√(Ks) − μs)/(K+μa))², 0 ≤ μ < 1. On-policy it is ((1−μ)/(1+μ))².
 func NesterovOnset(mu float64, k int) float64 { return newBlockSums(mu, k).onset(Nesterov) }
 
-// DelayThreshold is κ* of the heavy ball with the constant delay τ ≥ 0:
-// 2 sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with
-// (τ+½)w + atan2(μ sin w, 1 − μcos w) = π/2. τ = 0: 2(1+μ); τ = 1: 1−μ.
+// DelayThreshold returns κ* of the heavy ball with the constant delay τ ≥ 0,
+// 0 ≤ μ < 1: 2 sin(w/2)√(1 − 2μcos w + μ²) at the smallest w > 0 with
+// (τ+½)w + atan2(μ sin w, 1 − μcos w) = π/2. For τ = 0 it is 2(1+μ), for τ = 1 it
+// is 1−μ.
 func DelayThreshold(mu float64, tau int) float64 {
 	if tau == 0 {
 		return 2 * (1 + mu)
@@ -98,9 +104,9 @@ func DelayThreshold(mu float64, tau int) float64 {
 	return 2 * math.Sin(w/2) * math.Hypot(1-mu, 2*math.Sqrt(mu)*math.Sin(w/2))
 }
 
-// DelayOnset is κ_osc of the heavy ball with the constant delay τ ≥ 0: the
-// maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), which the larger root of
-// (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0 attains. τ = 0: (1−√μ)².
+// DelayOnset returns κ_osc of the heavy ball with the constant delay τ ≥ 0,
+// 0 ≤ μ < 1: the maximum over z in (μ, 1) of z^{τ−1}(1−z)(z−μ), attained at the
+// larger root of (τ+1)z² − τ(1+μ)z + (τ−1)μ = 0. For τ = 0 it is (1−√μ)².
 func DelayOnset(mu float64, tau int) float64 {
 	if tau == 0 {
 		r := 1 - math.Sqrt(mu)
@@ -111,10 +117,12 @@ func DelayOnset(mu float64, tau int) float64 {
 	return math.Pow(z, n-1) * (1 - z) * (z - mu)
 }
 
-// BetaCritical is β_c(z_ref), the smallest penalty with an interior fixed point
-// of two 0/1 arms under the std scale, exact KL and G = ∞ (docs/theory.md §3):
-// the fixed points solve 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of
-// 2cosh(L/2)/(L − L_ref), sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
+// BetaCritical returns β_c(z_ref), the smallest penalty with an interior fixed point
+// of two arms with the constant rewards 0 and 1 under GroupStd, exact KL and G = ∞
+// (docs/theory.md §3). refGap is z_ref, the reference's logit of the better arm
+// minus that of the other, finite. The fixed points solve
+// 2cosh(L/2) = β(L − L_ref), so β_c is the minimum of 2cosh(L/2)/(L − L_ref):
+// sinh(L/2) at the root of (L − L_ref)tanh(L/2) = 2.
 func BetaCritical(refGap float64) float64 {
 	f := func(l float64) float64 { return (l-refGap)*math.Tanh(l/2) - 2 }
 	low := max(refGap, 0)

@@ -7,28 +7,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// linear is the motion about a fixed point to first order (docs/theory.md §5)
-// in n reduced coordinates, an orthonormal basis of what the policy sees:
+// linear is the recursion of small displacements x from a fixed point
+// (docs/theory.md §5) in n reduced coordinates, an orthonormal basis of the centred
+// logits:
 //
 //	g_t = −Λ_f x_t − Λ_s x_old + ξ_t,   Cov ξ = noise
 //	heavy ball  v′ = μv + g,  x′ = x + ηv′
 //	Nesterov    v′ = μv + g,  x′ = x + η(g + μv′)
 type linear struct {
-	fresh, stale *mat.Dense // n×n
-	noise        *mat.Dense // n×n
+	fresh, stale *mat.Dense // Λ_f and Λ_s, n×n
+	noise        *mat.Dense // Cov ξ, n×n
 	method       Method     // heavy ball or Nesterov
-	rate         float64    // η
-	momentum     float64    // μ
+	rate         float64    // η > 0
+	momentum     float64    // μ within [0, 1)
 	lag          Lag
 }
 
+// dim returns n.
 func (l *linear) dim() int {
 	n, _ := l.fresh.Dims()
 	return n
 }
 
-// gain returns what multiplies the force and the velocity in the step of x:
-// x′ = x + η(a g + b v), a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
+// gain returns the coefficients a of the force and b of the velocity in the step of
+// x, x′ = x + η(a g + b v): a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
 // for Nesterov.
 func (l *linear) gain() (force, velocity float64) {
 	if l.method == Nesterov {
@@ -37,7 +39,7 @@ func (l *linear) gain() (force, velocity float64) {
 	return 1, l.momentum
 }
 
-// snapshots returns how many past positions the state carries beside (x, v):
+// memory returns the number of past positions in the state, besides (x, v):
 // 1 for a block (x_old), τ for a delay (x_{t−1}, …, x_{t−τ}).
 func (l *linear) memory() int {
 	if l.lag.Kind == Block {
@@ -46,9 +48,9 @@ func (l *linear) memory() int {
 	return l.lag.Age
 }
 
-// step returns the map of one optimizer step on the state: (x, v, x_old) inside
-// a block, the companion (x_t, v_t, x_{t−1}, …, x_{t−τ}) with a delay; and Γ,
-// how the noise enters it.
+// step returns the matrix A of one optimizer step, s′ = A s + Γ ξ, and Γ. The state s
+// is (x, v, x_old) inside a block and (x_t, v_t, x_{t−1}, …, x_{t−τ}) with a delay,
+// where A is the companion matrix.
 func (l *linear) step() (a, gamma *mat.Dense) {
 	n := l.dim()
 	force, velocity := l.gain()
@@ -89,9 +91,10 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 	return a, gamma
 }
 
-// period returns the map whose multipliers decide stability: of one refresh
-// period on (x, v), M = P A^K E, or the companion itself with a delay.
-func (l *linear) period() *mat.Dense {
+// monodromy returns the monodromy matrix, whose eigenvalues are the multipliers: the
+// map of one refresh period on (x, v), M = P A^K E, or the companion matrix with a
+// delay.
+func (l *linear) monodromy() *mat.Dense {
 	a, _ := l.step()
 	if l.lag.Kind == Delay {
 		return a
@@ -99,8 +102,8 @@ func (l *linear) period() *mat.Dense {
 	return l.refresh(power(a, l.lag.Age))
 }
 
-// refresh returns P M E of a map M on (x, v, x_old): E copies x into x_old, P
-// forgets x_old.
+// refresh returns P M E of a map M on (x, v, x_old): E copies x into x_old, P drops
+// x_old.
 func (l *linear) refresh(m *mat.Dense) *mat.Dense {
 	n := l.dim()
 	out := mat.NewDense(2*n, 2*n, nil)
@@ -136,6 +139,7 @@ func power(m *mat.Dense, k int) *mat.Dense {
 	return out
 }
 
+// identity returns the n×n identity matrix.
 func identity(n int) *mat.Dense {
 	m := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -144,12 +148,11 @@ func identity(n int) *mat.Dense {
 	return m
 }
 
-// finite reports whether every entry of m is a number.
+// finite reports whether every entry of m is finite.
 func finite(m *mat.Dense) bool { return isFinite(m.RawMatrix().Data) }
 
-// multipliers returns the eigenvalues of m, largest modulus first, of a
-// conjugate pair the one with positive imaginary part first; nil where m is not
-// finite, or where the QR iteration does not converge.
+// multipliers returns the eigenvalues of m, sorted by sortMultipliers; nil where m is
+// not finite, or where the QR iteration does not converge.
 func multipliers(m *mat.Dense) (values []complex128) {
 	if !finite(m) {
 		return nil
@@ -168,9 +171,10 @@ func multipliers(m *mat.Dense) (values []complex128) {
 	return values
 }
 
-// unconverged reports whether what gonum panicked with, if it did, is that the QR
-// iteration did not converge: after small matrices that rarely do not, its
-// Dhseqr calls Dlaqr04 with a slice of the wrong length. Any other panic goes on.
+// unconverged reports whether gonum panicked because the QR iteration did not
+// converge, given the value recovered (nil: no panic). For the few small matrices
+// that do not, its Dhseqr calls Dlaqr04 with a slice of the wrong length. Any other
+// panic is raised again.
 func unconverged(panicked any) bool {
 	switch panicked {
 	case nil:
@@ -181,8 +185,8 @@ func unconverged(panicked any) bool {
 	panic(panicked)
 }
 
-// radius returns the spectral radius of m; +Inf where m, a power of something
-// finite, is not finite; NaN where the QR iteration does not converge.
+// radius returns the spectral radius of m: +Inf where m is not finite, as a power of
+// a finite matrix can be, and NaN where the QR iteration does not converge.
 func radius(m *mat.Dense) float64 {
 	if !finite(m) {
 		return math.Inf(1)

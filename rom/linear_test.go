@@ -40,11 +40,11 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 				}
 				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: Lag{Block, k}}
 				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
-					if r := radius(l.at(share*closed, k).period()); r >= 1 {
+					if r := radius(l.at(share*closed, k).monodromy()); r >= 1 {
 						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
 					}
 				}
-				if r := radius(l.at((1+1e-7)*closed, k).period()); r < 1 {
+				if r := radius(l.at((1+1e-7)*closed, k).monodromy()); r < 1 {
 					t.Errorf("method %v μ %v K %d: radius %v above the threshold", method, mu, k, r)
 				}
 			}
@@ -54,10 +54,10 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 				}
 				closed := DelayThreshold(mu, tau)
 				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: Lag{Delay, tau}}
-				if r := radius(l.at((1-1e-7)*closed, tau).period()); r >= 1 {
+				if r := radius(l.at((1-1e-7)*closed, tau).monodromy()); r >= 1 {
 					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
 				}
-				if r := radius(l.at((1+1e-7)*closed, tau).period()); r < 1 {
+				if r := radius(l.at((1+1e-7)*closed, tau).monodromy()); r < 1 {
 					t.Errorf("delay %d μ %v: radius %v above the threshold", tau, mu, r)
 				}
 			}
@@ -79,8 +79,8 @@ func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 			{Lag{Block, 1}, Nesterov, NesterovOnset(mu, 1)}, {Lag{Block, 7}, Nesterov, NesterovOnset(mu, 7)},
 		} {
 			l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: c.method, momentum: mu, lag: c.lag}
-			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Age).period())[0]
-			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Age).period())[0]
+			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Age).monodromy())[0]
+			above := multipliers(l.at(c.onset*(1+1e-6), c.lag.Age).monodromy())[0]
 			if imag(below) != 0 || real(below) < 0 || imag(above) == 0 {
 				t.Errorf("μ %v %+v %v: %v below, %v above the onset", mu, c.lag, c.method, below, above)
 			}
@@ -105,7 +105,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 		found := s.criticalRate()
 		critical := found.at
 		l := s.linear()
-		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Age).period()) }
+		at := func(rate float64) float64 { return radius(l.at(rate, s.lag.Age).monodromy()) }
 		end := min(critical, 6) // where none is known, up to the limit
 		for i := 1; i < 40; i++ {
 			rate := end * float64(i) / 40
@@ -127,7 +127,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 			shortest = 0
 		}
 		for age := shortest; age < 40 && float64(age) <= interval.at; age++ {
-			r := radius(l.at(s.rate, age).period())
+			r := radius(l.at(s.rate, age).monodromy())
 			if interval.known && float64(age) == interval.at {
 				if r < 1-1e-9 {
 					t.Fatalf("%+v: radius %v at the critical interval %d", s, r, age)
@@ -158,7 +158,7 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 		}
 		rule := sufficientRule([]scalar{s})
 		s.rate = *rule.CriticalLearningRate * rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
-		if r := radius(s.linear().period()); r > 1+1e-10 {
+		if r := radius(s.linear().monodromy()); r > 1+1e-10 {
 			t.Fatalf("%+v: radius %v", s, r)
 		}
 	})
@@ -231,10 +231,10 @@ func TestFoldingChangesNothing(t *testing.T) {
 			folded := Predict(p)
 			whole := unmerged(p)
 			f := fold(p)
-			r := newRest(whole, f.arms(f.reached()))
-			m := r.newMotion(p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+			r := newLinearization(whole, f.arms(f.reached()))
+			m := r.newLinearDynamics(p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
 			want := Prediction{ForceKind: Exact, Exact: Dynamics{Scope: Scope{In: true}}}
-			values := multipliers(m.whole.period())
+			values := multipliers(m.whole.monodromy())
 			for i, z := range folded.Exact.Multipliers {
 				// Sorting may exchange equal moduli, and the copies of a symmetric
 				// multiplier are n-fold eigenvalues, which differ by at most the square
@@ -267,8 +267,8 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 	for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
 		p.Lag = lag
 		f := fold(p)
-		r := newRest(f, f.reached())
-		m := r.newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
+		r := newLinearization(f, f.reached())
+		m := r.newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil)
 		if m.coupled {
 			t.Fatal("the modes of a frozen force are coupled")
 		}
@@ -278,7 +278,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		}
 		near(t, "critical rate", m.whole.criticalRate().at, rate.at, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
-		// root, against the threshold 1e-6 of rings.
+		// root, against the threshold 1e-6 of oscillates.
 		near(t, "onset", m.whole.onsetRate().at, onset.at, 1e-5)
 		if k := m.whole.criticalInterval(); least.at < 30 && k != least {
 			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
@@ -303,7 +303,7 @@ func TestRings(t *testing.T) {
 		{[]complex128{0.9, -1e-9, 0, 0}, false},
 		{[]complex128{-0.9}, true},
 	} {
-		if got := rings(c.values, 2); got != c.want {
+		if got := oscillates(c.values, 2); got != c.want {
 			t.Errorf("%v rings: %v", c.values, got)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // lyapunov solves X = A X Aᵀ + Q for a stable A and a symmetric Q by doubling:
-// X ← X + A X Aᵀ, A ← A², which after k rounds holds 2^k terms of the series
+// X ← X + A X Aᵀ, A ← A². After k rounds X is the sum of 2^k terms of the series
 // Σ A^i Q A^iᵀ. ok is false where the series does not converge or the residual
 // ‖X − A X Aᵀ − Q‖ exceeds 1e-9 ‖X‖.
 func lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
@@ -28,7 +28,7 @@ func lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 		next.Mul(factor, factor)
 		factor = &next
 	}
-	// Symmetric by construction but for rounding.
+	// X is symmetric except for rounding.
 	for i := range n {
 		for j := range i {
 			v := 0.5 * (x.At(i, j) + x.At(j, i))
@@ -51,16 +51,18 @@ func congruence(a, x *mat.Dense) *mat.Dense {
 	return &out
 }
 
-// stationary is the linear stationary law of a motion: its covariances in the
-// state's coordinates at the start of a period (block: of (x, v) at a refresh,
-// before x is copied; delay: of the companion).
+// stationary is the stationary law of a linear recursion s′ = A s + Γ ξ, s the state
+// of linear.step.
 type stationary struct {
 	*linear
-	a, gamma, noise *mat.Dense // one step, how noise enters, Γ Cov Γᵀ
-	start           *mat.Dense
+	a, gamma *mat.Dense // A and Γ
+	noise    *mat.Dense // Γ Cov[ξ] Γᵀ
+	// start is the covariance at the start of a period: of (x, v) at a refresh
+	// (block), or of s (delay).
+	start *mat.Dense
 }
 
-// stationary returns the law; ok is false where there is none.
+// stationary returns the stationary law; ok is false where lyapunov finds none.
 func (l *linear) stationary() (law stationary, ok bool) {
 	law = stationary{linear: l}
 	law.a, law.gamma = l.step()
@@ -69,7 +71,7 @@ func (l *linear) stationary() (law stationary, ok bool) {
 		law.start, ok = lyapunov(law.a, law.noise)
 		return law, ok
 	}
-	// Noise gathered through a block, W_K = Σ_{j<K} A^j Q A^jᵀ.
+	// The noise of a whole block, W_K = Σ_{j<K} A^j Q A^jᵀ.
 	n := l.dim()
 	size, _ := law.a.Dims()
 	gathered := mat.NewDense(size, size, nil)
@@ -77,12 +79,13 @@ func (l *linear) stationary() (law stationary, ok bool) {
 		gathered = congruence(law.a, gathered)
 		gathered.Add(gathered, law.noise)
 	}
-	law.start, ok = lyapunov(l.period(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
+	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
 	return law, ok
 }
 
 // phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of
-// a refresh period, that of the refresh first; once with a delay.
+// a refresh period, beginning with the step of the refresh; with a delay it calls
+// visit once.
 func (s *stationary) phases(visit func(joint *mat.Dense)) {
 	n := s.dim()
 	if s.lag.Kind == Delay {
@@ -121,7 +124,8 @@ func (s *stationary) timeAverage() *mat.Dense {
 	return sum
 }
 
-// pick returns the covariance of the state's first block and its block old.
+// pick returns the covariance, 2n×2n, of the n coordinates of a state's first block and
+// those of its block number old.
 func pick(x *mat.Dense, n, old int) *mat.Dense {
 	out := mat.NewDense(2*n, 2*n, nil)
 	at := func(i int) int {

@@ -6,18 +6,26 @@ import (
 	"slices"
 )
 
-// MeanField runs θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps steps from rest
-// at init and calls visit at t = 0 … steps with the logits (valid during the
-// call). It is the exact law of the simulator at G = ∞, and the limit of many
-// groups per step at finite G; LeadingOrder where the mean force is. It is out
-// of scope from the step on whose state is no longer finite, which is not
-// visited.
+// MeanField computes θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps ≥ 0 optimizer
+// steps from the logits init, one per arm, with zero velocity. It calls visit at
+// t = 0 … steps with the logits, which are valid during the call only.
 //
-// Adam divides by the root of its second moment, which a finite group's noise
-// enters: E[g²] = (E g)² + Var g, averaged over groups. That is leading order.
+// Its kind is Exact where the mean force is: the exact law of the simulator at
+// G = ∞, and at finite G the limit of many groups per step. Else it is
+// LeadingOrder. The scope is out if a state is not finite; the run ends there,
+// without visiting that state.
+//
+// Adam divides by the root of its second moment, to which the noise of finite
+// groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is leading
+// order.
 func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
-	m := newModel(&p)
+	p = p.checked()
+	p.Optimizer.check()
+	p.Lag.check()
 	arms := len(p.Arms)
+	checkLogits("init", init, arms)
+	want(steps >= 0, "steps", steps, "at least 0")
+	m := newModel(&p)
 	theta := slices.Clone(init)
 	force := make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
@@ -67,12 +75,12 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	return kind, Scope{In: true}
 }
 
-// isFinite reports whether every entry of x is a number.
+// isFinite reports whether every entry of x is finite.
 func isFinite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// rate returns the learning rate of step t.
+// rate returns the learning rate of step t ≥ 0; see Optimizer.
 func (o *Optimizer) rate(t int) float64 {
 	if t < o.Warmup {
 		return o.Rate * float64(t+1) / float64(o.Warmup)
@@ -90,13 +98,16 @@ func (o *Optimizer) rate(t int) float64 {
 	return o.Rate
 }
 
-// snapshots remembers the logits that the lag may ask for within a run: with a
-// delay as long as the run, the first throughout.
+// snapshots stores past logits of a run for the behaviour policy: the last snapshot
+// (block), or those of the last τ steps and the present one (delay), never more
+// than the run has.
 type snapshots struct {
 	lag  Lag
-	ring [][]float64
+	ring [][]float64 // with a delay the logits of step t are at t modulo its length
 }
 
+// newSnapshots returns the snapshots of a run of the given number of steps that starts
+// at init.
 func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
 	n := 1
 	if lag.Kind == Delay {
@@ -109,8 +120,9 @@ func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
 	return s
 }
 
-// at returns θ_old of step t, called once a step with that step's logits: those
-// of the last multiple of K (block), or of step max(t−τ, 0) (delay).
+// at stores the logits theta of step t and returns θ_old: the logits of the last
+// multiple of K (block), or of step max(t−τ, 0) (delay). It has to be called once
+// in every step.
 func (s *snapshots) at(t int, theta []float64) []float64 {
 	if s.lag.Kind == Block {
 		if t%s.lag.Age == 0 {

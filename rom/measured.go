@@ -1,7 +1,6 @@
 package rom
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -39,18 +38,6 @@ const (
 	// much.
 	measuredMixing = 1e-6
 )
-
-// check refuses matrices that are not A×A, their caller's mistake.
-func (m *Measured) check(arms int) {
-	if m == nil {
-		return
-	}
-	for _, part := range []*mat.Dense{m.Fresh, m.Stale} {
-		if rows, columns := part.Dims(); rows != arms || columns != arms {
-			panic(fmt.Sprintf("rom: a measured stiffness of %d×%d for %d arms", rows, columns, arms))
-		}
-	}
-}
 
 // linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed
 // forms.

@@ -1,13 +1,9 @@
 package rom
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// model is Params made ready for computing: checked, and with what does not
-// depend on the logits worked out once. It owns scratch space, so it serves
-// one goroutine.
+// model is a completed Params with everything that does not depend on the logits
+// precomputed. It owns scratch space, so only one goroutine may use it.
 type model struct {
 	*Params
 	size      float64   // G; +Inf where infinite
@@ -23,15 +19,17 @@ type model struct {
 	baseline  float64 // G/(G−1) for leave-one-out, else 1
 	deviation float64 // sample over population standard deviation
 
-	now, past policy
+	now, past policy    // π and π_old
 	up, down  []float64 // w⁺_a, w⁻_a
 	kappa     []float64 // κ_a of a sampled KL estimator
-	x, y      []float64
-	weights   []float64
-	states    []partial
+
+	// Scratch space.
+	x, y    []float64 // one entry per arm
+	weights []float64 // binomial probabilities
+	states  []partial // one per arm
 }
 
-// policy is a softmax and its logarithm.
+// policy is a softmax and its logarithm, one entry per arm.
 type policy struct {
 	probs, logs []float64
 }
@@ -45,21 +43,9 @@ func (p *policy) set(theta []float64) {
 	logSoftmax(p.logs, theta)
 }
 
-// newModel checks p, whose flaws are its caller's mistakes.
+// newModel returns the model of p, which Params.checked has completed.
 func newModel(p *Params) *model {
 	arms := len(p.Arms)
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			panic("rom: " + fmt.Sprintf(format, args...))
-		}
-	}
-	check(arms >= 2, "%d arms, want 2 or more", arms)
-	check(len(p.Reference) == arms, "%d reference logits for %d arms", len(p.Reference), arms)
-	check(p.GroupSize == Infinite || p.GroupSize >= 2, "group size %d", p.GroupSize)
-	check(p.Groups >= 1, "%d groups per step", p.Groups)
-	check(p.Strength >= 0 && p.Epsilon >= 0, "strength %v, epsilon %v", p.Strength, p.Epsilon)
-	check(p.Factors.Stiffness > 0 && p.Factors.Noise >= 0 && p.Factors.Lag >= 0 && p.Factors.Mass > 0,
-		"factors %+v; Unit leaves the theory as derived", p.Factors)
 	m := &model{
 		Params:    p,
 		size:      math.Inf(1),
@@ -89,7 +75,8 @@ func newModel(p *Params) *model {
 	return m
 }
 
-// kind says how this bandit's force is known.
+// kind returns the kind of this bandit's force: Exact where rewards take two values
+// and for G = ∞, else LeadingOrder in 1/G.
 func (m *model) kind() Kind {
 	if m.success != nil || m.GroupSize == Infinite {
 		return Exact
@@ -97,8 +84,8 @@ func (m *model) kind() Kind {
 	return LeadingOrder
 }
 
-// weigh sets the importance weights of every arm, by the sign of the
-// advantage. An arm that the snapshot cannot draw has weight 0.
+// weigh sets the importance weights of every arm for positive (up) and negative
+// (down) advantages. An arm with π_old = 0 has weight 0.
 func (m *model) weigh() {
 	for a, old := range m.past.probs {
 		w := 1.0
@@ -129,8 +116,8 @@ func (m *model) anchor() *policy {
 }
 
 // score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
-// log π/π_ref (k2) or 1 − π_ref/π (k3); 0 for the exact gradient and where the
-// arm cannot be drawn.
+// log π/π_ref (k2) or 1 − π_ref/π (k3); 0 for the exact gradient, for β = 0 and
+// for an arm with π_old = 0.
 func (m *model) score() {
 	at := m.anchor()
 	for a := range m.kappa {

@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Modes returns the modes of Λ_f + Λ_s on the centred subspace, stiffest
-// first; A−1 of them. The total stiffness is symmetric wherever rewards take
-// two values; where it is not, a complex pair is given by its real part, each
-// of the two by the real or the imaginary part of the eigenvectors.
+// Modes returns the A−1 modes of Λ_f + Λ_s on the centred subspace, stiffest
+// first; fresh and stale are the A×A matrices of StiffnessAt, A ≥ 2. The total
+// stiffness is symmetric wherever rewards take two values. Where it is not, both
+// modes of a complex pair have the real part as their Total; one has the real part
+// of the eigenvectors, the other the imaginary part.
 func Modes(fresh, stale *mat.Dense) []Mode {
 	arms, _ := fresh.Dims()
 	count := make([]float64, arms)
@@ -21,10 +22,10 @@ func Modes(fresh, stale *mat.Dense) []Mode {
 	return modes(fresh, stale, basis(count))
 }
 
-// basis returns an orthonormal basis, as columns, of the vectors orthogonal to
-// (√n_1, …, √n_C): the centred subspace, in the coordinates √n_c θ_c of
-// classes of equal arms. Helmert's: column k is constant on the first k
-// classes.
+// basis returns an orthonormal basis of the vectors orthogonal to (√n_1, …, √n_C) as
+// the columns of a C×(C−1) matrix: the centred subspace, in the coordinates √n_c θ_c
+// of classes of n_c equal arms. It is Helmert's basis: on θ, column k is constant on
+// the first k classes.
 func basis(count []float64) *mat.Dense {
 	n := len(count)
 	q := mat.NewDense(n, n-1, nil)
@@ -49,7 +50,8 @@ func within(q *mat.Dense, m mat.Matrix) *mat.Dense {
 	return &out
 }
 
-// modes returns the modes of fresh + stale in the subspace spanned by q.
+// modes returns the modes of fresh + stale in the subspace spanned by the columns of
+// q, stiffest first.
 func modes(fresh, stale *mat.Dense, q *mat.Dense) []Mode {
 	f, s := within(q, fresh), within(q, stale)
 	n, _ := f.Dims()
@@ -63,7 +65,7 @@ func modes(fresh, stale *mat.Dense, q *mat.Dense) []Mode {
 		direction.MulVec(q, r)
 		covector.MulVec(q, l)
 		d, c := slices.Clone(direction.RawVector().Data), slices.Clone(covector.RawVector().Data)
-		// Largest |entry| 1 and positive; of equal ones (to rounding) the first.
+		// Scale the largest |entry| to 1, the first of those equal up to rounding.
 		largest, at := 0.0, 0
 		for a, x := range d {
 			if math.Abs(x) > largest*(1+1e-9) {
@@ -92,7 +94,7 @@ func form(l []float64, m *mat.Dense, r []float64) float64 {
 	return mat.Inner(mat.NewVecDense(len(l), l), m, mat.NewVecDense(len(r), r))
 }
 
-// eigenvectors returns the eigenvalues (real parts) of m with right and left
+// eigenvectors returns the real parts of the eigenvalues of m, and the right and left
 // eigenvectors as columns.
 func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	n, _ := m.Dims()
@@ -112,7 +114,7 @@ func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 		}
 		var e mat.EigenSym
 		if !e.Factorize(sym, true) {
-			panic("rom: a symmetric matrix without eigenvalues")
+			panic("rom: the eigenvalues of a symmetric matrix do not converge")
 		}
 		var v mat.Dense
 		e.VectorsTo(&v)
@@ -120,7 +122,7 @@ func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenBoth) {
-		panic("rom: a matrix without eigenvalues")
+		panic("rom: the eigenvalues of a matrix do not converge")
 	}
 	var r, l mat.CDense
 	e.VectorsTo(&r)
@@ -128,8 +130,8 @@ func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	right, left = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 	for k, value := range e.Values(nil) {
 		values = append(values, real(value))
-		// With lᴴr real the real and the imaginary parts of a pair's left vector are
-		// dual to those of the right one.
+		// If lᴴr is real, the real and imaginary parts of the left eigenvector are dual to
+		// those of the right one.
 		dot := 0i
 		for i := range n {
 			dot += cmplx.Conj(l.At(i, k)) * r.At(i, k)
@@ -139,8 +141,8 @@ func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 			turn = dot / complex(size, 0)
 		}
 		for i := range n {
-			// Of a pair (the one of positive imaginary part first) one mode takes
-			// the real part, the other the imaginary part.
+			// Of a conjugate pair the eigenvalue with positive imaginary part gets the
+			// real part of the vector, the other one the imaginary part.
 			x, y := r.At(i, k), turn*l.At(i, k)
 			if imag(value) < 0 {
 				right.Set(i, k, imag(x))

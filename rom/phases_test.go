@@ -16,7 +16,7 @@ func TestOnsetInsideABlock(t *testing.T) {
 			s := &scalar{fresh: 1.5, stale: -0.5, method: HeavyBall, momentum: mu, lag: Lag{Block, k}}
 			want := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu)) / 1.5
 			near(t, "onset", s.onsetRate().at, want, 1e-6)
-			if m, _ := s.block(1.2 * want); m.rings() {
+			if m, _ := s.monodromy(1.2 * want); m.oscillates() {
 				t.Errorf("μ = %v, K = %d: M rings just beyond the onset too", mu, k)
 			}
 		}

@@ -10,93 +10,97 @@ import (
 // predictions are out of scope: second-order terms are of that relative size.
 const maxGapVariance = 0.01
 
-// beyondRange says that a cell is too extreme for its numbers.
-const beyondRange = "the state at rest leaves the range of floating point"
+// beyondRange is the reason why a cell with too extreme numbers is out of scope.
+const beyondRange = "the fixed point or its dynamics leaves the range of floating point"
 
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
-// z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred informs, the
-// force decays exponentially with the gap, and linear theory is out of scope.
+// z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
+// gradient, the force decays exponentially with the gap, and linear theory is out
+// of scope.
 const maxDegenerate = 0.99
 
-// Predict returns everything the theory says of p at rest, at the fixed point
-// that the on-policy mean field reaches from the reference.
+// Predict returns everything the theory predicts about p near the fixed point that
+// the on-policy mean field reaches from the reference.
 //
 // Exact holds the linear dynamics of the full map, LeadingOrder the
-// reduced-order model of the stiffest mode. Where the force is known to leading
-// order only, or the optimizer is Adam (near a fixed point a heavy ball with
-// μ = β1 and the rate (1−β1)η/√Var g_a of each logit, docs/theory.md §6), Exact
-// is out of scope and LeadingOrder holds that force's linear dynamics.
+// reduced-order model of the stiffest mode. There are two exceptions: a force
+// known to leading order only, and Adam, which near a fixed point is a heavy ball
+// with μ = β1 and the rate (1−β1)η/√Var g_a of each logit (docs/theory.md §6). Then
+// Exact is out of scope and LeadingOrder holds the linear dynamics.
 //
-// Where the stiffness is Measured the linear dynamics and the rules are at those
-// matrices, arm by arm; fixed point, noise and the curvature of the force are
+// With Params.Measured the linear dynamics and the rules use the measured
+// matrices, arm by arm; fixed point, noise and the curvature of the force remain
 // the theory's.
 //
-// Where a number is not finite nothing is said: a pointer is nil, and where the
-// state at rest itself is not finite every scope is out.
+// A pointer to a number that would not be finite is nil; where the fixed point or
+// its stiffness is not finite every scope is out.
 func Predict(p Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
-// PredictDynamics is Predict without the search for the thresholds of stability
-// in Exact, which takes most of the time: both critical values are nil, not said.
+// PredictDynamics is Predict without the search for the two critical values of the
+// linear dynamics, which takes most of the time: both are nil, and their limits in
+// Searched 0.
 func PredictDynamics(p Params) Prediction {
 	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
 }
 
-// Equilibrium is what the theory knows of a bandit at rest whatever the optimizer and
-// the lag: predictions that differ in these alone share it, FixedPoint included.
-// It serves one goroutine.
+// Equilibrium is the part of a prediction that does not depend on the optimizer
+// and the lag: fixed point, stiffness and noise. Predictions that differ in these
+// two alone share it, and the memory of FixedPoint with it. Only one goroutine may
+// use it.
 type Equilibrium struct {
-	params     Params
-	merged     folded
-	logits     []float64  // merged; nil: no fixed point
-	rest       *rest      // nil: there is no more to say
-	directions []mode     // stiffest first
-	prediction Prediction // so far
+	params        Params
+	merged        folded
+	logits        []float64      // of the merged bandit; nil: no fixed point
+	linearization *linearization // nil: there is no dynamics to predict
+	directions    []mode         // stiffest first
+	prediction    Prediction     // the part that optimizer and lag do not change
 
-	// What has been searched for, by what it depends on beside.
+	// Thresholds found so far.
 	onsets, rates map[rateKey]threshold
 	intervals     map[intervalKey]threshold
 }
 
-// rateKey is what a threshold in the learning rate depends on beside the state
-// at rest: not on the learning rate that there is.
+// rateKey holds the parameters, besides those of the equilibrium, on which a
+// threshold in the learning rate depends.
 type rateKey struct {
 	method          Method
 	momentum, beta1 float64
 	lag             Lag
 }
 
-// intervalKey is what a threshold in the refresh interval depends on: not on the
-// interval that there is.
+// intervalKey holds the parameters, besides those of the equilibrium, on which a
+// threshold in the refresh interval depends.
 type intervalKey struct {
 	optimizer Optimizer
 	kind      LagKind
 }
 
-// NewEquilibrium finds the state of p at rest; Optimizer and Lag of p do not matter.
+// NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Optimizer
+// and Lag of p.
 func NewEquilibrium(p Params) *Equilibrium {
-	newModel(&p)
-	p.Measured.check(len(p.Arms))
-	a := &Equilibrium{
+	p = p.checked()
+	e := &Equilibrium{
 		params: p, merged: fold(p),
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 	}
-	if because := a.settle(); because != "" {
-		a.rest = nil
-		a.prediction.sayNothing(because)
+	if because := e.locate(); because != "" {
+		e.linearization = nil
+		e.prediction.excludeAll(because)
 	}
-	return a
+	return e
 }
 
 // Predict is the function Predict with this optimizer and lag.
-func (a *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return a.predict(o, l, withThresholds) }
+func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return e.predict(o, l, withThresholds) }
 
 // PredictDynamics is the function PredictDynamics with this optimizer and lag.
-func (a *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
-	return a.predict(o, l, withoutThresholds)
+func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
+	return e.predict(o, l, withoutThresholds)
 }
 
-// search says whether the thresholds of the full linear dynamics are looked for.
+// search selects whether the critical values of the full linear dynamics are searched
+// for.
 type search int
 
 const (
@@ -104,7 +108,7 @@ const (
 	withoutThresholds
 )
 
-// dropInfinite takes back what is not a finite number.
+// dropInfinite sets every pointer to a number that is not finite to nil.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
 		&prediction.PaperVariance,
@@ -127,8 +131,8 @@ func (prediction *Prediction) dropInfinite() {
 	}
 }
 
-// sayNothing puts every prediction of motion out of scope.
-func (prediction *Prediction) sayNothing(because string) {
+// excludeAll puts every prediction of dynamics and noise out of scope.
+func (prediction *Prediction) excludeAll(because string) {
 	out := Scope{Because: because}
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	if because == beyondRange {
@@ -136,36 +140,36 @@ func (prediction *Prediction) sayNothing(because string) {
 	}
 }
 
-// settle fills in the state at rest, its stiffness and its noise; because says
-// why there is nothing to be said, "" where there is.
-func (a *Equilibrium) settle() (because string) {
-	p, f, prediction := &a.params, &a.merged, &a.prediction
+// locate computes the fixed point, its stiffness and its noise. It returns the reason
+// why no dynamics can be predicted, "" where it can.
+func (e *Equilibrium) locate() (because string) {
+	p, f, prediction := &e.params, &e.merged, &e.prediction
 	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
 		return beyondRange
 	}
-	a.logits = f.reached()
-	if a.logits == nil {
+	e.logits = f.reached()
+	if e.logits == nil {
 		return "no fixed point is reached from the reference"
 	}
-	point := &f.points([][]float64{a.logits})[0]
+	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
 		return beyondRange
 	}
 	prediction.FixedPoint = point
-	a.rest = newRest(*f, a.logits)
+	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > maxClasses {
 			return "the measured stiffness of more than 64 arms"
 		}
-		a.rest = newRest(unmerged(*p), f.arms(a.logits))
+		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
 	}
-	if !a.rest.finite() {
+	if !e.linearization.finite() {
 		return beyondRange
 	}
-	a.directions = a.rest.modes()
-	top := a.directions[0]
-	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, a.directions[len(a.directions)-1].total}
+	e.directions = e.linearization.modes()
+	top := e.directions[0]
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, e.directions[len(e.directions)-1].total}
 	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
@@ -177,48 +181,50 @@ func (a *Equilibrium) settle() (because string) {
 	return ""
 }
 
-// predict adds the motion about the state at rest.
-func (a *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
-	prediction := a.prediction
-	if a.rest != nil {
-		if because := a.move(&prediction, o, l, thresholds); because != "" {
-			prediction.sayNothing(because)
+// predict returns the prediction with the dynamics under this optimizer and lag.
+func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
+	o.check()
+	l.check()
+	prediction := e.prediction
+	if e.linearization != nil {
+		if because := e.addDynamics(&prediction, o, l, thresholds); because != "" {
+			prediction.excludeAll(because)
 		}
 	}
 	prediction.dropInfinite()
 	return prediction
 }
 
-// move fills in the motion; because says why there is nothing to be said of it,
-// "" where there is.
-func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
-	p, directions := a.params, a.directions
+// addDynamics adds to prediction everything that depends on the optimizer and the
+// lag. It returns the reason why that cannot be predicted, "" where it can.
+func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
+	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	under := *a.rest
-	under.Optimizer, under.Lag = o, l
-	r := &under
+	local := *e.linearization
+	local.Optimizer, local.Lag = o, l
+	at := &local
 	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
 	var gain []float64
 	if method == Adam {
-		// Adam scales every logit by its own noise, so classes move as arms do.
+		// Adam scales every logit by its own noise, so equal arms are not merged.
 		if len(p.Arms) > maxClasses {
 			return "Adam with more than 64 arms"
 		}
-		r = newRest(unmerged(p), a.merged.arms(a.logits))
+		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
 		for a := range p.Arms {
-			variance := r.noise.At(a, a)
+			variance := at.noise.At(a, a)
 			if !(variance > 0) {
-				return "Adam without noise is no heavy ball"
+				return "Adam is a heavy ball near a fixed point only where every logit has noise"
 			}
 			gain = append(gain, 1/math.Sqrt(variance))
 		}
 		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
-	m := r.newMotion(method, rate, momentum, gain)
+	m := at.newLinearDynamics(method, rate, momentum, gain)
 	if m == nil {
 		return beyondRange
 	}
-	prediction.Oscillator = oscillator(m.stiffest(r, directions, gain), p.Factors)
+	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
 		return beyondRange
 	}
@@ -226,19 +232,19 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 	switch {
 	case reason != "":
 		prediction.Exact.Scope.Because = reason
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
-		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
 	case prediction.ForceKind == LeadingOrder:
 		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
-		prediction.LeadingOrder = a.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
 	default:
-		prediction.Exact = a.dynamics(m, o, l, thresholds)
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(r, directions, gain), directions, prediction.Oscillator)
+		prediction.Exact = e.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 	}
-	if p.Optimizer.Method == Adam { // the motion's rate is (1−β1)η
+	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
 		for _, rate := range []*float64{
 			d.CriticalLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
@@ -249,15 +255,15 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 		}
 	}
 	if p.Optimizer.Method != Adam {
-		prediction.PaperRule = paperRule(m.stiffest(r, directions, gain))
+		prediction.PaperRule = paperRule(m.stiffest(directions, gain))
 		if !m.coupled {
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
 	if reason == "" {
-		r.stationary(prediction, p, m)
+		at.stationary(prediction, p, m)
 	}
-	if r.degenerate() {
+	if at.degenerate() {
 		out := Scope{Because: "almost every group has equal rewards at the fixed point"}
 		prediction.LeadingOrder.Scope, prediction.Noise = out, out
 		if prediction.Exact.Scope.In {
@@ -265,27 +271,27 @@ func (a *Equilibrium) move(prediction *Prediction, o Optimizer, l Lag, threshold
 		}
 	}
 	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
-		prediction.leadingVariances(r, m)
+		prediction.leadingVariances(at, m)
 	}
 	return ""
 }
 
-// dynamics is that of m, the motion under this optimizer and lag. Its thresholds
-// are searched for once for all learning rates, or all refresh intervals.
-func (a *Equilibrium) dynamics(m *motion, o Optimizer, l Lag, thresholds search) Dynamics {
+// dynamics returns that of m, the linear dynamics under this optimizer and lag. A
+// threshold is searched for once for all learning rates, or all refresh intervals.
+func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, thresholds search) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := m.dynamics()
-	d.OscillationLearningRate, d.Searched.Onset = recall(a.onsets, byRate, m.onsetRate).said()
+	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
 	if thresholds == withThresholds {
-		d.CriticalLearningRate, d.Searched.LearningRate = recall(a.rates, byRate, m.criticalRate).said()
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = recall(a.intervals, byInterval, m.criticalInterval).said()
+		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
 	}
 	return d
 }
 
-// recall returns what is known at a key, or searches and keeps it.
-func recall[Key comparable](known map[Key]threshold, key Key, search func() threshold) threshold {
+// cached returns the threshold stored at key, or searches for it and stores it.
+func cached[Key comparable](known map[Key]threshold, key Key, search func() threshold) threshold {
 	t, found := known[key]
 	if !found {
 		t = search()
@@ -294,8 +300,7 @@ func recall[Key comparable](known map[Key]threshold, key Key, search func() thre
 	return t
 }
 
-// representable reports whether log π_ref and the scale of the mean force there
-// are numbers.
+// representable reports whether log π_ref and the mean force at π_ref are finite.
 func (f *folded) representable() bool {
 	m := newModel(&f.Params)
 	if !isFinite(m.reference) {
@@ -309,16 +314,16 @@ func (f *folded) representable() bool {
 
 // degenerate reports whether more than maxDegenerate of the groups at a fixed
 // point have equal rewards, though the arms' rewards differ.
-func (r *rest) degenerate() bool {
-	if r.GroupSize == Infinite {
+func (l *linearization) degenerate() bool {
+	if l.GroupSize == Infinite {
 		return false
 	}
-	c := newCurve(r.model)
-	softmax(r.model.now.probs, r.logits)
-	return c.low < c.high && r.model.equalRewards(r.model.now.probs) > maxDegenerate
+	c := newCurve(l.model)
+	softmax(l.model.now.probs, l.logits)
+	return c.low < c.high && l.model.equalRewards(l.model.now.probs) > maxDegenerate
 }
 
-// unmerged is fold without folding.
+// unmerged returns p as a folded bandit with one class per arm.
 func unmerged(p Params) folded {
 	f := folded{Params: p}
 	for a := range p.Arms {
@@ -328,8 +333,9 @@ func unmerged(p Params) folded {
 	return f
 }
 
-// stiffest returns the stiffest direction as a motion of its own.
-func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
+// stiffest returns the stiffest mode under m's optimizer and lag: the first of
+// directions, or with a gain (Adam) that of the preconditioned stiffness.
+func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
 	top := directions[0]
 	if gain != nil {
 		top = mode{total: math.Inf(-1)}
@@ -352,25 +358,26 @@ func (m *motion) stiffest(r *rest, directions []mode, gain []float64) *scalar {
 	return &s
 }
 
-// reduced returns what the reduced-order model says of its stiffest mode s: γ > 0
-// as the condition of stability, ζ = 1 as the onset; and the slowest decay of all
-// modes. Its formulas are closed: what it has no value of does not happen.
-func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
+// reduced returns the dynamics of the reduced-order model: γ > 0 of the stiffest mode
+// s as the condition of stability, its ζ = 1 as the onset, and the slowest decay of
+// all modes. The formulas are closed, so a threshold that has no value does not
+// exist.
+func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
 	d := Dynamics{Scope: Scope{In: true}}
-	slowest, said := math.Inf(1), true
+	slowest, known := math.Inf(1), true
 	for _, x := range directions {
 		s := m.whole.scalar(x.fresh, x.stale)
 		rate, ok := oscillator(&s, p.Factors).decay()
-		slowest, said = min(slowest, rate), said && ok
+		slowest, known = min(slowest, rate), known && ok
 	}
-	if said {
+	if known {
 		d.RelaxationRate = &slowest
 	}
 	if o.Spring > 0 && o.Mass > 0 {
 		d.DampingRatio = &o.DampingRatio
 	}
 	if s.total() <= 0 {
-		d.CriticalLearningRate, d.Searched.LearningRate = first(0).said()
+		d.CriticalLearningRate, d.Searched.LearningRate = first(0).result()
 		return d
 	}
 	rate, interval := never, never
@@ -382,22 +389,22 @@ func (m *motion) reduced(p Params, s *scalar, directions []mode, o Oscillator) D
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
 		rate = first((1 - s.momentum) / slope)
 	}
-	if s.stale > 0 && p.Factors.Lag > 0 {
+	if s.stale > 0 {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
 		if s.lag.Kind == Block {
 			age = 1 + 2*age
 		}
 		interval = first(age)
 	}
-	d.CriticalLearningRate, d.Searched.LearningRate = rate.said()
-	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.said()
-	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).said()
+	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
+	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
+	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).result()
 	return d
 }
 
-// stationary fills in the stationary law: linear variances, the scope of the
-// noise, and the second-order moments.
-func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
+// stationary adds the stationary law to prediction: linear variances, the scope of
+// the noise, and the second-order moments.
+func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDynamics) {
 	d := &prediction.Exact
 	if !d.Scope.In {
 		d = &prediction.LeadingOrder
@@ -423,23 +430,23 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 		return
 	}
 	sigma := law.timeAverage()
-	laws := make([]stationary, len(r.relatives)) // of the relative motions
+	laws := make([]stationary, len(l.relatives)) // of the relative modes
 	variances := make([]float64, len(laws))
 	for i := range laws {
-		if laws[i], ok = m.relative(r, i).stationary(); !ok {
+		if laws[i], ok = m.relative(l, i).stationary(); !ok {
 			scope.Because = "too close to a threshold for a stationary law"
 			return
 		}
 		variances[i] = laws[i].timeAverage().At(0, 0)
 	}
-	gradient := r.rewardGradient()
+	gradient := l.rewardGradient()
 	reward := form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
 	if len(p.Arms) == 2 {
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
 		d.StationaryVariance.LogitGap = &gap
 	}
-	switch gap := r.gapVariance(sigma, variances); {
+	switch gap := l.gapVariance(sigma, variances); {
 	case !isFinite([]float64{reward, gap}):
 		scope.Because = "the stationary law leaves the range of floating point"
 		return
@@ -447,23 +454,23 @@ func (r *rest) stationary(prediction *Prediction, p Params, m *motion) {
 		scope.Because = "Adam is a heavy ball to leading order only"
 		return
 	case p.Optimizer.Decay != Steady:
-		scope.Because = "the learning rate never stays"
+		scope.Because = "the learning rate is not constant"
 	case gap > maxGapVariance:
 		scope.Because = "the linear variance of a logit gap exceeds 0.01"
 	default:
 		scope.In = true
 	}
 	if m.whole.dim() <= maxCurved {
-		r.moments(prediction, p, m, &law, laws, sigma, variances)
+		l.moments(prediction, p, m, &law, laws, sigma, variances)
 	}
 }
 
-// moments fills in the second order in the noise.
-func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
+// moments adds the moments of second order in the noise to prediction.
+func (l *linearization) moments(prediction *Prediction, p Params, m *linearDynamics, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
 	var extra [][]float64
 	old := make([]float64, len(laws)) // variance of x_old
 	for i := range laws {
-		for k, push := range r.relativePush(&r.relatives[i], &laws[i]) {
+		for k, push := range l.relativePush(&l.relatives[i], &laws[i]) {
 			if k == len(extra) {
 				extra = append(extra, make([]float64, len(push)))
 			}
@@ -479,24 +486,24 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 			}
 		})
 	}
-	mean, oldMean := law.shifts(r.curvature(), extra)
+	mean, oldMean := law.shifts(l.curvature(), extra)
 	if mean == nil {
 		return
 	}
 	out := &prediction.Moments
-	gradient := r.rewardGradient()
-	shift := r.rewardCurvature(sigma, variances)
+	gradient := l.rewardGradient()
+	shift := l.rewardCurvature(sigma, variances)
 	for k, x := range mean {
 		shift += gradient[k] * x
 	}
 	out.RewardShift = &shift
 	if len(p.Arms) == 2 {
-		// z is the first arm's logit less the second's.
-		gap := mean[0] * (r.q.At(0, 0) - r.q.At(1, 0))
+		// z is the first arm's logit minus the second's.
+		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
 		out.LogitGapShift = &gap
 		frozen := m.parts[0].frozen() || m.parts[0].onPolicy()
 		if p.Scale == Unscaled && p.KLEstimator == ExactKL && frozen && prediction.ForceKind == Exact {
-			variance := r.rewardVariance(2 * sigma.At(0, 0))
+			variance := l.rewardVariance(2 * sigma.At(0, 0))
 			out.RewardVariance = &variance
 		}
 	}
@@ -507,16 +514,16 @@ func (r *rest) moments(prediction *Prediction, p Params, m *motion, law *station
 			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
 		}
 	})
-	share := r.zeroVariance(oldMean, snapshot, old)
+	share := l.zeroVariance(oldMean, snapshot, old)
 	out.ZeroVariance = &share
 }
 
-// leadingVariances fills in, for two arms, the reduced-order model's variances
-// N/(2γk), N = η² Var[2g_1], unless LeadingOrder holds the full linear dynamics,
-// and the paper's Var J = J′²D/(GCK), which lacks the 1/2.
-func (prediction *Prediction) leadingVariances(r *rest, m *motion) {
+// leadingVariances adds, for two arms, the paper's Var J = J′²D/(GCK), which lacks a
+// factor 1/2, and, unless LeadingOrder holds the full linear dynamics, the
+// variances N/(2γk) of the reduced-order model, N = η² Var[2g_1].
+func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynamics) {
 	s := m.parts[0]
-	gain := r.rewardGradient()[0] / (r.q.At(0, 0) - r.q.At(1, 0)) // J′ = dJ/dz
+	gain := at.rewardGradient()[0] / (at.q.At(0, 0) - at.q.At(1, 0)) // J′ = dJ/dz
 	gain *= gain
 	noise := prediction.GradientVariance
 	o := &prediction.Oscillator

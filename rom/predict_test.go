@@ -44,8 +44,8 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		p.Lag = lag
 		got := Predict(p)
 		f := fold(p)
-		r := newRest(f, f.reached())
-		law, _ := r.newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole.stationary()
+		r := newLinearization(f, f.reached())
+		law, _ := r.newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole.stationary()
 		snapshot := math.NaN()
 		law.phases(func(joint *mat.Dense) {
 			if math.IsNaN(snapshot) {

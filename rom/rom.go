@@ -1,91 +1,109 @@
-// Package rom is the theory: what GRPO on a softmax bandit must do, computed
-// without drawing a single sample.
+// Package rom is the theory: it predicts what GRPO on a softmax bandit does,
+// without drawing a sample (docs/theory.md).
 //
-// It imports nothing of the code whose behaviour it predicts; the vocabulary
-// below is its own on purpose. Every prediction says its Kind and whether it
-// is in Scope.
+// To use it:
 //
-// Notation (docs/theory.md, "Symbols"): Λ = −∂E[g]/∂θ at the fixed point is
-// the stiffness matrix, Λ = Λ_f + Λ_s its fresh part (through θ) and stale
-// part (through θ_old), λ the stiffness of a mode, κ = ηλ. With two arms index
-// 1 is the arm listed first, z = θ_1 − θ_0, p = σ(z).
+//  1. Describe the cell by Params: the bandit, the estimator, the lag and the
+//     optimizer. A field out of its range is a caller's mistake and panics with
+//     its name.
+//  2. Call Predict. For several optimizers or lags of one bandit call
+//     NewEquilibrium once and Equilibrium.Predict for each.
+//  3. Read Prediction. FixedPoint is nil where the bandit has no fixed point.
+//  4. Before using a number of Exact or LeadingOrder check its Scope, before a
+//     stationary variance or a Moment also Prediction.Noise: In says whether the
+//     prediction holds here, Because why not. A nil pointer is a number that the
+//     theory does not give.
+//  5. The Kind of a prediction says how good it is: Exact, LeadingOrder or
+//     PaperRule. Prediction.ForceKind is that of the force that all of them use.
+//
+// Single quantities have functions of their own: MeanForce, ForceCovariance,
+// FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and
+// closed forms of one mode such as BlockThreshold.
+//
+// The package imports nothing of the code whose behaviour it predicts, so its
+// vocabulary is its own.
+//
+// Notation (docs/theory.md §0): Λ = −∂E[g]/∂θ at the fixed point is the
+// stiffness matrix, Λ = Λ_f + Λ_s its fresh part (through θ) and stale part
+// (through θ_old), λ the stiffness of a mode, η the learning rate, κ = ηλ. With
+// two arms index 1 is the arm listed first, z = θ_1 − θ_0, p = σ(z).
 package rom
 
 // Law is the distribution of an arm's reward.
 type Law int
 
 const (
-	Bernoulli Law = iota
-	Constant
-	Normal
+	Bernoulli Law = iota // 1 with probability Mean, else 0
+	Constant             // always Mean
+	Normal               // normal with Mean and Std
 )
 
-// Arm is the reward of one arm.
+// Arm is the reward distribution of one arm.
 type Arm struct {
 	Law  Law
-	Mean float64
-	Std  float64 // normal only
+	Mean float64 // m_a in units of reward: finite, within [0, 1] for Bernoulli
+	Std  float64 // standard deviation in units of reward, finite and ≥ 0; only Normal uses it
 }
 
-// Baseline is what the advantage subtracts.
+// Baseline is the reward that the advantage subtracts.
 type Baseline int
 
 const (
-	GroupMean Baseline = iota
-	LeaveOneOut
+	GroupMean   Baseline = iota // the mean of the group
+	LeaveOneOut                 // the mean of the other samples of the group
 )
 
-// Scale is what the advantage is divided by.
+// Scale is the number that the advantage is divided by.
 type Scale int
 
 const (
-	GroupStd Scale = iota
-	Unscaled
+	GroupStd Scale = iota // the group's standard deviation plus Epsilon
+	Unscaled              // 1
 )
 
-// Deviation says which standard deviation GroupStd takes.
+// Deviation is the kind of standard deviation that GroupStd uses.
 type Deviation int
 
 const (
-	Population Deviation = iota
-	Sample
+	Population Deviation = iota // sum of squares divided by G
+	Sample                      // divided by G − 1
 )
 
-// Weighting is the importance weight of a sample.
+// Weighting is the importance weight of a sample; ρ = π(a)/π_old(a).
 type Weighting int
 
 const (
-	Unweighted Weighting = iota
-	Ratio
-	Clipped
+	Unweighted Weighting = iota // 1
+	Ratio                       // ρ
+	Clipped                     // ρ where the clipped objective has a slope, else 0
 )
 
-// KLEstimator is the way the gradient of the KL penalty is taken.
+// KLEstimator is the way the gradient of the KL penalty is computed.
 type KLEstimator int
 
 const (
-	ExactKL KLEstimator = iota
-	K2
-	K3
+	ExactKL KLEstimator = iota // the gradient of KL(π‖π_ref) in closed form
+	K2                         // from samples, each with weight log π/π_ref
+	K3                         // from samples, each with weight 1 − π_ref/π
 )
 
 // Anchor is the policy at which the KL penalty is evaluated.
 type Anchor int
 
 const (
-	AtCurrent Anchor = iota
-	AtSnapshot
+	AtCurrent  Anchor = iota // π
+	AtSnapshot               // π_old
 )
 
-// LagKind is the way the behaviour policy falls behind.
+// LagKind is the schedule by which the snapshot is refreshed.
 type LagKind int
 
 const (
-	Block LagKind = iota
-	Delay
+	Block LagKind = iota // π_old becomes π every K steps
+	Delay                // π_old is the policy of τ steps ago
 )
 
-// Method is the optimizer's update rule.
+// Method is the optimizer's update rule (docs/theory.md §1).
 type Method int
 
 const (
@@ -94,7 +112,7 @@ const (
 	Adam
 )
 
-// Decay is the shape of the learning rate over a run.
+// Decay is the shape of the learning rate after the warm-up; see Optimizer.
 type Decay int
 
 const (
@@ -103,69 +121,73 @@ const (
 	Cosine
 )
 
-// Infinite is the group size at which the gradient is its own expectation.
+// Infinite is the group size at which the gradient equals its expectation.
 const Infinite = 0
 
-// Lag is the staleness of the behaviour policy: Age is the period K ≥ 1 of a
-// block, or the constant delay τ ≥ 0 in steps.
+// Lag is the staleness of the behaviour policy.
 type Lag struct {
 	Kind LagKind
-	Age  int
+	Age  int // in optimizer steps: the refresh interval K ≥ 1 (Block) or the delay τ ≥ 0 (Delay)
 }
 
-// Optimizer is the map from force to motion. The rate of step t is
+// Optimizer is the update rule and its constants. The learning rate of step t is
 // Rate·(t+1)/Warmup while t < Warmup, then Rate times 1 (Steady), 1−x (Linear)
 // or ½(1+cos πx) (Cosine), x = min((t−Warmup)/(Total−Warmup), 1).
 type Optimizer struct {
-	Method       Method
-	Rate         float64 // η
-	Momentum     float64 // μ; heavy ball and Nesterov
-	Beta1, Beta2 float64 // Adam
-	Epsilon      float64 // Adam
-	Decay        Decay
-	Warmup       int
-	Total        int
+	Method   Method
+	Rate     float64 // learning rate η, logits per unit of force; finite and > 0
+	Momentum float64 // μ within [0, 1); HeavyBall and Nesterov
+	Beta1    float64 // decay of the first moment, within [0, 1); Adam
+	Beta2    float64 // decay of the second moment, within [0, 1); Adam
+	Epsilon  float64 // added to the root of the second moment, finite and ≥ 0; Adam
+	Decay    Decay
+	Warmup   int // optimizer steps, ≥ 0
+	Total    int // optimizer step at which Linear and Cosine reach 0, > Warmup; Steady ignores it
 }
 
-// Factors multiply constants of the theory; Unit is the theory as derived,
-// anything else a planted fault. Stiffness multiplies the mean force (fixed
-// points stay), Noise its covariance; Lag (the age of the snapshot) and Mass
-// act on the reduced-order model only.
+// Factors multiply constants of the theory by numbers > 0, to plant a known fault
+// in a prediction. A factor left 0 stands for 1, so that the zero value is Unit.
 type Factors struct {
-	Stiffness, Noise, Lag, Mass float64
+	Stiffness float64 // of the mean force and so of the stiffness; fixed points stay
+	Noise     float64 // of the covariance of the force
+	Lag       float64 // of the snapshot's age, in the reduced-order model only
+	Mass      float64 // of the mass, in the reduced-order model only
 }
 
-// Unit leaves the theory as derived.
+// Unit is the theory as derived.
 var Unit = Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1}
 
-// Params is everything the theory needs to know of a cell.
+// Params is a cell: all that the theory depends on.
 type Params struct {
-	Arms      []Arm
-	Reference []float64 // logits of π_ref, one an arm
+	Arms      []Arm     // at least 2
+	Reference []float64 // logits of π_ref, one per arm, finite; nil: all 0
 
 	GroupSize int // G ≥ 2, or Infinite
-	Groups    int // B ≥ 1
+	Groups    int // B ≥ 1, groups averaged in one step
 
 	Baseline  Baseline
 	Scale     Scale
 	Deviation Deviation
-	Epsilon   float64 // added to the group's standard deviation
+	Epsilon   float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
 
-	Weighting         Weighting
-	ClipLow, ClipHigh float64
+	Weighting Weighting
+	ClipLow   float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1)
+	ClipHigh  float64 // Clipped: ratios above 1 + ClipHigh count for negative advantages only; finite and > 0
 
-	Strength    float64 // β ≥ 0
+	Strength    float64 // β of the KL penalty, finite and ≥ 0
 	KLEstimator KLEstimator
 	Anchor      Anchor
 
-	Lag       Lag
-	Optimizer Optimizer
+	Lag       Lag       // used by Predict, MeanField and ClosedForm only
+	Optimizer Optimizer // used by Predict, MeanField and ClosedForm only
 	Factors   Factors
 
-	Measured *Measured // replaces the closed forms of Λ_f, Λ_s in the linear dynamics; nil: closed forms
+	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil:
+	// closed forms.
+	Measured *Measured
 }
 
-// Kind says where a prediction comes from.
+// Kind is the origin of a prediction.
 type Kind string
 
 const (
@@ -174,151 +196,177 @@ const (
 	PaperRule    Kind = "paper-rule"    // the formula of arXiv:2606.30789 as printed
 )
 
-// Scope is what a prediction says of itself: whether it holds here, and why not.
+// Scope says whether a prediction holds for its cell.
 type Scope struct {
-	In      bool   `json:"in"`
-	Because string `json:"because"`
+	In      bool   `json:"in"`      // the prediction holds
+	Because string `json:"because"` // why it does not; "" where In
 }
 
 // FixedPoint is a solution of E[g](θ, θ) = 0.
 type FixedPoint struct {
-	Logits []float64 `json:"logits"` // centred: they sum to 0
-	Policy []float64 `json:"policy"`
-	Reward float64   `json:"expected_reward"` // J*
+	Logits []float64 `json:"logits"`          // one per arm, centred: they sum to 0
+	Policy []float64 `json:"policy"`          // probabilities, one per arm
+	Reward float64   `json:"expected_reward"` // J*, in units of reward
 }
 
-// Mode is an eigenmode of the total stiffness on the centred subspace.
-// Direction and Covector are the right and left eigenvectors, largest |entry|
-// of Direction 1, Covector·Direction = 1; Fresh and Stale are
-// Covectorᵀ Λ_f Direction and Covectorᵀ Λ_s Direction, which sum to Total.
+// Mode is an eigenmode of the total stiffness on the centred subspace (logits
+// that sum to 0).
 type Mode struct {
-	Total, Fresh, Stale float64
-	Direction, Covector []float64
+	Total     float64   // λ, the eigenvalue (of a complex pair its real part); Fresh + Stale
+	Fresh     float64   // λ_f = Covectorᵀ Λ_f Direction
+	Stale     float64   // λ_s = Covectorᵀ Λ_s Direction
+	Direction []float64 // right eigenvector, one entry per arm; the entry of largest modulus is 1
+	Covector  []float64 // left eigenvector, one entry per arm; Covector·Direction = 1
 }
 
-// ModeStiffness is the stiffness of the stiffest mode, and the slowest's total.
+// ModeStiffness is the stiffness of the stiffest mode and the total of the
+// slowest, in units of force per logit. Negative values do not restore.
 type ModeStiffness struct {
-	Total   float64 `json:"total"`
-	Fresh   float64 `json:"fresh"`
-	Stale   float64 `json:"stale"`
-	Slowest float64 `json:"slowest"`
+	Total   float64 `json:"total"`   // λ of the stiffest mode
+	Fresh   float64 `json:"fresh"`   // λ_f of the stiffest mode
+	Stale   float64 `json:"stale"`   // λ_s of the stiffest mode
+	Slowest float64 `json:"slowest"` // the smallest λ of all modes
 }
 
 // Oscillator holds the constants of the reduced-order model
-// m x″ + γ x′ + k x = ξ of the stiffest mode (§4 of docs/theory.md).
+// m x″ + γ x′ + k x = ξ of the stiffest mode, time in optimizer steps
+// (docs/theory.md §4).
 type Oscillator struct {
-	LagSteps     float64 `json:"lag_steps"`     // mean age of the snapshot
+	LagSteps     float64 `json:"lag_steps"`     // mean age ā of the snapshot in steps, ≥ 0
 	Mass         float64 `json:"mass"`          // m
-	Damping      float64 `json:"damping"`       // γ
+	Damping      float64 `json:"damping"`       // γ; ≤ 0 is unstable
 	Spring       float64 `json:"spring"`        // k = ηλ
 	DampingRatio float64 `json:"damping_ratio"` // ζ = γ/(2√(mk)); 0 where k ≤ 0 or m ≤ 0
-	Regime       string  `json:"regime"`        // overdamped, oscillatory or unstable
+	Regime       string  `json:"regime"`        // "overdamped", "oscillatory" or "unstable"
 }
 
-// Variance is a stationary variance, averaged over time (over the phases of a
-// refresh period).
+// Variance is a stationary variance, averaged over the phases of a refresh
+// period.
 type Variance struct {
-	LogitGap       *float64 `json:"logit_gap"` // two arms only
-	ExpectedReward *float64 `json:"expected_reward"`
+	LogitGap       *float64 `json:"logit_gap"`       // Var z, in squared logits; nil unless there are two arms
+	ExpectedReward *float64 `json:"expected_reward"` // Var J, in squared units of reward
 }
 
-// Dynamics is what one theory says of the motion about the fixed point; nil is
-// "none" or "not said", for the thresholds Searched says which. A critical
-// refresh interval is looked for up to 1,000,000 steps of a block, and up to 512
-// steps of delay where only part of the force is delayed; with several arms whose
-// fresh and stale stiffness do not commute, up to 512 steps of a block and 50 of
-// delay, less than 160/(A−1) of them. Block dynamics with only part of the force
-// frozen, and stationary laws, go up to a period of 10,000 steps. An onset that is
-// no meeting of two real multipliers is looked for up to 78 steps of delay, and
-// of a mode with λ > 0. At most the 64
-// largest multipliers are listed. Where Exact or LeadingOrder are linear
-// dynamics the interval is whole; the reduced-order model's is not.
+// Dynamics is the motion about the fixed point according to one theory. A nil
+// pointer is a number that does not exist or is not known; of a threshold,
+// Searched says how far it was searched for. A critical refresh interval of the
+// linear dynamics is a whole number, that of the reduced-order model is not.
+//
+// Limits of the search, in optimizer steps:
+//
+//   - a critical block: 1,000,000; of several arms whose Λ_f and Λ_s do not
+//     commute 512
+//   - a critical delay: 512 where only part of the force is delayed; of several
+//     arms whose Λ_f and Λ_s do not commute 50, and less than 160/(A−1)
+//   - an onset of oscillation other than the meeting of two real multipliers: a
+//     delay of 78, and a mode with λ > 0
+//   - spectrum of a block with only part of the force frozen, and every
+//     stationary law: a refresh interval of 10,000
 type Dynamics struct {
-	Scope                   Scope        `json:"scope"`
-	SpectralRadius          *float64     `json:"spectral_radius"`
-	Multipliers             [][2]float64 `json:"multipliers"` // of one refresh period, one step for delay; largest modulus first
-	CriticalLearningRate    *float64     `json:"critical_learning_rate"`
-	CriticalRefreshInterval *float64     `json:"critical_refresh_interval"` // where already on-policy is unstable the smallest there is: 1 (block), 0 (delay)
-	OscillationLearningRate *float64     `json:"oscillation_learning_rate"`
-	StationaryVariance      Variance     `json:"stationary_variance"`
+	Scope Scope `json:"scope"`
+	// SpectralRadius is the largest modulus of a multiplier, ≥ 0; below 1 is stable.
+	SpectralRadius *float64 `json:"spectral_radius"`
+	// Multipliers are [real part, imaginary part] of the eigenvalues of the
+	// monodromy matrix: of one refresh period (block) or one step (delay). The
+	// largest modulus comes first; at most 64 are listed.
+	Multipliers [][2]float64 `json:"multipliers"`
+	// CriticalLearningRate is the smallest learning rate at which the fixed point
+	// is not stable, ≥ 0, everything else as it is.
+	CriticalLearningRate *float64 `json:"critical_learning_rate"`
+	// CriticalRefreshInterval is the smallest interval K ≥ 1 (block) or delay
+	// τ ≥ 0 at which the fixed point is not stable, everything else as it is. Where
+	// the on-policy dynamics is already unstable it is 1 (block) or 0 (delay).
+	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`
+	// OscillationLearningRate is the smallest learning rate at which a mode
+	// oscillates, ≥ 0, everything else as it is.
+	OscillationLearningRate *float64 `json:"oscillation_learning_rate"`
+	StationaryVariance      Variance `json:"stationary_variance"`
 
-	// Searched is how far the three thresholds were looked for.
+	// Searched holds the limits of the search for the three thresholds.
 	Searched Limits `json:"-"`
-	// RelaxationRate is what a small displacement decays by in the long run,
-	// −ln(spectral radius) per optimizer step; negative is growth. Of the
-	// reduced-order model, the smallest k/γ of its modes, or γ/2m of one that
-	// oscillates (see Oscillator).
+	// RelaxationRate is the rate per optimizer step at which a small displacement
+	// decays in the long run, −ln(spectral radius); negative is growth. Of the
+	// reduced-order model it is the smallest k/γ of its modes, or γ/2m of a mode
+	// that oscillates (see Oscillator).
 	RelaxationRate *float64 `json:"-"`
 	// DampingRatio is ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
-	// multipliers, which with several arms may belong to two modes: below 1 a
-	// pair (of pairs of equal modulus the one that turns fastest), negative
-	// growth. nil where the dominant multiplier is negative, where
-	// there is one only, where one decays and the other grows. Of the
-	// reduced-order model, its own of the stiffest mode.
+	// multipliers, which with several arms may belong to two modes: below 1 for a
+	// complex pair (among pairs of equal modulus the one that rotates fastest),
+	// negative for growth. nil where the dominant multiplier is negative, where there is
+	// only one, and where one decays and the other grows. Of the reduced-order model
+	// it is Oscillator.DampingRatio.
 	DampingRatio *float64 `json:"-"`
 }
 
-// Limits are, for each threshold of a Dynamics that is nil, the limit up to which
-// there is none; where it is not nil, its value.
+// Limits holds, for each threshold of a Dynamics, the value up to which there is
+// none: the threshold itself where it is not nil.
 //
-// +Inf is provably none at all: in the reduced-order model, whose formulas are
-// closed, wherever λ > 0; of the linear dynamics no interval, where nothing is
-// stale, where a block lasts until the motion inside has died out and is stable,
-// and where no delay can move a multiplier through the unit circle; and no onset
-// where λ ≤ 0 in every mode.
+// +Inf: there is provably none. In the reduced-order model, whose formulas are
+// closed, wherever λ > 0. In the linear dynamics there is no critical interval
+// where nothing is stale, where the motion inside a block dies out and remains
+// stable, and where no delay can move a multiplier through the unit circle; there is
+// no onset where λ ≤ 0 in every mode.
 //
-// 0 is nothing said: no linear dynamics or (PredictDynamics) no thresholds asked
-// for, a number that is not finite, eigenvalues that do not converge before there
-// is anything to say, or an onset under delay that is beyond what is looked for.
-type Limits struct{ LearningRate, RefreshInterval, Onset float64 }
+// 0: nothing is known. There is no linear dynamics; PredictDynamics did not
+// search; a number is not finite; eigenvalues do not converge at the start of
+// the search; or the onset under a delay is beyond the limits of Dynamics.
+type Limits struct {
+	LearningRate    float64 // of CriticalLearningRate, ≥ 0
+	RefreshInterval float64 // of CriticalRefreshInterval, in optimizer steps, ≥ 0
+	Onset           float64 // of OscillationLearningRate, a learning rate ≥ 0
+}
 
-// Rule is a threshold by a formula instead of the exact map; intervals as the
-// formula gives them, not rounded to whole steps. nil where the rule says
-// nothing: both with Adam, the paper's for λ ≤ 0, the sufficient one beyond its
-// premises (see sufficientRule), which with nothing stale bounds no interval.
+// Rule holds thresholds by a formula instead of the exact map. Intervals are as
+// the formula gives them, not rounded to whole steps. nil where the formula
+// gives none: both rules with Adam, the paper's for λ ≤ 0, the sufficient one
+// outside its premises (see sufficientRule) and, for the interval, where nothing
+// is stale.
 type Rule struct {
-	CriticalLearningRate    *float64 `json:"critical_learning_rate"`
-	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"`
+	CriticalLearningRate    *float64 `json:"critical_learning_rate"`    // ≥ 0
+	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"` // in optimizer steps, ≥ 0
 
-	// The paper rule's alone, at the age K_ref of the lag as it is (0 without
-	// delay, 1 in a block of one step).
-	OscillationLearningRate *float64 `json:"-"` // ζ = 1
-	DampingRatio            *float64 `json:"-"` // see PaperDampingRatio
+	// OscillationLearningRate is the learning rate at which ζ = 1 (see PaperOnset).
+	// The paper rule only.
+	OscillationLearningRate *float64 `json:"-"`
+	// DampingRatio is ζ (see PaperDampingRatio). The paper rule only.
+	DampingRatio *float64 `json:"-"`
 }
 
-// Moments are the stationary moments beyond the linear ones, second order in
-// the noise (§6 of docs/theory.md); nil where the theory has none.
+// Moments are the stationary moments beyond the linear ones, to second order in
+// the noise (docs/theory.md §6); nil where the theory has none.
 type Moments struct {
-	LogitGapShift  *float64 // E z − z*, two arms
-	RewardShift    *float64 // E J − J*
-	RewardVariance *float64 // Var J to second order: two arms, no scale
-	ZeroVariance   *float64 // E[Σ_v P(r = v)^G], the share of groups whose rewards are all equal
+	LogitGapShift  *float64 // E z − z*, in logits; two arms
+	RewardShift    *float64 // E J − J*, in units of reward
+	RewardVariance *float64 // Var J, in squared units of reward; two arms, Unscaled, ExactKL, exact force, frozen or on-policy
+	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 }
 
-// Prediction is everything the theory says of a cell at rest.
+// Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
-	FixedPoint       *FixedPoint   `json:"fixed_point"` // nil: none
-	Stiffness        ModeStiffness `json:"stiffness"`
-	GradientVariance float64       `json:"gradient_variance"` // of Covector·g in the stiffest mode; two arms: Var(2g_1)
-	Oscillator       Oscillator    `json:"rom"`
-	Exact            Dynamics      `json:"exact"`
-	LeadingOrder     Dynamics      `json:"leading_order"`
-	PaperRule        Rule          `json:"paper_rule"`
-	SufficientRule   Rule          `json:"sufficient_rule"`
+	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the reference
+	Stiffness  ModeStiffness `json:"stiffness"`
+	// GradientVariance is the variance of Covector·g of one step in the stiffest
+	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.
+	GradientVariance float64    `json:"gradient_variance"`
+	Oscillator       Oscillator `json:"rom"`
+	Exact            Dynamics   `json:"exact"`         // the linear dynamics, exactly
+	LeadingOrder     Dynamics   `json:"leading_order"` // the reduced-order model; see ForceKind
+	PaperRule        Rule       `json:"paper_rule"`    // the formulas of arXiv:2606.30789
+	SufficientRule   Rule       `json:"sufficient_rule"`
 
-	// ForceKind says how the mean force and its covariance are known: Exact
+	// ForceKind is the kind of the mean force and its covariance: Exact
 	// where rewards take two values (Bernoulli arms, or constants of two values)
 	// and for G = ∞, else LeadingOrder in 1/G. Where it is
-	// LeadingOrder, Exact is out of scope and LeadingOrder carries the full
-	// linear dynamics of that force.
+	// LeadingOrder, the field Exact is out of scope and the field LeadingOrder holds
+	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
-	// Noise is the scope of every prediction of a stationary state: out when
+	// Noise is the scope of every prediction of a stationary state. It is out when
 	// G = ∞, when the linear map is unstable, when the linear variance of a
-	// logit gap exceeds 0.01, for Adam, for a schedule that does not stay, and
+	// logit gap exceeds 0.01, for Adam, for a learning rate that decays, and
 	// where almost every group has equal rewards at the fixed point.
 	Noise Scope `json:"-"`
 	// PaperVariance is the paper's Var J = J′² D/(GCK), which lacks a factor
-	// 1/2; nil with more than two arms.
+	// 1/2, in squared units of reward; nil with more than two arms.
 	PaperVariance *float64 `json:"-"`
 }

@@ -5,31 +5,35 @@ import (
 	"math/cmplx"
 )
 
-// scalar is the linear motion of a single mode: linear with n = 1, for which
-// thresholds have closed forms or are zeros of functions of one variable.
+// scalar is the linear recursion of a single mode: linear with n = 1 and without
+// noise, for which thresholds have closed forms or are zeros of functions of one
+// variable.
 type scalar struct {
 	fresh, stale float64 // λ_f, λ_s
-	method       Method
-	rate         float64
-	momentum     float64
+	method       Method  // heavy ball or Nesterov
+	rate         float64 // η > 0
+	momentum     float64 // μ within [0, 1)
 	lag          Lag
 }
 
-// negligible is the share of a stiffness below which a part of it is rounding.
+// negligible is the share of a stiffness below which a part of it counts as rounding.
 const negligible = 1e-12
 
+// total returns λ = λ_f + λ_s.
 func (s *scalar) total() float64 { return s.fresh + s.stale }
 
-// frozen, current report whether (all but rounding of) the force is evaluated
-// at the snapshot, at the present position.
+// frozen reports whether the force depends on the snapshot alone, up to rounding.
 func (s *scalar) frozen() bool {
 	return math.Abs(s.fresh) <= negligible*math.Abs(s.stale)
 }
 
+// current reports whether the force depends on the present position alone, up to
+// rounding.
 func (s *scalar) current() bool {
 	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || s.onPolicy()
 }
 
+// onPolicy reports whether the snapshot is always the present position.
 func (s *scalar) onPolicy() bool {
 	return s.lag == Lag{Block, 1} || s.lag == Lag{Delay, 0}
 }
@@ -48,7 +52,7 @@ func (m matrix2) plus(o matrix2) matrix2 {
 	return matrix2{m[0] + o[0], m[1] + o[1], m[2] + o[2], m[3] + o[3]}
 }
 
-// radius returns the spectral radius; +Inf where an entry is not finite.
+// radius returns the spectral radius; +Inf where it is not finite.
 func (m matrix2) radius() float64 {
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	disc := 0.25*tr*tr - det
@@ -62,15 +66,15 @@ func (m matrix2) radius() float64 {
 	return r
 }
 
-// rings reports whether the dominant eigenvalue is not a positive number: a
-// complex pair, or negative.
-func (m matrix2) rings() bool {
+// oscillates reports whether the dominant eigenvalue belongs to a complex pair or is
+// negative.
+func (m matrix2) oscillates() bool {
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	return 0.25*tr*tr < det || tr < 0
 }
 
-// inner returns the step of (x, ηv) inside a block and how the frozen part of
-// the force enters it.
+// inner returns the step (x, ηv)′ = B (x, ηv) + b x_old inside a block at the given
+// learning rate: B, and b as enter.
 func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 	force, velocity := 1.0, s.momentum
 	if s.method == Nesterov {
@@ -80,8 +84,9 @@ func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 	return matrix2{1 - force*f, velocity, -f, s.momentum}, [2]float64{-force * rate * s.stale, -rate * s.stale}
 }
 
-// block returns M = B^K + (Σ_{j<K} B^j) b e_1ᵀ at a learning rate, by doubling.
-func (s *scalar) block(rate float64) (m, b matrix2) {
+// monodromy returns the monodromy matrix of a block,
+// M = B^K + (Σ_{j<K} B^j) b e_1ᵀ, at the given learning rate, by doubling; and B.
+func (s *scalar) monodromy(rate float64) (m, b matrix2) {
 	b, enter := s.inner(rate)
 	one := matrix2{1, 0, 0, 1}
 	power, sum := one, matrix2{}    // B^i, Σ_{j<i} B^j
@@ -100,6 +105,7 @@ func (s *scalar) block(rate float64) (m, b matrix2) {
 	return closeBlock(power, sum, enter), b
 }
 
+// closeBlock returns power + sum b e_1ᵀ, b given as enter.
 func closeBlock(power, sum matrix2, enter [2]float64) matrix2 {
 	power[0] += sum[0]*enter[0] + sum[1]*enter[1]
 	power[2] += sum[2]*enter[0] + sum[3]*enter[1]
@@ -107,8 +113,9 @@ func closeBlock(power, sum matrix2, enter [2]float64) matrix2 {
 }
 
 // criticalRate returns the smallest learning rate at which the mode is not
-// stable: 0 for λ ≤ 0. A block with only part of the force frozen is searched to
-// 10(1+μ)/max(|λ_f|, |λ_s|); everything else has closed forms or all crossings.
+// stable: 0 for λ ≤ 0. For a block with only part of the force frozen the search
+// ends at 10(1+μ)/max(|λ_f|, |λ_s|); everything else has closed forms, or all
+// crossings of the unit circle are found.
 func (s *scalar) criticalRate() threshold {
 	lambda := s.total()
 	switch {
@@ -120,7 +127,7 @@ func (s *scalar) criticalRate() threshold {
 		return first(newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda)
 	case s.lag.Kind == Block:
 		return s.firstRate(func(rate float64) float64 {
-			m, _ := s.block(rate)
+			m, _ := s.monodromy(rate)
 			return m.radius()
 		})
 	case s.frozen() && s.method == HeavyBall:
@@ -132,8 +139,8 @@ func (s *scalar) criticalRate() threshold {
 // firstRate scans the learning rate from half the sufficient bound of
 // docs/theory.md §5 (over 1+2μ with Nesterov, by whose gain it can be short)
 // to 10(1+μ)/max(|λ_f|, |λ_s|) and returns the first zero of f − 1. The inner
-// map turns by about √(ηλ_f) a step, so a grid even in √η with 48 points a step
-// of the block resolves every window.
+// map rotates by about √(ηλ_f) per step, so a grid uniform in √η with 48 points per
+// step of the block resolves every window.
 func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 	low := 0.5 * s.sufficientRate()
 	if s.method == Nesterov {
@@ -161,8 +168,8 @@ func (s *scalar) sufficientRate() float64 {
 //
 // N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
 // of the left factor is real and η their ratio. Some rate is always unstable (the
-// multipliers' sum, or with λ_f = 0 their product, grows without bound): where no
-// crossing is found nothing is said.
+// multipliers' sum, or with λ_f = 0 their product, grows without bound), so the
+// threshold is unknown where no crossing is found.
 func (s *scalar) delayCrossing() threshold {
 	tau := float64(s.lag.Age)
 	parts := func(w float64) (c, d complex128) {
@@ -199,7 +206,7 @@ func (s *scalar) delayCrossing() threshold {
 	return first(best)
 }
 
-// drive returns C(w) of delayCrossing.
+// drive returns C(w) of delayCrossing, 0 < w ≤ π.
 func (s *scalar) drive(w float64) complex128 {
 	z := cmplx.Rect(1, w)
 	mu := complex(s.momentum, 0)
@@ -210,10 +217,10 @@ func (s *scalar) drive(w float64) complex128 {
 	return c
 }
 
-// anyDelay reports whether no delay can move a multiplier through the unit
-// circle: |C(w) − κ_f| = |κ_s| has no solution, so that what holds on-policy
-// holds for every delay.
-func (s *scalar) anyDelay() bool {
+// delayIndependent reports whether stability is the same for every delay as
+// on-policy, because no delay can move a multiplier through the unit circle:
+// |C(w) − κ_f| = |κ_s| has no solution, κ_f = ηλ_f, κ_s = ηλ_s.
+func (s *scalar) delayIndependent() bool {
 	const points = 1024
 	for i := range points + 1 {
 		c := s.drive(math.Pi * float64(i) / points)
@@ -224,11 +231,10 @@ func (s *scalar) anyDelay() bool {
 	return true
 }
 
-// onsetRate returns the smallest learning rate at which the mode rings: the
+// onsetRate returns the smallest learning rate at which the mode oscillates: the
 // dominant multiplier of M, or of the one-step map inside a block (M aliases a
-// fast rotation), is a complex pair or negative. Never where λ ≤ 0: what does not
-// restore is not said to ring. A block with only part of the force frozen is
-// searched as far as by criticalRate.
+// fast rotation), is a complex pair or negative. It is never for λ ≤ 0, where the
+// mode does not restore. The search ends where that of criticalRate does.
 func (s *scalar) onsetRate() threshold {
 	lambda := s.total()
 	switch {
@@ -241,9 +247,9 @@ func (s *scalar) onsetRate() threshold {
 	case s.lag.Kind == Delay:
 		return s.delayOnset()
 	}
-	rings := func(rate float64) float64 {
-		m, b := s.block(rate)
-		if m.rings() || b.rings() {
+	oscillates := func(rate float64) float64 {
+		m, b := s.monodromy(rate)
+		if m.oscillates() || b.oscillates() {
 			return 2
 		}
 		return 0
@@ -251,14 +257,14 @@ func (s *scalar) onsetRate() threshold {
 	// The onset may lie far below the bound on stability: (1−√μ)² against 1−μ.
 	low := 1e-3 * s.sufficientRate()
 	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
-	return firstCrossing(rings, low, high, 200+48*s.lag.Age)
+	return firstCrossing(oscillates, low, high, 200+48*s.lag.Age)
 }
 
 // delayOnset follows the real multiplier that starts from 1: at z it needs
 // η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s z^{−τ})), and the first maximum of η(z)
 // going down from 1 is where it meets another and both leave the real line.
-// Where the denominator vanishes first, no such meeting: then the first
-// complex multiplier that overtakes, from the companion.
+// Where the denominator vanishes first they do not meet; the onset is then where a
+// complex multiplier overtakes the real one.
 func (s *scalar) delayOnset() threshold {
 	rate := func(z float64) float64 {
 		n := 1.0
@@ -281,17 +287,18 @@ func (s *scalar) delayOnset() threshold {
 const maxCompanion = 320
 
 // overtaking returns the first learning rate, up to the critical one, at which
-// the dominant multiplier of the companion is not a positive number. It takes
-// about a hundred spectra, so nobody looks beyond a quarter of maxCompanion.
+// the dominant eigenvalue of the companion matrix is not a positive number. It
+// takes about a hundred spectra, so the matrix may be a quarter of maxCompanion at
+// most; beyond that the threshold is unknown.
 func (s *scalar) overtaking() threshold {
 	if s.lag.Age > maxCompanion/4-2 {
 		return threshold{}
 	}
 	high := s.criticalRate().at
-	rings := func(rate float64) float64 {
+	oscillates := func(rate float64) float64 {
 		moved := *s
 		moved.rate = rate
-		values := multipliers(moved.linear().period())
+		values := multipliers(moved.linear().monodromy())
 		switch {
 		case values == nil:
 			return math.NaN()
@@ -300,10 +307,10 @@ func (s *scalar) overtaking() threshold {
 		}
 		return 0
 	}
-	return firstCrossing(rings, 1e-3*high, high, 64)
+	return firstCrossing(oscillates, 1e-3*high, high, 64)
 }
 
-// linear returns the mode as a motion of one coordinate without noise.
+// linear returns the mode as a linear recursion of one coordinate, without noise.
 func (s *scalar) linear() *linear {
 	return &linear{
 		fresh: single(s.fresh), stale: single(s.stale), noise: single(0),
@@ -311,17 +318,17 @@ func (s *scalar) linear() *linear {
 	}
 }
 
-// maxInterval is the largest refresh interval that is looked at; maxDelay the
-// largest delay where neither closed form nor bound applies.
+// maxInterval is the largest refresh interval that is tried; maxDelay the largest
+// delay that is tried where neither a closed form nor a bound applies.
 const (
 	maxInterval = 1_000_000
 	maxDelay    = 512
 )
 
 // criticalInterval returns the smallest K ≥ 1 (block) or τ ≥ 0 (delay) at which
-// the mode is not stable at its learning rate, as far as maxInterval (maxDelay).
-// Never where nothing is stale, where a long block comes to rest, and under
-// delay by anyDelay.
+// the mode is not stable at its learning rate, searched up to maxInterval or
+// maxDelay. It is never where nothing is stale, where the motion inside a long block
+// dies out, and where delayIndependent.
 func (s *scalar) criticalInterval() threshold {
 	lambda := s.total()
 	kappa := s.rate * lambda
@@ -347,7 +354,7 @@ func (s *scalar) criticalInterval() threshold {
 	case s.lag.Kind == Block:
 		return s.criticalBlock()
 	case s.frozen() && s.method == HeavyBall:
-		// DelayThreshold falls in τ, by its closed form: bisection is safe.
+		// By its closed form DelayThreshold falls in τ, so bisection finds the first.
 		low, high := 0, 1
 		for kappa < DelayThreshold(s.momentum, high) {
 			low, high = high, 2*high
@@ -366,10 +373,10 @@ func (s *scalar) criticalInterval() threshold {
 	}
 	start := 1
 	if s.method == HeavyBall && s.rate*(s.fresh+math.Abs(s.stale)) < 2*(1+s.momentum) {
-		// Below the sufficient bound nothing can happen.
+		// Stable below the sufficient bound.
 		start = max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), maxDelay+1)))
 	}
-	if s.anyDelay() {
+	if s.delayIndependent() {
 		return never
 	}
 	for tau := start; tau <= maxDelay; tau++ {
@@ -380,8 +387,9 @@ func (s *scalar) criticalInterval() threshold {
 	return upTo(maxDelay)
 }
 
-// criticalBlock lets the block grow step by step: B^K and Σ_{j<K} B^j from
-// those of K−1. Once B^K has died out M no longer changes.
+// criticalBlock is criticalInterval of a block with only part of the force frozen. It
+// computes B^K and Σ_{j<K} B^j from those of K−1; once B^K has died out M no longer
+// changes.
 func (s *scalar) criticalBlock() threshold {
 	b, enter := s.inner(s.rate)
 	power, sum := b, matrix2{1, 0, 0, 1}

@@ -10,37 +10,38 @@ import (
 // derivatives of the mean force are computed.
 const maxCurved = 24
 
-// curvature holds D_ij = ∂²E[g]/∂y_i∂y_j of y = (x, x_old) at a fixed point, as
-// vectors of reduced forces.
+// curvature holds the second derivatives D_ij = ∂²E[g]/∂y_i∂y_j at a fixed point,
+// y = (x, x_old), each a vector of n reduced forces.
 type curvature struct {
 	n int
-	d [][]float64 // d[i·2n + j], i ≤ j
+	d [][]float64 // D_ij = d[i·2n + j] for i ≤ j
 }
 
-// reducedForce returns the mean force at the displacement y = (x, x_old).
-func (r *rest) reducedForce(y []float64) []float64 {
+// reducedForce returns the mean force at the displacement y = (x, x_old), both in
+// reduced coordinates.
+func (l *linearization) reducedForce(y []float64) []float64 {
 	n := len(y) / 2
 	shift := func(x []float64) []float64 {
 		var out mat.VecDense
-		out.MulVec(r.q, mat.NewVecDense(n, x))
-		logits := make([]float64, len(r.logits))
+		out.MulVec(l.q, mat.NewVecDense(n, x))
+		logits := make([]float64, len(l.logits))
 		for c, v := range out.RawVector().Data {
-			logits[c] = r.logits[c] + v/math.Sqrt(r.count[c])
+			logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
 		}
 		return logits
 	}
-	r.model.set(shift(y[:n]), shift(y[n:]))
-	force := make([]float64, len(r.logits))
-	r.model.meanForce(force)
+	l.model.set(shift(y[:n]), shift(y[n:]))
+	force := make([]float64, len(l.logits))
+	l.model.meanForce(force)
 	for c := range force {
-		force[c] /= math.Sqrt(r.count[c])
+		force[c] /= math.Sqrt(l.count[c])
 	}
-	return reduce(r.q, force)
+	return reduce(l.q, force)
 }
 
-// differenceStep is the displacement of second differences, inside the range
-// of a clip: the error of the fourth-order formula, h⁴/90 of a sixth
-// derivative, and rounding over h² are both about 1e-11.
+// differenceStep returns the step h of second differences, small enough to stay
+// inside the range of a clip. The error of the fourth-order formula, h⁴/90 times
+// the sixth derivative, and rounding over h² are both about 1e-11.
 func (m *model) differenceStep() float64 {
 	if m.Weighting == Clipped {
 		return min(5e-3, m.ClipLow/8, m.ClipHigh/8)
@@ -48,7 +49,7 @@ func (m *model) differenceStep() float64 {
 	return 5e-3
 }
 
-// along returns d²f/ds² at s = 0 by the five-point formula.
+// along returns d²f/ds² at s = 0 by the five-point formula with step h.
 func along(f func(s float64) []float64, h float64) []float64 {
 	weights := [5]float64{-1, 16, -30, 16, -1}
 	var sum []float64
@@ -64,17 +65,19 @@ func along(f func(s float64) []float64, h float64) []float64 {
 	return sum
 }
 
-func (r *rest) newCurvature() *curvature {
-	_, n := r.q.Dims()
+// newCurvature computes the curvature by second differences along the coordinates and
+// their pairwise sums and differences.
+func (l *linearization) newCurvature() *curvature {
+	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
-	h := r.model.differenceStep()
+	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {
 		return along(func(s float64) []float64 {
 			clear(y)
 			y[i] += s
 			y[j] += sign * s
-			return r.reducedForce(y)
+			return l.reducedForce(y)
 		}, h)
 	}
 	for i := range 2 * n {
@@ -95,7 +98,7 @@ func (r *rest) newCurvature() *curvature {
 	return c
 }
 
-// contract returns ½ Σ_ij D_ij Cov(y_i, y_j).
+// contract returns ½ Σ_ij D_ij Cov(y_i, y_j), given the covariance joint of y, 2n×2n.
 func (c *curvature) contract(joint *mat.Dense) []float64 {
 	out := make([]float64, c.n)
 	for i := range 2 * c.n {
@@ -112,12 +115,13 @@ func (c *curvature) contract(joint *mat.Dense) []float64 {
 	return out
 }
 
-// shifts returns the displacement of the mean of x, over time and of x_old, to
-// first order in the noise: the curvature of the mean force turns fluctuations
-// into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which pushes the
-// linear map (docs/theory.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where one covariance
-// serves for x and x_old). extra is the contribution of what is not in law,
-// phase by phase. nil where the period's map has the eigenvalue 1.
+// shifts returns the displacements of the mean of x, averaged over the phases, and of
+// x_old, to first order in the covariance of the noise. The curvature of the mean
+// force turns fluctuations into a constant force d = ½ Σ ∂²E[g] Cov in each phase,
+// which drives the linear map (docs/theory.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and
+// x_old have the same covariance). extra, one force per phase, is the contribution of
+// the relative modes, which are not part of s; nil: none. Both are nil where the
+// monodromy matrix has the eigenvalue 1.
 func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float64) {
 	n := s.dim()
 	size, _ := s.a.Dims()
@@ -137,12 +141,12 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 		moved.MulVec(s.gamma, mat.NewVecDense(n, d))
 		state.AddVec(&next, &moved)
 	}
-	// What one period adds to a start at 0.
+	// The state at the end of a period that starts at 0.
 	gathered := mat.NewVecDense(size, nil)
 	for _, d := range pushes {
 		push(gathered, d)
 	}
-	period := s.period()
+	period := s.monodromy()
 	free, _ := period.Dims()
 	closing := identity(free)
 	closing.Sub(closing, period)
@@ -172,13 +176,12 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 	return mean, old
 }
 
-// relativePush returns what the relative motion of a class, with the joint
-// variances of (x, x_old) in its phases along one direction, adds to the
-// constant force of each phase: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced
-// coordinates of the merged bandit.
-func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
+// relativePush returns the contribution of relative mode x to the constant force of
+// each phase: multiplicity × ½ Σ ∂²E[g] Cov, in the reduced coordinates of the
+// merged bandit. law is the stationary law of the mode along one of its directions.
+func (l *linearization) relativePush(x *relative, law *stationary) [][]float64 {
 	h := x.split.differenceStep()
-	move := func(s, sOld float64) []float64 {
+	displaced := func(s, sOld float64) []float64 {
 		theta := append([]float64{}, x.logits...)
 		past := append([]float64{}, x.logits...)
 		theta[x.a] += s / math.Sqrt2
@@ -188,19 +191,19 @@ func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
 		x.split.set(theta, past)
 		all := make([]float64, len(theta))
 		x.split.meanForce(all)
-		force := make([]float64, len(r.logits))
+		force := make([]float64, len(l.logits))
 		copy(force, all)
 		for _, g := range all[len(force):] {
-			force[x.class] += g // arms taken out of their class
+			force[x.class] += g // of an arm taken out of the class
 		}
 		for c := range force {
-			force[c] /= math.Sqrt(r.count[c])
+			force[c] /= math.Sqrt(l.count[c])
 		}
-		return reduce(r.q, force)
+		return reduce(l.q, force)
 	}
-	current := along(func(s float64) []float64 { return move(s, 0) }, h)
-	stale := along(func(s float64) []float64 { return move(0, s) }, h)
-	both := along(func(s float64) []float64 { return move(s, s) }, h)
+	current := along(func(s float64) []float64 { return displaced(s, 0) }, h)
+	stale := along(func(s float64) []float64 { return displaced(0, s) }, h)
+	both := along(func(s float64) []float64 { return displaced(s, s) }, h)
 	var pushes [][]float64
 	law.phases(func(joint *mat.Dense) {
 		d := make([]float64, len(current))
@@ -215,16 +218,16 @@ func (r *rest) relativePush(x *relative, law *stationary) [][]float64 {
 	return pushes
 }
 
-// rewardCurvature returns ½ tr(∇²J Cov) of the reduced coordinates and of the
-// relative motions with the variances relative: ∂²J/∂θ_a∂θ_b = H_u,
-// u = π∘(m − J).
-func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
-	reward := r.model.expected(r.logits)
-	probs := r.model.now.probs
+// rewardCurvature returns ½ tr(∇²J Cov), given the covariance sigma of the reduced
+// coordinates and the variances relative along the relative modes:
+// ∂²J/∂θ_a∂θ_b = H_u, u = π∘(m − J).
+func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
+	reward := l.model.expected(l.logits)
+	probs := l.model.now.probs
 	n := len(probs)
 	u := make([]float64, n)
 	for c, p := range probs {
-		u[c] = p * (r.Arms[c].Mean - reward)
+		u[c] = p * (l.Arms[c].Mean - reward)
 	}
 	h := mat.NewDense(n, n, nil)
 	for a, p := range probs {
@@ -236,26 +239,27 @@ func (r *rest) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
 			h.Set(a, b, v)
 		}
 	}
-	r.isometric(h)
+	l.isometric(h)
 	var product mat.Dense
-	product.Mul(within(r.q, h), sigma)
+	product.Mul(within(l.q, h), sigma)
 	sum := 0.5 * mat.Trace(&product)
-	for i, x := range r.relatives {
-		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / r.count[x.class]
+	for i, x := range l.relatives {
+		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / l.count[x.class]
 	}
 	return sum
 }
 
-// rewardVariance returns Var J of two arms without scale, exact KL, to second
-// order in the noise:
+// rewardVariance returns Var J of two arms, Unscaled and ExactKL, to second order in
+// the noise:
 //
 //	J′²V[1 + V(pq − (1−2p)d_1 + ½d_2)],  d_1 = D′/D, d_2 = D″/D of D(z) = Var[2g_1]
 //
-// with V = Var z to first order (docs/theory.md §6); 0 without noise.
-func (r *rest) rewardVariance(v float64) float64 {
-	m := r.model
+// with J′ = dJ/dz and v = V, which is Var z to first order (docs/theory.md §6); 0
+// without noise.
+func (l *linearization) rewardVariance(v float64) float64 {
+	m := l.model
 	variance := func(s float64) []float64 {
-		logits := []float64{r.logits[0] + s/2, r.logits[1] - s/2}
+		logits := []float64{l.logits[0] + s/2, l.logits[1] - s/2}
 		m.set(logits, logits)
 		return []float64{4 * m.covariance().At(0, 0)}
 	}
@@ -271,8 +275,8 @@ func (r *rest) rewardVariance(v float64) float64 {
 		}
 	}
 	d1, d2 := slope/d, along(variance, h)[0]/d
-	m.set(r.logits, r.logits)
+	m.set(l.logits, l.logits)
 	p, q := m.now.probs[0], m.now.probs[1]
-	gain := p * q * (r.Arms[0].Mean - r.Arms[1].Mean)
+	gain := p * q * (l.Arms[0].Mean - l.Arms[1].Mean)
 	return gain * gain * v * (1 + v*(p*q-(1-2*p)*d1+0.5*d2))
 }

@@ -40,9 +40,8 @@ func logSoftmax(dst, theta []float64) {
 // ExpectedReward returns J(θ) = Σ_a π_a m_a, where π = softmax(θ) and m_a is the
 // mean reward of arm a. theta has one logit per arm.
 func ExpectedReward(p Params, theta []float64) float64 {
-	if len(theta) != len(p.Arms) {
-		panic("rom: as many logits as arms")
-	}
+	checkArms(p.Arms)
+	checkLogits("theta", theta, len(p.Arms))
 	probs := make([]float64, len(theta))
 	softmax(probs, theta)
 	return expected(p.Arms, probs)

@@ -6,26 +6,29 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// StiffnessAt returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at
-// θ = θ_old = theta, both A×A, in the closed forms of docs/theory.md §3. They
-// hold on-policy anywhere, not at fixed points alone, with H_u = diag u − uπᵀ
-// − πuᵀ, u = π∘(m − J), F = diag π − ππᵀ, ℓ = log π/π_ref:
+// StiffnessAt returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at the logits
+// θ = θ_old = theta, one per arm; both are A×A. The closed forms of docs/theory.md §3
+// hold at any on-policy point, not only at fixed points. With
+// H_u = diag u − uπᵀ − πuᵀ, u = π∘(m − J), F = diag π − ππᵀ, ℓ = log π/π_ref:
 //
 //	reward, none        Λ_f = 0           Λ_s = −φH_u − u∇φᵀ
 //	reward, ratio       Λ_f = −φH_u       Λ_s = −u∇φᵀ
 //	exact KL, current   β(H_w + F), w = π∘(ℓ − KL)
 //	k2, current         β(1−KL)F, stale β(diag ℓ − πℓᵀ)F
 //	k3, current         β(diag π_ref − π_refπᵀ − ππ_refᵀ + ππᵀ), stale β(diag κ − πκᵀ)F
-//	KL at snapshot      all of it stale
+//	KL at snapshot      the same sum, all stale
 //
-// A clip is inside its range on-policy. ∇φ = φ_G′u where rewards take two
-// values. Where the mean force itself is an expansion in 1/G, its derivatives
-// are central differences of that expansion, good to 1e-11.
+// Clipped is the same as Ratio, because on-policy ρ = 1 is inside the clip. ∇φ = φ_G′u
+// where rewards take two values. Where the mean force itself is an expansion in 1/G,
+// its derivatives are central differences of that expansion, accurate to 1e-11.
 func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
+	p = p.checked()
+	checkLogits("theta", theta, len(p.Arms))
 	m := newModel(&p)
 	return m.stiffness(theta)
 }
 
+// stiffness is StiffnessAt for a model, and sets both its policies to theta.
 func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
@@ -42,6 +45,7 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
 }
 
+// dense returns factor times the square matrix with the given rows.
 func dense(rows [][]float64, factor float64) *mat.Dense {
 	n := len(rows)
 	d := mat.NewDense(n, n, nil)
@@ -53,7 +57,8 @@ func dense(rows [][]float64, factor float64) *mat.Dense {
 	return d
 }
 
-// phiGradient returns φ and ∇φ of an exactly known force φu on-policy, and u.
+// phiGradient returns φ, ∇φ and u of an exactly known force φu, on-policy at the
+// logits set.
 func (m *model) phiGradient() (phi float64, slope, u []float64) {
 	probs := m.now.probs
 	u, slope = make([]float64, len(probs)), make([]float64, len(probs))
@@ -79,7 +84,7 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 	return phi, slope, u
 }
 
-// rewardStiffness adds the reward part of an exactly known force.
+// rewardStiffness adds the reward part of the stiffness of an exactly known force.
 func (m *model) rewardStiffness(fresh, stale [][]float64) {
 	probs := m.now.probs
 	phi, slope, u := m.phiGradient()
@@ -96,7 +101,7 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 	}
 }
 
-// penaltyStiffness adds the KL part.
+// penaltyStiffness adds the KL part of the stiffness.
 func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 	probs, beta := m.now.probs, m.Strength
 	if m.Anchor == AtSnapshot {
@@ -107,8 +112,8 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 		l[a] = m.now.logs[a] - m.reference[a]
 		kl += p * l[a]
 	}
-	// fisher adds (diag x − πxᵀ)F to the stale part: κ∘π_old − πΣκπ_old moves
-	// with π_old.
+	// fisher adds β(diag x − πxᵀ)F to the stale part, the derivative of
+	// κ∘π_old − πΣκπ_old with respect to θ_old.
 	fisher := func(x []float64) {
 		mean := 0.0
 		for a, p := range probs {
@@ -155,9 +160,10 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 	}
 }
 
-// differencedStiffness writes the reward part by central differences of sixth
-// order: with a step of 0.01 the error is 1e-14 from the seventh derivative
-// and as much from rounding. The step stays inside the range of a clip.
+// differencedStiffness adds the reward part of the stiffness by central differences of
+// sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
+// and as much from rounding. The step is small enough to stay inside the range of a
+// clip.
 func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) {
 	step := 0.01
 	if m.Weighting == Clipped {

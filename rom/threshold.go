@@ -3,19 +3,17 @@ package rom
 import "math"
 
 // threshold is the outcome of a search, from below, for the smallest value at
-// which something happens: it happens first at at, where known (+Inf: never);
-// else it does not happen up to at, and beyond nobody has looked. Its zero value
-// says nothing.
+// which an event occurs. Its zero value is an unknown threshold.
 type threshold struct {
-	at    float64
-	known bool
+	at    float64 // known: the threshold, +Inf if the event never occurs; else the end of the search
+	known bool    // the event first occurs at at; else it does not occur up to at
 }
 
-// never is the threshold of what provably does not happen.
+// never is the threshold of an event that provably does not occur.
 var never = threshold{math.Inf(1), true}
 
-// first returns the threshold at ≥ 0; where that is no number, or negative from
-// lost digits, nothing is said.
+// first returns the known threshold at ≥ 0. Where at is NaN, or negative from
+// rounding, the threshold is unknown.
 func first(at float64) threshold {
 	if !(at >= 0) {
 		return threshold{}
@@ -23,8 +21,8 @@ func first(at float64) threshold {
 	return threshold{at, true}
 }
 
-// upTo returns the threshold of what does not happen up to limit, which is
-// nothing said where that is not finite.
+// upTo returns the threshold of an event that does not occur up to limit. Where the
+// limit is not finite the threshold is unknown.
 func upTo(limit float64) threshold {
 	if !isFinite([]float64{limit}) {
 		return threshold{}
@@ -32,8 +30,8 @@ func upTo(limit float64) threshold {
 	return threshold{at: limit}
 }
 
-// or returns the threshold of either of two things: the lower one, which beyond
-// what was searched of the other is not known.
+// or returns the threshold of either of two events: the lower one. It is not known
+// beyond the end of the search for the other.
 func (x threshold) or(y threshold) threshold {
 	if x.at < y.at || x.at == y.at && x.known {
 		return x
@@ -41,18 +39,19 @@ func (x threshold) or(y threshold) threshold {
 	return y
 }
 
-// said returns the value, nil where there is none or it is not known, and up to
-// which limit there is none.
-func (x threshold) said() (value *float64, limit float64) {
+// result returns the value, nil where there is none or it is not known, and the limit
+// up to which there is none.
+func (x threshold) result() (value *float64, limit float64) {
 	if x.known && !math.IsInf(x.at, 1) {
 		return &x.at, x.at
 	}
 	return nil, x.at
 }
 
-// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, on a grid
-// even in √x of n points, bisected; a maximum between grid points that reaches
-// 1 counts. Where f is not known (NaN) the search ends.
+// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, or below low
+// where f(low) ≥ 1 already. It scans a grid of n intervals uniform in √x and bisects;
+// a maximum between grid points that reaches 1 counts. Where f is unknown (NaN) the
+// search ends.
 func firstCrossing(f func(float64) float64, low, high float64, n int) threshold {
 	if !isFinite([]float64{low, high}) {
 		return threshold{}
@@ -89,8 +88,8 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 		if unknown {
 			return upTo(place(i - 1))
 		}
-		// A peak of the parabola through three points can exceed the largest of
-		// them by an eighth of their second difference.
+		// The parabola through three points exceeds the largest of them by at most an
+		// eighth of their second difference.
 		if i >= 2 && last > before && last > now && last+(2*last-before-now)/8 >= 1 {
 			x, value := golden(at, place(i-2), place(i))
 			if unknown {
@@ -108,9 +107,10 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 	return upTo(high)
 }
 
-// firstMaximum returns the first maximum of rate(z) going down from z = 1 to μ;
-// nothing where the rate becomes infinite first or is not known (NaN). 1 − z
-// grows by 3 % from 1e-6 of its range: the maximum is at 1 − O(1/τ).
+// firstMaximum returns the first maximum of rate(z), going down from z = 1 to μ. It
+// is unknown where the rate becomes infinite first or is unknown (NaN). 1 − z starts
+// at 1e-6 of its range and grows by 3 % per point, because the maximum is at
+// 1 − O(1/τ).
 func firstMaximum(rate func(z float64) float64, mu float64) threshold {
 	const growth = 1.03
 	before, last, value := 1.0, 1.0, 0.0

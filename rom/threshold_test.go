@@ -143,10 +143,10 @@ func TestDelayedForceThatVanishes(t *testing.T) {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
 		}
 		l := s.linear()
-		if r := radius(l.at(2*(1-1e-6), tau).period()); r >= 1 {
+		if r := radius(l.at(2*(1-1e-6), tau).monodromy()); r >= 1 {
 			t.Errorf("τ = %d: radius %v below", tau, r)
 		}
-		if r := radius(l.at(2*(1+1e-6), tau).period()); r <= 1 {
+		if r := radius(l.at(2*(1+1e-6), tau).monodromy()); r <= 1 {
 			t.Errorf("τ = %d: radius %v above", tau, r)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // it, evenly spaced, and at least 1 just above it.
 func firstUnstable(t *testing.T, name string, l *linear, critical float64, points int) {
 	t.Helper()
-	at := func(rate float64) float64 { return radius(l.at(rate, l.lag.Age).period()) }
+	at := func(rate float64) float64 { return radius(l.at(rate, l.lag.Age).monodromy()) }
 	for i := 1; i < points; i++ {
 		rate := critical * float64(i) / float64(points)
 		if r := at(rate); r > 1+1e-12 {
@@ -36,7 +36,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	lambda := Predict(p).Stiffness.Total
 	motion := func(p Params) *linear {
 		f := fold(p)
-		return newRest(f, f.reached()).newMotion(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole
+		return newLinearization(f, f.reached()).newLinearDynamics(HeavyBall, p.Optimizer.Rate, p.Optimizer.Momentum, nil).whole
 	}
 	windows := 0
 	for k := 1; k <= 12; k++ {
@@ -45,7 +45,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 		critical := *Predict(p).Exact.CriticalLearningRate
 		firstUnstable(t, "block", l, critical, 2000)
 		for i := range 400 { // stable again somewhere beyond?
-			if rate := critical * (1.01 + 0.02*float64(i)); radius(l.at(rate, k).period()) < 1 {
+			if rate := critical * (1.01 + 0.02*float64(i)); radius(l.at(rate, k).monodromy()) < 1 {
 				windows++
 				break
 			}
@@ -62,7 +62,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 		l := motion(p)
 		first := 0
 		for k := 1; k <= 40 && first == 0; k++ {
-			if radius(l.at(p.Optimizer.Rate, k).period()) >= 1 {
+			if radius(l.at(p.Optimizer.Rate, k).monodromy()) >= 1 {
 				first = k
 			}
 		}
@@ -115,7 +115,7 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 		p.Arms = append(p.Arms, Arm{Law: Constant, Mean: reward})
 	}
 	f := fold(p)
-	m := newRest(f, f.reached()).newMotion(HeavyBall, 0.3, 0.8, nil)
+	m := newLinearization(f, f.reached()).newLinearDynamics(HeavyBall, 0.3, 0.8, nil)
 	if !m.coupled {
 		t.Fatal("the modes are independent, want the stale share of the scale to couple them")
 	}
@@ -140,7 +140,7 @@ func TestContractionAgainstSpectra(t *testing.T) {
 		want := upTo(12)
 		for tau := 12; tau >= 0; tau-- {
 			at := l.at(l.rate, tau)
-			size, contracts := radius(at.period()), at.contracts()
+			size, contracts := radius(at.monodromy()), at.contracts()
 			switch {
 			case contracts && !(size < 1):
 				t.Fatalf("%+v contracts with a spectral radius of %v", at, size)

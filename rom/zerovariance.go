@@ -44,22 +44,22 @@ func (m *model) equalRewards(probs []float64) float64 {
 // variance. With more the mean is taken to second order in the deviation, by
 // differences along the axes of its covariance. relative holds the variances of x_old in
 // the relative motions.
-func (r *rest) zeroVariance(shift []float64, sigma *mat.Dense, relative []float64) float64 {
-	m := r.model
-	probs := make([]float64, len(r.logits))
+func (l *linearization) zeroVariance(shift []float64, sigma *mat.Dense, relative []float64) float64 {
+	m := l.model
+	probs := make([]float64, len(l.logits))
 	displaced := func(direction []float64, s float64) float64 {
 		logits := make([]float64, len(probs))
 		for c := range logits {
-			logits[c] = r.logits[c] + s*direction[c]/math.Sqrt(r.count[c])
+			logits[c] = l.logits[c] + s*direction[c]/math.Sqrt(l.count[c])
 		}
 		softmax(probs, logits)
 		return m.equalRewards(probs)
 	}
-	if len(r.class) == 2 {
+	if len(l.class) == 2 {
 		// The trapezoidal rule converges faster than any power of its step on
 		// the normal density; a probability of 2e-17 lies beyond 8.5σ.
 		const points, width = 200, 8.5
-		direction := reducedUnit(r.q, 0)
+		direction := reducedUnit(l.q, 0)
 		std := math.Sqrt(max(sigma.At(0, 0), 0))
 		sum, weight := 0.0, 0.0
 		for i := range points + 1 {
@@ -76,18 +76,18 @@ func (r *rest) zeroVariance(shift []float64, sigma *mat.Dense, relative []float6
 		return along(func(s float64) []float64 { return []float64{f(s)} }, h)[0]
 	}
 	var moved mat.VecDense
-	moved.MulVec(r.q, mat.NewVecDense(n, shift))
+	moved.MulVec(l.q, mat.NewVecDense(n, shift))
 	slope := (displaced(moved.RawVector().Data, 1e-3) - displaced(moved.RawVector().Data, -1e-3)) / 2e-3
 	sum := displaced(moved.RawVector().Data, 0) + slope
 	values, axes, _ := eigenvectors(sigma)
 	for k, v := range values {
 		var direction mat.VecDense
-		direction.MulVec(r.q, axes.ColView(k))
+		direction.MulVec(l.q, axes.ColView(k))
 		data := direction.RawVector().Data
 		sum += 0.5 * v * second(func(s float64) float64 { return displaced(data, s) })
 	}
-	for i := range r.relatives {
-		x := &r.relatives[i]
+	for i := range l.relatives {
+		x := &l.relatives[i]
 		split := make([]float64, len(x.logits))
 		sum += 0.5 * float64(x.multiplicity) * relative[i] * second(func(s float64) float64 {
 			logits := append([]float64{}, x.logits...)

@@ -1,0 +1,131 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// checked returns p with its defaults filled in: a nil Reference as zero logits,
+// a factor of 0 as 1. It panics with the name of a field that is out of its range.
+// Optimizer and Lag have checks of their own, because most functions do not use
+// them.
+func (p Params) checked() Params {
+	checkArms(p.Arms)
+	arms := len(p.Arms)
+	if p.Reference == nil {
+		p.Reference = make([]float64, arms)
+	}
+	checkLogits("Params.Reference", p.Reference, arms)
+	want(isFinite(p.Reference), "Params.Reference", p.Reference, "finite logits")
+	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
+	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
+	want(among(p.Baseline, LeaveOneOut), "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut")
+	want(among(p.Scale, Unscaled), "Params.Scale", p.Scale, "GroupStd or Unscaled")
+	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
+	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
+	want(among(p.Weighting, Clipped), "Params.Weighting", p.Weighting, "Unweighted, Ratio or Clipped")
+	if p.Weighting == Clipped {
+		want(p.ClipLow > 0 && p.ClipLow < 1, "Params.ClipLow", p.ClipLow, "within (0, 1)")
+		want(p.ClipHigh > 0 && nonNegative(p.ClipHigh), "Params.ClipHigh", p.ClipHigh, "finite and above 0")
+	}
+	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
+	want(among(p.KLEstimator, K3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K2 or K3")
+	want(among(p.Anchor, AtSnapshot), "Params.Anchor", p.Anchor, "AtCurrent or AtSnapshot")
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{
+		{"Stiffness", &p.Factors.Stiffness}, {"Noise", &p.Factors.Noise},
+		{"Lag", &p.Factors.Lag}, {"Mass", &p.Factors.Mass},
+	} {
+		want(nonNegative(*f.value), "Params.Factors."+f.name, *f.value, "finite and above 0, or 0 for 1")
+		if *f.value == 0 {
+			*f.value = 1
+		}
+	}
+	if p.Measured != nil {
+		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
+		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
+	}
+	return p
+}
+
+// checkArms panics unless there are at least 2 arms, each with a known law, a
+// finite mean (of a Bernoulli arm a probability) and a finite deviation ≥ 0.
+func checkArms(arms []Arm) {
+	want(len(arms) >= 2, "Params.Arms", len(arms), "at least 2")
+	for a, arm := range arms {
+		field := func(name string) string { return fmt.Sprintf("Params.Arms[%d].%s", a, name) }
+		switch {
+		case !among(arm.Law, Normal):
+			want(false, field("Law"), arm.Law, "Bernoulli, Constant or Normal")
+		case math.IsNaN(arm.Mean) || math.IsInf(arm.Mean, 0):
+			want(false, field("Mean"), arm.Mean, "finite")
+		case arm.Law == Bernoulli && !(arm.Mean >= 0 && arm.Mean <= 1):
+			want(false, field("Mean"), arm.Mean, "within [0, 1] for a Bernoulli arm")
+		case !nonNegative(arm.Std):
+			want(false, field("Std"), arm.Std, "finite and at least 0")
+		}
+	}
+}
+
+// check panics unless the lag has a known kind and an age in its range.
+func (l Lag) check() {
+	want(among(l.Kind, Delay), "Params.Lag.Kind", l.Kind, "Block or Delay")
+	if l.Kind == Block {
+		want(l.Age >= 1, "Params.Lag.Age", l.Age, "at least 1 for Block")
+	}
+	want(l.Age >= 0, "Params.Lag.Age", l.Age, "at least 0")
+}
+
+// check panics unless every field that the method and the schedule use is in its
+// range.
+func (o Optimizer) check() {
+	want(among(o.Method, Adam), "Params.Optimizer.Method", o.Method, "HeavyBall, Nesterov or Adam")
+	want(o.Rate > 0 && nonNegative(o.Rate), "Params.Optimizer.Rate", o.Rate, "finite and above 0")
+	if o.Method == Adam {
+		want(belowOne(o.Beta1), "Params.Optimizer.Beta1", o.Beta1, "within [0, 1)")
+		want(belowOne(o.Beta2), "Params.Optimizer.Beta2", o.Beta2, "within [0, 1)")
+		want(nonNegative(o.Epsilon), "Params.Optimizer.Epsilon", o.Epsilon, "finite and at least 0")
+	} else {
+		want(belowOne(o.Momentum), "Params.Optimizer.Momentum", o.Momentum, "within [0, 1)")
+	}
+	want(among(o.Decay, Cosine), "Params.Optimizer.Decay", o.Decay, "Steady, Linear or Cosine")
+	want(o.Warmup >= 0, "Params.Optimizer.Warmup", o.Warmup, "at least 0")
+	if o.Decay != Steady {
+		want(o.Total > o.Warmup, "Params.Optimizer.Total", o.Total, "more than Warmup, unless Decay is Steady")
+	}
+}
+
+// checkLogits panics unless logits has one entry per arm.
+func checkLogits(name string, logits []float64, arms int) {
+	if len(logits) != arms {
+		want(false, name, fmt.Sprintf("%d logits", len(logits)), fmt.Sprintf("%d, one per arm", arms))
+	}
+}
+
+// checkMeasured panics unless m is a square matrix with one row per arm.
+func checkMeasured(name string, m *mat.Dense, arms int) {
+	want(m != nil, name, "nil", "a matrix")
+	if rows, columns := m.Dims(); rows != arms || columns != arms {
+		want(false, name, fmt.Sprintf("%d×%d", rows, columns), fmt.Sprintf("%d×%d, a row per arm", arms, arms))
+	}
+}
+
+// want panics with the name of the caller's mistake unless ok.
+func want(ok bool, name string, got any, wanted string) {
+	if !ok {
+		panic(fmt.Sprintf("rom: %s: got %v, want %s", name, got, wanted))
+	}
+}
+
+// among reports whether an enumeration value is one of those from 0 to last.
+func among[Enumeration ~int](value, last Enumeration) bool { return value >= 0 && value <= last }
+
+// nonNegative reports whether x is finite and at least 0.
+func nonNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
+
+// belowOne reports whether x lies within [0, 1).
+func belowOne(x float64) bool { return x >= 0 && x < 1 }
