@@ -20,8 +20,8 @@ reproduce: build ## run every experiment on the paper's claims; exit 0 when all 
 calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and every mistake, into docs/calibration.md
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
-mutants: ## plant small faults in the code, one by one, and see that tests or verdicts notice; into docs/mutants.md
-	$(GO) run ./cmd/mutants -o docs/mutants.md
+mutants: ## plant small faults in the code, one by one, and write which test fails first to docs/mutants.md
+	$(GO) run ./cmd/mutants
 
 test: ## fast tests
 	$(GO) test ./...

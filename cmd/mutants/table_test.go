@@ -1,62 +1,106 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// The table cannot rot: every mutant's text is still there, once, and the file
-// with the fault in it compiles.
+// Every mutant's text occurs once in its file, and the package compiles with the
+// fault in it.
 func TestTable(t *testing.T) {
-	all := mutants()
-	root := moduleRoot(t)
-	check := newChecker(t, root, all)
+	t.Chdir("../..")
+	files := token.NewFileSet()
+	config := types.Config{Importer: &remembering{importer.ForCompiler(files, "source", nil), make(map[string]*types.Package)}}
+	sound := make(map[string]map[string]*ast.File) // of a folder, its files without a fault
 	ids := make(map[string]bool)
-	for _, m := range all {
+	for _, m := range table {
+		dir := path.Dir(m.file)
 		if ids[m.id] {
 			t.Errorf("two mutants are called %s", m.id)
 		}
 		ids[m.id] = true
-		if !strings.HasPrefix(m.id, m.pkg()+"/") || strings.Contains(m.id[len(m.pkg())+1:], "/") {
-			t.Errorf("%s: a mutant of %s is called %s/…", m.id, m.pkg(), m.pkg())
+		if path.Dir(m.id) != dir {
+			t.Errorf("%s: a mutant of %s is called %s/…", m.id, dir, dir)
 		}
 		if m.fault == "" || strings.Contains(m.fault, "\n") {
-			t.Errorf("%s: %q does not say in one line what the fault is", m.id, m.fault)
+			t.Errorf("%s: %q does not describe the fault in one line", m.id, m.fault)
 		}
 		if m.before == m.after {
 			t.Errorf("%s changes nothing", m.id)
 		}
-		source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
+		if sound[dir] == nil {
+			sound[dir] = parsePackage(t, files, dir)
+		}
+		source, err := os.ReadFile(m.file)
 		if err != nil {
 			t.Errorf("%s: %v", m.id, err)
 			continue
 		}
 		mutated, err := m.apply(string(source))
 		if err != nil {
-			t.Error(err)
+			t.Errorf("%s: %v", m.id, err)
 			continue
 		}
-		if err := check.compile(m.file, mutated); err != nil {
+		faulty, err := parser.ParseFile(files, m.file, mutated, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("%s: %v", m.id, err)
+			continue
+		}
+		compiled := []*ast.File{faulty}
+		for name, file := range sound[dir] {
+			if name != m.file {
+				compiled = append(compiled, file)
+			}
+		}
+		if _, err := config.Check(dir, files, compiled, nil); err != nil {
 			t.Errorf("%s: %v", m.id, err)
 		}
 	}
 }
 
-// The tests that kill no mutant are there.
+// remembering is an importer that looks for every package once.
+type remembering struct {
+	types.Importer
+	packages map[string]*types.Package
+}
+
+func (r *remembering) Import(path string) (pkg *types.Package, err error) {
+	if r.packages[path] == nil {
+		r.packages[path], err = r.Importer.Import(path)
+	}
+	return r.packages[path], err
+}
+
+// parsePackage returns the syntax of the files that a folder's package is built
+// from, by path.
+func parsePackage(t *testing.T, files *token.FileSet, dir string) map[string]*ast.File {
+	t.Helper()
+	pkg, err := build.ImportDir(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed := make(map[string]*ast.File)
+	for _, name := range pkg.GoFiles {
+		file := path.Join(dir, name)
+		if parsed[file], err = parser.ParseFile(files, file, nil, parser.SkipObjectResolution); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return parsed
+}
+
+// Every test that is left out exists.
 func TestClocked(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "*", "*_test.go"))
+	files, err := filepath.Glob("../../*/*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,98 +119,20 @@ func TestClocked(t *testing.T) {
 	}
 }
 
-// A text that is no more, or stands twice, is an error.
-func TestApply(t *testing.T) {
-	for _, row := range []struct{ source, want string }{
-		{"a := b", "a := c"},
-		{"a := d", ""},
-		{"a := b + b", ""},
-	} {
-		m := mutant{before: "b", after: "c"}
-		if got, err := m.apply(row.source); got != row.want || (err == nil) != (row.want != "") {
-			t.Errorf("apply to %q gives %q, %v", row.source, got, err)
-		}
-	}
-}
-
-// checker type-checks packages with one file replaced.
-type checker struct {
-	root  string
-	files *token.FileSet
-	parse map[string][]*ast.File // of a package's folder, its files as they are
-	names map[string][]string
-	from  types.Importer
-}
-
-// newChecker prepares to check the packages of mutants. What they import is
-// read as the compiler left it.
-func newChecker(t *testing.T, root string, all []mutant) *checker {
-	t.Helper()
-	c := &checker{
-		root:  root,
-		files: token.NewFileSet(),
-		parse: make(map[string][]*ast.File),
-		names: make(map[string][]string),
-	}
-	var folders []string
-	for _, m := range all {
-		folders = append(folders, "./"+m.pkg())
-	}
-	slices.Sort(folders)
-	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}, slices.Compact(folders)...)...)
-	command.Dir = root
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &stderr)
-	}
-	exports := make(map[string]string)
-	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
-		var p struct {
-			ImportPath, Dir, Export string
-			GoFiles                 []string
-		}
-		if err := decoder.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-		dir, err := filepath.Rel(root, p.Dir)
-		if dir = filepath.ToSlash(dir); err != nil || !slices.Contains(folders, "./"+dir) {
-			continue
-		}
-		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(c.files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.parse[dir] = append(c.parse[dir], file)
-			c.names[dir] = append(c.names[dir], name)
-		}
-	}
-	c.from = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	return c
-}
-
-// compile reports the first error of the package of a file with another text.
-func (c *checker) compile(file, source string) error {
-	m := mutant{file: file}
-	parsed, err := parser.ParseFile(c.files, file, source, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
-	package_ := slices.Clone(c.parse[m.pkg()])
-	package_[slices.Index(c.names[m.pkg()], filepath.Base(file))] = parsed
-	config := types.Config{Importer: c.from}
-	_, err = config.Check(m.pkg(), c.files, package_, nil)
-	return err
-}
-
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+// docs/mutants.md has a row for every mutant, in the order of the table.
+func TestPageIsOfThisTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/mutants.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(out))
+	_, rows, _ := strings.Cut(string(page), "\n|---|---|---|---:|\n")
+	lines := strings.Split(strings.TrimSpace(rows), "\n")
+	if len(lines) != len(table) {
+		t.Fatalf("docs/mutants.md has %d mutants, the table %d: run `make mutants`", len(lines), len(table))
+	}
+	for i, m := range table {
+		if !strings.HasPrefix(lines[i], m.rowStart()+" ") {
+			t.Errorf("docs/mutants.md lacks %s in row %d: run `make mutants`", m.id, i+1)
+		}
+	}
 }
