@@ -7,7 +7,7 @@
 // does this:
 //
 //  1. Lag. History.Behaviour gives π_old, the policy that draws the groups of
-//     step t: a copy of π for a refresh interval (block), or π of τ steps ago (delay).
+//     step t: π at the last refresh (block), or π of τ steps ago (delay).
 //  2. Draw. The caller draws B groups of G samples from π_old, an arm a_i and a
 //     reward r_i each (package sim/draw).
 //  3. GroupStatistics. OpenBernoulli and AddBernoulli, or AddAtoms, turn each
@@ -25,9 +25,8 @@
 //
 // A caller's mistake panics with the field's name, what it got and what it wants:
 // an unknown word (the zero value "" included) or a number out of range. Fields
-// that the chosen options do not use are not checked. Logits that are not finite
-// are no mistake but the result of a run that diverges; the probabilities are then
-// NaN.
+// that the chosen options do not use are not checked. Policy accepts logits that are
+// not finite, because a run that diverges has them; its probabilities are then NaN.
 //
 // All arithmetic is rounded explicitly and uses grpo/fp for exp and log, so
 // results are the same bits on every architecture.
