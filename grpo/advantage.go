@@ -1,27 +1,32 @@
 package grpo
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
-// ArmStatistics is what the samples of one arm contribute to a force: advantages
-// summed by sign, because clipping treats the signs differently.
+// ArmStatistics sums the samples of one arm over the groups of a step: advantages
+// by sign, because clipping treats the signs differently.
 type ArmStatistics struct {
-	Positive, Negative           float64 // Σ A_i over A_i > 0 and over A_i < 0
-	PositiveCount, NegativeCount int     // how many of each
-	Count                        int     // samples, those with A_i = 0 included
+	Positive      float64 // Σ A_i over A_i > 0, ≥ 0
+	Negative      float64 // Σ A_i over A_i < 0, ≤ 0
+	PositiveCount int     // number of samples with A_i > 0
+	NegativeCount int     // number of samples with A_i < 0
+	Count         int     // number of samples, those with A_i = 0 included
 }
 
 // GroupStatistics sums the groups of one optimizer step. It is sufficient for the
 // force: O(A) numbers, whatever the group size.
 type GroupStatistics struct {
-	Arms         []ArmStatistics
-	Groups       int // groups added
-	ZeroVariance int // groups among them whose rewards are all equal
+	Arms         []ArmStatistics // one per arm, allocated by the caller
+	Groups       int             // number of groups added
+	ZeroVariance int             // number of groups among them whose rewards are all equal
 }
 
-// Reset empties t.
-func (t *GroupStatistics) Reset() {
-	clear(t.Arms)
-	t.Groups, t.ZeroVariance = 0, 0
+// Reset removes all groups from s.
+func (s *GroupStatistics) Reset() {
+	clear(s.Arms)
+	s.Groups, s.ZeroVariance = 0, 0
 }
 
 // BernoulliAdvantages are the advantages in groups of one size G whose rewards
@@ -29,20 +34,23 @@ func (t *GroupStatistics) Reset() {
 //
 //	A⁺ = (1−R)/s,  A⁻ = −R/s,  s = √(R(1−R))
 //
-// with the options of an Advantage (docs/theory.md §2).
+// with the options of an Advantage (docs/theory.md §2). It caches what it computes,
+// so each goroutine has its own.
 type BernoulliAdvantages struct {
 	advantage Advantage
-	size      int
-	known     []struct{ up, down float64 } // [S], of groups up to tabulatedSize; up is 0 until asked for
+	size      int                          // G
+	known     []struct{ up, down float64 } // A⁺ and A⁻ by S, for G up to tabulatedSize; up is 0 until computed
 }
 
-// tabulatedSize is the group size up to which advantages are kept, 16 bytes for
-// each S that occurs.
+// tabulatedSize is the largest group size whose advantages are cached, in 16 bytes
+// for each S from 0 to G.
 const tabulatedSize = 1 << 17
 
 // NewBernoulliAdvantages returns the advantages in groups of the given size ≥ 2.
-// It is not for concurrent use.
+// It panics if an option of adv or the size is not valid.
 func NewBernoulliAdvantages(adv Advantage, size int) *BernoulliAdvantages {
+	adv.check("Advantage")
+	checkInt("group size", size, 2)
 	b := &BernoulliAdvantages{advantage: adv, size: size}
 	if size <= tabulatedSize {
 		b.known = make([]struct{ up, down float64 }, size+1)
@@ -50,7 +58,8 @@ func NewBernoulliAdvantages(adv Advantage, size int) *BernoulliAdvantages {
 	return b
 }
 
-// Of returns A⁺ and A⁻ where total samples have reward 1, and 0 without variance.
+// Of returns A⁺ and A⁻ of a group with S = total rewards of 1, 0 ≤ S ≤ G. Both are 0
+// if S = 0 or S = G. It panics if S is out of range.
 func (b *BernoulliAdvantages) Of(total int) (up, down float64) {
 	if total < len(b.known) {
 		if up = b.known[total].up; up != 0 {
@@ -60,8 +69,11 @@ func (b *BernoulliAdvantages) Of(total int) (up, down float64) {
 	return b.compute(total)
 }
 
-// compute computes what Of returns, and keeps it.
+// compute computes the result of Of and caches it.
 func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
+	if total < 0 || total > b.size {
+		panic(mistake("number of rewards of 1", strconv.Itoa(total), "from 0 to the group size "+strconv.Itoa(b.size)))
+	}
 	if total == 0 || total == b.size {
 		return 0, 0
 	}
@@ -76,44 +88,46 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 	return up, down
 }
 
-// OpenBernoulli begins a group of Bernoulli samples of which total have reward 1,
-// the others 0. What its arms drew is added next, by ArmStatistics.AddBernoulli with
-// the advantages returned, which are 0 in a group without variance.
-func (t *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
+// OpenBernoulli adds an empty group of Bernoulli samples, of which total have reward
+// 1 and the others 0, and returns its advantages A⁺ and A⁻, both 0 in a group without
+// variance. The caller then adds the samples of each arm of the group by
+// ArmStatistics.AddBernoulli with these advantages.
+func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
-	t.Groups++
+	s.Groups++
 	if up == 0 {
-		t.ZeroVariance++
+		s.ZeroVariance++
 	}
 	return up, down
 }
 
-// AddBernoulli adds count samples of the arm, of which successes have reward 1 and
-// advantage up, the others 0 and down.
-func (t *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
-	t.Count += count
+// AddBernoulli adds count samples of the arm: successes of them have reward 1 and
+// advantage up = A⁺, the others reward 0 and advantage down = A⁻;
+// 0 ≤ successes ≤ count.
+func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
+	s.Count += count
 	if up == 0 {
 		return
 	}
 	failures := count - successes
-	t.Positive += float64(up * float64(successes))
-	t.Negative += float64(down * float64(failures))
-	t.PositiveCount += successes
-	t.NegativeCount += failures
+	s.Positive += float64(up * float64(successes))
+	s.Negative += float64(down * float64(failures))
+	s.PositiveCount += successes
+	s.NegativeCount += failures
 }
 
-// Atom is Count samples of one arm that share a reward. Where clipping does
-// not look at the single sample, the samples of a normal arm are one atom with
-// their mean reward, and their scatter about it is told separately.
+// Atom is a number of samples of one arm that share a reward. Without clipping,
+// which treats each sample by itself, the samples of a normal arm are one atom with
+// their mean reward; their scatter about that mean is a separate argument of AddAtoms.
 type Atom struct {
-	Arm    int
-	Count  int
-	Reward float64
+	Arm    int     // index of the arm
+	Count  int     // number of samples, ≥ 0
+	Reward float64 // reward of each sample, or their mean
 }
 
-// AddAtoms adds a group given as atoms of any reward law; scatter is
-// Σ (r_i − its atom's reward)² ≥ 0, zero where each atom's rewards are equal.
-func (t *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64) {
+// AddAtoms adds a group of any reward law, given as atoms. Scatter is
+// Σ (r_i − reward of its atom)² ≥ 0, zero if the rewards of each atom are equal.
+func (s *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64) {
 	size, sum := 0, 0.0
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range atoms {
@@ -123,13 +137,13 @@ func (t *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 		size += x.Count
 		sum += float64(float64(x.Count) * x.Reward)
 		low, high = min(low, x.Reward), max(high, x.Reward)
-		t.Arms[x.Arm].Count += x.Count
+		s.Arms[x.Arm].Count += x.Count
 	}
-	t.Groups++
+	s.Groups++
 	// Equality of the rewards themselves, not of their variance: seven rewards
 	// of 0.95 have a computed std of 1e-16.
 	if low == high && scatter == 0 {
-		t.ZeroVariance++
+		s.ZeroVariance++
 		return
 	}
 	g := float64(size)
@@ -141,7 +155,7 @@ func (t *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 	}
 	factor := adv.factor(g, squares)
 	for _, x := range atoms {
-		arm, advantage := &t.Arms[x.Arm], factor*(x.Reward-mean)
+		arm, advantage := &s.Arms[x.Arm], factor*(x.Reward-mean)
 		switch total := float64(advantage * float64(x.Count)); {
 		case advantage > 0:
 			arm.Positive += total
@@ -153,20 +167,35 @@ func (t *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 	}
 }
 
-// factor returns what turns r_i − r̄ into an advantage, for a group of g
-// samples whose squared deviations from their mean sum to squares > 0: the
-// leave-one-out factor G/(G−1), over the scale.
+// factor returns the factor between r_i − r̄ and the advantage, in a group of g
+// samples with squares = Σ (r_i − r̄)² > 0: the leave-one-out factor G/(G−1) or 1,
+// divided by the scale.
 func (adv *Advantage) factor(g, squares float64) float64 {
 	factor := 1.0
-	if adv.Baseline == LeaveOneOut {
+	switch adv.Baseline {
+	case MeanBaseline:
+	case LeaveOneOut:
 		factor = g / (g - 1)
+	default:
+		panic(unknownWord("Advantage.Baseline", adv.Baseline, Baselines))
 	}
-	if adv.Scale == NoScale {
+	switch adv.Scale {
+	case NoScale:
 		return factor
+	case StdScale:
+		return factor / (adv.deviation(g, squares) + adv.Epsilon)
 	}
-	ddof := 0.0
-	if adv.Std == SampleStd {
-		ddof = 1
+	panic(unknownWord("Advantage.Scale", adv.Scale, Scales))
+}
+
+// deviation returns the standard deviation s of a group's rewards, √(squares/G) or
+// √(squares/(G−1)).
+func (adv *Advantage) deviation(g, squares float64) float64 {
+	switch adv.Std {
+	case PopulationStd:
+		return math.Sqrt(squares / g)
+	case SampleStd:
+		return math.Sqrt(squares / (g - 1))
 	}
-	return factor / (math.Sqrt(squares/(g-ddof)) + adv.Epsilon)
+	panic(unknownWord("Advantage.Std", adv.Std, Deviations))
 }

@@ -2,6 +2,7 @@ package grpo
 
 import (
 	"math"
+	"strconv"
 
 	"grposim/grpo/fp"
 )
@@ -13,20 +14,27 @@ import (
 // (docs/theory.md §1). It holds scratch space, so each goroutine has its own.
 type Force struct {
 	estimator Estimator
-	reference *Policy
+	reference *Policy // π_ref
 
-	upper, lower []float64 // w⁺_a, w⁻_a: the weight of a sample with A > 0, A < 0; one slice but for clipping
+	upper, lower []float64 // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice without clipping
 }
 
-// NewForce returns the force of an estimator whose penalty pulls towards the
-// policy of the logits reference.
+// NewForce returns the force of an estimator whose KL penalty pulls towards the
+// policy of the logits reference, one finite number per arm. It panics if a field of
+// the estimator or the reference is not valid.
 func NewForce(estimator Estimator, reference []float64) *Force {
+	estimator.check()
+	for a, logit := range reference {
+		if math.IsNaN(logit) || math.IsInf(logit, 0) {
+			panic(wrongNumber("reference["+strconv.Itoa(a)+"]", logit, ""))
+		}
+	}
 	f := &Force{
 		estimator: estimator,
 		reference: NewPolicy(reference),
 		upper:     make([]float64, len(reference)),
 	}
-	for a := range f.upper { // without importance they stay so
+	for a := range f.upper { // setWeights changes them unless the mode is NoImportance
 		f.upper[a] = 1
 	}
 	f.lower = f.upper
@@ -36,13 +44,17 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 	return f
 }
 
-// Sampled writes into g the force of the samples in tally, drawn from
-// behaviour, on the logits of current.
-func (f *Force) Sampled(g []float64, tally *GroupStatistics, current, behaviour *Policy) {
+// Sampled sets g, one number per arm, to the force of the samples in statistics on
+// the logits of current. The samples are drawn from behaviour; at least one group has
+// been added, and the group size is not Infinite. With c^± the sums of advantages by
+// arm and sign it is
+//
+//	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL
+func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
-	share := 1 / (float64(f.estimator.GroupSize) * float64(tally.Groups))
+	share := 1 / (float64(f.estimator.GroupSize) * float64(statistics.Groups))
 	sum := 0.0
-	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], tally.Arms[:len(g)]
+	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
 	for a := range g {
 		arm := &arms[a]
 		c := float64(share * (float64(upper[a]*arm.Positive) + float64(lower[a]*arm.Negative)))
@@ -50,13 +62,14 @@ func (f *Force) Sampled(g []float64, tally *GroupStatistics, current, behaviour 
 		sum += c
 	}
 	f.project(g, sum, current, behaviour, func(a int) float64 {
-		return share * float64(tally.Arms[a].Count)
+		return share * float64(statistics.Arms[a].Count)
 	})
 }
 
-// Expected writes into g the force of an infinite group: the expectation of
-// Sampled as G → ∞, where the group's mean and standard deviation are those of
-// a single sample's reward.
+// Expected sets g, one number per arm, to the force of an infinite group: the limit
+// of Sampled for G → ∞, where the mean and the standard deviation of a group are
+// those of a single reward under behaviour (docs/theory.md §2). If that standard
+// deviation is 0 all advantages are 0. It panics if an arm's reward law is unknown.
 func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	mean, square := 0.0, 0.0
@@ -84,15 +97,15 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	f.project(g, sum, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
-// ClipFraction returns the share of the tallied samples with A ≠ 0 whose
-// slope the clip removes; 0 without clipping.
-func (f *Force) ClipFraction(tally *GroupStatistics, current, behaviour *Policy) float64 {
+// ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight
+// clipping sets to 0. It is 0 without clipping and without such samples.
+func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Policy) float64 {
 	if f.estimator.Importance.Mode != Clip {
 		return 0
 	}
 	f.setWeights(current, behaviour)
 	clipped, all := 0, 0
-	for a, arm := range tally.Arms {
+	for a, arm := range statistics.Arms {
 		all += arm.PositiveCount + arm.NegativeCount
 		if f.upper[a] == 0 {
 			clipped += arm.PositiveCount
@@ -107,8 +120,8 @@ func (f *Force) ClipFraction(tally *GroupStatistics, current, behaviour *Policy)
 	return float64(clipped) / float64(all)
 }
 
-// setWeights sets the importance weights of every arm. An arm that behaviour
-// cannot draw has weight 0.
+// setWeights sets the importance weights w⁺ and w⁻ of every arm. An arm of
+// probability 0 under behaviour has weight 0.
 func (f *Force) setWeights(current, behaviour *Policy) {
 	imp := &f.estimator.Importance
 	if imp.Mode == NoImportance {
@@ -135,8 +148,8 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	}
 }
 
-// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g. For the sampled
-// estimators drawn(a) is the share of the samples that drew arm a.
+// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g. The sampled KL
+// estimators call drawn(a), the share of the samples that fell on arm a.
 func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, drawn func(a int) float64) {
 	kl, at := &f.estimator.KL, current
 	if kl.At == AtSnapshot {
@@ -154,8 +167,8 @@ func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, dr
 	}
 }
 
-// projectExactKL is project where β∇KL is β π_a(ℓ_a − Σπℓ), ℓ = θ − θ_ref, of the
-// policy at.
+// projectExactKL is project for the exact gradient of the penalty, evaluated at the
+// policy at: β π_a(ℓ_a − Σ_b π_b ℓ_b), ℓ = θ − θ_ref.
 func (f *Force) projectExactKL(g []float64, sum float64, current, at *Policy) {
 	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
 	mean := 0.0
@@ -169,7 +182,8 @@ func (f *Force) projectExactKL(g []float64, sum float64, current, at *Policy) {
 	}
 }
 
-// subtractSampledKL subtracts β∇KL, as samples estimate it, of the policy at.
+// subtractSampledKL subtracts the sampled gradient of the penalty, evaluated at the
+// policy at, from g: with c_a = β κ_a drawn(a) it is c_a − π_a Σ_b c_b (docs/theory.md §1).
 func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) float64) {
 	kl := &f.estimator.KL
 	sum := 0.0
@@ -185,7 +199,7 @@ func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) flo
 	case K3:
 		for a := range g {
 			share := drawn(a)
-			if share == 0 { // also where π_a underflows and κ would be −∞
+			if share == 0 { // includes arms whose π_a underflows, where κ would be −∞
 				continue
 			}
 			c := float64(kl.Coefficient * float64((1-f.reference.Probs[a]/at.Probs[a])*share))
@@ -198,30 +212,34 @@ func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) flo
 	}
 }
 
-// variance returns the variance of the arm's reward.
+// variance returns the variance of the arm's reward, whose law is known.
 func (arm *Arm) variance() float64 {
 	switch arm.Reward {
 	case Bernoulli:
 		return arm.Mean * (1 - arm.Mean)
 	case Normal:
 		return arm.Std * arm.Std
-	default:
+	default: // Constant
 		return 0
 	}
 }
 
-// partialMeans returns E[(r − mean)⁺] and E[−(r − mean)⁻] of the arm's reward:
-// the two add up to arm.Mean − mean.
+// partialMeans returns E[max(r − mean, 0)] and E[min(r − mean, 0)] of the arm's
+// reward r; the two add up to arm.Mean − mean.
 func (arm *Arm) partialMeans(mean float64) (above, below float64) {
 	d := arm.Mean - mean
-	switch {
-	case arm.Reward == Bernoulli:
+	switch arm.Reward {
+	case Bernoulli:
 		return arm.Mean * (1 - mean), -float64(1-arm.Mean) * mean
-	case arm.Reward == Normal && arm.Std > 0:
-		x := d / arm.Std
-		above = float64(d*fp.NormalCDF(x)) + float64(arm.Std*fp.NormalPDF(x))
-		return above, d - above
+	case Normal:
+		if arm.Std > 0 {
+			x := d / arm.Std
+			above = float64(d*fp.NormalCDF(x)) + float64(arm.Std*fp.NormalPDF(x))
+			return above, d - above
+		}
+	case Constant:
 	default:
-		return max(d, 0), min(d, 0)
+		panic(unknownWord("Arm.Reward", arm.Reward, Laws))
 	}
+	return max(d, 0), min(d, 0)
 }

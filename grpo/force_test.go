@@ -14,8 +14,8 @@ type sample struct {
 	reward float64
 }
 
-// definition is docs/theory.md §1 word for word, sample by sample, with the
-// standard library's functions.
+// definition returns the force by docs/theory.md §1, sample by sample, with the
+// functions of the standard library.
 func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []float64) []float64 {
 	pi, piOld, piRef := softmax(theta), softmax(old), softmax(reference)
 	at, piAt := theta, pi
@@ -141,8 +141,8 @@ func draw(rng *rand.Rand, p []float64) int {
 	return len(p) - 1
 }
 
-// The force of a tally is the definition's, for every estimator and any
-// samples, up to rounding: sums of at most 60 terms of order 10.
+// The force of group statistics is that of the definition for every estimator and
+// any samples, up to rounding: sums of at most 60 terms of order 10.
 func TestSampledForceIsTheDefinition(t *testing.T) {
 	const tolerance = 1e-12
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -178,12 +178,12 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 			}
 			force := grpo.NewForce(e, reference)
 			for _, c := range []struct {
-				name   string
-				tally  *grpo.GroupStatistics
-				groups [][]sample
+				name       string
+				statistics *grpo.GroupStatistics
+				groups     [][]sample
 			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups}, {"graded rewards", &graded, gradedGroups}} {
 				got := make([]float64, arms)
-				force.Sampled(got, c.tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+				force.Sampled(got, c.statistics, grpo.NewPolicy(theta), grpo.NewPolicy(old))
 				want := definition(e, c.groups, theta, old, reference)
 				for a := range got {
 					if !(math.Abs(got[a]-want[a]) <= tolerance) {
@@ -195,9 +195,9 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 	})
 }
 
-// Samples of a normal arm may be told by their mean and scatter where nothing
-// clips: the force is the same.
-func TestScatterStandsForSingleSamples(t *testing.T) {
+// Without clipping, the samples of a normal arm may be given as one atom by their mean
+// and scatter: the force is the same as that of the single samples.
+func TestScatterReplacesSingleSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	estimators(func(e grpo.Estimator) {
 		if e.Importance.Mode == grpo.Clip {
@@ -209,7 +209,7 @@ func TestScatterStandsForSingleSamples(t *testing.T) {
 		for range e.GroupSize {
 			group = append(group, sample{arm: draw(rng, softmax(old)), reward: rng.NormFloat64()})
 		}
-		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
+		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
 		var atoms []grpo.Atom
 		scatter := 0.0
 		for a := range 3 {
@@ -231,9 +231,9 @@ func TestScatterStandsForSingleSamples(t *testing.T) {
 			}
 			atoms = append(atoms, atom)
 		}
-		tally.AddAtoms(&e.Advantage, atoms, scatter)
+		statistics.AddAtoms(&e.Advantage, atoms, scatter)
 		got := make([]float64, 3)
-		grpo.NewForce(e, reference).Sampled(got, &tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+		grpo.NewForce(e, reference).Sampled(got, &statistics, grpo.NewPolicy(theta), grpo.NewPolicy(old))
 		want := definition(e, [][]sample{group}, theta, old, reference)
 		for a := range got {
 			if !(math.Abs(got[a]-want[a]) <= 1e-12) {
@@ -243,20 +243,20 @@ func TestScatterStandsForSingleSamples(t *testing.T) {
 	})
 }
 
-// Seven rewards of 0.95 have a computed standard deviation of 1e-16; their
-// advantages are 0 all the same.
+// Advantages of equal rewards are 0, although seven rewards of 0.95 have a computed
+// standard deviation of 1e-16.
 func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 	for _, reward := range []float64{0, 1, 0.95, -3e-7} {
-		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
-		tally.AddAtoms(&grpo.Advantage{Scale: grpo.StdScale}, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
-		if tally.ZeroVariance != 1 || tally.Arms[0].Positive != 0 || tally.Arms[1].Negative != 0 {
-			t.Errorf("rewards all %g: %+v", reward, tally)
+		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
+		statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
+		if statistics.ZeroVariance != 1 || statistics.Arms[0].Positive != 0 || statistics.Arms[1].Negative != 0 {
+			t.Errorf("rewards all %g: %+v", reward, statistics)
 		}
 	}
 }
 
-// The expected force is the average of the sampled force over many groups: a
-// large group's force deviates by its standard error only, plus 1/G.
+// The expected force is the limit of the sampled force: the force of a large group
+// deviates from it by its standard error and a term of order 1/G.
 func TestExpectedForceIsTheLimit(t *testing.T) {
 	const size, sigmas = 400_000, 6 // two-sided failure probability 2e-9 each, about 400 comparisons
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -281,14 +281,13 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 	estimators(func(e grpo.Estimator) {
 		e.GroupSize, e.GroupsPerStep = size, 1
 		e.Importance.ClipLow, e.Importance.ClipHigh = 0.1, 0.1
-		tally := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
-		tally.AddAtoms(&e.Advantage, atoms, 0)
+		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 3)}
+		statistics.AddAtoms(&e.Advantage, atoms, 0)
 		force := grpo.NewForce(e, reference)
 		got, want := make([]float64, 3), make([]float64, 3)
 		force.Expected(want, &bandit, grpo.NewPolicy(theta), grpo.NewPolicy(old))
-		force.Sampled(got, &tally, grpo.NewPolicy(theta), grpo.NewPolicy(old))
-		// A term of g has |wA(e_a−π)| of order 1 to 4 here, so its standard
-		// error is below 4/√G.
+		force.Sampled(got, &statistics, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+		// |wA(e_a−π)| is of order 1 to 4 here, so the standard error of g is below 4/√G.
 		for a := range got {
 			if !(math.Abs(got[a]-want[a]) <= sigmas*4/math.Sqrt(size)) {
 				t.Fatalf("%+v: sampled %v, expected %v", e, got, want)

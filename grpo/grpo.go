@@ -1,21 +1,3 @@
-// Package grpo is the algorithm: group relative policy optimization on a
-// softmax bandit, one optimizer step at a time.
-//
-// It is pure. It draws nothing, starts no goroutine and reads no file: given
-// what a group sampled, it returns the force on the logits and applies it. It
-// works in logit space, per context, and nowhere assumes that the parameters
-// are the logits, so that a network can pull the same force back through its
-// Jacobian.
-//
-// All arithmetic is rounded explicitly and uses grpo/fp for exp and log, so
-// that results are the same bits on every architecture.
-//
-// Notation, used everywhere in this module (docs/theory.md, "Symbols"):
-// A arms, θ logits, π = softmax θ the policy, π_old the snapshot that draws
-// the groups, π_ref the reference, m_a the mean reward of arm a,
-// J(π) = Σ π_a m_a, G the group size, B groups per step, K the refresh
-// interval, η the learning rate, μ the momentum, β the strength of the KL
-// penalty.
 package grpo
 
 import "math"
@@ -34,22 +16,22 @@ var Laws = []Law{Bernoulli, Constant, Normal}
 
 // Arm is one arm of the bandit.
 type Arm struct {
-	Reward Law
-	Mean   float64 // in [0, 1] for Bernoulli
-	Std    float64 // ≥ 0, normal only
+	Reward Law     // distribution of the reward
+	Mean   float64 // m_a, in units of reward: in [0, 1] for Bernoulli, else any finite number
+	Std    float64 // standard deviation of a normal reward, in units of reward, ≥ 0; unused by other laws
 }
 
 // Bandit is the environment: one context, len(Arms) ≥ 2 actions. Where an
 // equation speaks of two arms, index 1 is the arm listed first.
 type Bandit struct {
-	Arms      []Arm
-	TrueMeans []float64 // what the reward should have been; one an arm
+	Arms      []Arm     // at least 2
+	TrueMeans []float64 // true mean reward of each arm, where Arms hold a proxy (reward hacking); recorded, no part of a force
 }
 
-// Infinite is the group size of the expected gradient itself.
+// Infinite is the group size at which the force is the expected gradient itself.
 const Infinite = math.MaxInt
 
-// Baseline is what the advantage subtracts from a reward.
+// Baseline is the number that the advantage subtracts from a reward.
 type Baseline string
 
 const (
@@ -60,7 +42,7 @@ const (
 // Baselines lists every Baseline.
 var Baselines = []Baseline{MeanBaseline, LeaveOneOut}
 
-// Scale is what the advantage is divided by.
+// Scale is the number that divides the advantage.
 type Scale string
 
 const (
@@ -85,10 +67,10 @@ var Deviations = []Deviation{PopulationStd, SampleStd}
 // Advantage says how a reward becomes an advantage,
 // A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal.
 type Advantage struct {
-	Baseline Baseline
-	Scale    Scale
-	Std      Deviation
-	Epsilon  float64 // added to the standard deviation, ≥ 0
+	Baseline Baseline  // the number subtracted from each reward
+	Scale    Scale     // the number that divides the difference
+	Std      Deviation // the standard deviation of StdScale; unused by NoScale
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale
 }
 
 // ImportanceMode is the weight w_i of a sample.
@@ -105,12 +87,12 @@ var ImportanceModes = []ImportanceMode{NoImportance, Ratio, Clip}
 
 // Importance is the treatment of off-policy samples.
 type Importance struct {
-	Mode     ImportanceMode
-	ClipLow  float64 // in (0, 1): A < 0 counts while ρ ≥ 1 − ClipLow
-	ClipHigh float64 // > 0: A > 0 counts while ρ ≤ 1 + ClipHigh
+	Mode     ImportanceMode // the weight w_i
+	ClipLow  float64        // ε_low in (0, 1), Clip only: a sample of A < 0 counts while ρ ≥ 1 − ε_low
+	ClipHigh float64        // ε_high > 0, Clip only: a sample of A > 0 counts while ρ ≤ 1 + ε_high
 }
 
-// KLGradient is the way the gradient of the KL penalty is taken.
+// KLGradient is the estimator of the gradient of the KL penalty.
 type KLGradient string
 
 const (
@@ -126,7 +108,7 @@ var KLGradients = []KLGradient{ExactKL, K2, K3}
 type KLPoint string
 
 const (
-	AtCurrent  KLPoint = "current"
+	AtCurrent  KLPoint = "current"  // π
 	AtSnapshot KLPoint = "snapshot" // π_old throughout, projection included
 )
 
@@ -135,21 +117,21 @@ var KLPoints = []KLPoint{AtCurrent, AtSnapshot}
 
 // KL is the penalty β·KL(π‖π_ref).
 type KL struct {
-	Coefficient float64 // β ≥ 0
-	Gradient    KLGradient
-	At          KLPoint
+	Coefficient float64    // β ≥ 0, in units of advantage per nat; 0 is no penalty
+	Gradient    KLGradient // how the gradient is estimated; unused if β = 0
+	At          KLPoint    // where the gradient is evaluated; unused if β = 0
 }
 
 // Estimator is the stochastic gradient of one optimizer step.
 type Estimator struct {
-	GroupSize     int // G ≥ 2, or Infinite
-	GroupsPerStep int // B ≥ 1 independent groups, averaged
-	Advantage     Advantage
-	Importance    Importance
-	KL            KL
+	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
+	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	Advantage     Advantage  // from rewards to advantages A_i
+	Importance    Importance // the weights w_i
+	KL            KL         // the penalty
 }
 
-// LagKind is the way the behaviour policy falls behind.
+// LagKind is the rule by which the behaviour policy lags the current one.
 type LagKind string
 
 const (
@@ -162,8 +144,8 @@ var LagKinds = []LagKind{Block, Delay}
 
 // Lag is the policy staleness.
 type Lag struct {
-	Kind     LagKind
-	Interval int
+	Kind     LagKind // the rule
+	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy
 }
 
 // Method is the optimizer's update rule.
@@ -182,9 +164,9 @@ var Methods = []Method{HeavyBall, Nesterov, Adam}
 type ScheduleKind string
 
 const (
-	ConstantRate ScheduleKind = "constant"
-	LinearDecay  ScheduleKind = "linear"
-	CosineDecay  ScheduleKind = "cosine"
+	ConstantRate ScheduleKind = "constant" // 1
+	LinearDecay  ScheduleKind = "linear"   // 1 − x
+	CosineDecay  ScheduleKind = "cosine"   // ½(1 + cos πx)
 )
 
 // ScheduleKinds lists every ScheduleKind.
@@ -194,18 +176,19 @@ var ScheduleKinds = []ScheduleKind{ConstantRate, LinearDecay, CosineDecay}
 // (t+1)/Warmup; after them it stays (constant) or falls to 0 at step Total as
 // 1−x (linear) or ½(1+cos πx) (cosine), x = (t−Warmup)/(Total−Warmup).
 type Schedule struct {
-	Kind   ScheduleKind
-	Warmup int
-	Total  int
+	Kind   ScheduleKind // the shape after the warm-up
+	Warmup int          // length of the warm-up in steps, ≥ 0
+	Total  int          // step at which the rate reaches 0, > Warmup; unused by ConstantRate
 }
 
-// Optimizer turns forces into motion. Everything starts at rest, and nothing
-// is reset when the snapshot is refreshed.
+// Optimizer is the update rule of the logits. Its state starts at zero, and is not
+// reset when the snapshot is refreshed.
 type Optimizer struct {
-	Kind         Method
-	LearningRate float64 // η > 0
-	Momentum     float64 // μ in [0, 1); heavy ball and Nesterov
-	Beta1, Beta2 float64 // in [0, 1); Adam
-	Epsilon      float64 // ≥ 0; Adam
-	Schedule     Schedule
+	Kind         Method   // the rule
+	LearningRate float64  // η > 0, in logits per unit of force
+	Momentum     float64  // μ in [0, 1), per step; heavy ball and Nesterov only
+	Beta1        float64  // β1 in [0, 1), decay of the first moment per step; Adam only
+	Beta2        float64  // β2 in [0, 1), decay of the second moment per step; Adam only
+	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
+	Schedule     Schedule // factor of the learning rate over the run
 }

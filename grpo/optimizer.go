@@ -2,41 +2,45 @@ package grpo
 
 import "math"
 
-// OptimizerState is the memory of an optimizer. It starts at rest and survives every
+// OptimizerState is the memory of an optimizer. It starts at zero and survives every
 // refresh of the snapshot.
 type OptimizerState struct {
-	velocity []float64 // v; Adam's first moment
-	square   []float64 // Adam's second moment
+	velocity []float64 // v; for Adam the first moment
+	square   []float64 // s, Adam's second moment
 	decay1   float64   // β1^t
 	decay2   float64   // β2^t
 }
 
-// NewOptimizerState returns the motion at rest of a policy with the given number of arms.
+// NewOptimizerState returns the state before the first step, for a policy with the
+// given number of arms. It panics unless arms ≥ 2.
 func NewOptimizerState(arms int) *OptimizerState {
-	m := &OptimizerState{velocity: make([]float64, arms), square: make([]float64, arms)}
-	m.Reset()
-	return m
+	checkArms(arms)
+	state := &OptimizerState{velocity: make([]float64, arms), square: make([]float64, arms)}
+	state.Reset()
+	return state
 }
 
-// Reset sets m to rest.
-func (m *OptimizerState) Reset() {
-	clear(m.velocity)
-	clear(m.square)
-	m.decay1, m.decay2 = 1, 1
+// Reset sets the state to that before the first step.
+func (state *OptimizerState) Reset() {
+	clear(state.velocity)
+	clear(state.square)
+	state.decay1, state.decay2 = 1, 1
 }
 
-// Velocity returns v, for Adam the first moment; it is valid until the next Step.
-func (m *OptimizerState) Velocity() []float64 { return m.velocity }
+// Velocity returns v, in units of force, one number per arm; for Adam the first
+// moment. It is valid until the next Step.
+func (state *OptimizerState) Velocity() []float64 { return state.velocity }
 
-// Step moves logits uphill by the force g (docs/theory.md §1), with the
-// learning rate given, which is that of the step, Rate:
+// Step moves logits uphill along the force g and updates the state
+// (docs/theory.md §1). All have one number per arm; η = rate is the learning rate of
+// the step, see Rate. It panics if o.Kind is unknown.
 //
 //	heavy ball  v ← μv + g,  θ ← θ + ηv
 //	Nesterov    v ← μv + g,  θ ← θ + η(g + μv)
 //	Adam        v ← β1 v + (1−β1) g,  s ← β2 s + (1−β2) g²,
 //	            θ ← θ + η v̂/(√ŝ + ε), v̂ = v/(1−β1^t), ŝ = s/(1−β2^t)
-func (o *Optimizer) Step(logits, g []float64, m *OptimizerState, rate float64) {
-	logits, velocity := logits[:len(g)], m.velocity[:len(g)]
+func (o *Optimizer) Step(logits, g []float64, state *OptimizerState, rate float64) {
+	logits, velocity := logits[:len(g)], state.velocity[:len(g)]
 	switch o.Kind {
 	case HeavyBall:
 		for a, x := range g {
@@ -51,48 +55,63 @@ func (o *Optimizer) Step(logits, g []float64, m *OptimizerState, rate float64) {
 			logits[a] += float64(rate * (x + float64(o.Momentum*v)))
 		}
 	case Adam:
-		m.decay1 *= o.Beta1
-		m.decay2 *= o.Beta2
+		state.decay1 *= o.Beta1
+		state.decay2 *= o.Beta2
 		for a, x := range g {
 			v := float64(o.Beta1*velocity[a]) + float64((1-o.Beta1)*x)
-			s := float64(o.Beta2*m.square[a]) + float64((1-o.Beta2)*float64(x*x))
-			velocity[a], m.square[a] = v, s
-			scale := math.Sqrt(s/(1-m.decay2)) + o.Epsilon
-			if scale > 0 { // a force that has always been 0 moves nothing
-				logits[a] += float64(rate * (v / (1 - m.decay1) / scale))
+			s := float64(o.Beta2*state.square[a]) + float64((1-o.Beta2)*float64(x*x))
+			velocity[a], state.square[a] = v, s
+			scale := math.Sqrt(s/(1-state.decay2)) + o.Epsilon
+			if scale > 0 { // 0 only if ε = 0 and the force has always been 0
+				logits[a] += float64(rate * (v / (1 - state.decay1) / scale))
 			}
 		}
+	default:
+		panic(unknownWord("Optimizer.Kind", o.Kind, Methods))
 	}
 }
 
-// Rate returns the learning rate of step t ≥ 0.
+// Rate returns the learning rate of step t ≥ 0, in logits per unit of force. It
+// panics unless o.LearningRate is positive and o.Schedule is valid.
 func (o *Optimizer) Rate(t int) float64 {
+	if !(o.LearningRate > 0) {
+		panic(wrongNumber("Optimizer.LearningRate", o.LearningRate, " > 0"))
+	}
 	if o.Schedule.Kind == ConstantRate && t >= o.Schedule.Warmup {
 		return o.LearningRate
 	}
 	return o.LearningRate * o.Schedule.Factor(t)
 }
 
-// Factor returns what multiplies the learning rate at step t ≥ 0.
+// Factor returns the factor of the learning rate at step t ≥ 0, in [0, 1]. After the
+// warm-up it panics if s.Kind is unknown, or a decay and s.Total ≤ s.Warmup.
 func (s *Schedule) Factor(t int) float64 {
 	if t < s.Warmup {
 		return float64(t+1) / float64(s.Warmup)
 	}
-	if s.Kind == ConstantRate {
+	switch s.Kind {
+	case ConstantRate:
 		return 1
+	case LinearDecay:
+		return 1 - s.decayed(t)
+	case CosineDecay:
+		return 0.5 * (1 + cosPi(s.decayed(t)))
 	}
-	x := 1.0
-	if t < s.Total {
-		x = float64(t-s.Warmup) / float64(s.Total-s.Warmup)
-	}
-	if s.Kind == LinearDecay {
-		return 1 - x
-	}
-	return 0.5 * (1 + cosPi(x))
+	panic(unknownWord("Optimizer.Schedule.Kind", s.Kind, ScheduleKinds))
 }
 
-// cosPi returns cos πx for x in [0, 1] to 1e-15, as 1 − 2 sin²(πx/2) with the
-// Taylor series of the sine: its terms fall below 1e-17 at the 12th.
+// decayed returns the elapsed share x of a decay at step t ≥ s.Warmup,
+// (t−Warmup)/(Total−Warmup), at most 1.
+func (s *Schedule) decayed(t int) float64 {
+	checkInt("Optimizer.Schedule.Total", s.Total, s.Warmup+1)
+	if t >= s.Total {
+		return 1
+	}
+	return float64(t-s.Warmup) / float64(s.Total-s.Warmup)
+}
+
+// cosPi returns cos πx for x in [0, 1] with an error below 1e-15, as
+// 1 − 2 sin²(πx/2) with the Taylor series of the sine, whose 12th term is below 1e-17.
 func cosPi(x float64) float64 {
 	y := 0.5 * math.Pi * x
 	square := y * y

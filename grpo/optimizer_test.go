@@ -10,10 +10,10 @@ import (
 // Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
 func TestHeavyBallFromRest(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
-	logits, m := []float64{0, 0}, grpo.NewOptimizerState(2)
+	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
-		o.Step(logits, []float64{1, -1}, m, o.LearningRate)
+		o.Step(logits, []float64{1, -1}, state, o.LearningRate)
 		want := 0.1 * (1 - math.Pow(0.9, float64(n))) / 0.1
 		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
 			t.Fatalf("step %d moves %g, want %g", n, got, want)
@@ -24,10 +24,10 @@ func TestHeavyBallFromRest(t *testing.T) {
 // Nesterov with a constant force moves by η(1 + μ(1−μ^n)/(1−μ)) at step n.
 func TestNesterovFromRest(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.Nesterov, Momentum: 0.5}
-	logits, m := []float64{0, 0}, grpo.NewOptimizerState(2)
+	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
-		o.Step(logits, []float64{1, -1}, m, 0.2)
+		o.Step(logits, []float64{1, -1}, state, 0.2)
 		want := 0.2 * (1 + 0.5*(1-math.Pow(0.5, float64(n)))/0.5)
 		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
 			t.Fatalf("step %d moves %g, want %g", n, got, want)
@@ -35,13 +35,13 @@ func TestNesterovFromRest(t *testing.T) {
 	}
 }
 
-// Adam's first step is η in the direction of the force, whatever its size, and
-// with a constant force so is every other; a force of 0 moves nothing.
+// With a constant force every step of Adam is η in the direction of the force,
+// whatever its size; a force of 0 moves nothing.
 func TestAdamIsScaleFree(t *testing.T) {
 	o := grpo.Optimizer{Kind: grpo.Adam, Beta1: 0.9, Beta2: 0.999}
-	logits, m := []float64{0, 0, 0}, grpo.NewOptimizerState(3)
+	logits, state := []float64{0, 0, 0}, grpo.NewOptimizerState(3)
 	for n := 1; n <= 50; n++ {
-		o.Step(logits, []float64{1e-3, -40, 0}, m, 0.01)
+		o.Step(logits, []float64{1e-3, -40, 0}, state, 0.01)
 		want := 0.01 * float64(n)
 		if math.Abs(logits[0]-want) > 1e-12 || math.Abs(logits[1]+want) > 1e-12 || logits[2] != 0 {
 			t.Fatalf("step %d: logits %v, want ±%g and 0", n, logits, want)

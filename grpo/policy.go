@@ -8,14 +8,16 @@ import (
 
 // Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]).
 type Policy struct {
-	Logits []float64
-	Probs  []float64
+	Logits []float64 // θ, one per arm; after changing them, call Update
+	Probs  []float64 // π, one per arm, in [0, 1]; NaN if a logit is not finite
 
 	shift, norm float64 // the largest logit, Σ exp(Logits − shift)
 }
 
-// NewPolicy returns the policy of a copy of logits.
+// NewPolicy returns the policy of a copy of logits. It panics unless there are at
+// least 2.
 func NewPolicy(logits []float64) *Policy {
+	checkArms(len(logits))
 	p := &Policy{
 		Logits: append([]float64(nil), logits...),
 		Probs:  make([]float64, len(logits)),
@@ -25,11 +27,11 @@ func NewPolicy(logits []float64) *Policy {
 }
 
 // Update sets Probs from Logits. A logit that is not finite makes the
-// probabilities NaN; nothing panics.
+// probabilities NaN; Update does not panic.
 func (p *Policy) Update() {
 	logits := p.Logits
 	probs := p.Probs[:len(logits)]
-	if len(logits) == 2 { // the same bits as below, in a straight line
+	if len(logits) == 2 { // the same bits as below, without loops
 		first, second, e := logits[0], logits[1], 1.0
 		gap := first - second
 		if first != second {
@@ -58,7 +60,7 @@ func (p *Policy) Update() {
 	p.shift, p.norm = shift, norm
 }
 
-// Set makes p equal to q.
+// Set makes p a copy of q, which has as many arms.
 func (p *Policy) Set(q *Policy) {
 	copy(p.Logits, q.Logits)
 	copy(p.Probs, q.Probs)
@@ -68,7 +70,7 @@ func (p *Policy) Set(q *Policy) {
 // LogNorm returns log Σ_a exp(Logits[a]), so that log Probs[a] = Logits[a] − LogNorm.
 func (p *Policy) LogNorm() float64 { return p.shift + fp.Log(p.norm) }
 
-// Mean returns Σ_a Probs[a]·values[a]; with the arms' means it is J.
+// Mean returns Σ_a Probs[a]·values[a], which is J if values are the arms' means.
 func (p *Policy) Mean(values []float64) float64 {
 	sum := 0.0
 	values = values[:len(p.Probs)]
@@ -91,8 +93,8 @@ func (p *Policy) Entropy() float64 {
 	return sum
 }
 
-// Collision returns Σ_a Probs[a]², the probability that two samples pick the
-// same arm.
+// Collision returns Σ_a Probs[a]², the probability that two independent samples
+// fall on the same arm.
 func (p *Policy) Collision() float64 {
 	sum := 0.0
 	for _, x := range p.Probs {
@@ -101,7 +103,8 @@ func (p *Policy) Collision() float64 {
 	return sum
 }
 
-// Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats.
+// Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats; arms with p_a = 0
+// contribute 0.
 func (p *Policy) Divergence(q *Policy) float64 {
 	logNorm := p.LogNorm() - q.LogNorm()
 	sum := 0.0
@@ -113,8 +116,8 @@ func (p *Policy) Divergence(q *Policy) float64 {
 	return sum
 }
 
-// MaxRatio returns max_a p_a/behaviour_a over the arms that behaviour can
-// draw: the largest importance ratio a sample could carry.
+// MaxRatio returns max_a p_a/behaviour_a over the arms with behaviour_a > 0: the
+// largest importance ratio that a sample can have.
 func (p *Policy) MaxRatio(behaviour *Policy) float64 {
 	largest := 0.0
 	for a, x := range p.Probs {

@@ -7,7 +7,7 @@ import (
 	"grposim/grpo"
 )
 
-// What is recorded of a policy, at π = (½, ¼, ¼) against q = (⅛, ⅛, ¾).
+// The numbers derived from a policy, for π = (½, ¼, ¼) and q = (⅛, ⅛, ¾).
 func TestPolicyNumbers(t *testing.T) {
 	p := grpo.NewPolicy([]float64{5 + math.Ln2, 5, 5})
 	q := grpo.NewPolicy([]float64{-2, -2, -2 + math.Log(6)})
@@ -31,8 +31,8 @@ func TestPolicyNumbers(t *testing.T) {
 	}
 }
 
-// An arm whose probability underflows counts for nothing, as the limit does.
-func TestPolicyOfOneArm(t *testing.T) {
+// An arm whose probability underflows contributes 0, as in the limit of probability 0.
+func TestPolicyWithUnderflow(t *testing.T) {
 	p, q := grpo.NewPolicy([]float64{800, 0}), grpo.NewPolicy([]float64{0, 0})
 	if got := p.Entropy(); got != 0 {
 		t.Errorf("entropy %g", got)
@@ -41,6 +41,6 @@ func TestPolicyOfOneArm(t *testing.T) {
 		t.Errorf("KL to the uniform policy is %g, want ln 2", got)
 	}
 	if got := q.MaxRatio(p); got != 0.5 {
-		t.Errorf("largest ratio %g over the arms that can be drawn, want ½", got)
+		t.Errorf("largest ratio %g over the arms of positive probability, want ½", got)
 	}
 }

@@ -5,7 +5,7 @@ import "math"
 const (
 	expLast      = 0x1.62e42fefa39efp+9  // the last x below ln(2¹⁰²⁴ − 2⁹⁷⁰), where exp x rounds to +Inf
 	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
-	expLarge     = 0x1p9                 // from this |x| on the result's exponent needs a look
+	expLarge     = 0x1p9                 // from this |x| on the exponent of the result may be out of range
 	expLargeBits = (1023 + 9) << 52      // its bits
 	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it
 	// in the low bits.
@@ -13,15 +13,15 @@ const (
 )
 
 // Exp returns eˣ with an error below 0.52 ulp (of a subnormal result, 2⁻¹⁰⁷⁴):
-// ½ for the last rounding, the rest for roundings made at 2⁻⁹ of the result.
+// ½ from the last rounding, the rest from roundings of terms of 2⁻⁹ of the result.
 //
 // With k the integer nearest to 128x/ln 2 and r = x − k ln2/128, |r| ≤ ln2/256,
 //
 //	eˣ = 2^(k/128) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!),
 //
-// the next term of the series being 2⁻⁶⁰·⁷. ln2/128 is in two parts, the first so
-// short that its product with k is exact; 2^(k/128) is a table of 128 numbers in
-// two parts and a shift of the exponent.
+// where the next term of the series is 2⁻⁶⁰·⁷. ln2/128 is a sum of two parts, the
+// first so short that its product with k is exact. 2^(k/128) is an entry, in two
+// parts, of a table of 128 numbers, times a power of 2.
 //
 // Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above
 // 709.7827, 0 below −745.1332, subnormal numbers between the latter and −708.4.
@@ -33,13 +33,13 @@ func Exp(x float64) float64 {
 	return power + float64(power*expSeries(tail, r))
 }
 
-// ExpBelow sets y[a] = e^(x[a]−top), with the bits of Exp, for a top that no x
-// exceeds, and returns their sum. The lengths must be equal.
+// ExpBelow sets y[a] = e^(x[a]−top), with the bits of Exp, and returns their sum.
+// It needs top ≥ x[a] for every a, and x and y of equal length.
 func ExpBelow(y, x []float64, top float64) (sum float64) {
 	x = x[:len(y)]
 	for a, x := range x {
 		d := x - top
-		power, tail, r := expReduced(d) // Exp, which is not inlined
+		power, tail, r := expReduced(d) // as Exp, which the compiler does not inline
 		e := power + float64(power*expSeries(tail, r))
 		if !(d > -expLarge) {
 			e = expFar(d)
@@ -50,16 +50,16 @@ func ExpBelow(y, x []float64, top float64) (sum float64) {
 	return sum
 }
 
-// expReduced returns 2^(k/128), as power and the tail relative to it, and r. Power
-// is that of another exponent where a float64's does not go so far.
+// expReduced returns 2^(k/128) = power(1 + tail) and r. If 2^(k/128) is outside the
+// range of float64, the exponent of power has overflowed and is wrong.
 func expReduced(x float64) (power, tail, r float64) {
 	shifted := float64(x*stepsPerUnit) + toInteger
 	steps := math.Float64bits(shifted)
 	k := shifted - toInteger
 	r = x - float64(k*ln2StepHi) - float64(k*ln2StepLo)
 	entry := &expTable[steps&127]
-	// The low 7 bits of steps choose the entry, which is stored less their
-	// contribution here; the others go to the exponent.
+	// The low 7 bits of steps choose the entry; their contribution to the sum below is
+	// already subtracted from the stored bits. The other bits go to the exponent.
 	return math.Float64frombits(entry.bits + steps<<45), entry.tail, r
 }
 
@@ -71,7 +71,7 @@ func expSeries(tail, r float64) float64 {
 		float64(float64(square*square)*(1./24+float64(r*(1./120))))
 }
 
-// expFar returns eˣ for |x| ≥ 2⁹ and NaN.
+// expFar returns eˣ for |x| ≥ 2⁹ and for NaN.
 func expFar(x float64) float64 {
 	switch {
 	case x != x:
@@ -85,8 +85,9 @@ func expFar(x float64) float64 {
 	return scaled(math.Float64bits(power), expSeries(tail, r), x)
 }
 
-// scaled returns 2^(k/128)(1 + rest) where the exponent in bits may have left
-// its range: it works at another exponent and comes back in one rounding.
+// scaled returns 2^(k/128)(1 + rest), given the bits of 2^(k/128), whose exponent may
+// have overflowed. It computes at a shifted exponent and undoes the shift in one
+// rounding.
 func scaled(bits uint64, rest, x float64) float64 {
 	if x > 0 {
 		power := math.Float64frombits(bits - 1<<52)

@@ -6,8 +6,8 @@
 // x*y + z into one instruction, rounded once, where the hardware has one
 // (arm64, GOAMD64=v3). So here, and wherever results must be reproducible,
 // every product that enters a sum is rounded explicitly, float64(x*y) + z;
-// what is left (+, −, ×, ÷, √ and bit patterns) is fixed by IEEE 754. A test
-// reads the generated code and finds no fused instruction.
+// the other operations (+, −, ×, ÷, √ and bit patterns) are fixed by IEEE 754. A
+// test checks that the generated code has no fused instruction.
 package fp
 
 //go:generate go run gentable.go

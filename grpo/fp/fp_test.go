@@ -20,7 +20,7 @@ func points(n int, low, high float64) []float64 {
 // ulps returns the error of got in units in the last place of want·2^k.
 func ulps(got float64, want double, k int) float64 {
 	m, e := math.Frexp(want.hi)
-	if m == 0.5 && want.lo < 0 { // the spacing at the exact value, not at the rounded one
+	if m == 0.5 && want.lo < 0 { // use the spacing at the exact value, not at the rounded one
 		e--
 	}
 	unit := max(e+k-53, -1074)
@@ -50,8 +50,8 @@ func worstLog(x []float64, log func(float64) float64) (worst, at float64) {
 }
 
 const (
-	samples  = 200_000 // points a range
-	expBound = 0.52    // declared in the doc comments
+	samples  = 200_000 // points per range
+	expBound = 0.52    // ulp, as the doc comments say
 	logBound = 0.65
 )
 
@@ -78,7 +78,7 @@ func TestLog(t *testing.T) {
 	}{
 		{"all normal numbers", powers},
 		{"(0, 2)", points(samples, 0, 2)},
-		{"beside the series", points(samples, 1+0x1p-5, 1+0x1p-4)},
+		{"just outside the series", points(samples, 1+0x1p-5, 1+0x1p-4)},
 		{"around 1", points(samples, 1-0x1p-4, 1+0x1p-4)},
 		{"at 1", points(samples, 1-0x1p-20, 1+0x1p-20)},
 	} {
@@ -90,8 +90,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// Planted faults: the comparison notices a table without its second parts, and
-// one result in a thousand that is the wrong neighbour.
+// Planted faults: the tests detect a table without its second parts, and one result
+// in a thousand that is off by one ulp.
 func TestAccuracyTestsHavePower(t *testing.T) {
 	tailless := func(x float64) float64 {
 		shifted := x*stepsPerUnit + toInteger
@@ -174,8 +174,7 @@ func TestSpecialCases(t *testing.T) {
 	}
 }
 
-// ln(x·2ᵏ) of a subnormal number is that of x less k ln 2, within the rounding
-// of the three.
+// For a subnormal number x·2ᵏ the logarithm is ln x + k ln 2.
 func TestLogOfSubnormalNumbers(t *testing.T) {
 	for _, mantissa := range points(samples/10, 1, 0x1p51) {
 		mantissa = math.Floor(mantissa)
@@ -187,9 +186,9 @@ func TestLogOfSubnormalNumbers(t *testing.T) {
 	}
 }
 
-// The tables satisfy what defines them: the 128th power of 2^(i/128) is 2ⁱ, the
-// exponential of ln m is m. Tolerances: half a unit of the second part and the
-// reference's own error, times 128 for the power.
+// The tables satisfy their definitions: the 128th power of 2^(i/128) is 2ⁱ, the
+// exponential of ln m is m. The tolerances are half a unit of the second part plus the
+// error of the reference, times 128 for the power.
 func TestTables(t *testing.T) {
 	for i, e := range expTable {
 		hi := math.Float64frombits(e.bits + uint64(i)<<45)
@@ -243,7 +242,7 @@ func BenchmarkExp(b *testing.B)       { benchmark(b, Exp, -20, 20) }
 func BenchmarkLog(b *testing.B)       { benchmark(b, Log, 0, 1) }
 func BenchmarkNormalCDF(b *testing.B) { benchmark(b, NormalCDF, -4, 4) }
 
-// ExpBelow has the bits of Exp, near its ends too.
+// ExpBelow has the bits of Exp, also near the ends of its range.
 func TestExpBelowIsExp(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {

@@ -18,30 +18,31 @@ var reproducible = []string{
 	"grposim/sim/measure",
 }
 
-// derived are the sources among theirs whose results are not stored, but derived
-// from what is: intervals, by the quantiles of a library.
+// derived matches the sources in these packages that may differ between
+// architectures, because their results are not stored: intervals, which use the
+// quantiles of a library.
 var derived = regexp.MustCompile(`/sim/measure/interval\.go:|/gonum\.org/`)
 
-// targets are architectures whose compiler fuses x*y + z.
+// targets are architectures for which the compiler fuses x*y + z.
 var targets = []struct{ name, environment string }{
 	{"arm64", "GOARCH=arm64"},
 	{"amd64 v3", "GOARCH=amd64 GOAMD64=v3"},
 }
 
 var (
-	// A fused multiply-add of either architecture. The rest of the line is its
-	// operands; what stands before it in brackets, the source position.
+	// A fused multiply-add of either architecture, after its source position in
+	// brackets. The rest of the line is its operands.
 	fusedInstruction = regexp.MustCompile(`\((\S+\.go:\d+)\)\t(V?FN?M(?:ADD|SUB)\w*)`)
-	// A call of a function of package math that is not exact by definition; an
-	// inlined one is reported at its place in package math.
+	// A call of a function of package math whose result IEEE 754 does not fix. An
+	// inlined call is reported at its position in package math.
 	inexactCall = regexp.MustCompile(`\((\S+\.go:\d+)\)\tCALL\tmath\.((?:arch)?(?:Acos|Asin|Atan|Cbrt|Cos|Erf|Exp|Expm1|FMA|Gamma|Hypot|J0|J1|Jn|Lgamma|Log|Pow|Sin|Tan|Y0|Y1|Yn|acos|asin|atan|cbrt|cos|erf|exp|expm1|gamma|hypot|lgamma|log|pow|sin|tan)\w*)\(SB\)`)
 )
 
-// irreproducible compiles a package for a target and returns the instructions,
-// each with its source position, that may give other bits elsewhere.
+// irreproducible compiles a package for a target and returns the instructions, each
+// with its source position, whose results may have other bits on other architectures.
 func irreproducible(t *testing.T, environment, pkg string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", pkg) // for the named package only; the cache keeps the listing
+	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", pkg) // lists the named package only; the build cache replays the listing
 	command.Env = append(os.Environ(), append(strings.Fields(environment), "CGO_ENABLED=0")...)
 	listing, err := command.CombinedOutput()
 	if err != nil {
@@ -61,8 +62,7 @@ func irreproducible(t *testing.T, environment, pkg string) []string {
 	return found
 }
 
-// Where this fails, write float64(x*y) + z, or take the function from this
-// package.
+// If this fails, write float64(x*y) + z, or use the function of package fp.
 func TestNoArchitectureDependentInstruction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for other architectures")
@@ -78,7 +78,7 @@ func TestNoArchitectureDependentInstruction(t *testing.T) {
 	}
 }
 
-// The planted fault: a package with both kinds is caught on every target.
+// Planted fault: in a package with both kinds of instruction, both are found on every target.
 func TestArchitectureDependentInstructionIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for other architectures")

@@ -39,7 +39,7 @@ func logarithm(x *big.Float) *big.Float {
 	s := float().Quo(float().Sub(x, real(1)), float().Add(x, real(1)))
 	square := float().Mul(s, s)
 	sum, power := float(), float().Set(s)
-	for n := 1; n < 2*precision; n += 2 { // s ≤ 1/3: a term has 3.1 bits less than the one before
+	for n := 1; n < 2*precision; n += 2 { // |s| ≤ 1/3: each term is 3.1 bits smaller than the previous one
 		sum.Add(sum, float().Quo(power, real(float64(n))))
 		power.Mul(power, square)
 	}
@@ -65,7 +65,7 @@ func main() {
 		root.Sqrt(root)
 	}
 	p("// expTable[i] is 2^(i/128): its nearest float64 as a bit pattern, less i<<45,\n")
-	p("// and the rest relative to it.\n")
+	p("// and the remainder relative to it.\n")
 	p("var expTable = [128]struct {\nbits uint64\ntail float64\n}{\n")
 	power := real(1)
 	for i := range 128 {

@@ -4,32 +4,32 @@ import "math"
 
 const (
 	perSqrt2Pi = 0.39894228040143267793994605993438 // 1/√(2π)
-	// tailStart is where NormalCDF turns from the series to the fraction, about
-	// where both need the same work.
+	// tailStart is the |x| from which NormalCDF uses the continued fraction instead of
+	// the series; both take about the same work there.
 	tailStart = 3.
-	// fractionLevels of the continued fraction leave a relative error below
-	// 2⁻⁵⁴ at tailStart, and less beyond.
+	// fractionLevels is the depth of the continued fraction: its relative error is
+	// below 2⁻⁵⁴ at tailStart, and less beyond.
 	fractionLevels = 56
 )
 
 // NormalPDF returns the density of the standard normal law,
-// φ(x) = e^(−x²/2)/√(2π), with a relative error below 1e-15 while it is a normal
-// number.
+// φ(x) = e^(−x²/2)/√(2π), with a relative error below 1e-15 unless the result is
+// subnormal.
 //
 // Special cases: NormalPDF(±Inf) = 0, NormalPDF(NaN) = NaN.
 func NormalPDF(x float64) float64 {
 	if math.Abs(x) > 39 { // e^(−x²/2) < 2⁻¹⁰⁹⁷, and x² may overflow
 		return 0
 	}
-	// x = a + b with a of 26 bits or fewer: a²/2 is exact and the exponent, up
-	// to 750, does not lose the digits of its fraction.
+	// x = a + b with a of 26 bits or fewer: a²/2 is exact, so an exponent of up to 750
+	// keeps the digits of its fraction.
 	a := float64(math.Floor(x*0x1p20) * 0x1p-20)
 	return perSqrt2Pi * (Exp(-0.5*a*a) * Exp(-0.5*(x-a)*(x+a)))
 }
 
 // NormalCDF returns the distribution function of the standard normal law,
-// Φ(x) = ∫_{−∞}^x φ, with an absolute error below 1e-15 and, in the lower
-// tail, a relative one below 1e-12 while Φ is a normal number.
+// Φ(x) = ∫_{−∞}^x φ, with an absolute error below 1e-15 and, for x < 0, a relative
+// error below 1e-12 unless the result is subnormal.
 //
 // With the upper tail Q(x) = Φ(−x), x > 0:
 //

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Twenty digits of Φ and φ from mpmath 1.3 (ncdf, npdf at 40 digits), at the
-// binary value of x.
+// Φ and φ to twenty digits by mpmath 1.3 (ncdf, npdf at 40 digits), at the binary
+// value of x.
 var normalValues = []struct{ x, cdf, pdf float64 }{
 	{-37.5, 4.6053530095819548438e-308, 1.7282337322841052208e-306},
 	{-30, 4.9067139271481870595e-198, 1.473646134878547519e-196},
@@ -30,7 +30,7 @@ var normalValues = []struct{ x, cdf, pdf float64 }{
 }
 
 const (
-	cdfAbsolute = 1e-15 // declared in the doc comments
+	cdfAbsolute = 1e-15 // as the doc comments say
 	cdfRelative = 1e-12
 	pdfRelative = 1e-15
 )
@@ -49,8 +49,8 @@ func TestNormalAgainstTable(t *testing.T) {
 	}
 }
 
-// Everywhere else against math.Erfc, which is good to 1 ulp: Φ(x) = ½ erfc(−x/√2).
-// In the lower tail the rounding of its argument costs a relative x²·2⁻⁵³.
+// NormalCDF against ½ erfc(−x/√2) with math.Erfc, which is accurate to 1 ulp. In the
+// lower tail the rounding of the argument adds a relative error of x²·2⁻⁵³.
 func TestNormalAgainstErfc(t *testing.T) {
 	for _, x := range points(samples, -37, 9) {
 		want := math.Erfc(-x/math.Sqrt2) / 2

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A double is the unevaluated sum hi + lo, good for about 100 bits: the
-// reference for millions of points, itself checked against math/big.
+// A double is the unevaluated sum hi + lo, accurate to about 100 bits: the reference
+// for millions of points. It is checked against math/big.
 type double struct{ hi, lo float64 }
 
 func quickTwoSum(a, b float64) double {
@@ -56,9 +56,8 @@ func expReference(x double) (power double, k int) {
 	return sum, int(n)
 }
 
-// logReference returns ln x for a normal x, by the series near 1, else by one
-// step of Newton's method from math.Log, which is far better than the 2⁻²⁶ the
-// step needs.
+// logReference returns ln x for a normal x, near 1 by the series, else by one step of
+// Newton's method from math.Log, whose error is far below the 2⁻²⁶ that the step needs.
 func logReference(x float64) double {
 	if f := x - 1; math.Abs(f) < 0x1p-9 {
 		sum := double{}
@@ -104,7 +103,7 @@ func relativeDifference(a, b *big.Float) float64 {
 	return math.Abs(f)
 }
 
-// The references are good to 2⁻⁹⁰, which is 2⁻³⁷ ulp.
+// The references are accurate to 2⁻⁹⁰, which is 2⁻³⁷ ulp.
 func TestReferencesAgainstBig(t *testing.T) {
 	const tolerance = 0x1p-90
 	for _, x := range points(300, -745, 709) {

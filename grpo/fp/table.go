@@ -18,7 +18,7 @@ const (
 )
 
 // expTable[i] is 2^(i/128): its nearest float64 as a bit pattern, less i<<45,
-// and the rest relative to it.
+// and the remainder relative to it.
 var expTable = [128]struct {
 	bits uint64
 	tail float64

@@ -7,12 +7,12 @@ import (
 	"grposim/grpo/fp"
 )
 
-// maxTrials bounds the number of trials: up to it the rounding of the methods
-// below is far under what any number of draws could show.
+// maxTrials is the largest number of trials: up to it the rounding errors of the
+// methods below are far too small to be detected in any feasible number of draws.
 const maxTrials = 1 << 31
 
-// Binomial returns a draw of the number of successes in n trials with
-// probability p, as BinomialLaw.
+// Binomial returns a draw of the number of successes in n trials with probability p,
+// from the same words as BinomialLaw. It panics if p is NaN or n is not in [0, 2³¹].
 func Binomial(w *Words, n int, p float64) int {
 	var law BinomialLaw
 	law.Set(n, p)
@@ -22,25 +22,25 @@ func Binomial(w *Words, n int, p float64) int {
 // BinomialLaw draws numbers of successes in n trials with probability p,
 // C(n, k) pᵏ (1−p)^(n−k).
 //
-//	n ≤ 64                   trials one by one, in lanes: p to 2⁻⁶⁴
+//	n ≤ 64                   one lane per trial (see Lanes), p to 2⁻⁶⁴
 //	n·min(p, 1−p) < 10       inversion
 //	else                     transformed rejection
 type BinomialLaw struct {
 	n        int
-	p        float64 // below ½ but in lanes
-	mirrored bool    // failures are drawn
-	hat      transform
-	squeeze  float64 // of the hat; 0 for inversion
+	p        float64   // probability of what is drawn, ≤ ½ if n > 64
+	mirrored bool      // failures are drawn instead of successes
+	hat      transform // of transformed rejection
+	squeeze  float64   // v_r of the hat; 0: no rejection
 }
 
-// Set makes l the law of n trials with probability p. Probabilities beyond 0 and 1,
-// by rounding, count as 0 and 1. It panics if p is NaN or n is not in [0, 2³¹].
+// Set makes l the law of n trials with probability p. A p below 0 or above 1 (by
+// rounding) counts as 0 or 1. It panics if p is NaN or n is not in [0, 2³¹].
 func (l *BinomialLaw) Set(n int, p float64) {
 	if uint(n) > maxTrials {
-		panic("draw: the number of trials must be in [0, 2³¹]")
+		panic("draw: BinomialLaw.Set: n must be in [0, 2³¹]")
 	}
 	if math.IsNaN(p) {
-		panic("draw: probability is NaN")
+		panic("draw: BinomialLaw.Set: p is NaN")
 	}
 	l.n, l.p, l.mirrored, l.squeeze = n, min(max(p, 0), 1), false, 0
 	if n <= MaxLanes {
@@ -55,7 +55,7 @@ func (l *BinomialLaw) Set(n int, p float64) {
 	}
 }
 
-// Draw returns a draw.
+// Draw returns a draw of the number of successes.
 func (l *BinomialLaw) Draw(w *Words) int {
 	var k int
 	switch {
@@ -74,17 +74,17 @@ func (l *BinomialLaw) Draw(w *Words) int {
 	return k
 }
 
-// rejectionMean is the n·p from which transformed rejection is valid.
+// rejectionMean is the least n·p for which transformed rejection is valid.
 const rejectionMean = 10
 
-// invert searches the k at which the distribution function passes a uniform
-// number, from 0 upwards:
+// invert returns the least k, searched from 0 upwards, whose distribution function
+// exceeds a uniform number, 0 < p ≤ ½ and np < 10:
 //
 //	P(0) = (1−p)ⁿ,  P(k)/P(k−1) = (n−k+1)/k · p/(1−p).
 //
-// The law is exact to 2⁻⁴⁵ in total variation: np < 10 keeps (1−p)ⁿ above e⁻¹¹, good
-// to some 2⁻⁴⁸, and some forty values of k each round to the grid of a uniform
-// number, 2⁻⁵².
+// The law is exact to 2⁻⁴⁵ in total variation: np < 10 keeps (1−p)ⁿ above e⁻¹¹, with
+// a relative error of some 2⁻⁴⁸, and for some forty values of k the probability is
+// rounded to the grid of a uniform number, 2⁻⁵².
 func invert(w *Words, n int, p float64) int {
 	odds := p / (1 - p)
 	scaled := float64(n+1) * odds
@@ -101,8 +101,8 @@ func invert(w *Words, n int, p float64) int {
 	return n
 }
 
-// reciprocals of small numbers: a division takes as long as all the rest of a step
-// of invert.
+// reciprocals holds 1/k for small k, because a division takes as long as the rest of
+// a step of invert.
 var reciprocals = func() (r [64]float64) {
 	for k := range r {
 		r[k] = 1 / float64(max(k, 1))
@@ -118,8 +118,8 @@ func reciprocal(k int) float64 {
 }
 
 // logComplement returns ln(1 − p) for p in [0, ½] with a relative error of a few
-// ulps: that of the rounding of 1 − p is undone to first order, ln c being
-// multiplied by p/(1 − c), where 1 − c is exact.
+// ulps: with c the rounded 1 − p it is ln c · p/(1 − c), where 1 − c is exact, which
+// corrects the rounding of c to first order.
 func logComplement(p float64) float64 {
 	c := 1 - p
 	if c == 1 {
@@ -136,14 +136,15 @@ func logComplement(p float64) float64 {
 //	k = ⌊(2a/d + b)u + c⌋
 //
 // is accepted with probability P(k)/P(mode) · (a/d² + b)/α, which is at least
-// v_r = 0.92 − 4.2/b where d ≥ 0.07, and nowhere above 1. The constants are the
-// paper's fits; a test walks over the laws and checks both bounds.
+// v_r = 0.92 − 4.2/b if d ≥ 0.07, and at most 1 everywhere. The constants are the
+// paper's fits; TestHatAndSqueeze checks both bounds over the laws.
 type transform struct{ sd, a, b, c, alpha float64 }
 
-// squeezeFrom is the d from which v_r bounds the acceptance.
+// squeezeFrom is the least d for which v_r is a lower bound of the acceptance.
 const squeezeFrom = 0.07
 
-// set sets the constants in place: a copy would be read before it is written, and wait.
+// set sets the constants in place. Assigning a returned struct would be slower: the
+// copy would be read before its stores have completed.
 func (t *transform) set(n int, p float64) {
 	mean := float64(float64(n) * p)
 	t.sd = math.Sqrt(mean * (1 - p))
@@ -167,7 +168,7 @@ func (t *transform) threshold(d float64) float64 {
 	return t.alpha * square / (t.a + float64(t.b*square))
 }
 
-// reject draws by transformed rejection.
+// reject returns a draw by transformed rejection.
 func (l *BinomialLaw) reject(w *Words) int {
 	for {
 		u, v := unit(w.Next())-0.5, unit(w.Next())
@@ -179,14 +180,15 @@ func (l *BinomialLaw) reject(w *Words) int {
 	}
 }
 
-// accepts reports whether v accepts k, found at d: whether v·α/(a/d² + b) ≤ P(k)/P(mode).
-// Within reject it would slow down the tries that need not ask.
+// accepts reports whether the uniform number v accepts the k proposed at d: whether
+// v·α/(a/d² + b) ≤ P(k)/P(mode). It is a function of its own because, inlined in
+// reject, it slows down the proposals that the squeeze accepts.
 func (l *BinomialLaw) accepts(k, v, d float64) bool {
 	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
 }
 
-// accepts reports whether height ≤ P(k)/P(mode): in logarithms, first by bounds of
-// the ratio, then by the ratio itself.
+// accepts reports whether height ≤ P(k)/P(mode), in logarithms: by bounds of the
+// ratio where they decide, else by the ratio itself.
 func (t *transform) accepts(n int, p, k, height float64) bool {
 	if k < 0 || k > float64(n) {
 		return false
@@ -200,15 +202,15 @@ func (t *transform) accepts(n int, p, k, height float64) bool {
 	return height <= logMass(float64(n), p, k)-logMass(float64(n), p, mode)
 }
 
-// ratioBounds returns bounds of ln P(k)/P(mode) for k at a distance from the
+// ratioBounds returns bounds of ln P(k)/P(mode) for k at the given distance from the
 // mode, np ≥ 10 and p ≤ ½; variance is np(1−p):
 //
 //	−distance²/(2 variance) ± ρ,
 //	ρ = distance/variance·[((distance/3 + 0.625)distance + 1/6)/variance + ½]
 //
-// where distance < variance/2 − 1 (V. Kachitvichyanukul and B. W. Schmeiser,
+// if distance < variance/2 − 1 (V. Kachitvichyanukul and B. W. Schmeiser,
 // Binomial random variate generation, Communications of the ACM 31 (1988)
-// 216–222), checked with the hat; elsewhere they are infinite.
+// 216–222; checked by TestRatioBounds), else they are infinite.
 func ratioBounds(variance, distance float64) (low, high float64) {
 	if distance >= float64(0.5*variance)-1 {
 		return math.Inf(-1), math.Inf(1)
@@ -220,7 +222,7 @@ func ratioBounds(variance, distance float64) (low, high float64) {
 	return middle - width, middle + width
 }
 
-// logMass returns ln C(n, k) pᵏ (1−p)^(n−k) less the part that does not depend on
+// logMass returns ln C(n, k) pᵏ (1−p)^(n−k) up to a constant that does not depend on
 // k, in the form of C. Loader, Fast and accurate computation of binomial
 // probabilities (2000), in which no large numbers cancel:
 //
@@ -244,8 +246,8 @@ func stirling(k float64) float64 {
 		float64(r*(1./12-float64(s*(1./360-float64(s*(1./1260-float64(s*(1./1680))))))))
 }
 
-// deviance returns D(x, m) = x ln(x/m) + m − x for x ≥ 0 and m > 0. Near x = m, where
-// its terms cancel, with v = (x−m)/(x+m)
+// deviance returns D(x, m) = x ln(x/m) + m − x for x ≥ 0 and m > 0, D(0, m) = m. Near
+// x = m, where these terms cancel, it is with v = (x−m)/(x+m)
 //
 //	D = (x−m)v + 2xv(v²/3 + v⁴/5 + v⁶/7 + …).
 func deviance(x, m float64) float64 {

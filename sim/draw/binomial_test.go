@@ -14,17 +14,17 @@ var (
 	probabilities = []float64{0, 0x1p-60, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.999, 1 - 0x1p-53, 1}
 )
 
-// testBinomial tests a histogram against the law in [low, high], where all but
-// a negligible part of it is.
+// testBinomial tests a histogram against the binomial law, within a range that holds
+// all but a negligible part of it.
 func testBinomial(histogram map[int]int, n int, p float64) error {
 	mean, variance := float64(n)*p, float64(n)*p*(1-p)
-	// By Bernstein's inequality all but 1e-17 lies within
+	// By Bernstein's inequality all but 1e-17 of the law lies within
 	// √(2·40·variance) + 40·2/3 of the mean.
 	reach := math.Sqrt(80*variance) + 27
 	low, high := int(max(0, mean-reach)), int(min(float64(n), mean+reach))
 	law := distuv.Binomial{N: float64(n), P: p}
 	pmf := func(k int) float64 {
-		switch { // gonum's takes 0·ln 0
+		switch { // gonum's Prob would compute 0·ln 0
 		case p == 0:
 			return one(k == 0)
 		case p == 1:
@@ -50,11 +50,11 @@ func one(indicator bool) float64 {
 
 func TestBinomial(t *testing.T) {
 	for i, n := range trials {
-		// The boundary between inversion and rejection, from both sides.
+		// The p at the boundary between inversion and rejection, and the next smaller one.
 		boundary := rejectionMean / float64(max(n, 2*rejectionMean))
 		for j, p := range append([]float64{boundary, math.Nextafter(boundary, 0)}, probabilities...) {
 			if p == 1-0x1p-53 && n == 1<<31 || p == 0x1p-60 && n == 1<<31 {
-				continue // neither always the same nor often another: TestBinomialRare
+				continue // a few draws differ from the common value: see TestBinomialRare
 			}
 			w := words(uint64(100*i + j))
 			histogram := sample(draws, func() int { return Binomial(w, n, p) })
@@ -66,9 +66,9 @@ func TestBinomial(t *testing.T) {
 }
 
 // At p = 2⁻⁶⁰ and 1 − 2⁻⁵³ with 2³¹ trials a draw differs from 0 and n with
-// probability 2⁻²⁹ and 2⁻²²: so many draws are not made. But inversion is a step
-// function of its word, whose steps can be found: they are at P(0) and P(≤ 1),
-// to the 2⁻⁵² of a uniform number.
+// probability 2⁻²⁹ and 2⁻²², too rarely to count. But inversion is a step function of
+// its word; its steps are found by bisection and must be at P(0) and P(≤ 1), to the
+// 2⁻⁵² of a uniform number.
 func TestBinomialRare(t *testing.T) {
 	const n = 1 << 31
 	for _, p := range []float64{0x1p-60, 0x1p-53} {
@@ -84,7 +84,7 @@ func TestBinomialRare(t *testing.T) {
 					low = middle + 1
 				}
 			}
-			// The grid of 2⁻⁵², and two roundings of probabilities.
+			// One step of the grid of 2⁻⁵² and two roundings of probabilities.
 			if got := float64(low) * 0x1p-52; math.Abs(got-want) > 2*0x1p-52 {
 				t.Errorf("p = %v: P(≤ %d) is %g off", p, k, got-want)
 			}
@@ -92,20 +92,20 @@ func TestBinomialRare(t *testing.T) {
 	}
 }
 
-// Planted faults, to show what the tests can see.
+// Planted faults: the tests detect a wrong p, a wrong variance and missing rejection.
 func TestBinomialTestsHavePower(t *testing.T) {
 	for _, c := range []struct {
 		n int
 		p float64
 	}{{16, 0.7}, {64, 0.3}, {65, 0.01}, {1000, 0.5}, {65536, 0.2}} {
 		w := words(1)
-		// p is wrong by 12 standard errors of its estimate; the limit is near 7.
+		// p is wrong by 12 standard errors of its estimate; the tests reject at about 7.
 		wrong := c.p + 12*math.Sqrt(c.p*(1-c.p)/(float64(c.n)*draws))
 		if testBinomial(sample(draws, func() int { return Binomial(w, c.n, wrong) }), c.n, c.p) == nil {
-			t.Errorf("n = %d, p = %v: a wrong p is not noticed", c.n, c.p)
+			t.Errorf("n = %d, p = %v: a wrong p is not detected", c.n, c.p)
 		}
-		// The mean is right, the variance is not: one draw of 20 is split into
-		// two halves that go the same way.
+		// The mean is right and the variance is not: in some draws both halves of the
+		// trials have equal results.
 		mixed := sample(draws, func() int {
 			if Binomial(w, 20, 0.05) == 0 {
 				return 2 * Binomial(w, c.n/2, c.p)
@@ -113,10 +113,10 @@ func TestBinomialTestsHavePower(t *testing.T) {
 			return Binomial(w, c.n, c.p)
 		})
 		if testBinomial(mixed, c.n, c.p) == nil {
-			t.Errorf("n = %d, p = %v: a wrong variance is not noticed", c.n, c.p)
+			t.Errorf("n = %d, p = %v: a wrong variance is not detected", c.n, c.p)
 		}
 	}
-	// Rejection that accepts whatever the squeeze does not.
+	// Rejection that accepts every proposal.
 	w := words(2)
 	tr := transformOf(1000, 0.3)
 	unrejected := sample(draws, func() int {
@@ -128,7 +128,7 @@ func TestBinomialTestsHavePower(t *testing.T) {
 		}
 	})
 	if testBinomial(unrejected, 1000, 0.3) == nil {
-		t.Error("rejection without rejecting is not noticed")
+		t.Error("rejection without rejecting is not detected")
 	}
 }
 
@@ -148,8 +148,8 @@ func TestBinomialPanics(t *testing.T) {
 	}
 }
 
-// walk calls visit for laws over the whole range of transformed rejection, and
-// for each for numbers of successes up to 12 standard deviations from the mode.
+// walk calls visit for laws over the whole range of transformed rejection, and in
+// each for numbers of successes up to 12 standard deviations from the mode.
 func walk(visit func(n int, p, k, mode float64)) {
 	for _, n := range []int{65, 66, 70, 80, 101, 128, 200, 500, 1000, 5000, 65536, 1 << 20, 1 << 31} {
 		least := rejectionMean / float64(n)
@@ -164,12 +164,12 @@ func walk(visit func(n int, p, k, mode float64)) {
 	}
 }
 
-// edges returns the two ends of the u that give k.
+// edges returns the least and the greatest u that give k.
 func (t *transform) edges(k float64) [2]float64 {
 	var ends [2]float64
 	for i := range ends {
 		low, high := -0.5, 0.5
-		for range 60 { // at increases with u
+		for range 60 { // bisection; at increases with u
 			middle := (low + high) / 2
 			if t.at(middle, 0.5-math.Abs(middle)) < k+float64(i) {
 				low = middle
@@ -182,15 +182,14 @@ func (t *transform) edges(k float64) [2]float64 {
 	return ends
 }
 
-// checkHat returns an error unless the acceptance probability of k is at most 1
-// and, where the squeeze accepts unseen, at least what it accepts. Within one k it
-// has its extremes at the edges.
+// checkHat returns an error unless the acceptance probability of k is at most 1 and,
+// for d ≥ squeezeFrom, at least squeeze. Its extremes for one k are at the edges.
 func (t *transform) checkHat(n int, p, k, mode, squeeze float64) error {
 	ratio := math.Exp(logMass(float64(n), p, k) - logMass(float64(n), p, mode))
 	for _, u := range t.edges(k) {
 		d := 0.5 - math.Abs(u)
 		if d < 1e-9 {
-			continue // beyond the support of 53-bit numbers
+			continue // smaller than any d of a uniform number
 		}
 		acceptance := ratio / t.threshold(d)
 		if acceptance > 1 {
@@ -203,8 +202,8 @@ func (t *transform) checkHat(n int, p, k, mode, squeeze float64) error {
 	return nil
 }
 
-// Transformed rejection is exact if its hat is above the law and its squeeze
-// below.
+// Transformed rejection is exact if its hat is nowhere below the law and its squeeze
+// nowhere above it.
 func TestHatAndSqueeze(t *testing.T) {
 	tooGreedy := 0
 	walk(func(n int, p, k, mode float64) {
@@ -217,13 +216,13 @@ func TestHatAndSqueeze(t *testing.T) {
 		}
 	})
 	if tooGreedy == 0 {
-		t.Error("a squeeze 0.02 higher is not noticed")
+		t.Error("a squeeze 0.02 higher is not detected")
 	}
 }
 
 // The bounds of the ratio hold, to the rounding of logMass.
 func TestRatioBounds(t *testing.T) {
-	const rounding = 1e-8 // 2³¹ times 2⁻⁵³ and some
+	const rounding = 1e-8 // some 2³¹ · 2⁻⁵³
 	tooNarrow := 0
 	walk(func(n int, p, k, mode float64) {
 		ratio := logMass(float64(n), p, k) - logMass(float64(n), p, mode)
@@ -236,12 +235,12 @@ func TestRatioBounds(t *testing.T) {
 		}
 	})
 	if tooNarrow == 0 {
-		t.Error("bounds a tenth narrower are not noticed")
+		t.Error("bounds a tenth narrower are not detected")
 	}
 }
 
-// accepts compares a height with P(k)/P(mode), to the rounding of logMass, whether
-// its bounds decide or not; and rejects what is no number of successes.
+// accepts compares a height with P(k)/P(mode), to the rounding of logMass, whether or
+// not its bounds decide, and rejects k outside [0, n].
 func TestAccepts(t *testing.T) {
 	const rounding = 1e-8
 	walk(func(n int, p, k, mode float64) {
@@ -256,13 +255,13 @@ func TestAccepts(t *testing.T) {
 			}
 		}
 		if tr.accepts(n, p, -1, 1e-300) || tr.accepts(n, p, float64(n)+1, 1e-300) {
-			t.Fatalf("n = %d, p = %v: accepts what cannot be", n, p)
+			t.Fatalf("n = %d, p = %v: accepts k outside [0, n]", n, p)
 		}
 	})
 }
 
-// The squeeze only saves work: rejection draws from the same words what it does
-// without, and takes as many.
+// The squeeze only saves work: with and without it, rejection gives the same draws and
+// takes the same words.
 func TestSqueezeSavesWork(t *testing.T) {
 	for _, n := range []int{65, 100, 1000, 65536, 1 << 31} {
 		for _, p := range []float64{rejectionMean / float64(n) * (1 + 0x1p-50), 0.2, 0.5} {
@@ -293,8 +292,8 @@ func TestSqueezeSavesWork(t *testing.T) {
 	}
 }
 
-// A law that was another before draws what a new one does, draw after draw.
-func TestBinomialLawIsSetAnew(t *testing.T) {
+// A law that is set again draws the same as a new one.
+func TestBinomialLawIsSetAgain(t *testing.T) {
 	w, x := words(1), words(1)
 	var law BinomialLaw
 	for i := range 50 * len(trials) * len(probabilities) {
@@ -325,7 +324,7 @@ func TestLogMass(t *testing.T) {
 			want := math.Log(f) + float64(exponent)*math.Ln2
 			got := logMass(c.n, c.p, k) - logMass(c.n, c.p, mode)
 			// The omitted term of four Stirling series, and a few roundings of
-			// deviances and their terms, which k and the result bound.
+			// deviances and their terms, whose size is at most k or the result.
 			tolerance := 4*2e-14 + 8*0x1p-53*max(k, math.Abs(want))
 			if math.Abs(got-want) > tolerance {
 				t.Fatalf("n = %v, p = %v: ln P(%v)/P(%v) is %g off", c.n, c.p, k, mode, got-want)

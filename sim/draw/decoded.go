@@ -1,11 +1,12 @@
 package draw
 
-// decoded are the first bits of many lanes two by two: for each value of two bits
-// which lanes are below it and which have it, to be looked up by any number of
-// expansions.
+// decoded is a table of the first bits of the numbers of all lanes, in pairs of bits:
+// for each pair, and each value of two bits, the lanes whose pair is below the value
+// and the lanes whose pair equals it. The number of expansions compared with it is not
+// limited.
 type decoded [firstBits / 2][4]struct{ below, equal uint64 }
 
-// set takes the first bits of the lanes.
+// set sets the table from the first bits of the lanes.
 func (d *decoded) set(b *[firstBits]uint64) {
 	for i := range d {
 		high, low := b[2*i], b[2*i+1]
@@ -16,8 +17,9 @@ func (d *decoded) set(b *[firstBits]uint64) {
 	}
 }
 
-// compareFour compares two pairs of bits, the given one and the next, with the first
-// four bits of rest, and returns which lanes are below them and which have them.
+// compareFour compares two pairs of bits, number pair and the next, with the first
+// four bits of rest, and returns the lanes that are below them and the lanes that
+// equal them.
 func (d *decoded) compareFour(pair int, rest uint64) (below, equal uint64) {
 	high, low := &d[pair][rest>>62], &d[pair+1][rest>>60&3]
 	return high.below | high.equal&low.below, high.equal & low.equal

@@ -1,13 +1,13 @@
 package draw
 
-// Probability is a probability in units of 2⁻⁶³: certain is 2⁶³.
+// Probability is a probability in units of 2⁻⁶³, from 0 to certain = 2⁶³.
 type Probability uint64
 
 const certain Probability = 1 << 63
 
-// NewProbability returns the Probability nearest to p: exactly p where p is a
-// multiple of 2⁻⁶³, as it is from 2⁻¹⁰ on, else at most 2⁻⁶⁴ off. Below 0 it is
-// 0, above 1 it is 1. It panics if p is NaN.
+// NewProbability returns the Probability nearest to p: exactly p if p is a multiple of
+// 2⁻⁶³, as every float64 p ≥ 2⁻¹⁰ is, else with an error of at most 2⁻⁶⁴. It returns 0
+// for p < 0 and certain for p > 1. It panics if p is NaN.
 func NewProbability(p float64) Probability {
 	switch {
 	case p <= 0:
@@ -15,7 +15,7 @@ func NewProbability(p float64) Probability {
 	case p >= 1:
 		return certain
 	case p != p:
-		panic("draw: probability is NaN")
+		panic("draw: NewProbability: p is NaN")
 	}
 	units := float64(p * 0x1p63) // exact
 	whole := int64(units)
@@ -25,24 +25,25 @@ func NewProbability(p float64) Probability {
 	return Probability(whole)
 }
 
-// Lanes returns a subset of the bits of mask, each of them independently with
-// probability p.
+// Lanes returns a subset of the bits of mask that contains each of them
+// independently with probability p.
 //
-// Each lane compares a uniform number U, made of its bits of successive words,
-// with p and succeeds where U < p. It is decided by the first bit in which the
-// two differ, so all of n lanes are after about log₂ n + 1.3 bits. Where the rest
-// of p is zero the undecided lanes cannot go below it and fail.
+// A lane is one bit position of a word. Each lane compares a uniform number U, whose
+// binary digits are its bits of successive words, with p and succeeds if U < p. The
+// first bit in which the two differ decides, so all of n lanes are decided after about
+// log₂ n + 1.3 bits. If all further bits of p are 0, the undecided lanes cannot fall
+// below p, and fail.
 func Lanes(w *Words, mask uint64, p Probability) uint64 {
 	if p >= certain || mask == 0 {
 		return mask
 	}
-	rest := uint64(p) << 1 // the binary expansion of p, next bit first
+	rest := uint64(p) << 1 // the remaining binary digits of p, next bit first
 	below, undecided := compareFirst(nextBits(w, mask), mask, rest)
 	return finish(w, below, undecided, rest)
 }
 
-// finish returns the lanes below an expansion, given those that are by their first
-// bits and those that are undecided by them.
+// finish returns the lanes below an expansion, given the lanes that are below it by
+// their first bits and the lanes that these bits leave undecided.
 func finish(w *Words, below, undecided, rest uint64) uint64 {
 	for rest <<= firstBits; undecided != 0 && rest != 0; rest <<= 1 {
 		below, undecided = compare(below, undecided, w.Next(), topBit(rest))
@@ -50,17 +51,18 @@ func finish(w *Words, below, undecided, rest uint64) uint64 {
 	return below
 }
 
-// firstBits is how many bits of each lane are compared without looking whether
-// any lane is still undecided: with fewer that would be a branch that no processor
-// can predict; after eight one lane in 256 is.
+// firstBits is the number of bits of each lane that are compared before the first test
+// whether any lane is undecided. With fewer bits the branch on that test would be
+// unpredictable; after eight, one lane in 256 is undecided.
 const firstBits = 8
 
-// narrow is the number of lanes up to which a word holds four bits of each.
+// narrow is the largest number of lanes of which one word holds four bits each.
 const narrow = 16
 
-// nextBits returns the next bits of the lanes in mask: four of at most 16 lanes
-// from a word, one of more. Other lanes get anything. What it returns is valid
-// until the next word is taken.
+// nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b
+// of every lane. A word gives four bits of each of at most 16 lanes, or one bit of each
+// of up to 64. The bits of lanes outside mask are arbitrary. The result is valid until
+// the next word is taken.
 func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 	if mask >= 1<<narrow {
 		return w.nextEight()
@@ -71,7 +73,7 @@ func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 }
 
 // compareFirst compares the first bits of the lanes in mask with an expansion, and
-// returns which lanes are below it and which still undecided.
+// returns the lanes that are below it and the lanes that are undecided.
 func compareFirst(b *[firstBits]uint64, mask, rest uint64) (below, undecided uint64) {
 	below, undecided = compare(0, mask, b[0], topBit(rest))
 	below, undecided = compare(below, undecided, b[1], topBit(rest<<1))
@@ -83,11 +85,12 @@ func compareFirst(b *[firstBits]uint64, mask, rest uint64) (below, undecided uin
 	return compare(below, undecided, b[7], topBit(rest<<7))
 }
 
-// compare compares one bit of each lane with that of its threshold.
+// compare compares one bit of each undecided lane, in word, with the bit of its
+// threshold, and returns the updated lanes below and undecided.
 func compare(below, undecided, word, threshold uint64) (uint64, uint64) {
 	differs := undecided & (word ^ threshold)
 	return below | differs&threshold, undecided ^ differs
 }
 
-// topBit returns the top bit of rest in every lane.
+// topBit returns a word whose bits all equal the top bit of rest.
 func topBit(rest uint64) uint64 { return uint64(int64(rest) >> 63) }

@@ -40,7 +40,7 @@ func TestNewProbability(t *testing.T) {
 	NewProbability(math.NaN())
 }
 
-// script is a source of given words, followed by noise.
+// script is a source of the given words, followed by random words.
 type script struct {
 	words []uint64
 	noise rand.PCG
@@ -55,17 +55,16 @@ func (s *script) Uint64() uint64 {
 	return word
 }
 
-// layout is where the first bits of the lanes are: at[bit][lane] is the number of
-// the bit, in the words that nextBits takes one after another. Which it is does
-// not matter, as long as each is used once.
+// layout is the place of the first bits of the lanes in the words that nextBits takes.
+// Any layout is valid that uses each bit once.
 type layout struct {
-	words int
-	at    [firstBits][64]int
+	words int                // number of words taken
+	at    [firstBits][64]int // [bit][lane]: index of the bit in these words, 64 per word
 }
 
 var narrowLayout, wideLayout = newLayout(narrow), newLayout(64)
 
-// newLayout finds the layout of up to the given number of lanes.
+// newLayout finds the layout for the given number of lanes.
 func newLayout(lanes int) *layout {
 	l := &layout{words: firstBits * lanes / 64}
 	for position := range 64 * l.words {
@@ -94,8 +93,8 @@ func layoutOf(lanes int) *layout {
 	return wideLayout
 }
 
-// The first bits of 16 lanes are the bits of two words, of 64 those of eight, each
-// used once.
+// The first bits of up to 16 lanes come from two words, of up to 64 lanes from eight;
+// 16 and 64 lanes use each bit once.
 func TestLayouts(t *testing.T) {
 	for lanes, words := range map[int]int{1: 2, 16: 2, 17: 8, 64: 8} {
 		w := NewWords(filled{new(script)})
@@ -117,9 +116,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// spell returns words in which lane i reads the first n bits of the 63-bit
-// fraction u[i], n ≥ 8: the first eight as they are laid out, the others one to a
-// word.
+// spell returns the words from which lane i reads the first n ≥ 8 bits of the 63-bit
+// fraction u[i]: the first eight in their layout, then one bit per word.
 func spell(u []uint64, n int) []uint64 {
 	l := layoutOf(len(u))
 	spelt := make([]uint64, l.words+n-firstBits)
@@ -138,7 +136,8 @@ func spell(u []uint64, n int) []uint64 {
 // lowest returns the lowest n lanes.
 func lowest(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
-// near returns a 63-bit fraction that is likely to differ from p late, or never.
+// near returns a 63-bit fraction that is likely to differ from p in a late bit only, or
+// to equal p.
 func near(random *rand.Rand, p uint64) uint64 {
 	switch random.IntN(4) {
 	case 0:
@@ -151,16 +150,15 @@ func near(random *rand.Rand, p uint64) uint64 {
 	return random.Uint64N(1 << 63)
 }
 
-// differ returns the first bit, from 1, in which two 63-bit fractions differ, and
-// 64 if they do not.
+// differ returns the number, from 1, of the first bit in which two 63-bit fractions
+// differ, and 64 if they are equal.
 func differ(u, p uint64) int { return 64 - bits.Len64(u^p) }
 
-// widths are numbers of lanes about the ends of the layouts.
+// widths are numbers of lanes around the limits of the layouts.
 var widths = []int{1, 2, 15, 16, 17, 32, 63, 64}
 
-// All cases of a dyadic p: with the lanes reading each of the 2ᵇ strings of b
-// bits once, exactly those below p succeed, for every p of b bits, whatever
-// comes after them.
+// All cases of a p of b bits: if each of the 2ᵇ strings of b bits is read by one lane,
+// exactly the lanes below p succeed, whatever bits follow.
 func TestLanesExhaustively(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for b := range 7 {
@@ -180,10 +178,9 @@ func TestLanesExhaustively(t *testing.T) {
 	}
 }
 
-// A lane succeeds exactly where its number is below p, for any p and numbers that
-// leave it late, or never, to the last of 63 bits. And no more words are taken
-// than that needs: after the first, one for each bit until no lane can go below p
-// any more that is not.
+// A lane succeeds exactly if its number is below p, for any p and for numbers that
+// agree with p up to any of 63 bits. No more words are taken than needed: after those
+// of the first bits, one per bit until no undecided lane can fall below p.
 func TestLanesCompare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, width := range widths {
@@ -193,7 +190,7 @@ func TestLanesCompare(t *testing.T) {
 			expansion := 63 - min(63, bits.TrailingZeros64(p))
 			u := make([]uint64, width)
 			mask := random.Uint64() & lowest(width)
-			mask |= 1 << (width - 1) // keeps the width
+			mask |= 1 << (width - 1) // so that the mask has this width
 			var want uint64
 			words := layoutOf(width).words
 			for i := range u {
@@ -206,7 +203,7 @@ func TestLanesCompare(t *testing.T) {
 				}
 				words = max(words, layoutOf(width).words+min(differ(u[i], p), expansion)-firstBits)
 			}
-			w := NewWords(filled{&script{words: spell(u, 63)}}) // what follows is noise; all are decided
+			w := NewWords(filled{&script{words: spell(u, 63)}}) // random words follow, but all lanes are decided
 			if got := Lanes(w, mask, Probability(p)); got != want {
 				t.Fatalf("%d lanes, p = %#x: %b, want %b", width, p, got, want)
 			}
@@ -217,7 +214,7 @@ func TestLanesCompare(t *testing.T) {
 	}
 }
 
-// Certainty takes no word, nor do no lanes; impossibility takes the first.
+// For p = 1, and without lanes, no word is taken; for p = 0, those of the first bits.
 func TestLanesTakeNoMoreWordsThanNeeded(t *testing.T) {
 	for _, c := range []struct {
 		p     float64
@@ -238,8 +235,8 @@ func TestLanesTakeNoMoreWordsThanNeeded(t *testing.T) {
 	}
 }
 
-// Lanes are independent of each other: the number of equal neighbours is
-// binomial.
+// Lanes are independent of each other: two lanes are equal with probability
+// p² + (1−p)².
 func TestLanesAreIndependent(t *testing.T) {
 	const p = 0.3
 	for _, width := range widths {

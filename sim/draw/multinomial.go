@@ -1,26 +1,26 @@
 package draw
 
-// Multinomial sets counts[a] to the number of n draws that fall on arm a, of
-// probability weights[a]/Σ weights. The weights are one an arm, not negative, and
+// Multinomial sets counts[a] to the number of n samples that fall on arm a, of
+// probability weights[a]/Σ weights. The weights, one per arm, are not negative and
 // sum to 1 up to rounding.
 //
-// Arms are drawn one after another, each a binomial draw of what the arms before
-// it left, with its share of the weight they left; the last arm of positive
-// weight gets the rest. An arm of weight 0 never gets a count.
+// The count of each arm in turn is a binomial draw: of the samples that the arms
+// before it have left, with its share of the weight that they have left. The last arm
+// of positive weight gets the remaining samples. An arm of weight 0 gets none.
 //
-// It panics if the lengths differ, n < 0, a weight is negative or NaN, or n > 0
-// draws have no arm to fall on.
+// It panics if the lengths differ, n < 0, a weight is negative or NaN, or n > 0 and
+// all weights are 0.
 func Multinomial(counts []int, w *Words, n int, weights []float64) {
 	if len(counts) != len(weights) {
-		panic("draw: counts and weights differ in length")
+		panic("draw: Multinomial: counts and weights differ in length")
 	}
 	if n < 0 {
-		panic("draw: negative number of draws")
+		panic("draw: Multinomial: n is negative")
 	}
 	left, last := 0., -1
 	for a, weight := range weights {
 		if !(weight >= 0) {
-			panic("draw: a weight is negative or NaN")
+			panic("draw: Multinomial: a weight is negative or NaN")
 		}
 		if weight > 0 {
 			last = a
@@ -28,7 +28,7 @@ func Multinomial(counts []int, w *Words, n int, weights []float64) {
 		left += weight
 	}
 	if n > 0 && last < 0 {
-		panic("draw: all weights are 0")
+		panic("draw: Multinomial: all weights are 0")
 	}
 	for a, weight := range weights {
 		k := n
@@ -41,9 +41,9 @@ func Multinomial(counts []int, w *Words, n int, weights []float64) {
 	}
 }
 
-// share returns how many of n draws fall on an arm that has weight of the weight
-// left. By rounding, left may come out smaller than weight, and not positive
-// after the last arm.
+// share returns the number of n samples that fall on an arm with the given part,
+// weight, of the weight left. By rounding, left may be smaller than weight, and after
+// the last arm zero or negative.
 func share(w *Words, n int, weight, left float64) int {
 	switch {
 	case n == 0 || weight == 0:

@@ -19,7 +19,7 @@ var weightings = [][]float64{
 	{0x1p-60, 1 - 0x1p-53, 0},
 }
 
-// Counts add up, no arm of weight 0 gets one, and each arm alone is binomial.
+// Counts sum to n, arms of weight 0 have count 0, and the count of each arm is binomial.
 func TestMultinomialMargins(t *testing.T) {
 	for i, weights := range weightings {
 		total := 0.
@@ -56,8 +56,8 @@ func TestMultinomialMargins(t *testing.T) {
 	}
 }
 
-// jointLaw returns the multinomial probabilities of the counts of three arms of
-// n draws, by the number 100·k_0 + k_1.
+// jointLaw returns the multinomial probability of the counts (k_0, k_1, n − k_0 − k_1)
+// of n samples on three arms, as a function of the code 100·k_0 + k_1.
 func jointLaw(n int, p []float64) func(code int) float64 {
 	return func(code int) float64 {
 		k0, k1 := code/100, code%100
@@ -65,7 +65,7 @@ func jointLaw(n int, p []float64) func(code int) float64 {
 		if k2 < 0 {
 			return 0
 		}
-		// One factor of n!/(k_0! k_1! k_2!) p_0^k_0 p_1^k_1 p_2^k_2 after the other.
+		// n!/(k_0! k_1! k_2!) p_0^k_0 p_1^k_1 p_2^k_2, one factor at a time.
 		probability, i := 1., 0.
 		for a, k := range []int{k0, k1, k2} {
 			for j := range k {
@@ -77,8 +77,8 @@ func jointLaw(n int, p []float64) func(code int) float64 {
 	}
 }
 
-// All counts together, against the multinomial law; and a planted fault, a
-// dependence that leaves each arm's own law alone, is noticed.
+// The joint law of all counts is multinomial. The test detects a planted fault, a
+// dependence between arms.
 func TestMultinomialJointly(t *testing.T) {
 	const n = 6
 	p := []float64{0.25, 0.25, 0.5}
@@ -95,12 +95,12 @@ func TestMultinomialJointly(t *testing.T) {
 	dependent := sample(draws, func() int {
 		Multinomial(counts, w, n, p)
 		if counts[0] > counts[1] && Binomial(w, 1, 0.1) == 1 {
-			counts[0], counts[1] = counts[1], counts[0] // and so the order is not even
+			counts[0], counts[1] = counts[1], counts[0] // makes k_0 ≤ k_1 more likely
 		}
 		return 100*counts[0] + counts[1]
 	})
 	if testPMF(dependent, 0, 100*n, law) == nil {
-		t.Error("a dependence is not noticed")
+		t.Error("a dependence is not detected")
 	}
 }
 
@@ -126,8 +126,8 @@ func TestMultinomialPanics(t *testing.T) {
 	Multinomial(nil, w, 0, nil) // nothing to draw
 }
 
-// Hard remainders: weights over 600 orders of magnitude, in random order, never
-// panic, never lose a draw, never give an impossible one.
+// For weights over 600 orders of magnitude, in random order, Multinomial does not
+// panic, the counts sum to n, and arms of weight 0 have count 0.
 func TestMultinomialRemainders(t *testing.T) {
 	w := words(7)
 	for range 20_000 {

@@ -6,18 +6,18 @@ import (
 	"grposim/grpo/fp"
 )
 
-// Uniform returns a number of the open interval (0, 1): the middle of one of its
-// 2⁵² equal parts, an odd multiple of 2⁻⁵³. (The middles of 2⁵³ parts are no
-// float64s above ½; the last would be rounded to 1.)
+// Uniform returns a uniform number in the open interval (0, 1): the midpoint of one of
+// its 2⁵² equal parts, an odd multiple of 2⁻⁵³. (Above ½ the midpoints of 2⁵³ parts are
+// not float64 numbers; the last would be rounded to 1.)
 func Uniform(w *Words) float64 { return unit(w.Next()) }
 
-// unit is the number of Uniform that a word stands for.
+// unit returns the uniform number of a word.
 func unit(word uint64) float64 { return float64((float64(int64(word>>12)) + 0.5) * 0x1p-52) }
 
 // Normal returns a draw of the standard normal law, by Marsaglia's polar method:
 // with (u, v) uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal.
-// The second number, v √(−2 ln s/s), is not kept, so that a draw depends on no
-// draw before it.
+// The second normal number, v √(−2 ln s/s), is discarded, so a draw depends on no
+// previous draw.
 func Normal(w *Words) float64 {
 	for {
 		u := float64(2*Uniform(w)) - 1 // never 0
@@ -31,11 +31,11 @@ func Normal(w *Words) float64 {
 
 // Gamma returns a draw of the gamma law of density x^(shape−1) e^(−x)/Γ(shape),
 // shape > 0, by the method of Marsaglia and Tsang (A simple method for
-// generating gamma variables, 2000); below shape 1 as a draw of shape + 1 times
-// U^(1/shape). It panics unless shape is positive and finite.
+// generating gamma variables, 2000); for shape < 1 it is a draw of shape + 1 times
+// U^(1/shape), U uniform. It panics unless shape is positive and finite.
 func Gamma(w *Words, shape float64) float64 {
 	if !(shape > 0 && shape <= math.MaxFloat64) {
-		panic("draw: the shape of a gamma law must be positive and finite")
+		panic("draw: Gamma: shape must be positive and finite")
 	}
 	factor := 1.
 	if shape < 1 {
@@ -53,7 +53,7 @@ func Gamma(w *Words, shape float64) float64 {
 		v := float64(root * root * root)
 		u := Uniform(w)
 		square := float64(x * x)
-		if u < 1-float64(0.0331*float64(square*square)) || // a squeeze below the next line
+		if u < 1-float64(0.0331*float64(square*square)) || // implies the next line, and is faster
 			fp.Log(u) < float64(0.5*square)+float64(d*(1-v+fp.Log(v))) {
 			return factor * d * v
 		}
@@ -61,12 +61,12 @@ func Gamma(w *Words, shape float64) float64 {
 }
 
 // ChiSquare returns a draw of the chi-square law with k ≥ 0 degrees of freedom,
-// the sum of k squared normal numbers: twice a gamma draw of shape k/2. It panics
-// if k < 0.
+// the sum of k squared normal numbers: twice a gamma draw of shape k/2, and 0 for
+// k = 0. It panics if k < 0.
 func ChiSquare(w *Words, k int) float64 {
 	switch {
 	case k < 0:
-		panic("draw: negative degrees of freedom")
+		panic("draw: ChiSquare: k is negative")
 	case k == 0:
 		return 0
 	}

@@ -42,8 +42,8 @@ func TestNormal(t *testing.T) {
 	if err := testCDF(x, distuv.UnitNormal.CDF); err != nil {
 		t.Error(err)
 	}
-	// Successive draws are uncorrelated: their products have mean 0 and
-	// variance 1, their squares 1 and the square of 1, 9.
+	// Successive draws are independent: their products have mean 0, variance 1 and
+	// fourth moment 9.
 	product := numbers(draws, func() float64 { return Normal(w) * Normal(w) })
 	if err := testMoments(product, 0, 1, 9); err != nil {
 		t.Errorf("products: %v", err)
@@ -54,7 +54,7 @@ func TestGamma(t *testing.T) {
 	for i, shape := range []float64{0.05, 0.5, 0.99, 1, 1.5, 10, 1000} {
 		w := words(uint64(i))
 		x := numbers(draws, func() float64 { return Gamma(w, shape) })
-		if shape >= 0.5 { // below, sums of draws are far from normal
+		if shape >= 0.5 { // below, means of draws are far from normal
 			if err := testMoments(x, shape, shape, 3*shape*shape+6*shape); err != nil {
 				t.Errorf("shape %v: %v", shape, err)
 			}
@@ -78,24 +78,24 @@ func TestChiSquare(t *testing.T) {
 	}
 }
 
-// Planted faults: a scale wrong by 5 %, a mean by 0.03, a shape by 3 %, tails cut
-// at 2.
+// Planted faults that the tests detect: a scale wrong by 5 %, a mean wrong by 0.03, a
+// shape wrong by 3 %, tails cut at 2.
 func TestContinuousTestsHavePower(t *testing.T) {
 	w := words(1)
 	scaled := numbers(draws, func() float64 { return 1.05 * Normal(w) })
 	if testMoments(scaled, 0, 1, 3) == nil || testCDF(scaled, distuv.UnitNormal.CDF) == nil {
-		t.Error("a wrong scale is not noticed")
+		t.Error("a wrong scale is not detected")
 	}
 	shifted := numbers(draws, func() float64 { return 0.03 + Normal(w) })
 	if testMoments(shifted, 0, 1, 3) == nil || testCDF(shifted, distuv.UnitNormal.CDF) == nil {
-		t.Error("a wrong mean is not noticed")
+		t.Error("a wrong mean is not detected")
 	}
 	if testCDF(numbers(draws, func() float64 { return Gamma(w, 1.55) }), distuv.Gamma{Alpha: 1.5, Beta: 1}.CDF) == nil {
-		t.Error("a wrong shape is not noticed")
+		t.Error("a wrong shape is not detected")
 	}
 	cut := numbers(draws, func() float64 { return max(-2, min(2, Normal(w))) })
 	if testMoments(cut, 0, 1, 3) == nil {
-		t.Error("cut tails are not noticed")
+		t.Error("cut tails are not detected")
 	}
 }
 

@@ -1,47 +1,48 @@
 package draw
 
-// MaxLanes is the number of samples a Pack can hold.
+// MaxLanes is the largest number of samples in one Pack, the bits of a word.
 const MaxLanes = 64
 
-// Pack draws up to 64 samples of a bandit with Bernoulli rewards at once, one a
-// lane (a bit of a word): which arm each falls on, and whether it is rewarded.
-// The samples may belong to several groups, as long as one policy draws them.
+// Pack draws up to 64 samples of a bandit with Bernoulli rewards at once, one per
+// lane (a bit of a word): the arm of each sample, and its reward of 0 or 1. The samples
+// may belong to several groups that one policy draws.
 //
-// As in Lanes each sample reads a uniform number U bit by bit, and no further
-// than it takes to know where U lies among the policy's cumulative probabilities:
-// some log₂(lanes·arms) + 1.3 words however large the group. A second number,
-// compared with the mean of the arm the sample fell on, gives its reward. The first
-// bits of both come before the few more that late lanes need, so two packs that read
-// the same words agree in most lanes if their policies are close.
+// As in Lanes, each sample reads a uniform number U bit by bit until its place among
+// the cumulative probabilities of the policy is decided: about log₂(lanes·arms) + 1.3
+// bits. A second number, compared with the mean of the sample's arm, gives its reward.
+// The first bits of both numbers are read before the further bits that undecided lanes
+// need, so two packs that read the same words agree in most lanes if their policies
+// are close.
 type Pack struct {
-	Arms     []uint64 // lanes that fell on each arm
-	Rewarded uint64   // lanes that were rewarded
+	Arms     []uint64 // the lanes of each arm, disjoint
+	Rewarded uint64   // the lanes of reward 1
 
-	bounds []Probability // of each arm before the last of positive weight and those before it
-	last   int           // that arm
-	means  []mean        // of the rewards
-	late   []lateBound
+	bounds []Probability // cumulative probability up to and including each arm before last
+	last   int           // the last arm of positive weight
+	means  []mean        // of each arm; empty: no rewards
+	late   []lateBound   // the bounds about which the first bits leave lanes undecided
 
-	choices, chances decoded // the first bits of the lanes' two numbers
+	armBits, rewardBits decoded // the first bits of the two numbers of each lane
 
-	pair  *Pair // of two arms with rewards, which draws them; else nil
-	bound Probability
+	pair  *Pair       // draws two arms with rewards; else nil
+	bound Probability // of pair
 }
 
-// lateBound is the bound of an arm that some lanes are undecided about.
+// lateBound is a bound about which lanes are undecided after their first bits.
 type lateBound struct {
-	arm             int
-	undecided, rest uint64 // those lanes, and the rest of its binary expansion, next bit first
+	arm       int
+	undecided uint64 // these lanes
+	rest      uint64 // the remaining binary digits of the bound, next bit first
 }
 
 // mean is the mean reward of an arm.
 type mean struct {
-	expansion uint64 // its binary expansion; 0 for an arm that is always rewarded
-	always    uint64 // all lanes for such an arm, else none
+	expansion uint64 // its binary digits, first bit first; 0 if the mean is 1
+	always    uint64 // all lanes if the mean is 1, else none
 }
 
-// NewPack returns a Pack for arms with the given mean rewards in [0, 1]; without
-// means it draws no rewards.
+// NewPack returns a Pack for the given number of arms with the given mean rewards, one
+// per arm, in [0, 1]. Without means it draws no rewards.
 func NewPack(arms int, means []float64) *Pack {
 	p := &Pack{
 		Arms:   make([]uint64, arms),
@@ -68,9 +69,10 @@ func newMean(x float64) (m mean) {
 	return m
 }
 
-// Aim sets the policy that the following draws are from. The weights are one an
-// arm, not negative, and sum to 1 up to rounding; the last arm of positive weight
-// takes what they leave. It panics if a weight is negative or NaN, or all are 0.
+// Aim sets the policy of the following draws. The weights, one per arm, are not
+// negative and sum to 1 up to rounding; the last arm of positive weight has the
+// probability that the others leave. It panics if a weight is negative or NaN, or all
+// are 0.
 func (p *Pack) Aim(weights []float64) {
 	if p.pair != nil && weights[0] >= 0 && weights[1] >= 0 && weights[0]+weights[1] > 0 {
 		p.bound = Bound(weights[0], weights[1])
@@ -80,26 +82,26 @@ func (p *Pack) Aim(weights []float64) {
 	sum := 0.
 	for a, weight := range weights {
 		if !(weight >= 0) {
-			panic("draw: a weight is negative or NaN")
+			panic("draw: Pack.Aim: a weight is negative or NaN")
 		}
 		if weight > 0 {
 			last = a
 		}
 		sum += weight
-		// A sum that is rounded to 1 leaves the last arm the least there is.
+		// If the sum is rounded to 1, the last arm has the least probability, 2⁻⁶³.
 		bounds[a] = min(NewProbability(sum), certain-1)
 	}
 	if last < 0 {
-		panic("draw: all weights are 0")
+		panic("draw: Pack.Aim: all weights are 0")
 	}
 	p.bounds, p.last = bounds[:last], last
 }
 
-// Draw draws the given number of samples, from 0 to MaxLanes, into the lowest lanes
-// of p.Arms and p.Rewarded; it panics if samples is another number.
+// Draw draws the given number of samples into the lowest lanes of p.Arms and
+// p.Rewarded; the other lanes are 0. It panics unless samples is in [0, MaxLanes].
 func (p *Pack) Draw(w *Words, samples int) {
 	if uint(samples) > MaxLanes {
-		panic("draw: a pack holds 0 to 64 samples")
+		panic("draw: Pack.Draw: samples must be in [0, 64]")
 	}
 	all := ^uint64(0) >> (MaxLanes - uint(samples))
 	if p.pair != nil {
@@ -107,26 +109,26 @@ func (p *Pack) Draw(w *Words, samples int) {
 		p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
 		return
 	}
-	p.choices.set(nextBits(w, all))
+	p.armBits.set(nextBits(w, all))
 	p.compareArms(all)
 	if len(p.means) == 0 {
 		p.finishArms(w, all)
 		return
 	}
-	p.chances.set(nextBits(w, all))
+	p.rewardBits.set(nextBits(w, all))
 	p.finishArms(w, all)
 	p.drawRewards(w)
 }
 
-// compareArms sets p.Arms to the lanes below each bound, and p.late where that takes
-// more than the first bits.
+// compareArms sets p.Arms to the lanes that are below each bound by their first bits,
+// and p.late to the bounds about which lanes are undecided.
 func (p *Pack) compareArms(all uint64) {
 	p.late = p.late[:0]
 	below := p.Arms[:len(p.bounds)]
 	for a, probability := range p.bounds {
 		expansion := uint64(probability) << 1
-		high, equal := p.choices.compareFour(0, expansion)
-		low, same := p.choices.compareFour(2, expansion<<4)
+		high, equal := p.armBits.compareFour(0, expansion)
+		low, same := p.armBits.compareFour(2, expansion<<4)
 		below[a] = all & (high | equal&low)
 		undecided := all & equal & same
 		if rest := expansion << firstBits; undecided != 0 && rest != 0 {
@@ -135,7 +137,7 @@ func (p *Pack) compareArms(all uint64) {
 	}
 }
 
-// finishArms decides what is undecided and sets p.Arms to the lanes of each arm.
+// finishArms decides the undecided lanes and sets p.Arms to the lanes of each arm.
 func (p *Pack) finishArms(w *Words, all uint64) {
 	for late := p.late; len(late) > 0; {
 		word, left := w.Next(), 0
@@ -159,14 +161,14 @@ func (p *Pack) finishArms(w *Words, all uint64) {
 	clear(p.Arms[p.last+1:])
 }
 
-// drawRewards compares the lanes with the mean of the arm each is on and sets
-// p.Rewarded.
+// drawRewards compares the second number of each lane with the mean of its arm and
+// sets p.Rewarded.
 func (p *Pack) drawRewards(w *Words) {
 	below, undecided, means := uint64(0), uint64(0), p.means[:len(p.Arms)]
 	for a, lanes := range p.Arms {
 		m := &means[a]
-		high, equal := p.chances.compareFour(0, m.expansion)
-		low, same := p.chances.compareFour(2, m.expansion<<4)
+		high, equal := p.rewardBits.compareFour(0, m.expansion)
+		low, same := p.rewardBits.compareFour(2, m.expansion<<4)
 		below |= lanes & (m.always | high | equal&low)
 		undecided |= lanes &^ m.always & equal & same
 	}

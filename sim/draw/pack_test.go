@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fates are what a Pack's lanes read: the number that chooses the arm of each and
-// the number that gives its reward, as 63-bit fractions.
-type fates struct{ arm, reward []uint64 }
+// laneNumbers are the numbers that the lanes of a Pack read, as 63-bit fractions: for
+// each lane one that chooses its arm and one that gives its reward.
+type laneNumbers struct{ arm, reward []uint64 }
 
-// lanes returns the lanes that fall on each arm, in [bound before it, its bound),
-// and those rewarded, below the mean of their arm.
-func (f fates) lanes(bounds []uint64, means []float64) (arms []uint64, rewarded uint64) {
+// lanes returns the lanes of each arm, whose first number is in [previous bound, bound),
+// and the lanes of reward 1, whose second number is below the mean of their arm.
+func (f laneNumbers) lanes(bounds []uint64, means []float64) (arms []uint64, rewarded uint64) {
 	arms = make([]uint64, len(bounds)+1)
 	for i, u := range f.arm {
 		a := armOf(u, bounds)
@@ -30,7 +30,7 @@ func (f fates) lanes(bounds []uint64, means []float64) (arms []uint64, rewarded 
 	return arms, rewarded
 }
 
-// armOf returns the arm that u falls on.
+// armOf returns the arm of the number u.
 func armOf(u uint64, bounds []uint64) int {
 	for a, bound := range bounds {
 		if u < bound {
@@ -40,9 +40,9 @@ func armOf(u uint64, bounds []uint64) int {
 	return len(bounds)
 }
 
-// needed returns how many bits of the arms' numbers tell where they lie among the
-// bounds, at least 8; for bounds that are odd in units of 2⁻⁶³.
-func (f fates) needed(bounds []uint64) int {
+// needed returns the number of bits, at least 8, after which the arm of every lane is
+// decided, for bounds that are odd in units of 2⁻⁶³.
+func (f laneNumbers) needed(bounds []uint64) int {
 	n := firstBits
 	for _, u := range f.arm {
 		for _, bound := range bounds {
@@ -52,16 +52,16 @@ func (f fates) needed(bounds []uint64) int {
 	return n
 }
 
-// words returns the words from which lanes read those fates, of which the arms
-// take the given number of bits: the first bits of both come before the others.
-func (f fates) words(needed int) *Words {
+// words returns the words from which lanes read these numbers if the arms take the
+// given number of bits: the first bits of both numbers come before the other bits.
+func (f laneNumbers) words(needed int) *Words {
 	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
 	first := layoutOf(len(f.arm)).words
 	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:], reward[first:])}})
 }
 
-// check draws and returns an error unless the lanes are those of the fates.
-func (f fates) check(p *Pack, needed int, bounds []uint64, means []float64) error {
+// check draws from p and returns an error unless the lanes are those of f.lanes.
+func (f laneNumbers) check(p *Pack, needed int, bounds []uint64, means []float64) error {
 	p.Draw(f.words(needed), len(f.arm))
 	arms, rewarded := f.lanes(bounds, means)
 	for a, got := range p.Arms {
@@ -75,7 +75,7 @@ func (f fates) check(p *Pack, needed int, bounds []uint64, means []float64) erro
 	return nil
 }
 
-// aim sets bounds that no float64 weights have.
+// aim sets bounds directly, also such as no float64 weights give.
 func (p *Pack) aim(bounds []uint64) {
 	p.bounds, p.last = p.bounds[:0], len(bounds)
 	for _, b := range bounds {
@@ -84,16 +84,16 @@ func (p *Pack) aim(bounds []uint64) {
 	p.bound = Probability(bounds[0])
 }
 
-// All cases of dyadic policies and means: with the lanes reading each pair of a
-// string of b and a string of c bits once, each arm gets exactly those between its
-// bounds, and of these exactly those below its mean are rewarded, whatever comes
-// after the strings.
+// All cases of policies of b bits and means of c bits: if each pair of a string of b
+// bits and a string of c bits is read by one lane, each arm gets exactly the lanes
+// between its bounds, and exactly the lanes below its mean have reward 1, whatever bits
+// follow the strings.
 func TestPackExhaustively(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, s := range []struct{ b, c int }{{2, 2}, {1, 3}, {3, 2}, {3, 3}} {
-		f := fates{make([]uint64, 1<<(s.b+s.c)), make([]uint64, 1<<(s.b+s.c))}
+		f := laneNumbers{make([]uint64, 1<<(s.b+s.c)), make([]uint64, 1<<(s.b+s.c))}
 		for i := range f.arm {
-			// Its eighth bit tells the arm's number from all bounds.
+			// The eighth bit makes it differ from all bounds.
 			f.arm[i] = uint64(i>>s.c)<<(63-s.b) | 1<<55 | random.Uint64N(1<<55)
 			f.reward[i] = uint64(i)<<(63-s.c)&(1<<63-1) | random.Uint64N(1<<(63-s.c))
 		}
@@ -122,9 +122,9 @@ func TestPackExhaustively(t *testing.T) {
 	}
 }
 
-// lateFates returns bounds, means, and fates that come near them, for a number of
-// arms.
-func lateFates(random *rand.Rand, samples, arms int) (f fates, bounds []uint64, means []float64) {
+// lateNumbers returns bounds and means for the given number of arms, and numbers that
+// agree with them in many bits.
+func lateNumbers(random *rand.Rand, samples, arms int) (f laneNumbers, bounds []uint64, means []float64) {
 	for a := range arms {
 		means = append(means, math.Ldexp(random.Float64(), -random.IntN(64)))
 		switch random.IntN(8) {
@@ -144,7 +144,7 @@ func lateFates(random *rand.Rand, samples, arms int) (f fates, bounds []uint64, 
 		bounds = append(bounds, b)
 	}
 	slices.Sort(bounds)
-	f = fates{make([]uint64, samples), make([]uint64, samples)}
+	f = laneNumbers{make([]uint64, samples), make([]uint64, samples)}
 	for i := range samples {
 		f.arm[i] = near(random, bounds[random.IntN(len(bounds))])
 		mean := uint64(NewProbability(means[armOf(f.arm[i], bounds)]))
@@ -153,14 +153,14 @@ func lateFates(random *rand.Rand, samples, arms int) (f fates, bounds []uint64, 
 	return f, bounds, means
 }
 
-// Lanes that are decided late, or never, to the last of 63 bits, of the arm's
-// number and the reward's. And arms take no more words than tell one from another.
+// The lanes are right if numbers agree with bounds and means up to any of 63 bits. And
+// the arms take no more words than needed to decide them.
 func TestPackCompares(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, arms := range []int{2, 3, 10} {
 		for _, samples := range widths {
 			for range 1000 {
-				f, bounds, means := lateFates(random, samples, arms)
+				f, bounds, means := lateNumbers(random, samples, arms)
 				p := NewPack(arms, means)
 				p.aim(bounds)
 				if err := f.check(p, f.needed(bounds), bounds, means); err != nil {
@@ -178,14 +178,14 @@ func TestPackCompares(t *testing.T) {
 	}
 }
 
-// A bound or a mean that is one unit of 2⁻⁶³ off, or wrong in any one bit, is
-// noticed by the lanes just below and at it.
+// A bound or a mean that is wrong in any one of 63 bits is detected by lanes whose
+// numbers are just below it and at it.
 func TestPackCompareHasPower(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, arms := range []int{2, 3, 10} {
 		for _, samples := range widths[1:] {
 			for range 8 {
-				f, bounds, means := lateFates(random, samples, arms)
+				f, bounds, means := lateNumbers(random, samples, arms)
 				a := random.IntN(len(bounds))
 				if means[a] == 0 || means[a] == 1 || a > 0 && bounds[a] == bounds[a-1] || bounds[a] == 1 {
 					continue
@@ -199,7 +199,7 @@ func TestPackCompareHasPower(t *testing.T) {
 					wrong[a] ^= 1 << bit
 					p.aim(wrong)
 					if f.check(p, f.needed(bounds), bounds, means) == nil {
-						t.Fatalf("%d arms, %d samples: a bound wrong in bit %d is not noticed", arms, samples, bit)
+						t.Fatalf("%d arms, %d samples: a bound wrong in bit %d is not detected", arms, samples, bit)
 					}
 				}
 				f.arm[1] = f.arm[0]
@@ -215,7 +215,7 @@ func TestPackCompareHasPower(t *testing.T) {
 					p := NewPack(arms, wrong)
 					p.aim(bounds)
 					if f.check(p, f.needed(bounds), bounds, means) == nil {
-						t.Fatalf("%d arms, %d samples: a mean wrong in bit %d is not noticed", arms, samples, bit)
+						t.Fatalf("%d arms, %d samples: a mean wrong in bit %d is not detected", arms, samples, bit)
 					}
 				}
 			}
@@ -223,8 +223,8 @@ func TestPackCompareHasPower(t *testing.T) {
 	}
 }
 
-// Where there is nothing to decide, one arm of mean 1, no more than the first words
-// of the arm's number and the reward's are taken.
+// With one arm of mean 1, where nothing is to be decided, only the words of the first
+// bits are taken.
 func TestPackTakesNoMoreWordsThanNeeded(t *testing.T) {
 	for seed := range uint64(100) {
 		p, w := NewPack(1, []float64{1}), words(seed)
@@ -240,8 +240,8 @@ func TestPackTakesNoMoreWordsThanNeeded(t *testing.T) {
 	}
 }
 
-// The bounds of a policy are the sums of its weights, to their rounding, and
-// leave the last arm of positive weight something.
+// The bounds of a policy are the cumulative sums of its weights, up to rounding, and
+// leave a positive probability to the last arm of positive weight.
 func TestPackAim(t *testing.T) {
 	w := words(3)
 	for range 20_000 {
@@ -290,8 +290,9 @@ func randomWeights(w *Words, arms int) []float64 {
 	return weights
 }
 
-// However hard the weights: every sample falls on one arm, none on an impossible
-// one; arms of mean 0 and 1 are rewarded never and always; no other lane is set.
+// For weights over many orders of magnitude: every sample falls on one arm, none on an
+// arm of weight 0; samples of arms of mean 0 and 1 have reward 0 and 1; no other lane is
+// set.
 func TestPackPartitions(t *testing.T) {
 	w := words(7)
 	for range 50_000 {
@@ -372,14 +373,14 @@ var bandits = []bandit{
 
 func (b bandit) String() string { return fmt.Sprintf("policy %v, means %v", b.weights, b.means) }
 
-// aimed returns a Pack of the bandit.
+// aimed returns a Pack of the bandit, aimed at its policy.
 func (b bandit) aimed() *Pack {
 	p := NewPack(len(b.weights), b.means)
 	p.Aim(b.weights)
 	return p
 }
 
-// outcome is the law of a sample: 2·arm, and 1 more if it is rewarded.
+// outcome returns the probability of outcome i of a sample: 2·arm + reward.
 func (b bandit) outcome(i int) float64 {
 	p := b.weights[i/2]
 	if i%2 == 1 {
@@ -388,17 +389,17 @@ func (b bandit) outcome(i int) float64 {
 	return p * (1 - b.means[i/2])
 }
 
-// outcomeOf returns the outcome of a lane.
+// outcomeOf returns the outcome 2·arm + reward of a lane.
 func (p *Pack) outcomeOf(lane int) int {
 	for a, lanes := range p.Arms {
 		if lanes>>lane&1 == 1 {
 			return 2*a + int(p.Rewarded>>lane&1)
 		}
 	}
-	return -1 // outside of every law
+	return -1 // outside every law: the test fails
 }
 
-// The samples of each arm, and those rewarded of each arm, are binomial.
+// The number of samples of each arm, and of those with reward 1, are binomial.
 func TestPackMargins(t *testing.T) {
 	for i, b := range bandits {
 		p := b.aimed()
@@ -427,8 +428,8 @@ func TestPackMargins(t *testing.T) {
 	}
 }
 
-// countsLaw returns the multinomial probabilities of how many of n samples have
-// each outcome: the code has count i as its digit i in base n + 1.
+// countsLaw returns the multinomial probability of the counts of outcomes among n
+// samples, as a function of the code whose digit i in base n + 1 is count i.
 func (b bandit) countsLaw(n int) func(code int) float64 {
 	return func(code int) float64 {
 		probability, i := 1., 0
@@ -443,7 +444,7 @@ func (b bandit) countsLaw(n int) func(code int) float64 {
 	}
 }
 
-// drawCounts returns the code of the counts of outcomes of n samples.
+// drawCounts draws n samples and returns the code of their counts of outcomes.
 func drawCounts(p *Pack, w *Words, n int) int {
 	p.Draw(w, n)
 	code := 0
@@ -454,7 +455,7 @@ func drawCounts(p *Pack, w *Words, n int) int {
 	return code
 }
 
-// All counts of a group together.
+// The joint law of all counts of a group is multinomial.
 func TestPackJointly(t *testing.T) {
 	for i, b := range bandits {
 		n := map[int]int{1: 16, 2: 5, 3: 3, 10: 1}[len(b.weights)]
@@ -467,7 +468,7 @@ func TestPackJointly(t *testing.T) {
 	}
 }
 
-// testLanes tests the joint law of the outcomes of some lanes: a product.
+// testLanes tests the joint law of the outcomes of some lanes: independent outcomes.
 func (b bandit) testLanes(w *Words, p *Pack, samples int, lanes ...int) error {
 	outcomes := 2 * len(b.weights)
 	values := 1
@@ -492,8 +493,8 @@ func (b bandit) testLanes(w *Words, p *Pack, samples int, lanes ...int) error {
 	})
 }
 
-// Lanes, and the arms and rewards in each, are independent of each other but for
-// the mean of the arm.
+// Lanes are independent of each other, and the reward of a lane depends on its arm
+// only by the mean of the arm.
 func TestPackLanesAreIndependent(t *testing.T) {
 	for i, b := range []bandit{
 		{[]float64{0.3, 0.7}, []float64{0.3, 0.3}}, // the bound is also the mean
@@ -517,8 +518,8 @@ func TestPackLanesAreIndependent(t *testing.T) {
 	}
 }
 
-// testGroups tests the joint law of the rewarded samples of arm 0 in one group of a
-// pack and in another: binomial and independent.
+// testGroups tests the joint law of the number of samples of arm 0 with reward 1 in two
+// groups of a pack: binomial and independent.
 func (b bandit) testGroups(w *Words, p *Pack, size, one, other int) error {
 	law := distuv.Binomial{N: float64(size), P: b.outcome(1)}
 	joint := sample(draws/4, func() int {
@@ -546,22 +547,22 @@ func TestPackGroupsAreIndependent(t *testing.T) {
 	}
 }
 
-// broken is a Source whose words are spoilt, eight at a time.
+// broken is a Source whose words are changed, eight at a time.
 type broken struct {
 	source Source
-	spoil  func(eight []uint64)
+	change func(eight []uint64)
 }
 
 func (b *broken) Fill(words []uint64) {
 	b.source.Fill(words)
 	for eight := range slices.Chunk(words, 8) {
-		b.spoil(eight)
+		b.change(eight)
 	}
 }
 
-// Planted faults: a policy and a mean wrong by 12 standard errors, arms' words
-// that are used again for rewards, a neighbour's bits, one group's bits in
-// another.
+// Planted faults that the tests detect: a policy and a mean wrong by 12 standard errors,
+// words of the arms read again for the rewards, bits shared by neighbouring lanes, bits
+// shared by two groups.
 func TestPackTestsHavePower(t *testing.T) {
 	const samples = 64
 	for _, b := range []bandit{
@@ -577,17 +578,17 @@ func TestPackTestsHavePower(t *testing.T) {
 		p.Aim(wrong)
 		counts := sample(draws/8, func() int { p.Draw(w, samples); return bits.OnesCount64(p.Arms[0]) })
 		if testBinomial(counts, samples, b.weights[0]) == nil {
-			t.Errorf("%v: a wrong policy is not noticed", b)
+			t.Errorf("%v: a wrong policy is not detected", b)
 		}
 		p = bandit{b.weights, append([]float64{0.3 + off/math.Sqrt(0.3)}, b.means[1:]...)}.aimed()
 		counts = sample(draws/8, func() int { p.Draw(w, samples); return bits.OnesCount64(p.Arms[0] & p.Rewarded) })
 		if testBinomial(counts, samples, b.weights[0]*b.means[0]) == nil {
-			t.Errorf("%v: a wrong mean is not noticed", b)
+			t.Errorf("%v: a wrong mean is not detected", b)
 		}
 
 		var arms [8]uint64
 		turn := 0
-		again := &broken{source: &Xoshiro{1, 2, 3, 4}, spoil: func(eight []uint64) {
+		again := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
 			if turn++; turn%2 == 1 {
 				copy(arms[:], eight)
 			} else {
@@ -595,22 +596,22 @@ func TestPackTestsHavePower(t *testing.T) {
 			}
 		}}
 		if b.testLanes(NewWords(again), right, samples, 5) == nil {
-			t.Errorf("%v: arms' words as rewards' are not noticed", b)
+			t.Errorf("%v: words read for both arms and rewards are not detected", b)
 		}
-		neighbour := &broken{source: &Xoshiro{1, 2, 3, 4}, spoil: func(eight []uint64) {
+		neighbour := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
 			for i := range eight {
 				eight[i] = eight[i]&^2 | eight[i]<<1&2
 			}
 		}}
 		if b.testLanes(NewWords(neighbour), right, samples, 0, 1) == nil {
-			t.Errorf("%v: a lane like its neighbour is not noticed", b)
+			t.Errorf("%v: a bit shared by neighbouring lanes is not detected", b)
 		}
-		// Only one in eight words, so that groups are a little alike.
-		groups := &broken{source: &Xoshiro{1, 2, 3, 4}, spoil: func(eight []uint64) {
+		// In one of eight words only: a weak dependence.
+		groups := &broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
 			eight[1] = eight[1]&^(0xffff<<48) | eight[1]<<48
 		}}
 		if b.testGroups(NewWords(groups), right, 16, 0, 3) == nil {
-			t.Errorf("%v: groups that share a bit are not noticed", b)
+			t.Errorf("%v: groups that share a bit are not detected", b)
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package draw
 
-// Pair draws samples of two Bernoulli arms as a Pack does, the same lanes from the
-// same words, in a straight line. It never changes: it may be shared.
+// Pair draws samples of two Bernoulli arms. It gives the same lanes from the same
+// words as a Pack, without loops over arms or bits. It is read-only and may be shared.
+//
+// A value that depends on the arm of a lane is stored as that of the second arm and its
+// difference (exclusive or) from that of the first: for the lanes first of the first
+// arm it is second ^ first&differs.
 type Pair struct {
 	means  [2]mean
-	always struct{ second, differs uint64 }            // mean.always, laid out as the bits below
-	wide   [firstBits]struct{ second, differs uint64 } // the first bits of the means: the second arm's in every lane, and where the first arm's is another
-	narrow [2]struct{ second, differs uint64 }         // of the same, for 16 lanes, as narrowCompare reads them
+	always struct{ second, differs uint64 }            // mean.always
+	wide   [firstBits]struct{ second, differs uint64 } // each of the first bits of the mean, in every lane
+	narrow [2]struct{ second, differs uint64 }         // the same bits for 16 lanes, in the layout of narrowCompare
 }
 
 // NewPair returns a Pair for two arms with the given mean rewards in [0, 1].
@@ -22,9 +26,9 @@ func NewPair(first, second float64) *Pair {
 	return p
 }
 
-// Bound returns the probability of the first of two arms that Draw compares with,
-// given the weights of both, which are not negative and sum to 1 up to rounding. It
-// is certain only where the second is impossible.
+// Bound returns the probability of the first of two arms as Draw needs it, given the
+// weights of both, which are not negative and sum to 1 up to rounding. It is certain
+// only if the weight of the second arm is 0.
 func Bound(first, second float64) Probability {
 	if bound := NewProbability(first); bound < certain || second == 0 {
 		return bound
@@ -32,9 +36,9 @@ func Bound(first, second float64) Probability {
 	return certain - 1
 }
 
-// Draw draws samples into the lanes of all, which are the lowest of a word: those
-// that fall on the first arm, under the policy that Bound was given, and those that
-// are rewarded.
+// Draw draws one sample in each lane of all, which are the lowest bits of a word. It
+// returns the lanes of the first arm, whose probability is bound (see Bound), and the
+// lanes of reward 1.
 func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
 	if all < 1<<narrow {
 		return p.drawNarrow(w, all, bound)
@@ -43,7 +47,7 @@ func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded ui
 	first, late := compareFirst(w.nextEight(), all, rest)
 	b := w.nextEight()
 	if late != 0 {
-		kept := *b // finishing may overwrite them
+		kept := *b // finish may overwrite them
 		b = &kept
 		first = finish(w, first, late, rest)
 	}
@@ -67,11 +71,11 @@ func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded ui
 	return first, rewarded
 }
 
-// drawNarrow is Draw of at most 16 lanes.
+// drawNarrow is Draw for at most 16 lanes.
 func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
 	b := w.peekFour()
 	w.next += 4
-	b2, b3 := b[2], b[3] // finishing may overwrite them
+	b2, b3 := b[2], b[3] // finish may overwrite them
 	rest := uint64(bound) << 1
 	a0, a1 := narrowBits(rest)
 	first, late := narrowCompare(b[0], b[1], a0, a1)
@@ -93,8 +97,8 @@ func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewar
 	return first, rewarded
 }
 
-// finish returns the lanes that are rewarded, given those that are by their first
-// bits and those that are undecided by them.
+// finish returns the lanes of reward 1, given the lanes that have it by their first
+// bits and the lanes that these bits leave undecided.
 func (p *Pair) finish(w *Words, first, rewarded, undecided uint64) uint64 {
 	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
 		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
@@ -103,14 +107,14 @@ func (p *Pair) finish(w *Words, first, rewarded, undecided uint64) uint64 {
 	return rewarded
 }
 
-// narrowBits returns the first bits of an expansion for 16 lanes: in the four
-// fields of the two words every other bit.
+// narrowBits returns the first bits of an expansion for 16 lanes: a and b have four
+// fields of 16 lanes each, and field f of a holds bit 2f, field f of b bit 2f + 1.
 func narrowBits(expansion uint64) (a, b uint64) {
 	x := &narrowed[expansion>>56]
 	return x[0], x[1]
 }
 
-// narrowed are the narrowBits of all eight bits there are.
+// narrowed holds the results of narrowBits, by the first eight bits of the expansion.
 var narrowed = func() (table [1 << firstBits][2]uint64) {
 	for first := range table {
 		for bit := range firstBits {
@@ -122,9 +126,9 @@ var narrowed = func() (table [1 << firstBits][2]uint64) {
 	return table
 }()
 
-// narrowCompare is compareFirst of 16 lanes, whose bits are in the fields of two
-// words: it compares all bits at once, and folds the fields, of which the lower
-// decides.
+// narrowCompare is compareFirst for 16 lanes, with the bits and thresholds laid out
+// as by narrowBits: it compares all bits at once, and then combines the fields, of
+// which the lowest that differs from its threshold decides.
 func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64) {
 	differsA, differsB := a^thresholdA, b^thresholdB
 	below = differsA&thresholdA | differsB&thresholdB&^differsA

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// generalPack returns a Pack of two arms that draws them as one of any number.
+// generalPack returns a Pack of two arms that uses the code for any number of arms.
 func generalPack(means []float64) *Pack {
 	p := NewPack(2, means)
 	p.pair = nil
 	return p
 }
 
-// checkPair returns an error unless a Pair draws the lanes that p draws in the
-// general way from the same words, and takes as many. Of at most 16 samples it reads
-// four words of one buffer, the general way two and two.
+// checkPair returns an error unless a Pair draws the same lanes as the general code of
+// p and takes as many words. For at most 16 samples a Pair reads four words of one
+// buffer, the general code twice two.
 func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, samples int) error {
 	if samples <= narrow && other.next > bufferSize-4 {
 		other.next = 0
@@ -32,7 +32,7 @@ func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, sample
 	return nil
 }
 
-// pairMean returns a mean reward with a long expansion or a short one.
+// pairMean returns a random mean reward with many binary digits or few.
 func pairMean(random *rand.Rand) float64 {
 	switch random.IntN(5) {
 	case 0:
@@ -45,13 +45,13 @@ func pairMean(random *rand.Rand) float64 {
 	return math.Ldexp(random.Float64(), -random.IntN(64))
 }
 
-// Two arms in a straight line are two arms: for words that leave the arm's number
-// and the reward's undecided to the last of 63 bits.
+// A Pair draws the same as the general code if numbers agree with the bound and the
+// means up to any of 63 bits.
 func TestDrawPairLate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		samples := 1 + random.IntN(64)
-		f, bounds, means := lateFates(random, samples, 2)
+		f, bounds, means := lateNumbers(random, samples, 2)
 		p := generalPack(means)
 		p.aim(bounds)
 		needed := f.needed(bounds)
@@ -61,7 +61,8 @@ func TestDrawPairLate(t *testing.T) {
 	}
 }
 
-// And draw after draw from one stream, over the ends of the buffer.
+// A Pair draws the same as the general code in successive draws, across refills of the
+// buffer.
 func TestDrawPairInSequence(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	one, other := NewWords(&Xoshiro{1, 2, 3, 4}), NewWords(&Xoshiro{1, 2, 3, 4})
@@ -78,9 +79,9 @@ func TestDrawPairInSequence(t *testing.T) {
 	}
 }
 
-// So too for policies with short expansions, as that of equal logits: a lane that
-// agrees with all bits that are not 0 is on the second arm, and what it reads on
-// is the same. And for policies that draw one arm only, or almost only.
+// A Pair draws the same as the general code for policies with few binary digits, such
+// as that of equal logits, where a lane that agrees with all of them is on the second
+// arm; and for policies that draw one arm only, or almost only.
 func TestDrawPairDyadic(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, weights := range [][]float64{{0.5, 0.5}, {0.25, 0.75}, {0x1p-9, 1 - 0x1p-9}, {3. / 1024, 1021. / 1024}, {0, 1}, {1, 0}, {1, 0x1p-80}, {0x1p-80, 1}} {
@@ -97,13 +98,13 @@ func TestDrawPairDyadic(t *testing.T) {
 	}
 }
 
-// Any one bit wrong of the policy or, among the first bits, of a mean is noticed
-// by lanes just below and at them.
+// One wrong bit of the policy, or one of the first bits of a mean, is detected by lanes
+// whose numbers are just below and at it.
 func TestDrawPairTestsHavePower(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, samples := range widths[1:] {
 		for range 8 {
-			f, bounds, _ := lateFates(random, samples, 2)
+			f, bounds, _ := lateNumbers(random, samples, 2)
 			means := []float64{float64(1+random.IntN(255)) / 256, float64(1+random.IntN(255)) / 256}
 			pair, right := NewPair(means[0], means[1]), generalPack(means)
 			right.aim(bounds)
@@ -111,7 +112,7 @@ func TestDrawPairTestsHavePower(t *testing.T) {
 			words := func() *Words { return f.words(f.needed(bounds)) }
 			for bit := range 63 {
 				if checkPair(pair, Probability(bounds[0]^1<<bit), right, words(), words(), samples) == nil {
-					t.Fatalf("%d samples: a bound wrong in bit %d is not noticed", samples, bit)
+					t.Fatalf("%d samples: a bound wrong in bit %d is not detected", samples, bit)
 				}
 			}
 			for a := range means {
@@ -124,7 +125,7 @@ func TestDrawPairTestsHavePower(t *testing.T) {
 					flipped[a] = float64(int(256*means[a])^1<<bit) / 256
 					wrong := NewPair(flipped[0], flipped[1])
 					if checkPair(wrong, Probability(bounds[0]), right, words(), words(), samples) == nil {
-						t.Fatalf("%d samples: a mean wrong in bit %d is not noticed", samples, bit)
+						t.Fatalf("%d samples: a mean wrong in bit %d is not detected", samples, bit)
 					}
 				}
 			}

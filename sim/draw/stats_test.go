@@ -11,25 +11,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The seeds are fixed, so a test passes always or never. That a correct sampler
-// fails one of them had, before the seeds were chosen, at most this probability
-// over all statistical tests of the package together; each of the at most
-// statisticalTests has its share.
+// The seeds are fixed, so a test passes always or never. For random seeds, the
+// probability that a correct sampler fails any statistical test of the package is at
+// most familyFailure, and that of a single test failure.
 const (
 	familyFailure    = 1e-9
-	statisticalTests = 4000
+	statisticalTests = 4000 // largest number of tests
 	failure          = familyFailure / statisticalTests
 )
 
-// made counts the statistical tests, also those of planted faults.
-var made int
+// testsRun counts the statistical tests, those of planted faults included.
+var testsRun int
 
-// TestMain sees to it that no more statistical tests are made than share
-// familyFailure.
+// TestMain fails if more than statisticalTests have been run.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if made > statisticalTests {
-		fmt.Printf("FAIL: %d statistical tests, only %d share the failure probability\n", made, statisticalTests)
+	if testsRun > statisticalTests {
+		fmt.Printf("FAIL: %d statistical tests, at most %d share the failure probability\n", testsRun, statisticalTests)
 		code = 1
 	}
 	os.Exit(code)
@@ -39,7 +37,7 @@ const draws = 200_000
 
 func words(seed uint64) *Words { return NewWords(filled{rand.NewPCG(seed, 0x9e3779b97f4a7c15)}) }
 
-// filled is a Source that fills words with those of another generator.
+// filled is the Source of the words of another generator.
 type filled struct{ source rand.Source }
 
 func (f filled) Fill(words []uint64) {
@@ -48,7 +46,7 @@ func (f filled) Fill(words []uint64) {
 	}
 }
 
-// sample returns how often each value of draw came up.
+// sample returns the number of times that each value occurs in n draws.
 func sample(n int, draw func() int) map[int]int {
 	histogram := map[int]int{}
 	for range n {
@@ -57,17 +55,17 @@ func sample(n int, draw func() int) map[int]int {
 	return histogram
 }
 
-// minExpected is the expectation a cell must have for χ² to be of its law far
-// enough into the tail.
+// minExpected is the least expected count of a cell, large enough for the χ² statistic
+// to follow its law far into the tail.
 const minExpected = 100
 
-// testPMF tests a histogram against the probabilities of the values from low to
-// high; what they leave must be negligible. Neighbouring values are pooled into
-// cells of minExpected or more. If that leaves one cell, draws of other values
-// than the common one must be as rare as they should be. Values of probability 0
-// must not come up at all.
+// testPMF tests a histogram against the probabilities of the values from low to high;
+// the probability of other values must be negligible. Neighbouring values are pooled
+// into cells of an expected count of at least minExpected. If there is only one cell,
+// the number of draws other than the most common value is tested by its Poisson tail.
+// Values of probability 0 must not occur.
 func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error {
-	made++
+	testsRun++
 	n := 0
 	for _, count := range histogram {
 		n += count
@@ -81,7 +79,7 @@ func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error 
 		open.expected += float64(n) * pmf(k)
 		inside += histogram[k]
 		if histogram[k] > 0 && pmf(k) == 0 {
-			return fmt.Errorf("%d impossible draws of %d", histogram[k], k)
+			return fmt.Errorf("%d draws of %d, which has probability 0", histogram[k], k)
 		}
 		if open.expected >= minExpected {
 			cells = append(cells, open)
@@ -97,14 +95,14 @@ func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error 
 	last := &cells[len(cells)-1]
 	if len(cells) == 1 {
 		common := slices.MaxFunc(slices.Collect(rangeOf(low, high)), func(a, b int) int { return histogram[a] - histogram[b] })
-		// P(more than `allowed` draws of other values) ≤ bound = rareᶜ/c!, c one more.
+		// P(more than `allowed` draws of other values) ≤ bound = rareᶜ/c!, c = allowed + 1.
 		rare := float64(n) * (1 - pmf(common))
 		allowed, bound := 0, rare
 		for ; bound > failure; allowed++ {
 			bound *= rare / float64(allowed+2)
 		}
 		if allowed > 2 {
-			return fmt.Errorf("one cell, but %g rare draws expected: the test says too little", rare)
+			return fmt.Errorf("one cell, but %g rare draws expected: the test is too weak", rare)
 		}
 		if others := n - histogram[common]; others > allowed {
 			return fmt.Errorf("%d draws other than %d, %g expected", others, common, rare)
@@ -135,7 +133,7 @@ func rangeOf(low, high int) func(func(int) bool) {
 
 // testMean tests a histogram's mean by the normal law of means.
 func testMean(histogram map[int]int, mean, variance float64) error {
-	made++
+	testsRun++
 	sum, n := 0., 0.
 	for _, k := range slices.Sorted(keys(histogram)) {
 		sum += (float64(k) - mean) * float64(histogram[k])
@@ -164,11 +162,11 @@ func keys(m map[int]int) func(func(int) bool) {
 	}
 }
 
-// testCDF is the test of Kolmogorov and Smirnov, sized for every n by the
-// inequality of Dvoretzky, Kiefer, Wolfowitz and Massart,
+// testCDF is the test of Kolmogorov and Smirnov, with a limit that is valid for every
+// n by the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart,
 // P(sup |F_n − F| > ε) ≤ 2 exp(−2nε²).
 func testCDF(x []float64, cdf func(float64) float64) error {
-	made++
+	testsRun++
 	slices.Sort(x)
 	n := float64(len(x))
 	worst := 0.
@@ -186,7 +184,7 @@ func testCDF(x []float64, cdf func(float64) float64) error {
 // the normal law of means, given the true mean, variance and fourth central
 // moment.
 func testMoments(x []float64, mean, variance, fourth float64) error {
-	made++
+	testsRun++
 	first, second := 0., 0.
 	for _, v := range x {
 		first += v - mean

@@ -2,13 +2,13 @@ package draw
 
 import "math/bits"
 
-// BinomialTable draws numbers of successes in any number of trials up to a limit,
-// all with one probability p: the trials are split by the digits of their number
-// in base 64, and each part drawn from a table of its law. That takes a word for each
-// digit of the limit, and no branch that depends on chance.
+// BinomialTable draws the number of successes in any number of trials n up to a limit,
+// all with one probability p. The trials are split by the digits of n in base 64, and
+// the successes of each part are drawn from a table of its law. A draw takes one word
+// per digit of the limit, and has no branch that depends on the words.
 type BinomialTable struct {
 	limit int
-	parts [][digits]aliasTable // [position][digit]
+	parts [][digits]aliasTable // [position][digit]: the law of digit·64^position trials
 }
 
 const (
@@ -16,7 +16,7 @@ const (
 	digits    = 1 << digitBits
 )
 
-// MaxTabulated is the largest limit of a BinomialTable; its tables then take about a
+// MaxTabulated is the largest limit of a BinomialTable, whose tables then take about a
 // megabyte.
 const MaxTabulated = 1 << 17
 
@@ -24,7 +24,7 @@ const MaxTabulated = 1 << 17
 // [0, 1]. It panics if limit is not in [0, MaxTabulated] or p is not a probability.
 func NewBinomialTable(limit int, p float64) *BinomialTable {
 	if limit < 0 || limit > MaxTabulated || !(p >= 0 && p <= 1) {
-		panic("draw: no table for such a law")
+		panic("draw: NewBinomialTable: limit must be in [0, 131072] and p in [0, 1]")
 	}
 	t := &BinomialTable{limit: limit}
 	for position := 0; position == 0 || limit>>position > 0; position += digitBits {
@@ -37,11 +37,11 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 	return t
 }
 
-// Draw returns a draw of the number of successes in n trials, n from 0 to the
-// limit; it panics if n is another number.
+// Draw returns a draw of the number of successes in n trials. It panics unless n is
+// in [0, limit].
 func (t *BinomialTable) Draw(w *Words, n int) int {
 	if uint(n) > uint(t.limit) {
-		panic("draw: more trials than the table is for")
+		panic("draw: BinomialTable.Draw: n must be in [0, limit]")
 	}
 	successes, words := 0, w.peekFour()
 	w.next += uint8(len(t.parts)) // at most 3
@@ -52,15 +52,15 @@ func (t *BinomialTable) Draw(w *Words, n int) int {
 	return successes
 }
 
-// binomialWeights returns numbers proportional to the probabilities of low,
-// low + 1, …, beyond which there is less than 10⁻²⁰ of the law. They follow from
-// the most likely number of successes down to low, and from there upwards,
+// binomialWeights returns numbers proportional to the probabilities of low, low + 1, …
+// successes; the values left out have less than 10⁻²⁰ of the law. They are computed
+// from the most likely number of successes down to low, and from there upwards, by
 //
 //	P(k)/P(k−1) = (n−k+1)/k · p/(1−p),
 //
-// and lose a rounding or two a step.
+// with one or two roundings per step.
 func binomialWeights(n int, p float64) (low int, weights []float64) {
-	const negligible = 0x1p-80 // of the largest, at 10 standard deviations or more
+	const negligible = 0x1p-80 // relative to the largest; reached at 10 standard deviations or more
 	mode := min(int(float64(n+1)*p), n)
 	odds := p / (1 - p)
 	weight := 1.
@@ -80,16 +80,16 @@ func binomialWeights(n int, p float64) (low int, weights []float64) {
 
 // aliasTable draws from a law of finitely many values by the alias method (A. J.
 // Walker 1977, in M. D. Vose's form, IEEE Transactions on Software Engineering 17
-// (1991) 972–975): one of as many equal columns as there are values, each shared by
-// two of them.
+// (1991) 972–975): there are as many equal columns as values, and each column is shared
+// by at most two values.
 type aliasTable struct {
-	low     int
-	columns []aliasColumn
+	low     int           // the least value
+	columns []aliasColumn // column i belongs to the value low + i
 }
 
-// aliasColumn stands for its own value below a threshold, and for another from there
-// on: the threshold in units of 2⁻⁴⁸ of the column, and in the last 16 bits the other
-// value.
+// aliasColumn gives the column's own value below a threshold and another value from
+// there on. Its high 48 bits are the threshold in units of 2⁻⁴⁸ of the column, its low
+// 16 bits the other value less the least one.
 type aliasColumn uint64
 
 func newAliasColumn(filled float64, other int) aliasColumn {
@@ -104,8 +104,8 @@ func newAliasTable(low int, weights []float64) aliasTable {
 		sum += weight
 	}
 	t := aliasTable{low: low, columns: make([]aliasColumn, len(weights))}
-	filled := make([]float64, len(weights)) // in columns
-	var under, over []int                   // columns filled by less than one, and by more
+	filled := make([]float64, len(weights)) // part of each column that its own value needs
+	var under, over []int                   // the columns with filled < 1, and the others
 	for i, weight := range weights {
 		filled[i] = weight / sum * float64(len(weights))
 		t.columns[i] = newAliasColumn(0, i)
@@ -125,17 +125,17 @@ func newAliasTable(low int, weights []float64) aliasTable {
 			under = append(under, j)
 		}
 	}
-	return t // what is left is full but for rounding
+	return t // the columns left in under or over are full, up to rounding
 }
 
-// at returns the value that a word stands for: its high part times the number of
-// columns is the column, the low part the place in it, of which at least 2⁴⁰ are as
-// likely as each other.
+// at returns the value of a word: the integer part of word/2⁶⁴ times the number of
+// columns is the column, the fraction is the place in it. Each column has at least 2⁴⁰
+// equally likely places.
 func (t *aliasTable) at(word uint64) int {
 	i, place := bits.Mul64(word, uint64(len(t.columns)))
 	column := uint64(t.columns[i])
 	value := column & (1<<16 - 1)
-	if place < column { // no branch, which could not be predicted: a conditional move
+	if place < column { // compiled to a conditional move: a branch would be unpredictable
 		value = i
 	}
 	return t.low + int(value)

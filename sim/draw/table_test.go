@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// law is a law of finitely many whole numbers: low, low + 1, ….
+// law is a distribution over finitely many integers.
 type law struct {
-	low int
-	p   []*big.Float
+	low int          // the least value
+	p   []*big.Float // probabilities of low, low + 1, …
 }
 
 const precision = 300
 
 func precise(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
-// exactBinomial is the binomial law for 0 < p < 1, but for values less likely than
-// 2⁻²⁰⁰ times the most likely.
+// exactBinomial returns the binomial law for 0 < p < 1, without the values less likely
+// than 2⁻²⁰⁰ times the most likely one.
 func exactBinomial(n int, p float64) law {
 	odds := new(big.Float).Sub(precise(1), precise(p))
 	odds.Quo(precise(p), odds)
@@ -49,7 +49,7 @@ func exactBinomial(n int, p float64) law {
 	return l
 }
 
-// law returns the law that a table encodes, from how many of the 2⁶⁴ words give
+// law returns the law that a table encodes, by counting the words of all 2⁶⁴ that give
 // each value.
 func (t *aliasTable) law() law {
 	l := law{t.low, make([]*big.Float, len(t.columns))}
@@ -57,7 +57,7 @@ func (t *aliasTable) law() law {
 		l.p[i] = precise(0)
 	}
 	columns := uint64(len(t.columns))
-	// first returns the first word of column i whose place is not below place.
+	// first returns the first word of column i whose place is at least place.
 	first := func(i int, place uint64) uint64 {
 		if uint64(i) == columns {
 			return 0 // 2⁶⁴
@@ -101,12 +101,12 @@ func (l law) distance(m law) float64 {
 	return half / 2
 }
 
-// tabulated are numbers of trials that one table may draw at once, up to some at the
-// ends of digits of six bits, and of others.
+// tabulated are numbers of trials for a single alias table, around the limits of base-64
+// digits and between them.
 var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15, 3 << 15, 31 * 4096, 1 << 17}
 
-// The law a table encodes, to the last word, is the binomial law to a rounding or
-// two a step: of at most 10 or so standard deviations to either side.
+// The law that a table encodes, counted over all words, is the binomial law up to one
+// or two roundings per value, over some 10 standard deviations to either side.
 func TestAliasTableLaw(t *testing.T) {
 	worst := 0.
 	for _, n := range tabulated {
@@ -135,7 +135,7 @@ func TestAliasTableLaw(t *testing.T) {
 				total.Add(total, x)
 			}
 			if x, _ := outside.Float64(); x > 1e-20 {
-				t.Errorf("n = %d, p = %v: %g of the law left out", n, p, x)
+				t.Errorf("n = %d, p = %v: %g of the law is missing", n, p, x)
 			}
 			if x, _ := total.Sub(total, precise(1)).Float64(); math.Abs(x) > 0x1p-64 {
 				t.Errorf("n = %d, p = %v: columns add up to 1 %+g", n, p, x)
@@ -145,8 +145,8 @@ func TestAliasTableLaw(t *testing.T) {
 	t.Logf("at most 2^%.1f off", math.Log2(worst))
 }
 
-// A threshold wrong in its 20th bit, a probability wrong by 2⁻⁴⁰ of itself, a value
-// less likely than 2⁻³⁰ of the most likely lost.
+// Planted faults that the test detects: a threshold wrong in its 20th bit, a p wrong by
+// a relative 2⁻⁴⁰, missing values less likely than 2⁻³⁰ times the most likely one.
 func TestAliasTableLawHasPower(t *testing.T) {
 	for _, n := range []int{31, 32 * 20, 1024 * 31, 1 << 17} {
 		exact := exactBinomial(n, 0.3)
@@ -173,14 +173,14 @@ func TestAliasTableLawHasPower(t *testing.T) {
 	}
 }
 
-// A word gives the value for which law counts it: at the first and last words of each
-// column's two parts.
+// A word gives the value for which law counts it: tested at the first and last words of
+// both parts of each column.
 func TestAliasTableWords(t *testing.T) {
 	for _, n := range []int{1, 31, 32 * 5, 1024 * 3} {
 		table := newAliasTable(binomialWeights(n, 0.2))
 		columns := uint64(len(table.columns))
 		for i, c := range table.columns {
-			// Words of which the place is next to the ends and the threshold.
+			// Words whose place is next to an end of the column or to the threshold.
 			for _, place := range []uint64{0, uint64(c), math.MaxUint64 - columns + 1} {
 				word, _ := bits.Div64(uint64(i), place, columns)
 				for _, word := range []uint64{word - 1, word, word + 1, word + 2} {
@@ -198,8 +198,7 @@ func TestAliasTableWords(t *testing.T) {
 	}
 }
 
-// tableTrials are numbers of trials about the ends of digits of six bits, and of
-// others.
+// tableTrials are numbers of trials around the limits of base-64 digits, and others.
 var tableTrials = []int{0, 1, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097, 1<<15 - 1, 1<<15 + 1, 1<<17 - 1, 1 << 17}
 
 func TestBinomialTable(t *testing.T) {
@@ -215,8 +214,8 @@ func TestBinomialTable(t *testing.T) {
 	}
 }
 
-// The law of a number of trials does not depend on the limit of the table; and a
-// draw takes a word for each digit of the limit.
+// The draws of n trials do not depend on the limit of the table, and a draw takes one
+// word per digit of the limit.
 func TestBinomialTableLimits(t *testing.T) {
 	largest := NewBinomialTable(MaxTabulated, 0.3)
 	for _, limit := range tableTrials {
@@ -246,7 +245,7 @@ func TestBinomialTableLimits(t *testing.T) {
 	}
 }
 
-// Planted faults: a probability wrong by 12 standard errors, a word that is used
+// Planted faults that the test detects: a p wrong by 12 standard errors, a word used
 // for two digits.
 func TestBinomialTableTestsHavePower(t *testing.T) {
 	const p = 0.3
@@ -254,18 +253,18 @@ func TestBinomialTableTestsHavePower(t *testing.T) {
 		w := words(1)
 		off := NewBinomialTable(n, p+12*math.Sqrt(p*(1-p)/(float64(n)*draws)))
 		if testBinomial(sample(draws, func() int { return off.Draw(w, n) }), n, p) == nil {
-			t.Errorf("n = %d: a wrong p is not noticed", n)
+			t.Errorf("n = %d: a wrong p is not detected", n)
 		}
 	}
 	table := NewBinomialTable(4095, p)
-	twice := NewWords(&broken{source: &Xoshiro{1, 2, 3, 4}, spoil: func(eight []uint64) {
+	twice := NewWords(&broken{source: &Xoshiro{1, 2, 3, 4}, change: func(eight []uint64) {
 		for i := 0; i < len(eight); i += 2 {
 			eight[i+1] = eight[i]
 		}
 	}})
 	again := sample(draws, func() int { return table.Draw(twice, 4095) })
 	if testBinomial(again, 4095, p) == nil {
-		t.Error("the word of one digit as that of the next is not noticed")
+		t.Error("one word used for two digits is not detected")
 	}
 }
 

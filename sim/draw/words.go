@@ -1,9 +1,9 @@
-// Package draw is words in, counts out: samplers that turn a stream of random
-// words into the counts and numbers a group of samples consists of.
+// Package draw holds samplers: they turn a stream of random 64-bit words into the
+// counts and numbers that describe groups of samples.
 //
-// A sampler's draws are a pure function of the words it takes. All arithmetic is
-// rounded explicitly (see grposim/grpo/fp), so they are the same on every
-// architecture. Nothing is allocated while drawing.
+// The draws of a sampler are a pure function of the words it takes. All arithmetic is
+// rounded explicitly (see grposim/grpo/fp), so the draws are the same on every
+// architecture. Drawing allocates no memory.
 package draw
 
 // Source is a stream of independent, uniformly distributed 64-bit words.
@@ -12,17 +12,17 @@ type Source interface {
 	Fill(words []uint64)
 }
 
-// Words reads a Source through a buffer, so that taking a word is a load and
-// an increment that the compiler inlines. It is not for concurrent use.
+// Words reads a Source through a buffer, so taking a word is an inlined load and
+// increment. It is not for concurrent use.
 type Words struct {
 	source  Source
-	refills uint64
-	next    uint8 // index of the next word; 0: the buffer is used up
+	refills uint64 // number of times the buffer has been filled
+	next    uint8  // index of the next word; 0: the buffer is empty
 	buffer  [bufferSize]uint64
-	spread  [firstBits]uint64 // see nextBits
+	spread  [firstBits]uint64 // result of nextBits for few lanes
 }
 
-// bufferSize is 256, where an index of a byte begins again.
+// bufferSize is 256, so that the index next wraps to 0 at the end of the buffer.
 const bufferSize = 1 << 8
 
 // NewWords returns the words of source, which may be nil if Reset is called
@@ -33,15 +33,15 @@ func NewWords(source Source) *Words {
 	return w
 }
 
-// Reset drops what is buffered and goes on with the words of source.
+// Reset discards the buffered words and continues with the words of source.
 func (w *Words) Reset(source Source) {
 	w.source = source
 	w.refills = 0
 	w.next = 0
 }
 
-// Align moves forward the words of the two that have been taken less far, so
-// that both, which read equal sources, go on with the same word.
+// Align advances the one of two readers of equal sources from which fewer words have
+// been taken, so both continue with the same word.
 func Align(a, b *Words) {
 	if a.taken() < b.taken() {
 		a, b = b, a
@@ -52,9 +52,9 @@ func Align(a, b *Words) {
 	b.next = a.next
 }
 
-// taken returns how many words have been taken.
+// taken returns the number of words taken, skipped ones included.
 func (w *Words) taken() uint64 {
-	return w.refills*bufferSize - uint64(-w.next) // −next: what is left in the buffer
+	return w.refills*bufferSize - uint64(-w.next) // −next mod 256: the words left in the buffer
 }
 
 // Next takes a word.
@@ -67,18 +67,18 @@ func (w *Words) Next() uint64 {
 	return word
 }
 
-// nextEight takes eight successive words, valid until the next is taken. Of a
-// buffer that holds fewer it drops the rest.
+// nextEight takes eight successive words, valid until the next word is taken. If the
+// buffer holds fewer than eight, it skips them.
 func (w *Words) nextEight() *[8]uint64 {
-	if w.next-1 >= bufferSize-8 { // used up, or fewer than eight are left
+	if w.next-1 >= bufferSize-8 { // empty, or fewer than eight are left
 		w.refill()
 	}
 	w.next += 8
 	return (*[8]uint64)(w.buffer[w.next-8:])
 }
 
-// peekFour returns four successive words, as nextEight, of which the caller takes one
-// to four by moving w.next.
+// peekFour returns four successive words, and skips fewer as nextEight does. The
+// caller takes one to four of them by advancing w.next.
 func (w *Words) peekFour() *[4]uint64 {
 	if w.next-1 >= bufferSize-4 {
 		w.refill()
@@ -86,7 +86,7 @@ func (w *Words) peekFour() *[4]uint64 {
 	return (*[4]uint64)(w.buffer[w.next:])
 }
 
-// refill is kept out of Next, which would not be inlined with it.
+// refill fills the buffer. It is not inlined, because Next then would not be.
 //
 //go:noinline
 func (w *Words) refill() {

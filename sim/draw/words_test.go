@@ -23,8 +23,8 @@ func TestWordsAreTheSources(t *testing.T) {
 	}
 }
 
-// However far two readers of equal sources are apart, they go on with the same
-// word after Align: the next of the one that was ahead.
+// After Align two readers of equal sources, however far apart, continue with the same
+// word: the next word of the one that was ahead.
 func TestAlign(t *testing.T) {
 	for _, ahead := range []int{0, 1, 255, 256, 257, 600} {
 		for _, behind := range []int{0, 1, 100, 256, 300} {
@@ -48,8 +48,8 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Words several at a time, from every place in the buffer: successive words of the
-// source, the next if the buffer holds as many, else the first of the next buffer.
+// nextEight and peekFour, from every place in the buffer, give successive words of the
+// source: the next ones if the buffer holds as many, else the first of the next buffer.
 func TestSeveralWords(t *testing.T) {
 	for _, c := range []struct {
 		size, taken uint64
@@ -86,9 +86,9 @@ func TestSeveralWords(t *testing.T) {
 	}
 }
 
-// Two readers that take words one by one and by eights in any order are where a
-// count says they are, and Align brings the one behind to the other.
-func TestAlignAnyhow(t *testing.T) {
+// Two readers that take single words and eights in random order are at the counted
+// place of the stream, and Align advances the one behind to the place of the other.
+func TestAlignInAnyOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	stream := make([]uint64, 1<<20)
 	(&Xoshiro{1, 2, 3, 4}).Fill(stream)
@@ -151,13 +151,13 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// Next is in every inner loop; a change that makes it a call must be noticed.
+// Next is part of every inner loop, so it must be inlined.
 func TestNextIsInlined(t *testing.T) {
-	said, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-m", ".").CombinedOutput()
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, output)
 	}
-	if !strings.Contains(string(said), "can inline (*Words).Next") {
+	if !strings.Contains(string(output), "can inline (*Words).Next") {
 		t.Error("the compiler does not inline Next")
 	}
 }

@@ -4,10 +4,10 @@ import "math/bits"
 
 // Xoshiro is the generator xoshiro256++ 1.0 of D. Blackman and S. Vigna,
 // Scrambled linear pseudorandom number generators, ACM Transactions on
-// Mathematical Software 47 (2021) 36: period 2²⁵⁶ − 1, every 64-bit word equally
-// often but one, about a nanosecond a word. The state must not be all zeros; its
-// words should be random themselves, as nearly equal states give similar words
-// at first.
+// Mathematical Software 47 (2021) 36. Its period is 2²⁵⁶ − 1, in which every 64-bit
+// word except 0 occurs 2¹⁹² times and 0 once less; a word takes about a nanosecond. The
+// state must not be all zeros; its words should be random themselves, because nearly
+// equal states give similar words at first.
 type Xoshiro [4]uint64
 
 // Fill implements Source:

@@ -20,7 +20,7 @@ func TestXoshiro(t *testing.T) {
 	}
 }
 
-// However the stream is cut into fills, it is the same stream.
+// Fills of any lengths give the same stream.
 func TestXoshiroInPieces(t *testing.T) {
 	x, y := Xoshiro{1, 2, 3, 4}, Xoshiro{1, 2, 3, 4}
 	whole := make([]uint64, 300)

@@ -7,19 +7,19 @@ import (
 	"grposim/grpo/fp"
 )
 
-// A free exponential is looked for at rates from slowest/T to fastest/Δt, T the
-// length of the curve and Δt its first interval: slower it is a straight line,
-// faster it is over before the second point, and neither has a rate.
+// Saturation searches rates from slowest/T to fastest/Δt, where T is the length of the
+// curve and Δt its first interval. At lower rates an exponential is a straight line, at
+// higher rates it has decayed before the second point; neither determines a rate.
 const (
 	slowest  = 0.01
 	fastest  = 20
-	rateStep = 1.25 // between the rates first tried
+	rateStep = 1.25 // ratio of successive rates of the coarse search
 )
 
-// Saturation fits J(t) = a − b e^{−rate·t} to the rewards at steps, in order, by
-// least squares with a and b free, and returns the rate per step and
-// R² = 1 − Σ residual²/Σ (J − mean)². Both are NaN where no rate is best: for
-// fewer than four points, a constant, a straight line.
+// Saturation fits J(t) = a − b e^{−rate·t} to the rewards at the given increasing steps,
+// by least squares in a, b and rate, and returns the rate, per step, and
+// R² = 1 − Σ residual²/Σ (J − mean)², in [0, 1]. Both are NaN if the data do not
+// determine a rate: fewer than four points, a constant, a straight line.
 func Saturation(steps []int, reward []float64) (rate, r2 float64) {
 	none := math.NaN()
 	if len(steps) < 4 {
@@ -47,10 +47,11 @@ func Saturation(steps []int, reward []float64) (rate, r2 float64) {
 	return rate, c.fit(rate).explained / c.square
 }
 
-// curve is rewards about their mean, at times since the first.
+// curve holds centred data for fits of an exponential.
 type curve struct {
-	time, reward []float64
-	square       float64 // Σ reward²
+	time   []float64 // steps since the first point
+	reward []float64 // reward less its mean
+	square float64   // Σ reward²
 }
 
 func newCurve(steps []int, reward []float64) *curve {
@@ -64,11 +65,13 @@ func newCurve(steps []int, reward []float64) *curve {
 	return c
 }
 
-// exponential is the best fit of a given rate: how much of Σ reward² it
-// explains, and half the derivative of that by the rate, up to a factor of one
-// sign.
-type exponential struct{ explained, slope float64 }
+// exponential describes the best fit with a given rate.
+type exponential struct {
+	explained float64 // Σ reward² − Σ residual²
+	slope     float64 // of the sign of the derivative of explained in the rate
+}
 
+// fit fits an exponential of the given rate, per step.
 func (c *curve) fit(rate float64) exponential {
 	decay := make([]float64, len(c.time))
 	for i, t := range c.time {
@@ -94,8 +97,8 @@ func (c *curve) fit(rate float64) exponential {
 	return exponential{explained: c.square - residual, slope: float64(b * slope)}
 }
 
-// root returns where f changes sign between low and high, to the last bits, and
-// whether it does.
+// root returns the x between low and high at which f changes sign, by bisection to the
+// last bit, and whether f(low) and f(high) differ in sign.
 func root(low, high float64, f func(float64) float64) (x float64, found bool) {
 	below := f(low)
 	if !(float64(below*f(high)) <= 0) {
@@ -114,20 +117,20 @@ func root(low, high float64, f func(float64) float64) (x float64, found bool) {
 	}
 }
 
-// EarlySteps is the number of steps from the first that an early slope is read
-// from.
+// EarlySteps is the last step that enters an EarlySlope.
 const EarlySteps = 100
 
-// converged is the share of its way that a curve may still go over the second half
-// of a run that has converged: of an exponential approach 1e-6 is then left.
+// converged is the largest change of a converged curve over the second half of the run,
+// relative to its change over the whole run. An exponential approach is then within a
+// relative 1e-6 of its limit at the end.
 const converged = 1e-3
 
-// EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), with λ the
-// least-squares slope of −log(J_end − J(t)) on t over the steps up to EarlySteps
-// but the last, and J_end the last value (docs/theory.md §9). Of the later steps
-// it needs the one in the middle, half the last: it is NaN where the run has not
-// converged to J_end, |J_end − J_half| > 1e-3 |J_end − J_0|, where J passes J_end,
-// and with fewer than three points.
+// EarlySlope returns the paper's stiffness K = λ/(η(1+λ)), where η = learningRate > 0,
+// λ is the least-squares slope, per step, of −log(J_end − J(t)) over the steps up to
+// EarlySteps except the last one, and J_end is the last reward (docs/theory.md §9). The
+// steps increase and must contain half the last one, where J is J_half. The result is
+// NaN if the run has not converged to J_end, |J_end − J_half| > 1e-3 |J_end − J_0|, if
+// J(t) ≥ J_end at one of the early steps, and for fewer than three points.
 func EarlySlope(steps []int, reward []float64, learningRate float64) float64 {
 	last := len(steps) - 1
 	if last < 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// sampled returns f at the given steps.
 func sampled(steps []int, f func(t float64) float64) []float64 {
 	values := make([]float64, len(steps))
 	for i, t := range steps {
@@ -14,6 +15,7 @@ func sampled(steps []int, f func(t float64) float64) []float64 {
 	return values
 }
 
+// upTo returns the steps 0, every, 2·every, … up to last.
 func upTo(last, every int) []int {
 	var steps []int
 	for t := 0; t <= last; t += every {
@@ -22,7 +24,7 @@ func upTo(last, every int) []int {
 	return steps
 }
 
-// An exponential is found with its rate, rising or falling, fast or slow.
+// The rate of an exponential is found, rising or falling, fast or slow.
 func TestSaturationOfAnExponential(t *testing.T) {
 	steps := upTo(1000, 4)
 	for _, rate := range []float64{1e-4, 3e-3, 0.02, 0.5, 2} {
@@ -36,8 +38,8 @@ func TestSaturationOfAnExponential(t *testing.T) {
 	}
 }
 
-// Of a curve that is no exponential the fit is the best there is: no other rate
-// leaves less, whatever a and b.
+// For a curve that is not an exponential no other rate, with any a and b, has a smaller
+// sum of squared residuals.
 func TestSaturationIsLeastSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	steps := append(upTo(200, 7), 211, 400)
@@ -46,7 +48,7 @@ func TestSaturationIsLeastSquares(t *testing.T) {
 			return 1/(1+math.Exp(2-0.03*t)) + 0.05*rng.NormFloat64()
 		})
 		rate, r2 := Saturation(steps, reward)
-		// the residual of the best a and b at a rate, by their normal equations
+		// R² of the best a and b at a rate, by their normal equations
 		explained := func(rate float64) float64 {
 			var n, e, ee, y, ye, yy float64
 			for i, t := range steps {
@@ -66,8 +68,8 @@ func TestSaturationIsLeastSquares(t *testing.T) {
 	}
 }
 
-// What has no best exponential has no rate.
-func TestSaturationOfNothing(t *testing.T) {
+// Curves without a best exponential have no rate.
+func TestSaturationWithoutARate(t *testing.T) {
 	steps := upTo(100, 1)
 	for name, f := range map[string]func(t float64) float64{
 		"constant":      func(float64) float64 { return 0.5 },
@@ -85,8 +87,8 @@ func TestSaturationOfNothing(t *testing.T) {
 	}
 }
 
-// An exponential approach has the slope of its rate; the last point is the
-// plateau, however far away it is.
+// The early slope of an exponential approach is its rate; the last point, however far
+// away, is the plateau.
 func TestEarlySlope(t *testing.T) {
 	const rate, eta = 0.0012, 0.01
 	steps := append(upTo(100, 1), 500_000, 1_000_000)
@@ -99,8 +101,8 @@ func TestEarlySlope(t *testing.T) {
 		t.Errorf("a curve that passes its end: K = %g", got)
 	}
 	for _, steps := range [][]int{
-		append(upTo(100, 1), 2500, 5000), // e^−3 of the way is left in the middle
-		append(upTo(100, 1), 1_000_000),  // nothing is known of the middle
+		append(upTo(100, 1), 2500, 5000), // in the middle, e^−3 of the change is still to come
+		append(upTo(100, 1), 1_000_000),  // no point in the middle
 		upTo(100, 1),
 	} {
 		if got := EarlySlope(steps, sampled(steps, func(t float64) float64 { return -math.Exp(-rate * t) }), eta); !math.IsNaN(got) {

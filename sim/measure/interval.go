@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval returns the two-sided Student t interval of the given confidence,
-// (−∞, ∞) where the error is not known.
+// Interval returns the two-sided Student t interval Mean ± t·StdErr of the given
+// confidence in (0, 1): (−∞, ∞) if the error is not known, [Mean, Mean] if there is none.
 func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
@@ -20,32 +20,34 @@ func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	return e.Mean - t*e.StdErr, e.Mean + t*e.StdErr
 }
 
-// studentQuantile returns the two-sided quantile of Student's t.
+// studentQuantile returns the t that Student's t with df degrees of freedom exceeds in
+// absolute value with probability 1 − confidence.
 func studentQuantile(df int, confidence float64) float64 {
-	key := student{df, confidence}
-	t, known := students.Load(key)
+	key := quantileKey{df, confidence}
+	t, known := quantiles.Load(key)
 	if !known {
 		t = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
-		students.Store(key, t)
+		quantiles.Store(key, t)
 	}
 	return t.(float64)
 }
 
-// student is what a quantile of Student's t depends on.
-type student struct {
+// quantileKey holds the arguments of studentQuantile.
+type quantileKey struct {
 	df         int
 	confidence float64
 }
 
-// students keeps the quantiles, by student: a sweep needs few, many times, and each
-// is searched for.
-var students sync.Map
+// quantiles caches studentQuantile by quantileKey: a sweep needs few quantiles, each of
+// them many times, and computing one takes a numerical search.
+var quantiles sync.Map
 
-// Share returns Wilson's score interval for a share of events that has been
-// estimated as e over trials trials. Where the replicas scatter more than
-// independent trials would, the number of trials is reduced to what their
-// scatter allows, p(1−p)/se², and the quantile is Student's: the scatter is
-// known as well as its degrees of freedom allow.
+// Share returns Wilson's score interval, within [0, 1], of the given confidence in
+// (0, 1) for a share of events. Mean is the share among the given number of trials,
+// StdErr its error from the scatter of replicas. If the replicas scatter more than
+// independent trials would, the number of trials is reduced to p(1−p)/StdErr² and the
+// quantile is Student's, with the degrees of freedom of the scatter. The interval is
+// [0, 1] if the error is not known, [Mean, Mean] if there is none.
 func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
@@ -65,8 +67,9 @@ func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	return max(centre-half, 0), min(centre+half, 1)
 }
 
-// Combine returns the standard error of a sum of independent estimates, and
-// its degrees of freedom by Welch and Satterthwaite.
+// Combine returns the standard error of a sum of independent estimates, √Σ StdErr²,
+// and its degrees of freedom by Welch and Satterthwaite, (Σ v)²/Σ(v²/DF), v = StdErr².
+// If an error is not known it returns (+Inf, 0), if there is none (0, Exactly).
 func Combine(terms []Estimate) (stdErr float64, df int) {
 	variance, scatter := 0.0, 0.0
 	for _, e := range terms {

@@ -2,16 +2,16 @@ package measure
 
 import "math"
 
-// All says that a statistic of batches leaves none of them out.
+// All, in place of the index of a batch to leave out, stands for none.
 const All = -1
 
-// Jackknife returns a statistic of data in batches, its standard error from
-// leaving each batch out in turn,
+// Jackknife returns the estimate of a statistic of data in n ≥ 1 batches: its value for
+// all data, statistic(All), and its standard error from the values statistic(i) without
+// batch i, i = 0 … n−1,
 //
-//	se² = (n−1)/n Σ (S_{without i} − mean)²,
+//	se² = (n−1)/n Σ_i (statistic(i) − mean)²,
 //
-// and n−1 degrees of freedom. statistic(All) is the statistic of everything,
-// statistic(i) that without batch i. Where one of them is NaN the error is not
+// with n−1 degrees of freedom. If n = 1 or one of these values is NaN, the error is not
 // known (DF 0).
 func Jackknife(batches int, statistic func(without int) float64) Estimate {
 	e := Estimate{Mean: statistic(All)}
@@ -23,7 +23,7 @@ func Jackknife(batches int, statistic func(without int) float64) Estimate {
 		values[i] = statistic(i)
 	}
 	n := float64(batches)
-	// Mean's standard error is √(Σ(…)²/(n(n−1))), of which this is n−1 times.
+	// The StdErr of Mean is √(Σ(…)²/(n(n−1))): se is n−1 times that.
 	if se := float64((n - 1) * Mean(values).StdErr); !math.IsNaN(se) {
 		e.StdErr, e.DF = se, batches-1
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Of a mean the jackknife is the usual standard error, exactly.
+// The jackknife error of a mean is its usual standard error.
 func TestJackknifeOfAMean(t *testing.T) {
 	values := []float64{1, 5, 2, 2, 9, 4}
 	mean := func(without int) float64 {
@@ -23,8 +23,8 @@ func TestJackknifeOfAMean(t *testing.T) {
 	}
 }
 
-// One batch, or a statistic that some batches cannot be without, has no known
-// error.
+// The error is not known for one batch, or for a statistic that is NaN without one of
+// the batches.
 func TestJackknifeWithoutAnError(t *testing.T) {
 	if e := Jackknife(1, func(int) float64 { return 3 }); e != (Estimate{Mean: 3}) {
 		t.Errorf("one batch: %+v", e)

@@ -1,34 +1,34 @@
-// Package measure turns independent values into estimates with intervals.
+// Package measure turns independent values into estimates with intervals, and fits
+// recurrences and curves to series.
 //
-// Estimates are rounded explicitly, so that they are the same bits on every
-// architecture; intervals (interval.go), which need quantiles, are not and are
-// derived later.
+// The arithmetic of estimates is rounded explicitly, so they are the same bits on every
+// architecture. Intervals (interval.go) use the quantiles of a library and may differ in
+// the last bits; they are never stored, but computed from estimates.
 package measure
 
 import "math"
 
-// Estimate is a measured mean. DF 0 says that its error is not known (a single
-// value); Exactly says that there is none.
+// Estimate is a measured value with its standard error.
 type Estimate struct {
-	Mean   float64
-	StdErr float64
-	DF     int
+	Mean   float64 // in units of the quantity
+	StdErr float64 // standard error of Mean in the same units, ≥ 0; unused unless DF ≥ 1
+	DF     int     // degrees of freedom of StdErr, ≥ 1; 0: error not known (one value); Exactly: no error
 }
 
-// Exactly is the DF of a value that no chance entered.
+// Exactly is the DF of a value that is not random.
 const Exactly = -1
 
-// Named is an estimate of the quantity Name.
+// Named is an estimate with the name of its quantity.
 type Named struct {
-	Name string
+	Name string // of the quantity, unique among the estimates of one result
 	Estimate
 }
 
-// Certain returns the estimate of a value that no chance entered.
+// Certain returns the estimate of a value that is not random.
 func Certain(x float64) Estimate { return Estimate{Mean: x, DF: Exactly} }
 
-// Mean returns the mean of independent values, its standard error s/√n and the
-// n−1 degrees of freedom of s, in the order of values.
+// Mean returns the mean of n ≥ 1 independent values, its standard error s/√n, where s²
+// is their sample variance, and n−1 degrees of freedom. It sums in the order of values.
 func Mean(values []float64) Estimate {
 	n := float64(len(values))
 	sum := 0.0
@@ -48,32 +48,32 @@ func Mean(values []float64) Estimate {
 	return e
 }
 
-// Shift returns the estimate of a quantity that is larger by x.
+// Shift returns the estimate of the quantity plus the constant x.
 func (e Estimate) Shift(x float64) Estimate {
 	e.Mean += x
 	return e
 }
 
-// threeErrors are the quantiles of Student's t that an error of 1 to 9 degrees of
-// freedom exceeds as seldom as a normal one exceeds three standard deviations, with
-// probability 0.0027 to both sides.
-var threeErrors = [...]float64{235.784, 19.2060, 9.21876, 6.62026, 5.50708, 4.90382, 4.52999, 4.27662, 4.09396}
+// threeSigma holds, for 1 to 9 degrees of freedom, the quantile that Student's t
+// exceeds in absolute value with probability 0.0027, as a normal number exceeds 3.
+var threeSigma = [...]float64{235.784, 19.2060, 9.21876, 6.62026, 5.50708, 4.90382, 4.52999, 4.27662, 4.09396}
 
-// Sign returns the sign of the mean where it is certain: three standard errors
-// away from 0, or as many more as few degrees of freedom ask for. Else it is 0.
+// Sign returns the sign of the mean if it is significant, else 0: if |Mean| exceeds
+// StdErr times the quantile of Student's t that corresponds to three standard deviations
+// of a normal number.
 func (e Estimate) Sign() int {
-	errors := 3.0
+	quantile := 3.0
 	switch nu := float64(e.DF); {
 	case e.DF == 0:
 		return 0
 	case e.DF == Exactly:
-		errors = 0
-	case e.DF <= len(threeErrors):
-		errors = threeErrors[e.DF-1]
-	default: // Cornish and Fisher
-		errors += 7.5/nu + 17.25/(nu*nu) + 30.1875/(nu*nu*nu)
+		quantile = 0
+	case e.DF <= len(threeSigma):
+		quantile = threeSigma[e.DF-1]
+	default: // expansion of Cornish and Fisher in 1/ν
+		quantile += 7.5/nu + 17.25/(nu*nu) + 30.1875/(nu*nu*nu)
 	}
-	reach := float64(errors * e.StdErr)
+	reach := float64(quantile * e.StdErr)
 	switch {
 	case e.Mean > reach:
 		return 1
@@ -83,9 +83,12 @@ func (e Estimate) Sign() int {
 	return 0
 }
 
-// SquaresAboutMean returns, for replicas with time averages mean[i] of x and
-// square[i] of x², each one's time average of (x − m)², m the mean over all
-// replicas: m is known √n times better than a replica's own mean, whose
+// SquaresAboutMean returns the time average of (x − m)² of each replica, given its time
+// averages mean[i] of x and square[i] of x²:
+//
+//	square[i] − 2m·mean[i] + m²,    m = (1/n) Σ_i mean[i].
+//
+// The standard error of m is √n times smaller than that of a replica's own mean, whose
 // subtraction would bias the variance (docs/theory.md §6).
 func SquaresAboutMean(square, mean []float64) []float64 {
 	m := Mean(mean).Mean

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Student's interval of known numbers: mean 3, s² = 2.5, t_{4, 0.975} = 2.776445.
+// Student's interval for values with mean 3, s² = 2.5, t_{4, 0.975} = 2.776445.
 func TestMeanInterval(t *testing.T) {
 	e := Mean([]float64{1, 2, 3, 4, 5})
 	lo, hi := e.Interval(0.95)
@@ -21,12 +21,12 @@ func TestIntervalsWithoutAnError(t *testing.T) {
 		t.Errorf("a single value: [%g, %g]", lo, hi)
 	}
 	if lo, hi := Certain(7).Interval(0.99); lo != 7 || hi != 7 {
-		t.Errorf("no chance: [%g, %g]", lo, hi)
+		t.Errorf("without an error: [%g, %g]", lo, hi)
 	}
 }
 
-// Intervals cover as often as they say: of 4000, the number that miss at 95 %
-// is binomial; 6 standard deviations have probability 2e-9.
+// Intervals have their nominal coverage: the number of 4000 that miss at 95 % is
+// binomial; 6 standard deviations have probability 2e-9.
 func TestCoverage(t *testing.T) {
 	const trials, confidence = 4000, 0.95
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -57,13 +57,13 @@ func TestCoverage(t *testing.T) {
 	if math.Abs(float64(missedMean)-expected) > slack {
 		t.Errorf("the mean's interval misses %d of %d times, want %g ± %g", missedMean, trials, expected, slack)
 	}
-	// Wilson's interval takes the larger of two errors, so it may miss less often.
+	// Share uses the larger of two errors, so it may miss less often.
 	if float64(missedShare) > expected+slack || missedShare == 0 {
 		t.Errorf("the share's interval misses %d of %d times, want at most %g", missedShare, trials, expected+slack)
 	}
 }
 
-// A share of events that never happened still has an upper bound, about z²/n.
+// A share of events that did not occur has an upper bound of about z²/n.
 func TestShareOfNothing(t *testing.T) {
 	lo, hi := Mean(make([]float64, 10)).Share(1000, 0.95)
 	if z2 := 1.959964 * 1.959964; lo > 1e-15 || math.Abs(hi-z2/(1000+z2)) > 1e-8 {
@@ -71,8 +71,7 @@ func TestShareOfNothing(t *testing.T) {
 	}
 }
 
-// The variance of replicas about their pooled mean has no bias from its
-// subtraction beyond 1/n of the replicas' own variance.
+// Squares about the mean of all replicas, not about each replica's own.
 func TestSquaresAboutMean(t *testing.T) {
 	mean, square := []float64{1, 3}, []float64{2, 12} // second moments about 2: 2−4+4 = 2, 12−12+4 = 4
 	if got := SquaresAboutMean(square, mean); got[0] != 2 || got[1] != 4 {
@@ -93,7 +92,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// Sign asks for the quantile of Student's t that three standard deviations are.
+// Sign compares with the quantile of Student's t that corresponds to three standard
+// deviations.
 func TestSign(t *testing.T) {
 	probability := math.Erfc(3 / math.Sqrt2)
 	for df := 1; df <= 200; df++ {

@@ -6,7 +6,7 @@ import (
 	"grposim/grpo/fp"
 )
 
-// Order is the number of multipliers of a Recurrence.
+// Order is the number of multipliers of a Recurrence, 1 or 2.
 type Order int
 
 const (
@@ -19,35 +19,36 @@ const (
 //
 //	x_{n+2} = a x_{n+1} − b x_n,    a = tr M,  b = det M,
 //
-// where M carries the state (x, v), v the velocity, over a period. It is fitted
-// by least squares to many series at once: each step of each series is a row
+// where the monodromy matrix M maps the state (x, v), v the velocity, over one period;
+// its eigenvalues are the multipliers. M is fitted by least squares to many series at
+// once: each step of each series is a row
 //
 //	(x, v)_{n+1} − (x, v)_n = (M − 1)(x, v)_n + innovation.
 //
-// Taking the velocity as the second number, not x_{n+1}, keeps the fit
-// consistent under noise: what a period adds to x and v is independent of the
-// state, whereas the noise of successive x is correlated when a period has
-// several steps. Taking differences keeps the digits where the multipliers are
-// near 1. Of order First it is x alone, x_{n+1} − x_n = (a − 1) x_n.
+// With the velocity as the second number, instead of x_{n+1}, the fit is consistent
+// under noise: the innovation of a period is independent of the state, whereas the noise
+// of successive x is correlated if a period has several steps. Differences keep all
+// digits of multipliers near 1. A Recurrence of order First has x alone,
+// x_{n+1} − x_n = (a − 1) x_n.
 //
-// It holds the triangle of the QR factorization of its rows, which is the square
-// root of their normal equations: no digits are lost to nearly parallel
-// regressors, and two Recurrences are merged like sums.
+// It holds the triangle R of the QR factorization of its rows, the square root of their
+// normal equations: nearly parallel regressors lose no digits, and two Recurrences can
+// be merged.
 type Recurrence struct {
-	Order Order
-	// Floor is the size below which a state has fallen into round-off: it has no
-	// more than five digits. Such rows are left out, and a second direction that
-	// no row shows beyond it is not resolved.
+	Order Order // number of multipliers to fit
+	// Floor ≥ 0, in units of x and v, is the size below which a state is mostly
+	// round-off, with at most five digits. Rows of smaller states are left out, and a
+	// second multiplier is not resolved if R shows no second direction above it.
 	Floor float64
 
-	rows       int
+	rows       int           // number of rows added
 	xx, xv, vv float64       // R, upper triangle, for (x, v)
 	move       [2][2]float64 // Qᵀ (moves): [row of R][moves of x, of v]
 	residual   [2]float64    // Σ residual² of the moves of x, of v
 }
 
-// Add adds one step of a series, from (x, v) to (nextX, nextV). Of order First
-// the velocities are ignored.
+// Add adds one step of a series, from (x, v) to (nextX, nextV). For order First the
+// velocities are ignored.
 func (r *Recurrence) Add(x, v, nextX, nextV float64) {
 	if r.Order == First {
 		v, nextV = 0, 0
@@ -59,7 +60,7 @@ func (r *Recurrence) Add(x, v, nextX, nextV float64) {
 	r.rotate(x, v, nextX-x, nextV-v)
 }
 
-// Merge adds all that was added to o.
+// Merge adds all rows of o, which has the same Order.
 func (r *Recurrence) Merge(o *Recurrence) {
 	r.rows += o.rows
 	for i, square := range o.residual {
@@ -69,8 +70,8 @@ func (r *Recurrence) Merge(o *Recurrence) {
 	r.rotate(0, o.vv, o.move[1][0], o.move[1][1])
 }
 
-// rotate takes a row into the triangle, by a Givens rotation for each regressor;
-// what is left of its moves is their residual.
+// rotate adds a row to the triangle by a Givens rotation for each regressor. The
+// remaining parts of its moves are their residuals.
 func (r *Recurrence) rotate(x, v, moveX, moveV float64) {
 	if x != 0 {
 		var c, s float64
@@ -96,13 +97,13 @@ func givens(a, b float64) (r, c, s float64) {
 	return r, a / r, b / r
 }
 
+// turn returns (a, b) after the rotation (c, s).
 func turn(c, s, a, b float64) (float64, float64) {
 	return float64(c*a) + float64(s*b), float64(c*b) - float64(s*a)
 }
 
-// Multipliers returns the multipliers that fit best. Where the rows do not
-// resolve two of them, it is the one of order First; where there are no rows,
-// its numbers are NaN.
+// Multipliers returns the multipliers of the least-squares fit. If the rows do not
+// resolve two of them, the result is of order First; without rows its numbers are NaN.
 func (r *Recurrence) Multipliers() Multipliers {
 	if r.xx == 0 {
 		none := math.NaN()
@@ -111,12 +112,12 @@ func (r *Recurrence) Multipliers() Multipliers {
 	if r.Order == First || math.Abs(r.vv) <= r.Floor {
 		return Multipliers{Order: First, sum: r.move[0][0] / r.xx, sumError: r.innovation(0, 1) / math.Abs(r.xx)}
 	}
-	// M − 1, row by row
+	// the elements of M − 1
 	xByV := r.move[1][0] / r.vv
 	vByV := r.move[1][1] / r.vv
 	xByX := (r.move[0][0] - float64(r.xv*xByV)) / r.xx
 	vByX := (r.move[0][1] - float64(r.xv*vByV)) / r.xx
-	// The errors of a row of M are correlated, those of two rows not; the
+	// The errors within a row of M are correlated, those of different rows are not. The
 	// discriminant is (xByX − vByV)² + 4 xByV vByX.
 	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
 	spread := float64(2 * (xByX - vByV))
@@ -129,9 +130,9 @@ func (r *Recurrence) Multipliers() Multipliers {
 	}
 }
 
-// innovation returns the size of what a row adds to the motion of x (0) or v
-// (1), with a number of coefficients fitted: that of the residuals, or at least
-// round-off.
+// innovation returns the standard deviation of the innovation of x (of = 0) or v (of =
+// 1), estimated from the residuals of a fit of the given number of coefficients; at
+// least round-off, 1e-5 Floor.
 func (r *Recurrence) innovation(of, coefficients int) float64 {
 	size := 1e-5 * r.Floor
 	if free := r.rows - coefficients; free > 0 {
@@ -140,26 +141,27 @@ func (r *Recurrence) innovation(of, coefficients int) float64 {
 	return size
 }
 
-// uncertainty returns √(gᵀ (RᵀR)⁻¹ g): the error of g·(coefficients of x and v)
-// for innovations of size 1.
+// uncertainty returns √(gᵀ (RᵀR)⁻¹ g), g = (gx, gv): the standard error of gx times the
+// coefficient of x plus gv times that of v, for innovations of standard deviation 1.
 func (r *Recurrence) uncertainty(gx, gv float64) float64 {
 	x := gx / r.xx
 	return length(x, (gv-float64(r.xv*x))/r.vv)
 }
 
+// length returns √(x² + y²).
 func length(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }
 
-// Multipliers are the roots m of m² = a m − b, of which what is kept is the sum
-// a − 2 and the product 1 − a + b of the m − 1, which has all digits where they
-// are near 1; of order First the one m = a, with sum a − 1.
+// Multipliers are the roots m of m² = a m − b; for order First the one m = a. They are
+// stored by the sum and the product of the m − 1, which keep all digits if the m are
+// near 1.
 type Multipliers struct {
-	Order                       Order
-	sum, product                float64
+	Order                       Order   // number of multipliers resolved
+	sum, product                float64 // a − 2 and 1 − a + b; for order First a − 1 and 0
 	sumError, discriminantError float64 // standard errors
 }
 
-// Discriminant returns a² − 4b = (m₁ − m₂)²: negative where the multipliers are
-// a complex pair. Of order First it is 0.
+// Discriminant returns a² − 4b = (m₁ − m₂)², negative if the multipliers are a complex
+// pair. For order First it is 0.
 func (m Multipliers) Discriminant() float64 {
 	if m.Order == First {
 		return float64(0 * m.sum) // NaN stays NaN
@@ -167,8 +169,8 @@ func (m Multipliers) Discriminant() float64 {
 	return float64(m.sum*m.sum) - float64(4*m.product)
 }
 
-// real returns the two m − 1 of a discriminant ≥ 0, the larger in size first,
-// whose sum loses no digits.
+// real returns the two m − 1 for a discriminant ≥ 0, the one of larger absolute value
+// first. It is computed by the sum in which no digits cancel.
 func (m Multipliers) real() (far, near float64) {
 	root := math.Sqrt(m.Discriminant())
 	far = (m.sum + math.Copysign(root, m.sum)) / 2
@@ -178,7 +180,8 @@ func (m Multipliers) real() (far, near float64) {
 	return far, m.product / far
 }
 
-// LogModulus returns ln |m| of the dominant multiplier, −∞ where it is 0.
+// LogModulus returns ln |m| of the multiplier of largest modulus, per period; −∞ if it
+// is 0.
 func (m Multipliers) LogModulus() float64 {
 	switch {
 	case m.Order == First:
@@ -190,7 +193,7 @@ func (m Multipliers) LogModulus() float64 {
 	return max(logAbs(far), logAbs(near))
 }
 
-// Least returns the least real multiplier, the real part of a complex pair.
+// Least returns the least real multiplier, or the real part of a complex pair.
 func (m Multipliers) Least() float64 {
 	if m.Order == First {
 		return 1 + m.sum
@@ -198,16 +201,17 @@ func (m Multipliers) Least() float64 {
 	return 1 + float64((m.sum-math.Sqrt(max(m.Discriminant(), 0)))/2)
 }
 
-// certainty is how many of its standard errors a fit is trusted to.
-const certainty = 10
+// significance is the number of standard errors by which a fit must be clear of a limit
+// for Ringing to decide.
+const significance = 10
 
-// Ringing returns 1 where the multipliers are a complex pair or one of them is
-// negative, −1 where they are neither, by more than tolerance; 0 where the fit
-// leaves it open.
+// Ringing returns 1 if the multipliers ring, −1 if they do not, and 0 if the errors of
+// the fit leave it open. They ring if they are a complex pair m₁, m₂ with
+// |m₁ − m₂| > 2 tolerance, or if one of them is below −tolerance; tolerance ≥ 0.
 func (m Multipliers) Ringing(tolerance float64) int {
-	unsure := float64(certainty * m.sumError)
+	unsure := float64(significance * m.sumError)
 	if m.Order == Second {
-		d, off := m.Discriminant(), float64(certainty*m.discriminantError)
+		d, off := m.Discriminant(), float64(significance*m.discriminantError)
 		limit := float64(-4 * float64(tolerance*tolerance))
 		switch {
 		case d+off < limit:
@@ -215,7 +219,7 @@ func (m Multipliers) Ringing(tolerance float64) int {
 		case !(d-off >= limit):
 			return 0
 		}
-		// The least is 1 + (sum − √d)/2, and √d is wrong by off/(2√d), or √off near d = 0.
+		// The least multiplier is 1 + (sum − √d)/2, and the error of √d is off/(2√d), near d = 0 √off.
 		root := math.Sqrt(off)
 		if d > 0 {
 			root = min(root, off/(2*math.Sqrt(d)))
@@ -235,8 +239,8 @@ func (m Multipliers) Ringing(tolerance float64) int {
 //
 //	ζ = −(s₁ + s₂)/(2√(s₁ s₂)),    s = ln m,
 //
-// of a complex pair, or of two positive multipliers on one side of 1. Else there
-// is no such oscillator and it is NaN; so it is of order First.
+// of a complex pair, or of two positive multipliers on the same side of 1. It is NaN for
+// other pairs and for order First, to which no damped oscillator corresponds.
 func (m Multipliers) DampingRatio() float64 {
 	if m.Order == First {
 		return math.NaN()
@@ -254,8 +258,8 @@ func (m Multipliers) DampingRatio() float64 {
 	return -(s1 + s2) / (2 * math.Sqrt(float64(s1*s2)))
 }
 
-// logAbs returns ln |1 + y| with all digits where y is small: the rounding of
-// 1 + y is undone to first order.
+// logAbs returns ln |1 + y|, with all digits also for small y: there the rounding of
+// 1 + y is corrected to first order.
 func logAbs(y float64) float64 {
 	u := 1 + y
 	if math.Abs(y) > 0.5 {
@@ -267,9 +271,9 @@ func logAbs(y float64) float64 {
 	return fp.Log(u) * (y / (u - 1))
 }
 
-// angle returns the angle of the point (x, y), y ≥ 0, in [0, π] to a few ulps:
-// tan of half an angle is tan/(1 + √(1 + tan²)), and after three halvings the
-// series of the arctangent has terms below 1e-17 from the 12th on.
+// angle returns the angle of the point (x, y), y ≥ 0, in [0, π] to a few ulps. The
+// angle is halved three times by tan(α/2) = tan α/(1 + √(1 + tan² α)); the series of the
+// arctangent then has terms below 1e-17 from the 12th on.
 func angle(y, x float64) float64 {
 	if x < 0 {
 		return math.Pi - angle(y, -x)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// follow adds n steps of the motion of a 2×2 matrix from (x, v), with noise of
-// the given size on both, and returns where it ends.
+// follow adds n steps of the map m from (x, v), with noise added to both.
 func follow(r *Recurrence, m [2][2]float64, x, v float64, n int, noise func() (float64, float64)) {
 	for range n {
 		dx, dv := noise()
@@ -20,8 +19,8 @@ func follow(r *Recurrence, m [2][2]float64, x, v float64, n int, noise func() (f
 
 func noiseless() (float64, float64) { return 0, 0 }
 
-// slowMultipliers are the eigenvalues of m, dominant first.
-func slowMultipliers(m [2][2]float64) (m1, m2 complex128) {
+// eigenvalues returns the eigenvalues of m, the one of larger modulus first.
+func eigenvalues(m [2][2]float64) (m1, m2 complex128) {
 	trace, det := m[0][0]+m[1][1], m[0][0]*m[1][1]-m[0][1]*m[1][0]
 	root := cmplx.Sqrt(complex(trace*trace-4*det, 0))
 	m1, m2 = (complex(trace, 0)+root)/2, (complex(trace, 0)-root)/2
@@ -31,8 +30,8 @@ func slowMultipliers(m [2][2]float64) (m1, m2 complex128) {
 	return m1, m2
 }
 
-// A few steps of any linear motion of two numbers show its multipliers.
-func TestRecurrenceOfALinearMotion(t *testing.T) {
+// A few steps of any linear map of two numbers determine its multipliers.
+func TestRecurrenceOfALinearMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var m [2][2]float64
@@ -46,7 +45,7 @@ func TestRecurrenceOfALinearMotion(t *testing.T) {
 			follow(&r, m, rng.NormFloat64(), rng.NormFloat64(), 2, noiseless)
 		}
 		got := r.Multipliers()
-		m1, m2 := slowMultipliers(m)
+		m1, m2 := eigenvalues(m)
 		near := func(what string, x, want, scale float64) {
 			if !(math.Abs(x-want) <= 1e-8*scale) {
 				t.Errorf("%v: %s %.12g, want %.12g", m, what, x, want)
@@ -68,9 +67,9 @@ func TestRecurrenceOfALinearMotion(t *testing.T) {
 	}
 }
 
-// Where both multipliers are near 1, as for μ = 0.99 and small ηλ, the digits
-// of their distance from it and from each other stay: the sign of the
-// discriminant is right to a relative 1e-6 of ηλ beside its zero (1−√μ)².
+// If both multipliers are near 1, as for μ = 0.99 and small ηλ, their distances from 1
+// and from each other keep their digits: the sign of the discriminant is right for ηλ
+// within a relative 1e-6 of its zero (1−√μ)².
 func TestRecurrenceNearOne(t *testing.T) {
 	const mu = 0.99
 	onset := (1 - math.Sqrt(mu)) * (1 - math.Sqrt(mu))
@@ -81,7 +80,7 @@ func TestRecurrenceNearOne(t *testing.T) {
 		follow(&r, [2][2]float64{{1 - kappa, mu}, {-kappa, mu}}, 1e-4, 0, 4000, noiseless)
 		m := r.Multipliers()
 		if ringing := m.Discriminant() < 0; ringing != (off > 0) {
-			t.Errorf("%g beside the onset: discriminant %g", off, m.Discriminant())
+			t.Errorf("relative distance %g from the onset: discriminant %g", off, m.Discriminant())
 		}
 		modulus := mu / 2 // complex: |m|² = μ
 		if off > 0 {
@@ -91,20 +90,20 @@ func TestRecurrenceNearOne(t *testing.T) {
 			modulus = math.Log((sum + math.Sqrt(sum*sum-4*mu)) / 2)
 		}
 		if math.Abs(m.LogModulus()/modulus-1) > 1e-6 {
-			t.Errorf("%g beside the onset: ln modulus %.10g, want %.10g", off, m.LogModulus(), modulus)
+			t.Errorf("relative distance %g from the onset: ln modulus %.10g, want %.10g", off, m.LogModulus(), modulus)
 		}
 	}
 }
 
-// One multiplier: with velocities or without, and where a second one is too
-// small to be seen.
+// A single multiplier, for order First and for order Second with a second component
+// below the floor.
 func TestOneMultiplier(t *testing.T) {
 	for _, a := range []float64{0.9, -0.3, -1.2, 1.01, 0} {
 		first := Recurrence{Order: First}
 		follow(&first, [2][2]float64{{a, 0}, {5, 7}}, 1, 0, 5, noiseless)
-		unseen := Recurrence{Order: Second, Floor: 1e-11}
-		follow(&unseen, [2][2]float64{{a, 0}, {0, 0.5}}, 1, 1e-12, 5, noiseless)
-		for _, m := range []Multipliers{first.Multipliers(), unseen.Multipliers()} {
+		unresolved := Recurrence{Order: Second, Floor: 1e-11}
+		follow(&unresolved, [2][2]float64{{a, 0}, {0, 0.5}}, 1, 1e-12, 5, noiseless)
+		for _, m := range []Multipliers{first.Multipliers(), unresolved.Multipliers()} {
 			if want := math.Log(math.Abs(a)); m.Order != First || math.Abs(m.LogModulus()-want) > 1e-12 && m.LogModulus() != want {
 				t.Errorf("a = %g: order %d, ln modulus %g, want %g", a, m.Order, m.LogModulus(), want)
 			}
@@ -115,7 +114,7 @@ func TestOneMultiplier(t *testing.T) {
 	}
 }
 
-// No rows, or rows lost in round-off, determine nothing.
+// Without rows above the floor nothing is determined.
 func TestNothingToFit(t *testing.T) {
 	for _, order := range []Order{First, Second} {
 		r := Recurrence{Order: order, Floor: 1e-11}
@@ -127,7 +126,7 @@ func TestNothingToFit(t *testing.T) {
 	}
 }
 
-// Merging the fits of parts is fitting the whole.
+// The merged fits of parts equal the fit of all rows.
 func TestMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	noise := func() (float64, float64) { return rng.NormFloat64(), rng.NormFloat64() }
@@ -151,13 +150,12 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The fit is consistent under noise that is correlated between x and v, as what
-// several steps of a period add is. (A fit of x_{n+2} to x_{n+1} and x_n would
-// not be: its ln modulus would come out 0.16 too small here.) The interval
-// misses with probability 1e-9.
+// The fit is consistent under noise that is correlated between x and v, as the
+// innovation of several steps is. (A fit of x_{n+2} to x_{n+1} and x_n is not: its ln
+// modulus would be 0.16 too small here.) The interval misses with probability 1e-9.
 func TestRecurrenceUnderNoise(t *testing.T) {
 	m := [2][2]float64{{0.85, 0.4}, {-0.3, 0.6}}
-	m1, _ := slowMultipliers(m)
+	m1, _ := eigenvalues(m)
 	const batches = 64
 	rng := rand.New(rand.NewPCG(5, 6))
 	var fits [batches]Recurrence

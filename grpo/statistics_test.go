@@ -1,0 +1,105 @@
+package grpo_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// byStd are the advantages of GRPO: the group's mean as baseline, its standard
+// deviation as scale.
+var byStd = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd}
+
+// addBernoulli adds a group with counts[a] samples of arm a, successes[a] of which
+// have reward 1.
+func addBernoulli(s *grpo.GroupStatistics, adv grpo.Advantage, counts, successes []int) {
+	size, total := 0, 0
+	for a := range counts {
+		size += counts[a]
+		total += successes[a]
+	}
+	up, down := s.OpenBernoulli(grpo.NewBernoulliAdvantages(adv, size), total)
+	for a := range counts {
+		s.Arms[a].AddBernoulli(up, down, counts[a], successes[a])
+	}
+}
+
+// Groups in which all samples succeed, or none does, are counted but have advantages
+// of 0.
+func TestGroupsWithoutVariance(t *testing.T) {
+	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
+	addBernoulli(&statistics, byStd, []int{4, 3}, []int{4, 3})
+	addBernoulli(&statistics, byStd, []int{1, 6}, []int{0, 0})
+	if statistics.Groups != 2 || statistics.ZeroVariance != 2 {
+		t.Errorf("%d of %d groups without variance, want 2 of 2", statistics.ZeroVariance, statistics.Groups)
+	}
+	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] {
+		t.Errorf("statistics %+v, want %+v", statistics.Arms, want)
+	}
+}
+
+// A group of one normal arm is one atom, but its rewards are not equal: three samples
+// with scatter 6 about their mean.
+func TestScatterIsVariance(t *testing.T) {
+	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
+	statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 1, Count: 3, Reward: 0.5}}, 6)
+	if statistics.ZeroVariance != 0 || statistics.Groups != 1 {
+		t.Errorf("%d of %d groups without variance, want 0 of 1", statistics.ZeroVariance, statistics.Groups)
+	}
+}
+
+// The clip fraction is a share of the samples whose advantage is not 0.
+func TestClipFraction(t *testing.T) {
+	e := grpo.Estimator{
+		GroupSize: 4, GroupsPerStep: 2,
+		Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale},
+		Importance: grpo.Importance{Mode: grpo.Clip, ClipLow: 0.2, ClipHigh: 0.4},
+	}
+	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5, so clipping
+	// removes successes of the first arm and failures of the second.
+	current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
+	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
+	addBernoulli(&statistics, e.Advantage, []int{1, 3}, []int{1, 1})
+	addBernoulli(&statistics, e.Advantage, []int{4, 0}, []int{4, 0}) // advantages of 0
+	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0.75 {
+		t.Errorf("clip fraction %g, want 3 of 4", got)
+	}
+	e.Importance.Mode = grpo.Ratio
+	if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, behaviour); got != 0 {
+		t.Errorf("clip fraction %g without a clip", got)
+	}
+}
+
+// Off-policy the expected force is that of docs/theory.md §2, to rounding:
+//
+//	none   π_old∘(m − J_old)/(s_old + ε)
+//	ratio  π∘(m − J)/(s_old + ε)
+func TestExpectedForceOffPolicy(t *testing.T) {
+	arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.7}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Normal, Mean: 0.4, Std: 0.3}}
+	variances := []float64{0.7 * 0.3, 0, 0.3 * 0.3}
+	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}), grpo.NewPolicy([]float64{-0.5, 0.8, 0})
+	mean := func(p *grpo.Policy) float64 { return p.Mean([]float64{0.7, 0.1, 0.4}) }
+	square := 0.0
+	for a, p := range behaviour.Probs {
+		d := arms[a].Mean - mean(behaviour)
+		square += p * (d*d + variances[a])
+	}
+	for _, c := range []struct {
+		mode   grpo.ImportanceMode
+		acting *grpo.Policy
+	}{{grpo.NoImportance, behaviour}, {grpo.Ratio, current}} {
+		e := grpo.Estimator{
+			GroupSize: grpo.Infinite, GroupsPerStep: 1,
+			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd, Epsilon: 0.05},
+			Importance: grpo.Importance{Mode: c.mode},
+		}
+		g := make([]float64, 3)
+		grpo.NewForce(e, []float64{0, 0, 0}).Expected(g, &grpo.Bandit{Arms: arms}, current, behaviour)
+		for a, p := range c.acting.Probs {
+			if want := p * (arms[a].Mean - mean(c.acting)) / (math.Sqrt(square) + 0.05); !(math.Abs(g[a]-want) <= 1e-15) {
+				t.Errorf("%s: g[%d] = %.17g, want %.17g", c.mode, a, g[a], want)
+			}
+		}
+	}
+}
