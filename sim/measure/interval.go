@@ -20,16 +20,22 @@ func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	return e.Mean - t*e.StdErr, e.Mean + t*e.StdErr
 }
 
-// studentQuantile returns the t that Student's t with df degrees of freedom exceeds in
-// absolute value with probability 1 − confidence.
+// studentQuantile returns the two-sided quantile of Student's t with df ≥ 1 degrees of
+// freedom. Computing one takes a numerical search, and a sweep needs few of them many
+// times: they are cached.
 func studentQuantile(df int, confidence float64) float64 {
 	key := quantileKey{df, confidence}
-	t, known := quantiles.Load(key)
+	quantiles.Lock()
+	defer quantiles.Unlock()
+	t, known := quantiles.cached[key]
 	if !known {
+		if len(quantiles.cached) == maxQuantiles {
+			clear(quantiles.cached)
+		}
 		t = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
-		quantiles.Store(key, t)
+		quantiles.cached[key] = t
 	}
-	return t.(float64)
+	return t
 }
 
 // quantileKey holds the arguments of studentQuantile.
@@ -38,9 +44,13 @@ type quantileKey struct {
 	confidence float64
 }
 
-// quantiles caches studentQuantile by quantileKey: a sweep needs few quantiles, each of
-// them many times, and computing one takes a numerical search.
-var quantiles sync.Map
+// maxQuantiles bounds the cache, 24 bytes each; no sweep in configs needs as many.
+const maxQuantiles = 1 << 12
+
+var quantiles = struct {
+	sync.Mutex
+	cached map[quantileKey]float64
+}{cached: make(map[quantileKey]float64)}
 
 // Share returns Wilson's score interval, within [0, 1], of the given confidence in
 // (0, 1) for a share of events. Mean is the share among the given number of trials,
