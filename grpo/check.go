@@ -7,8 +7,25 @@ import (
 	"strings"
 )
 
-// check panics unless e is valid.
-func (e *Estimator) check() {
+// Check panics with the name of the first field of b that is out of its range, what it
+// got and what it wants.
+func (b *Bandit) Check() {
+	checkArms(len(b.Arms))
+	for a, arm := range b.Arms {
+		field := "Bandit.Arms[" + strconv.Itoa(a) + "]."
+		checkWord(field+"Reward", arm.Reward, Laws)
+		switch arm.Reward {
+		case Bernoulli:
+			checkNumber(field+"Mean", arm.Mean, arm.Mean >= 0 && arm.Mean <= 1, " in [0, 1]")
+		case Normal:
+			checkNumber(field+"Std", arm.Std, arm.Std >= 0, " ≥ 0")
+		}
+		checkNumber(field+"Mean", arm.Mean, arm.Mean == arm.Mean, "")
+	}
+}
+
+// Check is that of Bandit. It ignores the fields that the other options make unused.
+func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	e.Advantage.check("Estimator.Advantage")
@@ -35,14 +52,33 @@ func (adv *Advantage) check(name string) {
 	}
 }
 
-// check panics unless l is valid.
-func (l Lag) check() {
+// Check is that of Bandit.
+func (l Lag) Check() {
 	checkWord("Lag.Kind", l.Kind, LagKinds)
 	least := 0
 	if l.Kind == Block {
 		least = 1
 	}
 	checkInt("Lag.Interval", l.Interval, least)
+}
+
+// Check is that of Bandit. It ignores the fields that the method and the schedule do
+// not use.
+func (o *Optimizer) Check() {
+	checkWord("Optimizer.Kind", o.Kind, Methods)
+	checkNumber("Optimizer.LearningRate", o.LearningRate, o.LearningRate > 0, " > 0")
+	if o.Kind == Adam {
+		checkNumber("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
+		checkNumber("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
+		checkNumber("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
+	} else {
+		checkNumber("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
+	}
+	checkWord("Optimizer.Schedule.Kind", o.Schedule.Kind, ScheduleKinds)
+	checkInt("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
+	if o.Schedule.Kind != ConstantRate {
+		checkInt("Optimizer.Schedule.Total", o.Schedule.Total, o.Schedule.Warmup+1)
+	}
 }
 
 // checkArms panics unless a policy can have so many arms.

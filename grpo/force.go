@@ -23,7 +23,7 @@ type Force struct {
 // policy of the logits reference, one finite number per arm. It panics if a field of
 // the estimator or the reference is not valid.
 func NewForce(estimator Estimator, reference []float64) *Force {
-	estimator.check()
+	estimator.Check()
 	for a, logit := range reference {
 		if math.IsNaN(logit) || math.IsInf(logit, 0) {
 			panic(wrongNumber("reference["+strconv.Itoa(a)+"]", logit, ""))

@@ -18,7 +18,7 @@ func (l Lag) StepsPerSnapshot() int {
 // NewHistory returns the history of a run before its first step, for policies with
 // the given number of arms ≥ 2. It panics if the lag or the number of arms is not valid.
 func NewHistory(lag Lag, arms int) *History {
-	lag.check()
+	lag.Check()
 	checkArms(arms)
 	slots := 0 // on-policy
 	switch {

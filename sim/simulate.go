@@ -73,10 +73,12 @@ const chunkSize = 16
 // error, when ctx is done (its cause), when done returns an error, or when the
 // computation of a cell panics (*Panic).
 func Simulate(ctx context.Context, cells []Cell, workers int, done func(index int, result Result) error) error {
-	if problem := atLeast("workers", workers, 1); problem != "" {
-		panic("sim: " + problem)
+	if workers < 1 {
+		panic(fmt.Sprintf("sim: workers: got %d, want at least 1", workers))
 	}
-	mustBeValid(cells)
+	for i := range cells {
+		cells[i].check()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 

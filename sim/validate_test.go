@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -43,70 +42,68 @@ func TestInvalidCells(t *testing.T) {
 		change func(c *Cell)
 		want   string
 	}{
-		{func(c *Cell) { *c = Cell{ID: "x"} }, `Bandit.Arms: got 0 arms, want at least 2`},
-		{func(c *Cell) { c.Bandit.Arms[1].Reward = "cauchy" }, `Bandit.Arms[1].Reward: got "cauchy", want bernoulli, constant or normal`},
-		{func(c *Cell) { c.Bandit.Arms[0].Mean = 1.1 }, `Bandit.Arms[0].Mean: got 1.1, want a number in [0, 1]`},
-		{func(c *Cell) { c.Bandit.Arms[1].Mean = inf }, `Bandit.Arms[1].Mean: got +Inf, want a finite number`},
-		{func(c *Cell) { c.Bandit.Arms[1].Std = -1 }, `Bandit.Arms[1].Std: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `Bandit.TrueMeans: got 0 numbers, want 2, one an arm`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `Estimator.GroupSize: got 1, want an integer in [2, 2147483648], or grpo.Infinite`},
-		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `Estimator.GroupSize: got 1099511627776, want an integer in [2, 2147483648], or grpo.Infinite`},
-		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `Estimator.GroupsPerStep: got 0, want an integer ≥ 1`},
-		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `Estimator.Advantage.Baseline: got "", want mean or leave-one-out`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `Estimator.Advantage.Scale: got "", want std or none`},
-		{func(c *Cell) { c.Estimator.Advantage.Std = "" }, `Estimator.Advantage.Std: got "", want population or sample`},
-		{func(c *Cell) { c.Estimator.Advantage.Epsilon = nan }, `Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `Estimator.Importance.Mode: got "", want none, ratio or clip`},
-		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `Estimator.Importance.ClipLow: got 1, want a number in (0, 1)`},
-		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.KL.Gradient = "k1" }, `Estimator.KL.Gradient: got "k1", want exact, k2 or k3`},
-		{func(c *Cell) { c.Estimator.KL.At = "" }, `Estimator.KL.At: got "", want current or snapshot`},
-		{func(c *Cell) { c.Lag.Kind = "" }, `Lag.Kind: got "", want block or delay`},
-		{func(c *Cell) { c.Lag.Interval = 0 }, `Lag.Interval: got 0, want an integer ≥ 1`},
-		{func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: -1} }, `Lag.Interval: got -1, want an integer ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Kind = "sgd" }, `Optimizer.Kind: got "sgd", want heavy-ball, nesterov or adam`},
-		{func(c *Cell) { c.Optimizer.LearningRate = 0 }, `Optimizer.LearningRate: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Optimizer.Momentum = 1 }, `Optimizer.Momentum: got 1, want a number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta1 = grpo.Adam, 1 }, `Optimizer.Beta1: got 1, want a number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2 = grpo.Adam, -0.1 }, `Optimizer.Beta2: got -0.1, want a number in [0, 1)`},
-		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Epsilon = grpo.Adam, nan }, `Optimizer.Epsilon: got NaN, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Schedule.Kind = "" }, `Optimizer.Schedule.Kind: got "", want constant, linear or cosine`},
-		{func(c *Cell) { c.Optimizer.Schedule.Warmup = -1 }, `Optimizer.Schedule.Warmup: got -1, want an integer ≥ 0`},
-		{func(c *Cell) { c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.LinearDecay, Warmup: 5, Total: 5} }, `Optimizer.Schedule.Total: got 5, want an integer ≥ 6`},
-		{func(c *Cell) { c.Init = []float64{0, nan} }, `Init[1]: got NaN, want a finite number`},
-		{func(c *Cell) { c.Reference = []float64{1} }, `Reference: got 1 numbers, want 2, one an arm`},
-		{func(c *Cell) { c.Run.Steps = 0 }, `Run.Steps: got 0, want an integer ≥ 1`},
-		{func(c *Cell) { c.Run.BurnIn = 20 }, `Run.BurnIn: got 20, want an integer in [0, Run.Steps), Run.Steps being 20`},
-		{func(c *Cell) { c.Run.Replicas = 0 }, `Run.Replicas: got 0, want an integer ≥ 1`},
-		{func(c *Cell) { c.Traces = -1 }, `Traces: got -1, want an integer ≥ 0`},
-		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `Stiffness[0].Displaced: got "", want total, fresh or stale`},
-		{func(c *Cell) { c.Stiffness[0].Point = nil }, `Stiffness[0].Point: got 0 numbers, want 2, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `Stiffness[0].Direction: got 0 numbers, want 2, one an arm`},
-		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `Stiffness[0].Covector[0]: got NaN, want a finite number`},
-		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `Stiffness[0].Displacement: got 0, want a finite number > 0`},
-		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `Stiffness[0].Pairs: got 0, want an integer ≥ 1`},
-		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `Fits[0]: got "line", want saturation or early-slope`},
-		{func(c *Cell) { c.Relaxation.Point = nil }, `Relaxation.Point: got 0 numbers, want 2, one an arm`},
-		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `Relaxation.Direction: got [0 0], want a direction other than 0`},
-		{func(c *Cell) { c.Relaxation.Offset = 0 }, `Relaxation.Offset: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `Stiffness: got 1 probes of other names, want one named stiffness_total, from which Location takes its scale`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `Location.Event: got "", want instability or ringing`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `Location.Param: got "", want optimizer.learning_rate or lag.interval`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `Location.From: got 0, want a finite number > 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `Location.To: got 0.5, want a number ≥ Location.From, 1`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `Location.Tolerance: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Offset = inf }, `Location.Offset: got +Inf, want a finite number > 0`},
+		{func(c *Cell) { *c = Cell{ID: "x"} }, `grpo: number of arms: got 0, want ≥ 2`},
+		{func(c *Cell) { c.Bandit.Arms[1].Reward = "cauchy" }, `grpo: Bandit.Arms[1].Reward: got "cauchy", want bernoulli, constant or normal`},
+		{func(c *Cell) { c.Bandit.Arms[0].Mean = 1.1 }, `grpo: Bandit.Arms[0].Mean: got 1.1, want a finite number in [0, 1]`},
+		{func(c *Cell) { c.Bandit.Arms[1].Mean = inf }, `grpo: Bandit.Arms[1].Mean: got +Inf, want a finite number`},
+		{func(c *Cell) { c.Bandit.Arms[1].Std = -1 }, `grpo: Bandit.Arms[1].Std: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Bandit.TrueMeans = []float64{} }, `sim: Cell.Bandit.TrueMeans: got []float64{}, want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `grpo: Estimator.GroupSize: got 1, want ≥ 2`},
+		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Cell.Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
+		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `grpo: Estimator.GroupsPerStep: got 0, want ≥ 1`},
+		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean or leave-one-out`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std or none`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Std = grpo.StdScale, "" }, `grpo: Estimator.Advantage.Std: got "", want population or sample`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = grpo.StdScale, nan }, `grpo: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio or clip`},
+		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `grpo: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
+		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `grpo: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Estimator.KL.Gradient = "k1" }, `grpo: Estimator.KL.Gradient: got "k1", want exact, k2 or k3`},
+		{func(c *Cell) { c.Estimator.KL.At = "" }, `grpo: Estimator.KL.At: got "", want current or snapshot`},
+		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block or delay`},
+		{func(c *Cell) { c.Lag.Interval = 0 }, `grpo: Lag.Interval: got 0, want ≥ 1`},
+		{func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: -1} }, `grpo: Lag.Interval: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Optimizer.Kind = "sgd" }, `grpo: Optimizer.Kind: got "sgd", want heavy-ball, nesterov or adam`},
+		{func(c *Cell) { c.Optimizer.LearningRate = 0 }, `grpo: Optimizer.LearningRate: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Optimizer.Momentum = 1 }, `grpo: Optimizer.Momentum: got 1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta1 = grpo.Adam, 1 }, `grpo: Optimizer.Beta1: got 1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2 = grpo.Adam, -0.1 }, `grpo: Optimizer.Beta2: got -0.1, want a finite number in [0, 1)`},
+		{func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Epsilon = grpo.Adam, nan }, `grpo: Optimizer.Epsilon: got NaN, want a finite number ≥ 0`},
+		{func(c *Cell) { c.Optimizer.Schedule.Kind = "" }, `grpo: Optimizer.Schedule.Kind: got "", want constant, linear or cosine`},
+		{func(c *Cell) { c.Optimizer.Schedule.Warmup = -1 }, `grpo: Optimizer.Schedule.Warmup: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.LinearDecay, Warmup: 5, Total: 5} }, `grpo: Optimizer.Schedule.Total: got 5, want ≥ 6`},
+		{func(c *Cell) { c.Init = []float64{0, nan} }, `sim: Cell.Init: got []float64{0, NaN}, want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Reference = []float64{1} }, `sim: Cell.Reference: got []float64{1}, want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Run.Steps = 0 }, `sim: Cell.Run.Steps: got 0, want at least 1`},
+		{func(c *Cell) { c.Run.BurnIn = 20 }, `sim: Cell.Run.BurnIn: got 20, want at least 0 and less than Run.Steps, 20`},
+		{func(c *Cell) { c.Run.Replicas = 0 }, `sim: Cell.Run.Replicas: got 0, want at least 1`},
+		{func(c *Cell) { c.Traces = -1 }, `sim: Cell.Traces: got -1, want at least 0`},
+		{func(c *Cell) { c.Stiffness[0].Displaced = "" }, `sim: Cell.Stiffness[0].Displaced: got "", want total, fresh or stale`},
+		{func(c *Cell) { c.Stiffness[0].Point = nil }, `sim: Cell.Stiffness[0].Point: got []float64(nil), want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Direction = nil }, `sim: Cell.Stiffness[0].Direction: got []float64(nil), want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Cell.Stiffness[0].Covector: got []float64{NaN, 0}, want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Cell.Stiffness[0].Displacement: got 0, want a finite number > 0`},
+		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Cell.Stiffness[0].Pairs: got 0, want at least 1`},
+		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got "line", want saturation or early-slope`},
+		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Cell.Relaxation.Point: got []float64(nil), want 2 finite numbers, one an arm`},
+		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got []float64{0, 0}, want a direction other than 0`},
+		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Cell.Relaxation.Offset: got 0, want a finite number > 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Cell.Stiffness: got "1 probes of other names", want one named stiffness_total, from which Location takes its scale`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got "", want instability or ringing`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Cell.Location.Param: got "", want optimizer.learning_rate or lag.interval`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Cell.Location.From: got 0, want a finite number > 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Cell.Location.To: got 0.5, want a finite number ≥ Location.From, 1`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Tolerance = -1 }, `sim: Cell.Location.Tolerance: got -1, want a finite number ≥ 0`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Offset = inf }, `sim: Cell.Location.Offset: got +Inf, want a finite number > 0`},
 	} {
 		c := validCell()
-		c.ID = "x"
 		x.change(&c)
-		want := fmt.Sprintf("sim: Cell.%s (cells[1], ID %q)", x.want, c.ID)
-		if got := simulatePanics(t, []Cell{validCell(), c}, 1); got != want {
-			t.Errorf("panic %v, want %s", got, want)
+		if got := simulatePanics(t, []Cell{validCell(), c}, 1); got != x.want {
+			t.Errorf("panic %v, want %s", got, x.want)
 		}
 	}
-	if got, want := simulatePanics(t, nil, 0), "sim: workers: got 0, want an integer ≥ 1"; got != want {
+	if got, want := simulatePanics(t, nil, 0), "sim: workers: got 0, want at least 1"; got != want {
 		t.Errorf("panic %v, want %s", got, want)
 	}
 }
@@ -126,7 +123,9 @@ func TestValidCells(t *testing.T) {
 	rate.Optimizer.LearningRate = 0
 	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
 	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = grpo.Infinite, 0, 0
-	mustBeValid([]Cell{validCell(), locatedCell(), rate, interval, infinite})
+	for _, c := range []Cell{validCell(), locatedCell(), rate, interval, infinite} {
+		c.check()
+	}
 }
 
 // Lists that are nil stand for the arms' means and for zero logits.
