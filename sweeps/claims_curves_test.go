@@ -2,12 +2,13 @@ package sweeps
 
 import (
 	"fmt"
-	"grposim/rom"
-	"grposim/sim"
-	"grposim/sweeps/config"
 	"slices"
 	"strings"
 	"testing"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
 )
 
 // A predicted curve is kept where anything compares it, however long the run.

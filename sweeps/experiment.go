@@ -3,10 +3,11 @@ package sweeps
 import (
 	"errors"
 	"fmt"
-	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"path/filepath"
 	"slices"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Experiment is a finished sweep with its verdicts and figures.

@@ -156,18 +156,6 @@ func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *st
 	return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}}
 }
 
-// refreshes returns the logit gap of two arms at the refresh instants of blocks
-// that converge.
-func (j *judgement) refreshes(c *Cell) func(t int) float64 {
-	params := j.params(c)
-	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
-	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
-		next, _ := refreshedGap(params, gaps[len(gaps)-1])
-		gaps = append(gaps, next)
-	}
-	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
-}
-
 // noiselessStiffness adds the stiffness as the probes of a check would find it.
 func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
 	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }

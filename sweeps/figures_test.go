@@ -1,8 +1,6 @@
 package sweeps
 
 import (
-	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"maps"
 	"math"
 	"slices"
@@ -10,6 +8,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // pictured makes the pictures of the claims that have one of their own.

@@ -3,10 +3,11 @@ package sweeps
 import (
 	"context"
 	"errors"
-	"grposim/sweeps/store"
 	"maps"
 	"slices"
 	"time"
+
+	"grposim/sweeps/store"
 )
 
 // simulateInOrder runs cells. It calls heard with each as it is finished, and pass

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"grposim/sweeps/store"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"grposim/sweeps/store"
 )
 
 // passed returns a queue of so many outcomes, and the ids it has passed on so far.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // Progress hears how a sweep gets on. All calls come from one goroutine.

@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"grposim/sweeps/config"
-	"grposim/sweeps/store"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // small is a sweep of twelve quick cells that makes every claim.

@@ -2,10 +2,11 @@ package config
 
 import (
 	"fmt"
+	"strings"
+
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
-	"strings"
 )
 
 // Spec is a configuration file, checked and complete: every default is filled

@@ -1,0 +1,114 @@
+package sweeps
+
+import (
+	"math"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/store"
+)
+
+// The claim about the policy from refresh to refresh.
+var recurrence = logic{
+	quantities: only("worst deviation of the logit gap from the map"),
+	find:       perCell(findRecurrence),
+	picture:    picture{family: byClaim, draw: (*judgement).drawOrbits},
+	noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
+		o.Record(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
+	},
+}
+
+// findRecurrence compares the logit gap from refresh to refresh with the map
+// that a block of infinitely many steps is. Where the recorded steps skip
+// refreshes only neighbours are compared.
+func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
+	f := unmeasured(rom.Exact)
+	recorded := j.trajectory(o, sim.LogitGap)
+	if recorded == nil {
+		f.failed = o.Failure()
+		return f
+	}
+	if !c.Sim.Deterministic() {
+		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
+		return f
+	}
+	gaps := recorded.Series(sim.LogitGap)
+	params := j.params(c)
+	f.measured = 0
+	for i := 1; i < len(recorded.Steps); i++ {
+		if recorded.Steps[i]-recorded.Steps[i-1] != c.Settings.Lag.Interval {
+			continue
+		}
+		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))
+		if !scope.In {
+			f.predicted.outOfScope = scope.Because
+			return f
+		}
+		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {
+			f.measured = d
+		}
+	}
+	f.lo, f.hi = f.measured, f.measured
+	return f
+}
+
+// refreshes returns the logit gap of two arms at the refresh instants of blocks
+// that converge.
+func (j *judgement) refreshes(c *Cell) func(t int) float64 {
+	params := j.params(c)
+	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
+	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
+		next, _ := refreshedGap(params, gaps[len(gaps)-1])
+		gaps = append(gaps, next)
+	}
+	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
+}
+
+// refreshedGap returns the logit gap of two arms at the end of an endless block
+// that begins with the gap z.
+func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) {
+	logits, scope := rom.Refreshed(params, []float64{z / 2, -z / 2})
+	if !scope.In {
+		return 0, scope
+	}
+	return logits[0] - logits[1], scope
+}
+
+// drawOrbits shows the logit gap from refresh to refresh against the orbit of
+// the published map.
+func (j *judgement) drawOrbits(d *drawing) Figure {
+	sets := d.sets
+	f := Figure{Title: "Logit gap from refresh to refresh" + ofHowMany(sets), XLabel: "refresh", YLabel: "logit gap z"}
+	nan := math.NaN()
+	for _, set := range thinned(sets) {
+		c := set.Cells[0]
+		o := j.outcome(c)
+		recorded := j.trajectory(o, sim.LogitGap)
+		if recorded == nil {
+			continue
+		}
+		name := withoutVariant(set.Label, c.Variant)
+		measured := FigureSeries{Name: "simulated", Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: "published map", Group: name, Mark: Predicted}
+		gaps := recorded.Series(sim.LogitGap)
+		period := c.Settings.Lag.Interval
+		n, last := 0, 0
+		for i, t := range recorded.Steps {
+			if t%period == 0 {
+				last = t / period
+				measured.Points = append(measured.Points, FigurePoint{float64(last), float64(gaps.Mean[i]), nan, nan})
+			}
+		}
+		params := j.params(c)
+		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
+			predicted.Points = append(predicted.Points, FigurePoint{float64(n), z, nan, nan})
+			next, scope := refreshedGap(params, z)
+			if !scope.In {
+				break
+			}
+			z = next
+		}
+		f.Series = append(f.Series, predicted, measured)
+	}
+	return f
+}
