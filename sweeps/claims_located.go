@@ -187,7 +187,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(c.ID, &s, j.factors, stiffness, (*rom.Equilibrium).Predict)
+	p := j.cache.at(&s, j.factors, stiffness, withThresholds)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if j.kind == rom.PaperRule {
 		rule := p.PaperRule.CriticalLearningRate
@@ -209,7 +209,7 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
 	if j.check.Locate.Param != config.LagIntervalKey {
-		return j.onsetRate(c, &s, stiffness)
+		return j.onsetRate(&s, stiffness)
 	}
 	longest := longestBlockOnset
 	if s.Lag.Kind == grpo.Delay {
@@ -218,7 +218,7 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	rate := s.Optimizer.LearningRate
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
-		at = j.onsetRate(c, &s, stiffness)
+		at = j.onsetRate(&s, stiffness)
 		if at.outOfScope != "" {
 			return at
 		}
@@ -239,8 +239,8 @@ const (
 )
 
 // onsetRate returns the smallest learning rate at which the motion rings.
-func (j *judgement) onsetRate(c *Cell, s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(c.ID, s, j.factors, stiffness, (*rom.Equilibrium).PredictDynamics)
+func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
+	p := j.cache.at(s, j.factors, stiffness, withoutThresholds)
 	if j.kind == rom.PaperRule {
 		return byRule(p, p.PaperRule.OscillationLearningRate)
 	}

@@ -307,7 +307,7 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 			s := p.cells[0].Settings
 			p.x.SetNumber(&s, x)
 			p.y.SetNumber(&s, y)
-			r = newRegime(&s, e.cache.predictMotion(&s))
+			r = newRegime(&s, e.cache.predictDynamics(&s))
 			known[spot{x, y}] = r
 		}
 		return r

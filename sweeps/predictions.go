@@ -1,72 +1,129 @@
 package sweeps
 
 import (
-	"fmt"
+	"encoding/binary"
+	"math"
 
 	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
-// predictionCache keeps what the theory has said, by what it was told.
+// predictionCache caches predictions by their parameters, and equilibria by the
+// parameters that they depend on.
 type predictionCache struct {
-	predictions map[string]*rom.Prediction
-	atRest      map[string]*rom.Equilibrium // at most mostAtRest
+	predictions map[predictionKey]*rom.Prediction
+	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxEquilibria
 }
 
-// mostAtRest is how many bandits at rest are kept: as many as the axes that a
-// grid runs through fastest have values.
-const mostAtRest = 64
+// maxEquilibria is the number of equilibria that are cached: as many as the axes
+// that a grid runs through fastest have values.
+const maxEquilibria = 64
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[string]*rom.Prediction), make(map[string]*rom.Equilibrium)}
+	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium)}
 }
 
-// motion makes a prediction of a bandit whose state at rest is known.
-type motion func(*rom.Equilibrium, rom.Optimizer, rom.Lag) rom.Prediction
+// thresholds says whether a prediction contains the thresholds of stability, whose
+// search takes most of the time.
+type thresholds int
 
-// predict returns what the theory says of settings at rest: the start does not
-// matter, nor how long and how often the cell is run.
-func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.at("rest", s, factors, nil, (*rom.Equilibrium).Predict)
+const (
+	withThresholds thresholds = iota
+	withoutThresholds
+)
+
+// predictionKey holds everything that a prediction depends on.
+type predictionKey struct {
+	equilibriumKey
+	optimizer  rom.Optimizer
+	lag        rom.Lag
+	thresholds thresholds
 }
 
-// predictMotion returns what the theory says of the motion alone, and does not keep it.
-func (cache *predictionCache) predictMotion(s *config.Settings) *rom.Prediction {
-	p := Params(s, rom.Unit)
-	prediction := cache.resting("rest", p, nil).PredictDynamics(p.Optimizer, p.Lag)
-	return &prediction
+// equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
+// except optimizer and lag, numbers of lists as their bytes.
+type equilibriumKey struct {
+	arms, reference, fresh, stale string
+
+	groupSize, groups          int
+	baseline                   rom.Baseline
+	scale                      rom.Scale
+	deviation                  rom.Deviation
+	weighting                  rom.Weighting
+	estimator                  rom.KLEstimator
+	anchor                     rom.Anchor
+	epsilon, clipLow, clipHigh float64
+	strength                   float64
+	factors                    rom.Factors
 }
 
-// at returns what the theory says of settings at a stiffness measured in the
-// cell that key names; nil: at its own.
-func (cache *predictionCache) at(key string, s *config.Settings, factors rom.Factors, measured *rom.Measured, predict motion) *rom.Prediction {
-	params := Params(s, factors)
-	if measured != nil {
-		key = fmt.Sprint(key, measured.Fresh.RawMatrix().Data, measured.Stale.RawMatrix().Data)
+func newEquilibriumKey(p *rom.Params) equilibriumKey {
+	key := equilibriumKey{
+		reference: bytesOf(p.Reference...),
+		groupSize: p.GroupSize, groups: p.Groups,
+		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
+		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, strength: p.Strength, factors: p.Factors,
 	}
-	told := fmt.Sprint(key, params)
-	p, known := cache.predictions[told]
+	for _, arm := range p.Arms {
+		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)
+	}
+	if p.Measured != nil {
+		key.fresh, key.stale = bytesOf(p.Measured.Fresh.RawMatrix().Data...), bytesOf(p.Measured.Stale.RawMatrix().Data...)
+	}
+	return key
+}
+
+// bytesOf returns numbers as their bytes.
+func bytesOf(numbers ...float64) string {
+	var bytes []byte
+	for _, x := range numbers {
+		bytes = binary.LittleEndian.AppendUint64(bytes, math.Float64bits(x))
+	}
+	return string(bytes)
+}
+
+// predict returns the prediction for settings at their fixed point: it depends
+// neither on the start nor on how long and how often the cell is run.
+func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
+	return cache.at(s, factors, nil, withThresholds)
+}
+
+// at returns the prediction for settings at a measured stiffness; nil: at that of
+// the theory.
+func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, search thresholds) *rom.Prediction {
+	params := Params(s, factors)
+	params.Measured = measured
+	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, search}
+	p, known := cache.predictions[key]
 	if !known {
-		made := predict(cache.resting(key, params, measured), params.Optimizer, params.Lag)
-		p = &made
-		cache.predictions[told] = p
+		p = cache.compute(key, params)
+		cache.predictions[key] = p
 	}
 	return p
 }
 
-// resting returns what the theory knows of params at rest, whatever their
-// optimizer and lag.
-func (cache *predictionCache) resting(key string, params rom.Params, measured *rom.Measured) *rom.Equilibrium {
-	params.Optimizer, params.Lag = rom.Optimizer{}, rom.Lag{}
-	told := fmt.Sprint(key, params)
-	a, known := cache.atRest[told]
+// predictDynamics returns the prediction for settings without the thresholds, and
+// does not cache it: maps ask for every place once.
+func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Prediction {
+	params := Params(s, rom.Unit)
+	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, params)
+}
+
+// compute makes the prediction for a key and its parameters, from the cached
+// equilibrium if there is one.
+func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
+	equilibrium, known := cache.equilibria[key.equilibriumKey]
 	if !known {
-		if len(cache.atRest) == mostAtRest {
-			clear(cache.atRest)
+		if len(cache.equilibria) == maxEquilibria {
+			clear(cache.equilibria)
 		}
-		params.Measured = measured
-		a = rom.NewEquilibrium(params)
-		cache.atRest[told] = a
+		equilibrium = rom.NewEquilibrium(params)
+		cache.equilibria[key.equilibriumKey] = equilibrium
 	}
-	return a
+	predict := equilibrium.Predict
+	if key.thresholds == withoutThresholds {
+		predict = equilibrium.PredictDynamics
+	}
+	p := predict(params.Optimizer, params.Lag)
+	return &p
 }

@@ -108,3 +108,52 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }
+
+// Every field of rom.Params makes another key of the cache.
+func TestEveryParameterIsInTheKey(t *testing.T) {
+	s := planText(t, minimal).Spec.Points()[0].Settings
+	p := Params(&s, rom.Unit)
+	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
+	keyOf := func(p rom.Params) predictionKey {
+		return predictionKey{newEquilibriumKey(&p), p.Optimizer, p.Lag, withThresholds}
+	}
+	keys := map[predictionKey]string{keyOf(p): "unchanged"}
+	var walk func(path string, v reflect.Value)
+	walk = func(path string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+			return
+		case reflect.Slice:
+			walk(path+"[0]", v.Index(0))
+			return
+		case reflect.Pointer:
+			for _, m := range []*mat.Dense{p.Measured.Fresh, p.Measured.Stale} {
+				m.Set(0, 0, 1)
+				if known, taken := keys[keyOf(p)]; taken {
+					t.Errorf("%s has the key of %s", path, known)
+				}
+				keys[keyOf(p)] = path
+				m.Set(0, 0, 0)
+			}
+			return
+		case reflect.Float64:
+			defer v.SetFloat(v.Float())
+			v.SetFloat(v.Float() + 0.125)
+		case reflect.Int:
+			defer v.SetInt(v.Int())
+			v.SetInt(v.Int() + 1)
+		default:
+			t.Fatalf("%s is a %v", path, v.Kind())
+		}
+		if known, taken := keys[keyOf(p)]; taken {
+			t.Errorf("%s has the key of %s", path, known)
+		}
+		keys[keyOf(p)] = path
+	}
+	p.Reference = []float64{0, 0}
+	keys[keyOf(p)] = "a reference"
+	walk("Params", reflect.ValueOf(&p).Elem())
+}
