@@ -238,8 +238,9 @@ func (j *judgement) curve(c *Cell) (cv curve, of predicted) {
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
-		of = j.paperStiffness(c)
-		cv.form = rom.PaperCurve(of.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		stiffness := j.paperStiffness(c)
+		of.outOfScope = stiffness.outOfScope
+		cv.form = rom.PaperCurve(stiffness.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, of
 	}
 	cv.steps = comparedSteps(&c.Settings)
