@@ -22,7 +22,7 @@ var (
 		picture:    picture{draw: (*judgement).drawCurves},
 		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
 			if curve, p := j.curve(c); p.outOfScope == "" {
-				o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
+				o.SetTrajectory(noiselessSeries(c, sim.ExpectedReward, curve.at))
 			}
 		},
 	}
