@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"strings"
+
+	"grposim/sim"
 )
 
 // Canonical gives settings as JSON: nested as in a file, keys sorted, numbers
@@ -60,4 +62,25 @@ func canonicalValue(v any, s *Settings) any {
 		groups = append(groups, ArmGroup{Arm: arm, Count: 1})
 	}
 	return documentValue(groups)
+}
+
+// forceID names what an on-policy force depends on: bandit, estimator and
+// reference, not lag and optimizer.
+func ForceID(s *Settings) string {
+	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
+	force.Policy.Reference = s.Policy.Reference
+	return string(Canonical(force))
+}
+
+// sizeKey names what a cell is but for its group size: cells with one key are
+// the sizes that a claim over them compares. Keys of `run` do not count, nor
+// does a schedule that ends with the run, as it does by default.
+func SizeID(variant string, s *Settings) string {
+	rest := *s
+	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
+		rest.Optimizer.Schedule.Total = 0
+	}
+	rest.Run = sim.Run{}
+	rest.Estimator.GroupSize = 0
+	return variant + "\n" + string(Canonical(rest))
 }

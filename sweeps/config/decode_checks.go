@@ -95,18 +95,6 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	return c, at
 }
 
-// judgesExact says whether a check judges the exact prediction; a prediction
-// that is a problem already does not.
-func (c *Check) judgesExact() bool {
-	switch {
-	case c.Prediction != "":
-		return c.Prediction == rom.Exact
-	case len(c.Claim.Predictions) == 0: // the claim is a problem already
-		return true
-	}
-	return c.Claim.Predictions[0] == rom.Exact
-}
-
 // margins reads the margin, relative or absolute.
 func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string) {
 	relative, absolute := fields["margin"], fields["absolute_margin"]
@@ -219,7 +207,7 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 		for _, a := range c.Set {
 			k, _ := LookupKey(a.Param)
 			switch {
-			case !usedByTheory(k):
+			case k.OfRun():
 				l.problem(places[a.Param], path+".set."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
 			case check.Locate != nil && check.Locate.Param == a.Param:
 				l.problem(places[a.Param], path+".set."+a.Param, "got the key that is located, want one that changes the prediction")

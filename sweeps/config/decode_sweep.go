@@ -112,7 +112,7 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 // count adds the cells of a grid to those of the file.
 func (l *loader) count(sweep []Axis, at place) {
 	before := l.cells
-	l.cells = min(l.cells+grid{Axes: sweep}.cells(), maxCells+1)
+	l.cells = min(l.cells+Grid{Axes: sweep}.cells(), maxCells+1)
 	if before <= maxCells && l.cells > maxCells {
 		l.problem(at, "variants", "got more than %d cells, want at most %d", maxCells, maxCells)
 	}
@@ -208,23 +208,6 @@ func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 	}
 	p.n = len(p.values)
 	return good
-}
-
-// roundValue rounds the numbers of an axis value to 12 significant digits.
-func roundValue(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return Round(v)
-	case []float64:
-		return RoundAll(v)
-	case Init:
-		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
-	case []ArmGroup:
-		for i := range v {
-			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
-		}
-	}
-	return v
 }
 
 // interval is what log and range have in common.
@@ -357,4 +340,32 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 		seen[text] = true
 	}
 	return axis, at
+}
+
+// placeIn is where the value that a key has in a cell is written.
+func (l *loader) placeIn(g Grid, choice []int, key string) place {
+	at := l.sweepAt
+	if g.variant >= 0 {
+		at = l.variants[g.variant].sweep
+	}
+	for a, axis := range g.Axes {
+		for j, param := range axis.Params {
+			if param != key {
+				continue
+			}
+			if values := at[a].values[j]; values != nil {
+				return values[choice[a]]
+			}
+			return at[a].params[j]
+		}
+	}
+	if g.variant >= 0 {
+		if where, set := l.variants[g.variant].set[key]; set {
+			return where
+		}
+	}
+	if where, given := l.at[key]; given {
+		return where
+	}
+	return l.at[""]
 }

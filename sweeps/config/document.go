@@ -2,9 +2,6 @@ package config
 
 import (
 	"encoding/json"
-
-	"grposim/grpo"
-	"grposim/rom"
 )
 
 // Document returns the configuration as JSON, which is YAML: Load reads it
@@ -121,46 +118,4 @@ func documentAxes(axes []Axis) []any {
 		}
 	}
 	return list
-}
-
-// documentValue gives a key's value the form it has in a file.
-func documentValue(v any) any {
-	switch v := v.(type) {
-	case int:
-		if v == grpo.Infinite {
-			return "inf"
-		}
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return v.Logits
-		case v.Offset == 0:
-			return fixedPointWord
-		}
-		return map[string]any{offsetField: v.Offset}
-	case []ArmGroup:
-		var arms []any
-		for _, g := range v {
-			arm := map[string]any{"reward": g.Arm.Reward, "mean": g.Arm.Mean}
-			if g.Arm.Reward == grpo.Normal {
-				arm["std"] = g.Arm.Std
-			}
-			if g.Count != 1 {
-				arm["count"] = g.Count
-			}
-			arms = append(arms, arm)
-		}
-		return arms
-	}
-	return v
-}
-
-// namedFactor is a constant of the theory by the name it has in a control.
-type namedFactor struct {
-	name  string
-	value float64
-}
-
-func factorNames(f rom.Factors) []namedFactor {
-	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
 }

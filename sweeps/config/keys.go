@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"grposim/grpo"
@@ -22,71 +21,6 @@ const (
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
 )
-
-// ArmGroup is one item of bandit.arms: Count equal arms.
-type ArmGroup struct {
-	Arm   grpo.Arm
-	Count int
-}
-
-// Limits that keep a mistyped file from filling the memory; no experiment
-// comes near them.
-const (
-	maxArms     = 4096    // the theory's matrices are maxArms²
-	maxInteger  = 1 << 53 // above it JSON readers round
-	maxCells    = 1_000_000
-	maxGroup    = 1 << 31 // the largest group the samplers draw; `inf` is beyond
-	maxReplicas = 10_000_000
-	maxDelay    = 1_000_000
-	maxSamples  = 1_000_000
-)
-
-// Range is an interval of numbers; an open end is itself outside.
-type Range struct {
-	Low, High         float64
-	LowOpen, HighOpen bool
-}
-
-var (
-	anyNumber   = Range{Low: math.Inf(-1), High: math.Inf(1)}
-	positive    = Range{Low: 0, High: math.Inf(1), LowOpen: true}
-	nonNegative = Range{Low: 0, High: math.Inf(1)}
-	unit        = Range{Low: 0, High: 1}
-	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
-	belowOne    = Range{Low: 0, High: 1, HighOpen: true}
-)
-
-func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
-
-func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
-
-// Contains says whether x lies in the range.
-func (r Range) Contains(x float64) bool {
-	return (x > r.Low || x == r.Low && !r.LowOpen) && (x < r.High || x == r.High && !r.HighOpen)
-}
-
-// String gives the range as a condition, "" where it is none.
-func (r Range) String() string {
-	switch low, high := math.IsInf(r.Low, -1), math.IsInf(r.High, 1); {
-	case low && high:
-		return ""
-	case high && r.LowOpen:
-		return "> " + Format(r.Low)
-	case high:
-		return "≥ " + Format(r.Low)
-	}
-	open, closed := "[", "]"
-	if r.LowOpen {
-		open = "("
-	}
-	if r.HighOpen {
-		closed = ")"
-	}
-	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
-}
-
-// plainNumber writes a bound without an exponent.
-func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Key is one dotted key of a configuration.
 type Key struct {
@@ -120,17 +54,6 @@ func (k Key) Set(s *Settings, v any) error {
 	}
 	k.set(s, v)
 	return nil
-}
-
-// listLength is how many entries a value has that must have one an arm.
-func listLength(v any) (n int, isList bool) {
-	switch v := v.(type) {
-	case []float64:
-		return len(v), true
-	case Init:
-		return len(v.Logits), v.Kind == AtLogits
-	}
-	return 0, false
 }
 
 // standard is the key's default under s, nil where the key is required.
@@ -359,98 +282,6 @@ func keyIndex(path string) int {
 	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
 }
 
-// Format gives a value as it stands in tables, labels and --set: numbers in
-// the shortest form that reads back the same, `inf` for grpo.Infinite, lists
-// and arms in YAML's flow style.
-func Format(v any) string {
-	switch v := v.(type) {
-	case int:
-		if v == grpo.Infinite {
-			return "inf"
-		}
-		return strconv.Itoa(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case []float64:
-		return formatList(v, func(x float64) string { return Format(x) })
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return Format(v.Logits)
-		case v.Offset == 0:
-			return fixedPointWord
-		}
-		return "{" + offsetField + ": " + Format(v.Offset) + "}"
-	case []ArmGroup:
-		return formatList(v, formatArms)
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-// The words of policy.init.
-const (
-	fixedPointWord = "fixed-point"
-	offsetField    = "fixed_point_offset"
-)
-
-func formatList[T any](list []T, format func(T) string) string {
-	var parts []string
-	for _, item := range list {
-		parts = append(parts, format(item))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}
-
-func formatArms(g ArmGroup) string {
-	text := "{reward: " + string(g.Arm.Reward) + ", mean: " + Format(g.Arm.Mean)
-	if g.Arm.Reward == grpo.Normal {
-		text += ", std: " + Format(g.Arm.Std)
-	}
-	if g.Count != 1 {
-		text += ", count: " + Format(g.Count)
-	}
-	return text + "}"
-}
-
-// expandArms writes out the arms that the groups stand for.
-func expandArms(groups []ArmGroup) []grpo.Arm {
-	var arms []grpo.Arm
-	for _, g := range groups {
-		arms = append(arms, slices.Repeat([]grpo.Arm{g.Arm}, g.Count)...)
-	}
-	return arms
-}
-
-// groupArms joins equal neighbours.
-func groupArms(arms []grpo.Arm) []ArmGroup {
-	var groups []ArmGroup
-	for _, arm := range arms {
-		if n := len(groups); n > 0 && groups[n-1].Arm == arm {
-			groups[n-1].Count++
-		} else {
-			groups = append(groups, ArmGroup{Arm: arm, Count: 1})
-		}
-	}
-	return groups
-}
-
-// countWords writes a count: 1 number, 2 numbers.
-func countWords(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-func armMeans(arms []grpo.Arm) []float64 {
-	means := make([]float64, len(arms))
-	for i, arm := range arms {
-		means[i] = arm.Mean
-	}
-	return means
-}
-
 // Numeric says whether the key's value is a number.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
@@ -477,4 +308,29 @@ func (k Key) SetNumber(s *Settings, x float64) {
 	if err := k.Set(s, v); err != nil {
 		panic(err) // it is no list
 	}
+}
+
+func keyPaths() []string {
+	var paths []string
+	for _, k := range Keys {
+		paths = append(paths, k.Path)
+	}
+	return paths
+}
+
+// sectionNames lists what may stand under a prefix of the key table's paths.
+func sectionNames(prefix string) []string {
+	if prefix != "" {
+		prefix += "."
+	}
+	var names []string
+	for _, k := range Keys {
+		if rest, under := strings.CutPrefix(k.Path, prefix); under {
+			name, _, _ := strings.Cut(rest, ".")
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -7,25 +7,6 @@ import (
 	"grposim/rom/diagnose"
 )
 
-// Measuring holds the keys that say how the claim of a check measures. A claim
-// takes those that it needs; the others are zero.
-type Measuring struct {
-	Over         string  // the key that a claim across cells runs over, grpo.group_size
-	Displacement float64 // of the logits about the fixed point, ≥ 1e-9, where the stiffness is measured
-	Draws        int     // pairs of groups at ±Displacement, ≥ 1
-	Offset       float64 // of the starts of pairs of runs about the fixed point, ≥ 1e-9
-	Locate       *Locate // the search for an event
-	Mode         string  // the failure mode that every replica must be named
-}
-
-// Locate is the search for the first event along a parameter, in multiples of
-// the paper's rule at the measured stiffness.
-type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // 0 < From < To
-	Tolerance float64 // relative width of the last bracket, in (0, 1)
-}
-
 // measuringKey is a row of the table of the keys that say how a claim measures.
 type measuringKey struct {
 	name   string

@@ -1,7 +1,5 @@
 package config
 
-import "grposim/sim"
-
 // sharing holds the checks that select a cell against each other: what one of
 // them measures there must be what the others measure.
 type sharing struct {
@@ -24,7 +22,7 @@ type instruments struct {
 
 // cell notes the problems among the checks that select a cell, given by their
 // index in the file.
-func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int) {
+func (s *sharing) cell(l *loader, g Grid, choice []int, p *Point, selected []int) {
 	first := instruments{location: -1, stiffness: -1, offset: -1}
 	for _, i := range selected {
 		if l.spec.Checks[i].Locate != nil {
@@ -90,27 +88,6 @@ func (s *sharing) measures(i int, p *Point) bool {
 	}
 	s.forces[i][id] = true
 	return true
-}
-
-// forceID names what an on-policy force depends on: bandit, estimator and
-// reference, not lag and optimizer.
-func ForceID(s *Settings) string {
-	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
-	force.Policy.Reference = s.Policy.Reference
-	return string(Canonical(force))
-}
-
-// sizeKey names what a cell is but for its group size: cells with one key are
-// the sizes that a claim over them compares. Keys of `run` do not count, nor
-// does a schedule that ends with the run, as it does by default.
-func SizeID(variant string, s *Settings) string {
-	rest := *s
-	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
-		rest.Optimizer.Schedule.Total = 0
-	}
-	rest.Run = sim.Run{}
-	rest.Estimator.GroupSize = 0
-	return variant + "\n" + string(Canonical(rest))
 }
 
 // sameLocation notes where check i locates in a cell otherwise than an earlier

@@ -2,10 +2,9 @@ package config
 
 import (
 	"fmt"
-	"grposim/grpo"
-	"grposim/rom"
-	"grposim/sim"
 	"strings"
+
+	"grposim/rom"
 )
 
 // Spec is a configuration file, checked and complete: every default is filled
@@ -21,38 +20,6 @@ type Spec struct {
 	Confidence float64 // family-wise, over all verdicts the file makes
 
 	given draft // Base as the file gives it, before defaults; nil: Base itself
-}
-
-// Settings is what one cell of a sweep sets: its fields are the algorithm's
-// own types.
-type Settings struct {
-	Bandit    grpo.Bandit // arms with `count` are expanded
-	Policy    Policy
-	Estimator grpo.Estimator
-	Lag       grpo.Lag
-	Optimizer grpo.Optimizer
-	Run       sim.Run
-}
-
-// Policy is where a run starts and what the KL penalty pulls towards.
-type Policy struct {
-	Init      Init
-	Reference []float64 // one an arm
-}
-
-// InitKind is the way an initial policy is given.
-type InitKind int
-
-const (
-	AtLogits     InitKind = iota // Init.Logits, one an arm
-	AtFixedPoint                 // the fixed point plus Init.Offset
-)
-
-// Init is the initial policy.
-type Init struct {
-	Kind   InitKind
-	Logits []float64 // AtLogits
-	Offset float64   // AtFixedPoint: two arms z* + x; more θ* + x e
 }
 
 // Assignment gives one dotted key a value. The value has the type that the
@@ -153,4 +120,54 @@ func (c *Control) String() string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// Measuring holds the keys that say how the claim of a check measures. A claim
+// takes those that it needs; the others are zero.
+type Measuring struct {
+	Over         string  // the key that a claim across cells runs over, grpo.group_size
+	Displacement float64 // of the logits about the fixed point, ≥ 1e-9, where the stiffness is measured
+	Draws        int     // pairs of groups at ±Displacement, ≥ 1
+	Offset       float64 // of the starts of pairs of runs about the fixed point, ≥ 1e-9
+	Locate       *Locate // the search for an event
+	Mode         string  // the failure mode that every replica must be named
+}
+
+// Locate is the search for the first event along a parameter, in multiples of
+// the paper's rule at the measured stiffness.
+type Locate struct {
+	Param     string  // optimizer.learning_rate or lag.interval
+	From, To  float64 // 0 < From < To
+	Tolerance float64 // relative width of the last bracket, in (0, 1)
+}
+
+// namedFactor is a constant of the theory by the name it has in a control.
+type namedFactor struct {
+	name  string
+	value float64
+}
+
+func factorNames(f rom.Factors) []namedFactor {
+	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
+}
+
+// SmallestJudged is the group size from which the slope of a check over it is
+// fitted; 0 where all are.
+func (c *Check) SmallestJudged() int {
+	if c.Prediction == rom.LeadingOrder {
+		return c.Claim.LeadingFrom
+	}
+	return 0
+}
+
+// judgesExact says whether a check judges the exact prediction; a prediction
+// that is a problem already does not.
+func (c *Check) judgesExact() bool {
+	switch {
+	case c.Prediction != "":
+		return c.Prediction == rom.Exact
+	case len(c.Claim.Predictions) == 0: // the claim is a problem already
+		return true
+	}
+	return c.Claim.Predictions[0] == rom.Exact
 }

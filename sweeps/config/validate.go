@@ -128,68 +128,18 @@ func (l *loader) validate() {
 	shared.finish(l)
 }
 
-// cellProblem notes a problem of a cell, which other cells may have too.
-func (l *loader) cellProblem(at place, key, got, want string) {
-	text := "got " + got + ", want " + want
-	p := Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: text}
-	if !l.noted[p] {
-		l.noted[p] = true
-		l.problems = append(l.problems, p)
-	}
-}
-
-// value is what key i has in a cell of the grid, nil where it is left out.
-func (g grid) value(i int, choice []int) any {
-	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param == Keys[i].Path {
-				return axis.Points[choice[a]][j]
-			}
-		}
-	}
-	return g.start[i]
-}
-
-// placeIn is where the value that a key has in a cell is written.
-func (l *loader) placeIn(g grid, choice []int, key string) place {
-	at := l.sweepAt
-	if g.variant >= 0 {
-		at = l.variants[g.variant].sweep
-	}
-	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param != key {
-				continue
-			}
-			if values := at[a].values[j]; values != nil {
-				return values[choice[a]]
-			}
-			return at[a].params[j]
-		}
-	}
-	if g.variant >= 0 {
-		if where, set := l.variants[g.variant].set[key]; set {
-			return where
-		}
-	}
-	if where, given := l.at[key]; given {
-		return where
-	}
-	return l.at[""]
-}
-
 // deadOverrides refuses an override that every grid replaces: it would change
 // nothing, silently.
-func (l *loader) deadOverrides(grids []grid) {
+func (l *loader) deadOverrides(grids []Grid) {
 	for _, k := range Keys {
 		if l.at[k.Path].source != override {
 			continue
 		}
-		replaced := func(g grid) bool {
+		replaced := func(g Grid) bool {
 			set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == k.Path })
 			return set || varies(g.Axes, k.Path)
 		}
-		if !slices.ContainsFunc(grids, func(g grid) bool { return !replaced(g) }) {
+		if !slices.ContainsFunc(grids, func(g Grid) bool { return !replaced(g) }) {
 			l.problem(l.at[k.Path], k.Path, "got a value that every cell of the file replaces, want a key that is not swept")
 		}
 	}
@@ -366,15 +316,6 @@ func (c *checkState) addSize(check *Check, p *Point) {
 	if size != grpo.Infinite && size >= check.SmallestJudged() {
 		c.sizes[key][size] = true
 	}
-}
-
-// SmallestJudged is the group size from which the slope of a check over it is
-// fitted; 0 where all are.
-func (c *Check) SmallestJudged() int {
-	if c.Prediction == rom.LeadingOrder {
-		return c.Claim.LeadingFrom
-	}
-	return 0
 }
 
 // addControl holds the cell with its planted fault against the rules between
