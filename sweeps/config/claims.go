@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Claims lists the claims that a check can make. Each is judged by the logic that
-// package sweeps has for it.
+// Claims lists the claims that a check can make, in the order of the reference
+// document. Package sweeps holds the logic by which each is judged.
 var Claims = []*Claim{
 	Trajectory,
 	FixedPoint,
@@ -25,7 +25,8 @@ var Claims = []*Claim{
 	FailureMode,
 }
 
-// LookupClaim finds a claim by its name.
+// LookupClaim returns the claim with a name of the table; known is false where there
+// is none.
 func LookupClaim(name string) (c *Claim, known bool) {
 	i := slices.IndexFunc(Claims, func(c *Claim) bool { return c.Name == name })
 	if i < 0 {
@@ -34,6 +35,7 @@ func LookupClaim(name string) (c *Claim, known bool) {
 	return Claims[i], true
 }
 
+// claimNames lists the names of Claims.
 func claimNames() []string {
 	var names []string
 	for _, c := range Claims {

@@ -5,61 +5,64 @@ import (
 	"slices"
 )
 
-// loader turns the tree of a file into a Spec, and notes what is wrong and
-// where everything stands.
+// loader decodes the tree of a file into a Spec. It records problems, and the places
+// of all values for messages of later checks.
 type loader struct {
 	problems Problems
 	spec     *Spec
-	given    draft
-	at       map[string]place // sections and keys of the base, where they are given
-	bad      map[string]bool  // keys with a value that is already a problem: rules about them are off
-	cells    int              // of all grids so far
-	sweepAt  []axisPlaces     // of Spec.Sweep
-	variants []variantPlaces  // of Spec.Variants
-	checks   []checkPlaces    // of Spec.Checks
-	noted    map[Problem]bool // of cells
+	given    draft            // the base
+	at       map[string]place // places of the given sections and keys of the base
+	bad      map[string]bool  // keys with a reported value: rules about them are not applied
+	cells    int              // number of cells in the grids decoded so far, at most maxCells+1
+	sweepAt  []axisPlaces     // places of Spec.Sweep
+	variants []variantPlaces  // places of Spec.Variants
+	checks   []checkPlaces    // places of Spec.Checks
+	reported map[Problem]bool // problems of cells, which many cells may share
 }
 
-// axisPlaces is where an axis stands: params[j] the axis of Params[j], and
-// values[j][i] its i-th value where the file writes them out.
+// axisPlaces holds the places of an axis.
 type axisPlaces struct {
-	params []place
-	values [][]place
+	params []place   // params[j] is the place of the axis over Params[j]
+	values [][]place // values[j][i] is the place of its value i; values[j] is nil for log and range
 }
 
+// variantPlaces holds the places of a variant.
 type variantPlaces struct {
-	set   map[string]place
+	set   map[string]place // by key
 	sweep []axisPlaces
 }
 
+// checkPlaces holds the places of a check.
 type checkPlaces struct {
-	path    string
-	fields  map[string]place // and "" the check itself
-	control map[string]place // of control.set
+	path    string           // checks[i]
+	fields  map[string]place // by name; "": the check itself
+	control map[string]place // of control.set, by key
 	locate  place            // of locate.param
-	broken  bool             // a field is already a problem
+	broken  bool             // whether a field has been reported: its cells are not checked
 }
 
+// newLoader returns a loader that has recorded the problems of parseYAML.
 func newLoader(problems Problems) *loader {
 	return &loader{
 		problems: problems, spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]place{}, bad: map[string]bool{}, noted: map[Problem]bool{},
+		at: map[string]place{}, bad: map[string]bool{}, reported: map[Problem]bool{},
 	}
 }
 
+// problem records a problem.
 func (l *loader) problem(at place, key, format string, args ...any) {
 	l.problems = append(l.problems, Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
-// want notes that a node is not what it should be, unless the node is a
-// problem already.
+// want records the problem "got n, want want", unless parseYAML has refused the node.
 func (l *loader) want(n *node, key, want string) {
 	if n.kind != refused {
 		l.problem(n.at, key, "got %s, want %s", n.describe(), want)
 	}
 }
 
-// fields opens a mapping that may have the known names, and notes the others.
+// fields returns the entries of a mapping by name and records names that are not
+// known. It returns nil where the node is not a mapping.
 func (l *loader) fields(n *node, path string, known []string) map[string]*node {
 	if n.kind != mapping {
 		l.want(n, path, "a mapping with "+listWords(known))
@@ -76,13 +79,13 @@ func (l *loader) fields(n *node, path string, known []string) map[string]*node {
 	return fields
 }
 
-// unknownKey notes a key that does not exist.
+// unknownKey records a key that does not exist.
 func (l *loader) unknownKey(at place, path, name string, known []string) {
 	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), keyHint(name, known))
 }
 
-// keyHint is didYouMean for a key; where no known name is near, a key of the
-// table with a last name that is near may be what is meant.
+// keyHint is didYouMean for a key. Where no known name is near, it suggests the key of
+// the table whose last name is nearest.
 func keyHint(name string, known []string) string {
 	if hint := didYouMean(name, known); hint != "" {
 		return hint
@@ -97,12 +100,12 @@ func keyHint(name string, known []string) string {
 	return ""
 }
 
-// cellProblem notes a problem of a cell, which other cells may have too.
+// cellProblem records a problem of a cell, once for all cells that have it.
 func (l *loader) cellProblem(at place, key, got, want string) {
 	text := "got " + got + ", want " + want
 	p := Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: text}
-	if !l.noted[p] {
-		l.noted[p] = true
+	if !l.reported[p] {
+		l.reported[p] = true
 		l.problems = append(l.problems, p)
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Names of a file outside the key table.
+// topNames are the top-level keys of a file outside the key table that hold a scalar.
 var topNames = []string{"name", "claim", "seed", "confidence"}
 
+// top decodes a scalar of topNames.
 func (l *loader) top(name string, n *node) {
 	l.at[name] = n.at
 	switch name {
@@ -29,6 +30,7 @@ func (l *loader) top(name string, n *node) {
 	}
 }
 
+// section decodes a section of the base or, where path is a key, its value.
 func (l *loader) section(path string, n *node) {
 	l.at[path] = n.at
 	if i := keyIndex(path); i >= 0 {
@@ -46,8 +48,7 @@ func (l *loader) section(path string, n *node) {
 	}
 }
 
-// badSection turns off the rules about every key of a section that cannot be
-// read.
+// badSection marks every key of a section that cannot be read as bad.
 func (l *loader) badSection(path string) {
 	for _, k := range Keys {
 		if strings.HasPrefix(k.Path, path+".") {
@@ -56,7 +57,7 @@ func (l *loader) badSection(path string) {
 	}
 }
 
-// give takes the value of a base key.
+// give decodes the value of key i of the base.
 func (l *loader) give(i int, n *node, path string) {
 	l.at[Keys[i].Path] = n.at
 	v, ok := l.value(Keys[i], n, path)
@@ -102,8 +103,8 @@ func (l *loader) overrides(set []string) {
 	}
 }
 
-// require notes the required keys that are left out, at the nearest section
-// that is there.
+// require records the required keys that are left out, at the nearest section
+// that is given.
 func (l *loader) require() {
 	missing := func(path, want string) {
 		if _, given := l.at[path]; given || l.bad[path] {

@@ -2,10 +2,11 @@ package config
 
 import "slices"
 
-// draft is a value for each of Keys; nil leaves a key to its default.
+// draft holds a value for each of Keys before defaults are filled in; nil: the key is
+// left out.
 type draft []any
 
-// with returns the draft with some keys given.
+// with returns a copy of the draft with some keys assigned.
 func (d draft) with(set []Assignment) draft {
 	changed := slices.Clone(d)
 	for _, a := range set {
@@ -14,8 +15,8 @@ func (d draft) with(set []Assignment) draft {
 	return changed
 }
 
-// settings fills in the defaults, and repeats an entry that a list has for one
-// item of bandit.arms as often as the item counts arms.
+// settings fills in the defaults. A list with one entry per item of bandit.arms gets
+// one entry per arm: an entry is repeated Count times.
 func (d draft) settings() Settings {
 	var s Settings
 	var groups []ArmGroup
@@ -40,13 +41,13 @@ func (d draft) settings() Settings {
 	return s
 }
 
-// follows says whether key i takes a default that depends on other keys.
+// follows reports whether key i takes a default that depends on other keys.
 func (d draft) follows(i int) bool {
 	return Keys[i].follow != nil && (d[i] == nil || Keys[i].Path == ScheduleTotalKey && d[i] == 0)
 }
 
-// perArm turns a list with one entry an item of bandit.arms into one with one
-// entry an arm; any other value stays as it is.
+// perArm converts a list with one entry per item of bandit.arms to one entry per arm;
+// any other value is returned unchanged.
 func perArm(v any, groups []ArmGroup, arms int) any {
 	if n, isList := listLength(v); !isList || n != len(groups) || n == arms {
 		return v
@@ -58,6 +59,7 @@ func perArm(v any, groups []ArmGroup, arms int) any {
 	return repeatEach(v.([]float64), groups)
 }
 
+// repeatEach repeats entry i of the list groups[i].Count times.
 func repeatEach(list []float64, groups []ArmGroup) []float64 {
 	var long []float64
 	for i, g := range groups {

@@ -6,15 +6,15 @@ import (
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
-// of their settings: replace them, never write into them.
+// in their settings, so these must be replaced, never written into.
 type Point struct {
-	Variant  string       // "" where the file has no variants
-	Axes     []Assignment // the values of this cell, in the order of the axes
-	Settings Settings
+	Variant  string       // name of its variant; "": the file has no variants
+	Axes     []Assignment // the values that the axes assign, in the order of the axes
+	Settings Settings     // all values, defaults included
 }
 
-// Points expands the sweep, or the union of the variants' sweeps: axes in
-// order, the last running fastest.
+// Points expands the sweep, or the union of the variants' sweeps in the order of the
+// file; in each, the last axis runs fastest.
 func (s *Spec) Points() []Point {
 	var points []Point
 	for _, g := range s.Grids() {
@@ -25,15 +25,17 @@ func (s *Spec) Points() []Point {
 	return points
 }
 
-// Grid is the sweep of one variant, or of a file without variants.
+// Grid is the sweep of one variant, or of a file without variants. Its points are the
+// combinations of one point per axis.
 type Grid struct {
-	variant int // index into Spec.Variants; -1 where there are none
-	Name    string
-	start   draft
-	Axes    []Axis
+	Name string // the variant's name; "": the file has no variants
+	Axes []Axis // the last runs fastest
+
+	variant int   // index into Spec.Variants; −1: the file has none
+	start   draft // the base with the variant's values
 }
 
-// baseDraft is the base as the file gives it, before defaults.
+// baseDraft returns the base as the file gives it, before defaults.
 func (s *Spec) baseDraft() draft {
 	if s.given != nil {
 		return s.given
@@ -45,7 +47,7 @@ func (s *Spec) baseDraft() draft {
 	return base
 }
 
-// grids lists the grids whose union is the sweep.
+// Grids lists the grids whose union is the sweep: one per variant, or the only one.
 func (s *Spec) Grids() []Grid {
 	base := s.baseDraft()
 	if len(s.Variants) == 0 {
@@ -58,8 +60,7 @@ func (s *Spec) Grids() []Grid {
 	return grids
 }
 
-// cells counts the points of a grid, and gives maxCells+1 where there are more
-// than maxCells.
+// cells returns the number of points, or maxCells+1 where it exceeds maxCells.
 func (g Grid) cells() int {
 	n := 1
 	for _, axis := range g.Axes {
@@ -70,8 +71,8 @@ func (g Grid) cells() int {
 	return n
 }
 
-// points yields the grid's points, and with each its index on every axis; the
-// indices are overwritten by the next point.
+// points yields every point with its index on each axis. The slice of indices is
+// reused for the next point.
 func (g Grid) points(yield func([]int, Point) bool) {
 	for _, axis := range g.Axes {
 		if len(axis.Points) == 0 {
@@ -79,7 +80,7 @@ func (g Grid) points(yield func([]int, Point) bool) {
 		}
 	}
 	choice := make([]int, len(g.Axes))
-	var last Settings // of the last cell that was built from its draft
+	var last Settings // of the last point that was built from its draft
 	reshaped := g.reshapes()
 	for first := true; ; first = false {
 		set := g.assignments(choice)
@@ -111,9 +112,8 @@ func (g Grid) points(yield func([]int, Point) bool) {
 	}
 }
 
-// reshapes says whether an axis changes the arms or a list that has one entry
-// an arm, so that every cell must be built from its draft; otherwise cells
-// share these lists.
+// reshapes reports whether an axis changes the arms or a list with one entry per arm.
+// If so, every point is built from its draft; otherwise points share these lists.
 func (g Grid) reshapes() bool {
 	return slices.ContainsFunc(g.Axes, func(axis Axis) bool {
 		return slices.ContainsFunc(axis.Params, func(param string) bool {
@@ -123,6 +123,8 @@ func (g Grid) reshapes() bool {
 	})
 }
 
+// assignments lists the values that the axes assign at a point, given by its index on
+// each axis.
 func (g Grid) assignments(choice []int) []Assignment {
 	var set []Assignment
 	for i, axis := range g.Axes {
@@ -133,8 +135,8 @@ func (g Grid) assignments(choice []int) []Assignment {
 	return set
 }
 
-// Selects says whether the check judges the cell: its variant, and every
-// condition of `where`.
+// Selects reports whether the check judges the cell: the cell belongs to its variant
+// and satisfies every condition of `where`.
 func (c *Check) Selects(p *Point) bool {
 	if c.Variant != "" && c.Variant != p.Variant {
 		return false
@@ -171,7 +173,7 @@ func rangePoints(from, step float64, n int) []float64 {
 	return points
 }
 
-// value is what key i has in a cell of the grid, nil where it is left out.
+// value returns the value of key i at a point, nil where the file leaves it out.
 func (g Grid) value(i int, choice []int) any {
 	for a, axis := range g.Axes {
 		for j, param := range axis.Params {

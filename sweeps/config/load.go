@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// maxFileBytes is the size of the largest file that reaches the YAML parser.
+// maxFileBytes is the size of the largest file that Load accepts.
 const maxFileBytes = 1 << 20
 
 // ReadFile reads and checks a configuration file; see Load.
@@ -27,16 +27,16 @@ func ReadFile(path string, set ...string) (*Spec, error) {
 	if err != nil {
 		return problem("cannot read: " + reason(err))
 	}
-	defer file.Close()                                            // only read
-	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // Load refuses the one byte too many
+	defer file.Close()                                            // the file was only read
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // Load refuses the excess byte
 	if err != nil {
 		return problem("cannot read: " + reason(err))
 	}
 	return Load(path, data, set...)
 }
 
-// reason is an error of the file system without the path, which the message
-// has already.
+// reason returns the text of an error of the file system without the path, which the
+// message already has.
 func reason(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
@@ -44,18 +44,17 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Load checks the configuration in data, which messages call file, with the
-// overrides `key=value` applied to its base. The error is Problems: everything
-// that is wrong, at once.
+// Load checks the configuration in data, with overrides `key=value` applied to its
+// base; messages name it by file. The error is Problems and lists all errors at once.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
 	if len(data) > maxFileBytes {
-		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want a configuration", maxFileBytes)}}
+		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want at most %d", maxFileBytes, maxFileBytes)}}
 	}
 	return Restore(file, data, set)
 }
 
-// load is Load for a text of any size: a folder's own manifest writes out what
-// a file may say in a few words.
+// Restore is Load without the limit on size: the document in a results folder writes
+// out what a file may abbreviate.
 func Restore(file string, data []byte, set []string) (*Spec, error) {
 	root, problems := parseYAML(file, "", data)
 	l := newLoader(problems)
@@ -66,6 +65,7 @@ func Restore(file string, data []byte, set []string) (*Spec, error) {
 	return l.spec, nil
 }
 
+// load decodes the tree of a file, applies the overrides and checks the result.
 func (l *loader) load(root *node, set []string) {
 	var fields map[string]*node
 	if root != nil && root.kind == nothing {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// place is where something stands: in a file, or in an override given on the
-// command line. Line and column count from 1; 0 is "not known".
+// place is a position in a file, or an override on the command line. Line and column
+// count from 1; 0: not known.
 type place struct {
 	source       string
 	line, column int
 }
 
-// override is the source of everything that --set gives.
+// override is the source of all values given by --set.
 const override = "--set"
 
-// Problem is one thing wrong with a configuration.
+// Problem is one error in a configuration.
 type Problem struct {
 	Source string // the file's name, or --set
-	Line   int    // from 1; 0 where the problem has no line
-	Column int    // from 1, in characters; 0 where not known
+	Line   int    // from 1; 0: none
+	Column int    // from 1, in characters; 0: not known
 	Key    string // the dotted path; "" for the file as a whole
 	Text   string // got X, want Y
 }
 
-// String gives the problem as one line, file:line:column: key: got X, want Y.
+// String writes the problem as one line, file:line:column: key: got X, want Y.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.Source)
@@ -44,15 +44,14 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems is everything wrong with a configuration, in the order of its
-// lines, what --set gives last.
+// Problems are all errors in a configuration in the order of its lines, followed by
+// those in overrides.
 type Problems []Problem
 
-// shownProblems is how many problems Error writes out: more than a reader
-// repairs at once.
+// shownProblems is the largest number of problems that Error lists.
 const shownProblems = 50
 
-// Error gives one line a problem.
+// Error lists the problems, one per line; beyond 50 it gives their number.
 func (p Problems) Error() string {
 	var lines []string
 	for _, problem := range p[:min(len(p), shownProblems)] {
@@ -64,7 +63,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted gives the problems in line order, each once.
+// sorted returns the problems in line order, without repetitions.
 func (p Problems) sorted() Problems {
 	seen := map[Problem]bool{}
 	var once Problems

@@ -7,30 +7,31 @@ import (
 	"strings"
 )
 
-// Prose of the keys outside the key table, for schema and reference.
+// Meanings of the keys outside the key table, for schema and reference document.
 const (
-	docName       = "Names the results folder."
+	docName       = "Name of the file's experiment and of its results folder."
 	docClaim      = "What the file claims, in prose."
 	docSeed       = "Seed of every random number."
-	docConfidence = "Family-wise confidence (Bonferroni) over all verdicts that the file makes."
-	docSweep      = "A grid over the axes, in order, the last running fastest; `{zip: [axis, axis]}` varies several together."
-	docVariants   = "A union of grids: each the base with `set` and with its own `sweep`, by default the file's; with variants the base alone is no cell."
-	docChecks     = "The claims that are judged, and by which margin."
+	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
+	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
+	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
+	docChecks     = "The claims that are judged, each with its margin."
 )
 
-// checkDocs is the prose of the keys that every check may have.
+// checkDocs holds the meanings of the keys that every check may have; those of the
+// others are in measuringKeys.
 var checkDocs = map[string]string{
 	"claim":           "A row of the claim table below; required.",
-	"margin":          "How far a measurement may lie from the prediction, relative to |predicted|.",
-	"absolute_margin": "The same in the quantity's own units, for a prediction that may be 0; exactly one of the two. 0 only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, the paper's rule and leading order are not.",
-	"prediction":      "Which prediction is judged; by default the first of the claim's, and where that is exact and the theory has none, leading-order.",
-	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin; not with the exact prediction.",
+	"margin":          "Half the width of the accepted range about the prediction, relative to |predicted|.",
+	"absolute_margin": "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not.",
+	"prediction":      "The prediction that is judged. Default: the first of the claim's predictions, or leading-order where that is exact and the theory has no exact prediction.",
+	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction.",
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
-	"variant":         "Restricts the check to one variant.",
-	"control":         "The planted fault that the check must catch: `{set: {key: value}}`, a wrong theory, or `{scale: {stiffness: factor}}` with stiffness, noise, lag or mass (lag and mass: not for the exact prediction), applied after the sweep to what the theory is given. Of `failure-mode` it is another mode, `{mode: none}`.",
+	"variant":         "Restricts the check to the cells of one variant.",
+	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`.",
 }
 
-// checkDoc is the prose of a key of a check.
+// checkDoc returns the meaning of a key of a check.
 func checkDoc(name string) string {
 	if doc, common := checkDocs[name]; common {
 		return doc
@@ -38,26 +39,27 @@ func checkDoc(name string) string {
 	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.name == name })].doc
 }
 
-// locatingDocs is the prose of `locate`.
+// locatingDocs are the paragraphs about `locate`.
 var locatingDocs = []string{
-	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. The stiffness is measured first (`displacement`, `draws`; of more than two arms all of Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ), never of the prediction that is judged. From `from` upwards the parameter grows by at most 5 % a step (20 % at finite G) to the first event; the last bracket is then halved to the relative `tolerance`. What is measured is that bracket, widened by the interval of the measured stiffness; without an event up to `to` its upper end is open, and it agrees with a prediction beyond. A value that is tried is certainly without the event, certainly with it, or undecided: too little data or too short a run. Undecided values widen the bracket, and an undecided end of the search decides nothing. The prediction is made at the measured stiffness; where the theory has not searched as far it is out of scope.",
-	"A located cell simulates nothing else: another claim, but for `stiffness` with the same `displacement` and `draws`, must select other cells (`where`, `variant`), and so must a check that locates another event or searches otherwise, because a cell carries one location. `stability-threshold` and `rule-is-safe` locate the same event and can share one. The cell's own value of `param` is not used, so no axis may vary it.",
+	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. First the stiffness is measured (`displacement`, `draws`; with more than two arms, the whole matrix Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ), and never of the prediction that is judged. Starting at `from`, the parameter grows by at most 5 % per step (20 % at finite G) until the first event; then the last bracket is halved until its relative width is `tolerance`. The measurement is this bracket, widened by the confidence interval of the measured stiffness. Without an event up to `to` the upper end of the bracket is open, and the measurement agrees with a prediction beyond `to`. At each value that is tried the event is certainly absent, certainly present, or undecided (too little data or too short a run). Undecided values widen the bracket; a search that ends undecided decides nothing. The prediction is made at the measured stiffness; it is out of scope where the theory has not searched as far.",
+	"Nothing else is simulated in a located cell, and each cell is searched once. Checks of other claims, except `stiffness` with the same `displacement` and `draws`, must therefore select other cells (`where`, `variant`), and so must checks that locate another event or use another search. `stability-threshold` and `rule-is-safe` locate the same event and can share a search. The cell's own value of `param` is not used, so no axis may vary it.",
 }
 
-// controlDoc is the prose of `control`.
-const controlDoc = "A control is a planted fault that the check must catch: the check is judged a second time, on the same stored estimates, by a theory with the fault, and that verdict, stored as `control`, must be *disagree*. With `expect: fails` and no `control` the fault is the exact prediction in the place of the refuted one. A location is judged at the measured stiffness, so a fault there must change more than the closed form of the stiffness: `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode."
+// controlDoc is the paragraph about `control`.
+const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*. With `expect: fails` and no `control`, the exact prediction in place of the refuted one is the fault. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode."
 
-// ReferenceDoc gives the reference document of the configuration, in Markdown.
+// ReferenceDoc returns the reference document of a configuration (docs/config.md), in
+// Markdown.
 func ReferenceDoc() []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# Configuration reference")
 	line("")
-	line("Generated from the key table and the claim table of package `sweeps`; `configs/schema.json` is the same for editors. Every key below the first table is given nested at its dots:")
+	line("Generated from the key table and the claim table of package `sweeps/config`; `configs/schema.json` is the same for editors. In a file, a dotted key is written as nested mappings:")
 	line("")
 	line("```yaml\n%s```", referenceExample)
 	line("")
-	line("A file is one YAML document of scalars, lists and mappings: no anchors, aliases, merge keys or tags, no tabs, every key once, whole numbers where integers belong. Everything wrong with it is reported at once, each `file:line:column: key: got X, want Y`. `--set key=value` takes the dotted keys of the base, and `seed`, `name` and `confidence`; its value is a YAML scalar or flow list.")
+	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the dotted keys of the base, `seed`, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style.")
 	line("")
 	line("## The file")
 	line("")
@@ -69,7 +71,7 @@ func ReferenceDoc() []byte {
 	line("| `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | mappings | | The base; see the next table. |")
 	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
 	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
-	line("| `checks` | a list of checks | `[]` | %s A sweep without checks is first-class. |", docChecks)
+	line("| `checks` | a list of checks | `[]` | %s A file may have none. |", docChecks)
 	line("| `confidence` | a number in (0, 1) | 0.99 | %s |", docConfidence)
 	line("")
 	line("## The base")
@@ -77,28 +79,28 @@ func ReferenceDoc() []byte {
 	line("| key | value | default | meaning |")
 	line("|---|---|---|---|")
 	for _, k := range Keys {
-		standard := "required"
+		byDefault := "required"
 		switch {
 		case k.Default != nil:
-			standard = Format(k.Default)
+			byDefault = Format(k.Default)
 		case k.Follows != "":
-			standard = k.Follows
+			byDefault = k.Follows
 		}
-		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), standard, inTable(k.Doc))
+		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(k.Doc))
 	}
 	line("")
-	line("Lists have one entry an arm, or one an item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. Keys of a mode that is not chosen are allowed: an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule less than its total.", maxArms)
+	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
 	line("")
 	line("## Axes")
 	line("")
 	line("| form | points |")
 	line("|---|---|")
-	line("| `{param: KEY, values: [a, b, c]}` | the values; any key, enumerations and lists too |")
-	line("| `{param: KEY, log: {from: a, to: b, points: n}}` | n in equal ratios, both ends included |")
+	line("| `{param: KEY, values: [a, b, c]}` | the listed values; for any key, enumerations and lists included |")
+	line("| `{param: KEY, log: {from: a, to: b, points: n}}` | n values in equal ratios, both ends included |")
 	line("| `{param: KEY, range: {from: a, to: b, step: s}}` | a, a + s, …, b |")
-	line("| `{zip: [AXIS, AXIS]}` | several parameters together; equally many points each |")
+	line("| `{zip: [AXIS, AXIS]}` | several keys varied together; equally many points each |")
 	line("")
-	line("Axes over integers give integers. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is more than one axis over a key. All grids together have at most %d cells.", maxCells)
+	line("Axes over integers give integers. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is a second axis over a key. All grids together have at most %d cells.", maxCells)
 	line("")
 	line("## Checks")
 	line("")
@@ -142,7 +144,7 @@ func ReferenceDoc() []byte {
 	return b.Bytes()
 }
 
-// inTable escapes what would end a cell of a Markdown table.
+// inTable escapes |, which would end a cell of a Markdown table.
 func inTable(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // referenceExample is the smallest file with a sweep and a check.

@@ -10,9 +10,9 @@ import (
 	"grposim/rom"
 )
 
-// Schema gives the JSON Schema (draft 2020-12) of a configuration, for
-// editors. It says what each key may be; rules between keys (lengths, burn_in
-// below steps, what a check selects) are the loader's alone.
+// Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. It
+// covers the values of each key. Rules between keys (lengths, burn_in below steps, the
+// cells that a check selects) are checked by Load only.
 func Schema() []byte {
 	root := object{
 		"$schema":              "https://json-schema.org/draft/2020-12/schema",
@@ -33,18 +33,19 @@ func Schema() []byte {
 
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // prose has ampersands and comparisons
+	encoder.SetEscapeHTML(false) // descriptions contain & and <
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(root); err != nil {
-		panic("sweeps: " + err.Error()) // tables hold plain words and finite numbers
+		panic("config: " + err.Error()) // tables hold plain words and finite numbers
 	}
 	return out.Bytes()
 }
 
+// schemaRef refers to a definition.
 func schemaRef(name string) object { return object{"$ref": "#/$defs/" + name} }
 
-// schemaSection gives the properties of a section of the key table, and which
-// of them are required, with everything below.
+// schemaSection returns the properties of a section of the key table, subsections
+// included, and the names of those that are required.
 func schemaSection(path string) (properties object, required []string) {
 	properties = object{}
 	for _, name := range sectionNames(path) {
@@ -70,6 +71,7 @@ func schemaSection(path string) (properties object, required []string) {
 	return properties, required
 }
 
+// schemaDefinitions lists the definitions to which schemaRef refers.
 func schemaDefinitions() object {
 	definitions := object{
 		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
@@ -108,7 +110,7 @@ func schemaDefinitions() object {
 	return definitions
 }
 
-// schemaWith joins two objects without a common key.
+// schemaWith returns the union of two objects without a common key.
 func schemaWith(a, b object) object {
 	joined := object{}
 	for _, part := range []object{a, b} {
@@ -119,6 +121,7 @@ func schemaWith(a, b object) object {
 	return joined
 }
 
+// schemaValue is the schema of a value of a key.
 func schemaValue(k Key) object {
 	numbers := object{"type": "array", "items": object{"type": "number"}}
 	switch k.Kind {
@@ -147,6 +150,7 @@ func schemaValue(k Key) object {
 	}
 }
 
+// schemaArm is the schema of an item of bandit.arms.
 func schemaArm() object {
 	arm := func(law grpo.Law, mean Range) object {
 		return object{
@@ -164,7 +168,7 @@ func schemaArm() object {
 	return object{"oneOf": []any{arm(grpo.Bernoulli, unit), arm(grpo.Constant, anyNumber), normal}}
 }
 
-// schemaParameter is an axis over one key, whose values are that key's.
+// schemaParameter is the schema of an axis over one key.
 func schemaParameter() object {
 	var options []any
 	for _, k := range Keys {
@@ -197,6 +201,8 @@ func schemaParameter() object {
 	}
 }
 
+// schemaInterval is the schema of log and range; last names the third field and s is its
+// schema.
 func schemaInterval(end object, last string, s object) object {
 	return object{
 		"type": "object", "additionalProperties": false, "required": []string{"from", "to", last},
@@ -204,6 +210,7 @@ func schemaInterval(end object, last string, s object) object {
 	}
 }
 
+// schemaAssignments is the schema of a mapping of dotted keys to values.
 func schemaAssignments(may func(Key) bool) object {
 	properties := object{}
 	for _, k := range Keys {
@@ -214,6 +221,8 @@ func schemaAssignments(may func(Key) bool) object {
 	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
+// schemaWhere is the schema of `where`: dotted keys, each with a value or a list of
+// values.
 func schemaWhere() object {
 	properties := object{}
 	for _, k := range Keys {
@@ -225,7 +234,7 @@ func schemaWhere() object {
 	return object{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
-// schemaCheck is a check, and for each claim what it needs and may say.
+// schemaCheck is the schema of a check, with the requirements of each claim.
 func schemaCheck() object {
 	number := schemaRange("number", positive)
 	factor := schemaWith(number, object{"not": object{"const": 1}})
@@ -233,7 +242,7 @@ func schemaCheck() object {
 	for _, name := range faultNames {
 		factors[name] = factor
 	}
-	var located []string // the claims that locate an event and have an exact prediction of it
+	var located []string // claims that locate an event and have an exact prediction of it
 	for _, claim := range Claims {
 		if claim.Event != "" && slices.Contains(claim.Predictions, rom.Exact) {
 			located = append(located, claim.Name)
@@ -241,7 +250,7 @@ func schemaCheck() object {
 	}
 	rules := []any{
 		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
-		object{ // where a whole number is located and compared with one
+		object{ // where a located whole number is compared with a predicted one
 			"if": object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
 			"then": object{"required": []string{"locate"}, "properties": object{
 				"locate":     object{"properties": object{"param": object{"const": LagIntervalKey}}},
@@ -282,8 +291,8 @@ func schemaCheck() object {
 	}
 }
 
-// schemaClaim is what a claim asks of its check: which keys it needs, which it
-// has no use for, and what they may say.
+// schemaClaim is the schema of a check of one claim: the keys that it needs, those that
+// it refuses, and their values.
 func schemaClaim(claim *Claim) object {
 	must, properties := []string{}, object{"prediction": object{"enum": claim.Predictions}}
 	for _, key := range measuringKeys {

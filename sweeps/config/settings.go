@@ -10,45 +10,46 @@ import (
 	"grposim/sim"
 )
 
-// Settings is what one cell of a sweep sets: its fields are the algorithm's
-// own types.
+// Settings are the values of all keys in one cell of a sweep, in the types of the
+// simulator.
 type Settings struct {
-	Bandit    grpo.Bandit // arms with `count` are expanded
-	Policy    Policy
-	Estimator grpo.Estimator
-	Lag       grpo.Lag
-	Optimizer grpo.Optimizer
-	Run       sim.Run
+	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
+	Policy    Policy         // section `policy`
+	Estimator grpo.Estimator // section `grpo`
+	Lag       grpo.Lag       // section `lag`
+	Optimizer grpo.Optimizer // section `optimizer`
+	Run       sim.Run        // section `run`
 }
 
-// Policy is where a run starts and what the KL penalty pulls towards.
+// Policy holds the policy at which a run starts and the reference policy of the KL
+// penalty.
 type Policy struct {
 	Init      Init
-	Reference []float64 // one an arm
+	Reference []float64 // logits of π_ref, finite, one per arm
 }
 
-// InitKind is the way an initial policy is given.
+// InitKind is the form in which an initial policy is given.
 type InitKind int
 
 const (
-	AtLogits     InitKind = iota // Init.Logits, one an arm
-	AtFixedPoint                 // the fixed point plus Init.Offset
+	AtLogits     InitKind = iota // Init.Logits
+	AtFixedPoint                 // the fixed point displaced by Init.Offset
 )
 
 // Init is the initial policy.
 type Init struct {
 	Kind   InitKind
-	Logits []float64 // AtLogits
-	Offset float64   // AtFixedPoint: two arms z* + x; more θ* + x e
+	Logits []float64 // of AtLogits: finite, one per arm
+	Offset float64   // of AtFixedPoint: x in z* + x (two arms) or θ* + x e (more arms), finite
 }
 
-// ArmGroup is one item of bandit.arms: Count equal arms.
+// ArmGroup is one item of bandit.arms: a number of equal arms.
 type ArmGroup struct {
 	Arm   grpo.Arm
-	Count int
+	Count int // ≥ 1
 }
 
-// expandArms writes out the arms that the groups stand for.
+// expandArms lists the arms of all groups, one entry per arm.
 func expandArms(groups []ArmGroup) []grpo.Arm {
 	var arms []grpo.Arm
 	for _, g := range groups {
@@ -57,7 +58,7 @@ func expandArms(groups []ArmGroup) []grpo.Arm {
 	return arms
 }
 
-// groupArms joins equal neighbours.
+// groupArms joins equal neighbouring arms into groups.
 func groupArms(arms []grpo.Arm) []ArmGroup {
 	var groups []ArmGroup
 	for _, arm := range arms {
@@ -70,6 +71,7 @@ func groupArms(arms []grpo.Arm) []ArmGroup {
 	return groups
 }
 
+// armMeans lists the arms' mean rewards.
 func armMeans(arms []grpo.Arm) []float64 {
 	means := make([]float64, len(arms))
 	for i, arm := range arms {
@@ -78,7 +80,8 @@ func armMeans(arms []grpo.Arm) []float64 {
 	return means
 }
 
-// listLength is how many entries a value has that must have one an arm.
+// listLength returns the length of a list that must have one entry per arm; isList is
+// false for values of other keys.
 func listLength(v any) (n int, isList bool) {
 	switch v := v.(type) {
 	case []float64:
@@ -89,15 +92,15 @@ func listLength(v any) (n int, isList bool) {
 	return 0, false
 }
 
-// The words of policy.init.
+// Words of policy.init.
 const (
 	fixedPointWord = "fixed-point"
 	offsetField    = "fixed_point_offset"
 )
 
-// Format gives a value as it stands in tables, labels and --set: numbers in
-// the shortest form that reads back the same, `inf` for grpo.Infinite, lists
-// and arms in YAML's flow style.
+// Format writes a value of a key as tables, labels and --set show it: numbers in
+// the shortest form that reads back as the same number, `inf` for grpo.Infinite,
+// lists and arms in YAML's flow style.
 func Format(v any) string {
 	switch v := v.(type) {
 	case int:
@@ -124,6 +127,7 @@ func Format(v any) string {
 	}
 }
 
+// formatList writes a list in YAML's flow style.
 func formatList[T any](list []T, format func(T) string) string {
 	var parts []string
 	for _, item := range list {
@@ -132,6 +136,7 @@ func formatList[T any](list []T, format func(T) string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
+// formatArms writes an item of bandit.arms in YAML's flow style.
 func formatArms(g ArmGroup) string {
 	text := "{reward: " + string(g.Arm.Reward) + ", mean: " + Format(g.Arm.Mean)
 	if g.Arm.Reward == grpo.Normal {
@@ -143,7 +148,7 @@ func formatArms(g ArmGroup) string {
 	return text + "}"
 }
 
-// documentValue gives a key's value the form it has in a file.
+// documentValue converts a value of a key to its form in a JSON document.
 func documentValue(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -175,7 +180,7 @@ func documentValue(v any) any {
 	return v
 }
 
-// roundValue rounds the numbers of an axis value to 12 significant digits.
+// roundValue rounds all numbers in a value of an axis to 12 significant digits.
 func roundValue(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -192,9 +197,8 @@ func roundValue(v any) any {
 	return v
 }
 
-// comparable12 gives a value a form in which equal means equal to 12
-// significant digits: an axis rounds its values so, and a condition must be
-// able to name them.
+// comparable12 converts a value to a form in which == compares numbers to 12
+// significant digits: axes round their values so, and conditions must match them.
 func comparable12(v any) any {
 	switch v := v.(type) {
 	case int, string:

@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// shownText is how many characters of a reader's text a message repeats.
+// shownText is the largest number of characters of a reader's text in a message.
 const shownText = 60
 
-// quoteText puts a reader's text into a message: quoted, and cut where long.
+// quoteText quotes a reader's text for a message and cuts it after shownText
+// characters.
 func quoteText(text string) string {
 	n := utf8.RuneCountInString(text)
 	if n <= shownText {
@@ -20,7 +21,7 @@ func quoteText(text string) string {
 	return fmt.Sprintf("%q… (%d characters)", string([]rune(text[:min(len(text), 4*shownText)])[:shownText]), n)
 }
 
-// listWords joins words as prose does: a, b or c.
+// listWords joins alternatives: a, b or c.
 func listWords(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -28,8 +29,8 @@ func listWords(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// didYouMean is the end of a message about an unknown word: the known word
-// that is nearest, or nothing where none is near.
+// didYouMean ends a message about an unknown word: it suggests the nearest known
+// word, and is "" where none is near.
 func didYouMean(word string, known []string) string {
 	if best := nearestWord(word, known); best != "" {
 		return fmt.Sprintf(", did you mean %q?", best)
@@ -37,8 +38,8 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// nearestWord is the first of the known words with the fewest edits from word,
-// "" where that is more than an edit in three letters.
+// nearestWord returns the first of the known words with the fewest edits from word,
+// "" where these exceed one edit per three letters.
 func nearestWord(word string, known []string) string {
 	best, least := "", (len(word)+1)/3+1
 	if len(word) > shownText {
@@ -85,9 +86,11 @@ func countWords(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// lastName returns the part of a dotted path after the last dot.
 func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// join extends a path by a key of the file, which may be anything.
+// join appends a key of a file to a dotted path; a key that is long or has unprintable
+// characters is quoted.
 func join(path, key string) string {
 	if utf8.RuneCountInString(key) > shownText || strings.ContainsFunc(key, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		key = quoteText(key)

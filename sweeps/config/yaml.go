@@ -16,16 +16,17 @@ import (
 // maxDepth is how deeply lists and mappings may nest; a legal file needs 9 levels.
 const maxDepth = 16
 
-// parseYAML reads one YAML document and refuses what configurations have not.
-// It gives nil where there is nothing to look at. path is where the document
-// belongs: "" for a file, a key for its value in an override.
+// parseYAML parses one YAML document and refuses YAML that configurations do not
+// allow: anchors, aliases, tags, merge keys and further documents. The node is nil
+// where the text is not valid YAML. path is the key of the value in an override, "" for
+// a file.
 func parseYAML(source, path string, data []byte) (*node, Problems) {
 	r := &yamlReader{source: source, path: path}
 	r.read(data)
 	return r.root, r.problems
 }
 
-// nodeKind is what stands at a place of the file.
+// nodeKind is the kind of a node.
 type nodeKind int
 
 const (
@@ -34,27 +35,27 @@ const (
 	quoted                  // a scalar with quotes, or a block of text
 	list
 	mapping
-	refused // something YAML has and configurations have not; already a problem
+	refused // YAML that configurations do not allow; already reported
 )
 
-// node is a YAML node without what configurations refuse: what is left of
-// YAML are scalars, lists and mappings.
+// node is a node of the tree of a configuration: a scalar, a list or a mapping.
 type node struct {
 	kind   nodeKind
 	at     place
 	text   string  // plain, quoted
-	isText bool    // a scalar that every YAML reader takes for text
+	isText bool    // whether YAML resolves the scalar to text
 	items  []*node // list
 	fields []field // mapping, in order, each name once
 }
 
+// field is an entry of a mapping.
 type field struct {
 	name  string
 	at    place
 	value *node
 }
 
-// describe is the node in a message: got X.
+// describe writes the node as X in a message "got X, want Y".
 func (n *node) describe() string {
 	switch n.kind {
 	case nothing:
@@ -75,17 +76,18 @@ var (
 	integerSyntax = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	numberSyntax  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-	// Messages of yaml.v3; those of its parser, as against its scanner, give
-	// the line counted from 0.
+	// Messages of yaml.v3. Those of its parser count lines from 0, those of its
+	// scanner from 1.
 	yamlErrorSyntax = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
 	unknownAnchor   = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	parserMessage   = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key$|',' or )`)
 )
 
+// yamlReader converts a YAML document to a tree of nodes.
 type yamlReader struct {
-	source   string
-	path     string
-	lines    [][]rune
+	source   string   // the file's name, or override
+	path     string   // the key of an override's value; "" for a file
+	lines    [][]rune // the text
 	root     *node
 	problems Problems
 }
@@ -97,7 +99,7 @@ func (r *yamlReader) report(line, column int, path, format string, args ...any) 
 
 func (r *yamlReader) place(line, column int) place {
 	if r.source == override {
-		return place{source: override} // one value: its lines mean nothing
+		return place{source: override} // the value is a single line
 	}
 	return place{source: r.source, line: line, column: column}
 }
@@ -113,7 +115,7 @@ func (r *yamlReader) read(data []byte) {
 		return
 	}
 	if len(documents) > 1 {
-		r.report(documents[1].Line, documents[1].Column, r.path, "got a second document, want one")
+		r.report(documents[1].Line, documents[1].Column, r.path, "got a second document, want one document")
 	}
 	if len(documents) == 0 || documents[0].Content[0].Tag == "!!null" {
 		r.root = &node{kind: nothing, at: r.place(1, 1)}
@@ -125,9 +127,9 @@ func (r *yamlReader) read(data []byte) {
 	r.root = r.node(documents[0].Content[0], r.path, 1)
 }
 
-// decodeYAML gives the first document and, if there is one, the second.
+// decodeYAML returns the first document and, if there is one, the second.
 func decodeYAML(data []byte) (documents []*yaml.Node, err error) {
-	defer func() { // belt and braces: nothing is known to get here
+	defer func() { // a safeguard: no input is known to make yaml.v3 panic
 		if p := recover(); p != nil {
 			err = fmt.Errorf("yaml: %v", p)
 		}
@@ -146,7 +148,7 @@ func decodeYAML(data []byte) (documents []*yaml.Node, err error) {
 	return documents, nil
 }
 
-// syntax reports what the parser says, in the line that it means.
+// syntax reports an error of the parser in the line to which it refers.
 func (r *yamlReader) syntax(data []byte, err error) {
 	match := yamlErrorSyntax.FindStringSubmatch(err.Error())
 	if name := unknownAnchor.FindStringSubmatch(match[2]); name != nil {
@@ -158,13 +160,13 @@ func (r *yamlReader) syntax(data []byte, err error) {
 	}
 	line, _ := strconv.Atoi("0" + match[1])
 	if line == 0 || parserMessage.MatchString(match[2]) {
-		line++ // yaml.v3 counts from 0 here, and says nothing of line 0
+		line++ // yaml.v3 counts from 0 here, and leaves out line 0
 	}
 	r.report(line, 0, r.path, "got %s, want valid YAML", quoteText(match[2]))
 }
 
-// refuseCharacters reports the first character of each line that has no
-// business in a configuration.
+// refuseCharacters reports the first forbidden character of each line: a tab, a control
+// character, or a byte that is not UTF-8.
 func (r *yamlReader) refuseCharacters(data []byte) {
 	line, column, done := 1, 0, false
 	for i := 0; i < len(data); {
@@ -195,15 +197,15 @@ func (r *yamlReader) refuseCharacters(data []byte) {
 	}
 }
 
-// harmless says whether a character is neither a control character nor one of
-// the line breaks that only some readers know.
+// harmless reports whether a character is neither a control character nor a line break
+// of Unicode other than \n.
 func harmless(c rune) bool {
-	const nonJoiner, joiner = '\u200c', '\u200d' // spelling in some scripts
+	const nonJoiner, joiner = '\u200c', '\u200d' // part of the spelling in some scripts
 	return unicode.IsPrint(c) || unicode.In(c, unicode.Zs, unicode.Co) || c == nonJoiner || c == joiner
 }
 
-// node takes over a YAML node and everything below it. Aliases are refused
-// before anything could follow one.
+// node converts a YAML node and all nodes below it. Aliases are refused, never
+// followed.
 func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 	n := &node{kind: refused, at: r.place(y.Line, y.Column)}
 	report := func(format string, args ...any) { r.report(y.Line, y.Column, path, format, args...) }
@@ -218,7 +220,7 @@ func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 		report("got an explicit tag, want a value without one")
 		return n
 	case depth > maxDepth:
-		report("got more than %d levels, want a configuration", maxDepth)
+		report("got more than %d levels of nesting, want at most %d", maxDepth, maxDepth)
 		return n
 	}
 	switch y.Kind {
@@ -268,8 +270,8 @@ func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 	return n
 }
 
-// tagged says whether a node has an explicit tag, `!` alone included, which
-// yaml.v3 does not tell.
+// tagged reports whether a node has an explicit tag. A lone `!`, which yaml.v3 does not
+// report, is found in the text.
 func (r *yamlReader) tagged(y *yaml.Node) bool {
 	if y.Style&yaml.TaggedStyle != 0 {
 		return true
