@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The document of a Spec is a configuration of the same Spec.
+// The document of a Spec loads back into the same Spec.
 func TestDocumentLoadsBack(t *testing.T) {
 	options := []cmp.Option{
 		cmpopts.IgnoreUnexported(Spec{}), cmpopts.EquateEmpty(),

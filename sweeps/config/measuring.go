@@ -7,46 +7,27 @@ import (
 	"grposim/rom/diagnose"
 )
 
-// Measuring holds the keys that say how the claim of a check measures. A claim
-// takes those that it needs; the others are zero.
-type Measuring struct {
-	Over         string  // the key that a claim across cells runs over, grpo.group_size
-	Displacement float64 // of the logits about the fixed point, ≥ 1e-9, where the stiffness is measured
-	Draws        int     // pairs of groups at ±Displacement, ≥ 1
-	Offset       float64 // of the starts of pairs of runs about the fixed point, ≥ 1e-9
-	Locate       *Locate // the search for an event
-	Mode         string  // the failure mode that every replica must be named
-}
-
-// Locate is the search for the first event along a parameter, in multiples of
-// the paper's rule at the measured stiffness.
-type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // 0 < From < To
-	Tolerance float64 // relative width of the last bracket, in (0, 1)
-}
-
-// measuringKey is a row of the table of the keys that say how a claim measures.
+// measuringKey is a key of a check that sets how its claim is measured.
 type measuringKey struct {
 	name   string
-	need   Need   // a claim that has it needs the key; others refuse it
-	want   string // what its value must be
-	doc    string
+	need   Need   // claims with this need require the key; other claims refuse it
+	want   string // what the value must be, in words
+	doc    string // meaning, for the reference document
 	read   func(l *loader, n *node, path string, c *Check, at *checkPlaces)
-	given  func(m *Measuring) any // its value in a file, nil where it has none
-	schema func() object
+	given  func(m *Measuring) any // the value as in a file; nil: not given
+	schema func() object          // the JSON Schema of the value
 }
 
-// measurable are the displacements and offsets that measure something: half the
-// difference of a pair is known to the round-off of logits of order 1.
+// measurable is the range of displacements and offsets. Half the difference of a pair
+// carries the round-off of logits of order 1, so it must be far larger than 1e-16.
 var measurable = Range{Low: 1e-9, High: math.Inf(1)}
 
-const measurableWant = "a number ≥ 1e-9: a deviation of the size of round-off measures nothing"
+const measurableWant = "a number ≥ 1e-9 (smaller deviations are lost in round-off)"
 
-// ruleMeasured is the unit of the ends of a search.
+// ruleMeasured names the unit of the ends of a search.
 const ruleMeasured = "the paper's rule at the measured stiffness"
 
-// failureModes are the names that the diagnostics give a run.
+// failureModes are the names that the diagnostics can give a run.
 var failureModes = func() []string {
 	var names []string
 	for _, mode := range diagnose.Modes {
@@ -55,12 +36,12 @@ var failureModes = func() []string {
 	return names
 }()
 
-// measuringKeys is the table of the keys that say how a claim measures, in the
+// measuringKeys are the keys of a check that set how its claim is measured, in the
 // order of the reference document.
 var measuringKeys = []measuringKey{
 	{
 		name: "over", need: NeedsThreeSizes, want: GroupSizeKey,
-		doc: "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",
+		doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored).",
 		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
 			c.Over, _ = l.word(n, path, []string{GroupSizeKey})
 		},
@@ -69,7 +50,7 @@ var measuringKeys = []measuringKey{
 	},
 	{
 		name: "displacement", need: NeedsDisplacement, want: measurableWant,
-		doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴). At least 1e-9: less is round-off.",
+		doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off.",
 		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
 			c.Displacement, _ = l.number(n, path, measurable, measurableWant)
 		},
@@ -78,7 +59,7 @@ var measuringKeys = []measuringKey{
 	},
 	{
 		name: "draws", need: NeedsDisplacement, want: "an integer ≥ 1",
-		doc: "Pairs of groups drawn at either sign of the displacement.",
+		doc: "Number of pairs of groups drawn at ±displacement.",
 		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
 			c.Draws, _ = l.integer(n, path, atLeast(1), "an integer ≥ 1")
 		},
@@ -87,7 +68,7 @@ var measuringKeys = []measuringKey{
 	},
 	{
 		name: "offset", need: NeedsOffset, want: measurableWant,
-		doc: "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`. At least 1e-9: less is round-off.",
+		doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off.",
 		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
 			c.Offset, _ = l.number(n, path, measurable, measurableWant)
 		},
@@ -97,7 +78,7 @@ var measuringKeys = []measuringKey{
 	{
 		name: "locate", need: NeedsLocation,
 		want: "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured,
-		doc:  "`{param, from, to, tolerance}`: the search for the first event along `param`, `optimizer.learning_rate` or `lag.interval`, from `from` to `to` (multiples of the paper's rule at the measured stiffness) down to the relative `tolerance`.",
+		doc:  "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`.",
 		read: func(l *loader, n *node, path string, c *Check, at *checkPlaces) {
 			c.Locate, at.locate = l.locate(n, path)
 		},
@@ -120,7 +101,7 @@ var measuringKeys = []measuringKey{
 	},
 	{
 		name: "mode", need: NeedsMode, want: listWords(failureModes),
-		doc: "The failure mode that the replicas must be named: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
+		doc: "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
 		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
 			c.Mode, _ = l.word(n, path, failureModes)
 		},
@@ -129,7 +110,7 @@ var measuringKeys = []measuringKey{
 	},
 }
 
-// unlessZero is a value, nil where it is zero.
+// unlessZero returns the value, or nil where it is zero.
 func unlessZero[T comparable](value T) any {
 	var zero T
 	if value == zero {
@@ -138,14 +119,14 @@ func unlessZero[T comparable](value T) any {
 	return value
 }
 
-// readMeasuring reads the keys that say how the claim of a check measures, and
-// refuses those that it has no use for.
+// readMeasuring decodes the keys that set how the claim of a check is measured, and
+// refuses those that the claim does not use.
 func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *checkPlaces) {
 	for _, key := range measuringKeys {
 		f, path := fields[key.name], at.path+"."+key.name
 		switch needed := c.Claim.Has(key.need); {
 		case f != nil && !needed:
-			l.problem(f.at, path, "got a key that %s has no use for, want it left out", c.Claim.Name)
+			l.problem(f.at, path, "got a key that %s does not use, want it left out", c.Claim.Name)
 		case f != nil:
 			key.read(l, f, path, c, at)
 		case needed:
@@ -157,11 +138,11 @@ func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *c
 // locateFields are the names in `locate`, all of them required.
 var locateFields = []string{"param", "from", "to", "tolerance"}
 
-// locatedParams are the parameters along which an event can be located: those
-// that the paper's rule speaks of.
+// locatedParams are the parameters along which an event can be located: those for
+// which the paper's rule gives a threshold.
 var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
-// locate reads a search, and where its parameter stands.
+// locate decodes a search and returns the place of its parameter.
 func (l *loader) locate(n *node, path string) (*Locate, place) {
 	fields := l.fields(n, path, locateFields)
 	if fields == nil {
@@ -186,7 +167,7 @@ func (l *loader) locate(n *node, path string) (*Locate, place) {
 	if f := given("to", multiple); f != nil {
 		x, ok := l.number(f, path+".to", positive, multiple)
 		if ok && ordered && x <= locate.From {
-			l.want(f, path+".to", "a number > from, "+Format(locate.From))
+			l.want(f, path+".to", "a number > from ("+Format(locate.From)+")")
 		}
 		locate.To = x
 	}
