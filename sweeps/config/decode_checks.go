@@ -25,7 +25,7 @@ func (l *loader) decodeChecks(n *node) {
 var checkFields = func() []string {
 	fields := []string{"claim", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
 	for _, key := range measuringKeys {
-		fields = append(fields, key.name)
+		fields = append(fields, key.Path)
 	}
 	return fields
 }()

@@ -28,6 +28,8 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 		return l.numbers(n, path, k.Want())
 	case InitValue:
 		return l.start(n, path, k.Want())
+	case searchValue:
+		return l.locate(n, path)
 	default:
 		return l.arms(n, path, k.Want())
 	}

@@ -60,7 +60,7 @@ func documentCheck(c *Check) map[string]any {
 	put("variant", c.Variant, c.Variant != "")
 	for _, key := range measuringKeys {
 		value := key.given(&c.Measuring)
-		put(key.name, value, value != nil)
+		put(key.Path, value, value != nil)
 	}
 	where := map[string]any{}
 	for _, condition := range c.Where {

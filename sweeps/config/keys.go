@@ -20,6 +20,7 @@ const (
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
+	searchValue                   // *Locate; of a check only
 )
 
 // Key is one dotted key of a configuration.
@@ -82,6 +83,8 @@ func (k Key) Want() string {
 		return listWords(k.Words)
 	case ListValue:
 		return "a list of numbers, one per arm"
+	case searchValue:
+		return "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured
 	case InitValue:
 		return "a list of numbers, one per arm, or fixed-point, or {fixed_point_offset: x}"
 	default:

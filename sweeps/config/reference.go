@@ -36,7 +36,7 @@ func checkDoc(name string) string {
 	if doc, common := checkDocs[name]; common {
 		return doc
 	}
-	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.name == name })].doc
+	return measuringKeys[slices.IndexFunc(measuringKeys, func(key measuringKey) bool { return key.Path == name })].Doc
 }
 
 // locatingDocs are the paragraphs about `locate`.

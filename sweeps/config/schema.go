@@ -141,6 +141,15 @@ func schemaValue(k Key) object {
 			"type": "object", "additionalProperties": false, "required": []string{offsetField},
 			"properties": object{offsetField: object{"type": "number"}},
 		}}}
+	case searchValue:
+		number := schemaRange("number", positive)
+		return object{
+			"type": "object", "additionalProperties": false, "required": locateFields,
+			"properties": object{
+				"param": object{"enum": locatedParams}, "from": number, "to": number,
+				"tolerance": schemaRange("number", openUnit),
+			},
+		}
 	default:
 		one := object{"type": "array", "minItems": 1, "maxItems": 1, "items": schemaWith(schemaRef("arm"), object{
 			"type": "object", "required": []string{"count"}, "properties": object{"count": object{"minimum": 2}},
@@ -267,7 +276,7 @@ func schemaCheck() object {
 	}
 	measuring := object{}
 	for _, key := range measuringKeys {
-		measuring[key.name] = schemaWith(key.schema(), object{"description": key.doc})
+		measuring[key.Path] = schemaWith(schemaValue(key.Key), object{"description": key.Doc})
 	}
 	return object{
 		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
@@ -297,9 +306,9 @@ func schemaClaim(claim *Claim) object {
 	must, properties := []string{}, object{"prediction": object{"enum": claim.Predictions}}
 	for _, key := range measuringKeys {
 		if claim.Has(key.need) {
-			must = append(must, key.name)
+			must = append(must, key.Path)
 		} else {
-			properties[key.name] = false
+			properties[key.Path] = false
 		}
 	}
 	if claim.Has(NeedsAbsolute) {
