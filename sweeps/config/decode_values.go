@@ -192,6 +192,34 @@ func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
 	return g, len(l.problems) == before
 }
 
+var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+const nameWant = "1 to 64 characters of a-z, 0-9 and -"
+
+func (l *loader) name(n *node, path string) (string, bool) {
+	text, ok := l.prose(n, path)
+	if ok && !nameSyntax.MatchString(text) {
+		l.want(n, path, nameWant)
+		return "", false
+	}
+	return text, ok
+}
+
+func (l *loader) prose(n *node, path string) (string, bool) {
+	switch {
+	case n.kind == plain && !n.isText:
+		l.want(n, path, "text (put it in quotes)")
+		return "", false
+	case n.kind != plain && n.kind != quoted:
+		l.want(n, path, "text")
+		return "", false
+	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
+		l.want(n, path, "text without control characters")
+		return "", false
+	}
+	return n.text, true
+}
+
 // assignments decodes a mapping of dotted keys to values, and returns the places of the
 // values by key.
 func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]place) {
@@ -251,32 +279,4 @@ func ParseNumericKey(source, path string) (Key, Problems) {
 		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
 	}
 	return k, nil
-}
-
-var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
-
-const nameWant = "1 to 64 characters of a-z, 0-9 and -"
-
-func (l *loader) name(n *node, path string) (string, bool) {
-	text, ok := l.prose(n, path)
-	if ok && !nameSyntax.MatchString(text) {
-		l.want(n, path, nameWant)
-		return "", false
-	}
-	return text, ok
-}
-
-func (l *loader) prose(n *node, path string) (string, bool) {
-	switch {
-	case n.kind == plain && !n.isText:
-		l.want(n, path, "text (put it in quotes)")
-		return "", false
-	case n.kind != plain && n.kind != quoted:
-		l.want(n, path, "text")
-		return "", false
-	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
-		l.want(n, path, "text without control characters")
-		return "", false
-	}
-	return n.text, true
 }

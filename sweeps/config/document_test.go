@@ -53,12 +53,3 @@ func glob(t *testing.T, patterns ...string) []string {
 	}
 	return files
 }
-
-func loadText(t *testing.T, text string) *Spec {
-	t.Helper()
-	spec, err := Load(t.Name(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}

@@ -273,25 +273,6 @@ func (k Key) AxisLabel(s *Settings) string {
 // cell is simulated. No prediction depends on these keys.
 func (k Key) OfRun() bool { return strings.HasPrefix(k.Path, "run.") }
 
-// ShortName returns the ShortName of the key with a path of the table.
-func ShortName(path string) string {
-	k, _ := LookupKey(path)
-	return k.ShortName()
-}
-
-// LookupKey returns the key with a dotted path; false where the table has none.
-func LookupKey(path string) (Key, bool) {
-	if i := keyIndex(path); i >= 0 {
-		return Keys[i], true
-	}
-	return Key{}, false
-}
-
-// keyIndex returns the index in Keys of the key with a path, −1 where there is none.
-func keyIndex(path string) int {
-	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
-}
-
 // Numeric reports whether the key's values are numbers.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
@@ -319,6 +300,25 @@ func (k Key) SetNumber(s *Settings, x float64) {
 	if err := k.Set(s, v); err != nil {
 		panic(err) // only lists can fail
 	}
+}
+
+// ShortName returns the ShortName of the key with a path of the table.
+func ShortName(path string) string {
+	k, _ := LookupKey(path)
+	return k.ShortName()
+}
+
+// LookupKey returns the key with a dotted path; false where the table has none.
+func LookupKey(path string) (Key, bool) {
+	if i := keyIndex(path); i >= 0 {
+		return Keys[i], true
+	}
+	return Key{}, false
+}
+
+// keyIndex returns the index in Keys of the key with a path, −1 where there is none.
+func keyIndex(path string) int {
+	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
 }
 
 // keyPaths lists the paths of Keys.

@@ -8,6 +8,7 @@ type sharing struct {
 	used   map[string]bool         // overridden keys that some cell uses
 }
 
+// newSharing returns a comparison that has seen no cell.
 func newSharing() *sharing {
 	return &sharing{forces: map[int]map[string]bool{}, idle: map[string]bool{}, used: map[string]bool{}}
 }

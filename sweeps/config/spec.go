@@ -56,14 +56,6 @@ type Condition struct {
 	Values []any  // at least one, compared to 12 significant digits
 }
 
-// Control is the planted fault that a check must catch: in the theory, settings are
-// replaced, then constants are scaled. For failure-mode it is another mode.
-type Control struct {
-	Set   []Assignment // settings that the theory gets in place of the cell's
-	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
-	Mode  string       // the failure mode expected instead; "" except for failure-mode
-}
-
 // Check is one claim about cells of a file, with the margin by which it is judged.
 type Check struct {
 	Claim          *Claim
@@ -75,6 +67,83 @@ type Check struct {
 	Variant        string      // the variant whose cells are judged; "": all
 	Control        *Control    // the planted fault; nil: none
 	Measuring
+}
+
+// Measuring holds the keys of a check that set how its claim is measured. A check
+// has those that its claim needs; the others are zero.
+type Measuring struct {
+	Over         string  // the key whose values a claim across cells compares: grpo.group_size
+	Displacement float64 // displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
+	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
+	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
+	Locate       *Locate // the search for an event; nil: none
+	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
+}
+
+// Locate is the search for the first event along a parameter, in multiples of
+// the paper's rule at the measured stiffness.
+type Locate struct {
+	Param     string  // optimizer.learning_rate or lag.interval
+	From, To  float64 // ends of the search in multiples of the rule, 0 < From < To
+	Tolerance float64 // relative width of the final bracket, in (0, 1)
+}
+
+// SmallestJudged is the smallest group size in the fit of a slope over the group size;
+// 0: all sizes are fitted.
+func (c *Check) SmallestJudged() int {
+	if c.Prediction == rom.LeadingOrder {
+		return c.Claim.LeadingFrom
+	}
+	return 0
+}
+
+// judgesExact reports whether the check judges the exact prediction; true while the
+// claim is unknown.
+func (c *Check) judgesExact() bool {
+	switch {
+	case c.Prediction != "":
+		return c.Prediction == rom.Exact
+	case len(c.Claim.Predictions) == 0: // the claim is a problem already
+		return true
+	}
+	return c.Claim.Predictions[0] == rom.Exact
+}
+
+// Control is the planted fault that a check must catch: in the theory, settings are
+// replaced, then constants are scaled. For failure-mode it is another mode.
+type Control struct {
+	Set   []Assignment // settings that the theory gets in place of the cell's
+	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
+	Mode  string       // the failure mode expected instead; "" except for failure-mode
+}
+
+// String gives the fault in words, such as stiffness × 1.1.
+func (c *Control) String() string {
+	var words []string
+	if c.Mode != "" {
+		words = append(words, "mode = "+c.Mode)
+	}
+	for _, a := range c.Set {
+		words = append(words, a.Param+" = "+Format(a.Value))
+	}
+	for _, f := range factorNames(c.Scale) {
+		if f.value != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// namedFactor is the factor of a constant of the theory, with the constant's name in
+// a control.
+type namedFactor struct {
+	name  string
+	value float64
+}
+
+// factorNames lists the factors in the order of the reference document.
+func factorNames(f rom.Factors) []namedFactor {
+	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
 }
 
 // Fault is a mistake planted in the theory: changed settings of a cell, scaled
@@ -99,73 +168,4 @@ func (c *Control) Fault() Fault {
 		}
 	}
 	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
-}
-
-// String gives the fault in words, such as stiffness × 1.1.
-func (c *Control) String() string {
-	var words []string
-	if c.Mode != "" {
-		words = append(words, "mode = "+c.Mode)
-	}
-	for _, a := range c.Set {
-		words = append(words, a.Param+" = "+Format(a.Value))
-	}
-	for _, f := range factorNames(c.Scale) {
-		if f.value != 1 {
-			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// Measuring holds the keys of a check that set how its claim is measured. A check
-// has those that its claim needs; the others are zero.
-type Measuring struct {
-	Over         string  // the key whose values a claim across cells compares: grpo.group_size
-	Displacement float64 // displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
-	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
-	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
-	Locate       *Locate // the search for an event; nil: none
-	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
-}
-
-// Locate is the search for the first event along a parameter, in multiples of
-// the paper's rule at the measured stiffness.
-type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // ends of the search in multiples of the rule, 0 < From < To
-	Tolerance float64 // relative width of the final bracket, in (0, 1)
-}
-
-// namedFactor is the factor of a constant of the theory, with the constant's name in
-// a control.
-type namedFactor struct {
-	name  string
-	value float64
-}
-
-// factorNames lists the factors in the order of the reference document.
-func factorNames(f rom.Factors) []namedFactor {
-	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
-}
-
-// SmallestJudged is the smallest group size in the fit of a slope over the group size;
-// 0: all sizes are fitted.
-func (c *Check) SmallestJudged() int {
-	if c.Prediction == rom.LeadingOrder {
-		return c.Claim.LeadingFrom
-	}
-	return 0
-}
-
-// judgesExact reports whether the check judges the exact prediction; true while the
-// claim is unknown.
-func (c *Check) judgesExact() bool {
-	switch {
-	case c.Prediction != "":
-		return c.Prediction == rom.Exact
-	case len(c.Claim.Predictions) == 0: // the claim is a problem already
-		return true
-	}
-	return c.Claim.Predictions[0] == rom.Exact
 }
