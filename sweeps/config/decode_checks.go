@@ -173,9 +173,6 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
-// faultNames are the constants of the theory that a control may scale.
-var faultNames = []string{"stiffness", "noise", "lag", "mass"}
-
 // control decodes the fault that a check plants: another mode for failure-mode, a
 // wrong theory for all other claims. It returns the places of `set` by key.
 func (l *loader) control(n *node, path string, check *Check) (*Control, map[string]place) {
@@ -221,7 +218,6 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 		if f.kind == mapping && len(f.fields) == 0 {
 			l.want(f, path+".scale", "at least 1 factor")
 		}
-		targets := []*float64{&c.Scale.Stiffness, &c.Scale.Noise, &c.Scale.Lag, &c.Scale.Mass}
 		for i, name := range faultNames {
 			factor := factors[name]
 			if factor == nil {
@@ -235,7 +231,7 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 			case ok && i >= 2 && (check.Prediction == "" || check.Prediction == rom.Exact):
 				l.want(factor, key, "no factor, because the exact prediction does not contain the constant "+name)
 			case ok:
-				*targets[i] = x
+				*factorsOf(&c.Scale)[i] = x
 			}
 		}
 	}

@@ -75,9 +75,9 @@ func documentCheck(c *Check) map[string]any {
 		return check
 	}
 	control, scale := map[string]any{}, map[string]any{}
-	for _, f := range factorNames(c.Control.Scale) {
-		if f.value != 1 {
-			scale[f.name] = f.value
+	for i, factor := range factorsOf(&c.Control.Scale) {
+		if *factor != 1 {
+			scale[faultNames[i]] = *factor
 		}
 	}
 	if len(scale) > 0 {

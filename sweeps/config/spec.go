@@ -126,24 +126,21 @@ func (c *Control) String() string {
 	for _, a := range c.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
 	}
-	for _, f := range factorNames(c.Scale) {
-		if f.value != 1 {
-			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
+	for i, factor := range factorsOf(&c.Scale) {
+		if *factor != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", faultNames[i], *factor))
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// namedFactor is the factor of a constant of the theory, with the constant's name in
-// a control.
-type namedFactor struct {
-	name  string
-	value float64
-}
+// faultNames are the constants of the theory that a control may scale, in the order
+// of the reference document; lag and mass are in the leading-order prediction only.
+var faultNames = []string{"stiffness", "noise", "lag", "mass"}
 
-// factorNames lists the factors in the order of the reference document.
-func factorNames(f rom.Factors) []namedFactor {
-	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
+// factorsOf returns the factors of these constants.
+func factorsOf(f *rom.Factors) []*float64 {
+	return []*float64{&f.Stiffness, &f.Noise, &f.Lag, &f.Mass}
 }
 
 // Fault is a mistake planted in the theory: changed settings of a cell, scaled
