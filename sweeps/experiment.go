@@ -31,6 +31,34 @@ func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment,
 	return e, e.evidence.failure
 }
 
+// figures returns the regime map of every sweep that automaticMaps finds, and the figures
+// of the checks. A figure shows all checks that compare the same measurement with
+// different theories.
+func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
+	var figures []Figure
+	for _, p := range automaticMaps(plan) {
+		if m := e.regimeMap(p); m.moves() {
+			figures = append(figures, m.Figure())
+		}
+	}
+	sources := figureSources(plan, verdicts)
+	names := namesOf(sources)
+	for i, source := range sources {
+		check := source.checks[0]
+		p, _ := pictureOf(check)
+		f := p.draw(newJudgement(check, plan.Spec.Confidence, e), source)
+		f.Name = names[i]
+		if source.variant != "" {
+			f.Title = source.variant + ": " + f.Title
+		}
+		if refuted := source.refuted(); refuted != "" {
+			f.Title += " (" + refuted + ")"
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}
+
 // Write writes the tables of an experiment into its results folder and replaces those
 // there. It locks the folder while it writes.
 func (e *Experiment) Write(dir string) (err error) {

@@ -365,26 +365,6 @@ func newScale(k config.Key, values []float64) scale {
 	return s
 }
 
-// spacing tells whether sorted values are spaced more evenly on a logarithmic
-// axis than on a linear one.
-func spacing(values []float64) AxisScale {
-	if len(values) < 3 || values[0] <= 0 {
-		return LinearAxis
-	}
-	uneven := func(of func(float64) float64) float64 {
-		least, most := math.Inf(1), 0.0
-		for i, v := range values[1:] {
-			gap := of(v) - of(values[i])
-			least, most = min(least, gap), max(most, gap)
-		}
-		return most / least
-	}
-	if uneven(math.Log) < uneven(func(x float64) float64 { return x }) {
-		return LogAxis
-	}
-	return LinearAxis
-}
-
 // moves reports whether any cell of the map has a class that a start at rest
 // does not have.
 func (m *RegimeMap) moves() bool {
