@@ -10,16 +10,18 @@
 //  2. [NewPlan] expands the Spec into a [Plan]: numeric input of the simulator for
 //     every [Cell], and the sets of cells that each check judges. It asks the theory
 //     for fixed points where a cell starts at one or is measured about one.
-//  3. [Run] carries out a plan in a results folder:
-//     a. it opens the folder: locks it, reads the journal of finished cells
-//     (package store) and writes the manifest;
-//     b. it simulates the cells that the journal lacks, and appends the [store.Outcome]
-//     of each to the journal;
-//     c. [NewExperiment] judges the outcomes and makes the [Figure] values. It is a
-//     pure function of plan and outcomes, except that it reads trajectories from the
-//     journal when it needs them;
-//     d. it writes the tables: cells.csv, predictions.csv, verdicts.json, verdicts.md
-//     and trajectories.parquet.
+//  3. [Run] opens a results folder: it locks the folder, reads the journal of the cells
+//     that are finished already (package store) and writes the manifest.
+//  4. Run simulates the cells that the journal lacks, and appends the [store.Outcome] of
+//     each to the journal.
+//  5. [NewExperiment] judges the outcomes and makes the [Figure] values. It is a pure
+//     function of plan and outcomes: it writes nothing, and reads no more than the
+//     recorded trajectories of the outcomes.
+//  6. [Experiment.Write] writes the tables: cells.csv, predictions.csv, verdicts.json,
+//     verdicts.md and trajectories.parquet.
+//
+// Run carries out steps 3 to 6; after an interruption the same call continues where it
+// stopped.
 //
 // The steps are also available one by one:
 //

@@ -59,6 +59,16 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	return figures
 }
 
+// Maps returns the maps of a view of the experiment's plan, one a panel. Its error is the
+// first in reading a trajectory.
+func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
+	var maps []RegimeMap
+	for _, p := range view.panels {
+		maps = append(maps, e.evidence.regimeMap(p))
+	}
+	return maps, e.evidence.failure
+}
+
 // Write writes the tables of an experiment into its results folder and replaces those
 // there. It locks the folder while it writes.
 func (e *Experiment) Write(dir string) (err error) {

@@ -108,16 +108,6 @@ func linearDynamics(p *rom.Prediction) *rom.Dynamics {
 	return &p.LeadingOrder
 }
 
-// Maps returns the maps of a view of the experiment's plan, one a panel. Its error is the
-// first in reading a trajectory.
-func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
-	var maps []RegimeMap
-	for _, p := range view.panels {
-		maps = append(maps, e.evidence.regimeMap(p))
-	}
-	return maps, e.evidence.failure
-}
-
 // regimeMap returns the map of a panel.
 func (e *evidence) regimeMap(p panel) RegimeMap {
 	m := RegimeMap{panel: p}
