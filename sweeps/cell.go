@@ -8,7 +8,9 @@ import (
 	"grposim/sweeps/store"
 )
 
-// newOutcome stores what a cell's simulation has found.
+// newOutcome converts the result of a cell's simulation into the form in which it is
+// stored, and adds the estimates of its failure modes. A result without recorded steps
+// gives an outcome without trajectory.
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
@@ -22,8 +24,9 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	return o
 }
 
-// interval returns the interval of a cell's estimate: Wilson's for shares, of
-// zero-variance groups and of replicas named so, Student's for everything else.
+// interval returns the confidence interval of a cell's estimate with the given name:
+// Wilson's for a share (of zero-variance groups, or of replicas with a failure mode),
+// Student's t for any other. confidence is in (0, 1).
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
 	switch {
 	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix):
@@ -36,8 +39,9 @@ func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo
 	return e.Share(trials, confidence)
 }
 
-// meanReward returns the mean of J at the i-th recorded step of the cell's
-// trajectory, as well as its replicas know it.
+// meanReward returns the mean of J over replicas at the i-th recorded step of the
+// cell's trajectory, with its standard error; without error where the cell is
+// deterministic.
 func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 	s := t.Series(sim.ExpectedReward)
 	if c.Sim.Deterministic() {

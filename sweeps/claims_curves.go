@@ -299,7 +299,7 @@ func curvesOf(title string, sets []CellSet) Figure {
 // drawCurves shows the mean reward over steps against the predicted curve.
 // Without noise, and against another theory than the exact, what was simulated
 // is a curve itself.
-func (j *judgement) drawCurves(d *drawing) Figure {
+func (j *judgement) drawCurves(d *figureSource) Figure {
 	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
@@ -351,7 +351,7 @@ func (j *judgement) drawCurves(d *drawing) Figure {
 
 // drawFits shows the mean reward, the mean-field curve, the free exponential
 // that was fitted to it, and the curve of the reduced-order model.
-func (j *judgement) drawFits(d *drawing) Figure {
+func (j *judgement) drawFits(d *figureSource) Figure {
 	sets := d.sets
 	const points = 30
 	f := curvesOf("A free exponential fitted to the mean reward", sets)

@@ -97,7 +97,7 @@ func indicator(event bool) float64 {
 
 // drawModes shows the share of replicas that each failure mode is named in,
 // cell by cell, by the project's diagnostics and by the paper's.
-func (j *judgement) drawModes(d *drawing) Figure {
+func (j *judgement) drawModes(d *figureSource) Figure {
 	sets := d.sets
 	f := Figure{Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
 	for _, set := range sets {

@@ -76,7 +76,7 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 
 // drawOrbits shows the logit gap from refresh to refresh against the orbit of
 // the published map.
-func (j *judgement) drawOrbits(d *drawing) Figure {
+func (j *judgement) drawOrbits(d *figureSource) Figure {
 	sets := d.sets
 	f := Figure{Title: "Logit gap from refresh to refresh" + ofHowMany(sets), XLabel: "refresh", YLabel: "logit gap z"}
 	nan := math.NaN()

@@ -143,11 +143,11 @@ var (
 
 // drawScaling shows a number against G, and if asked for the slope of its
 // asymptote.
-func drawScaling(picture scalingPicture) func(*judgement, *drawing) Figure {
-	return func(j *judgement, d *drawing) Figure { return j.drawScaling(d, picture) }
+func drawScaling(picture scalingPicture) func(*judgement, *figureSource) Figure {
+	return func(j *judgement, d *figureSource) Figure { return j.drawScaling(d, picture) }
 }
 
-func (j *judgement) drawScaling(d *drawing, picture scalingPicture) Figure {
+func (j *judgement) drawScaling(d *figureSource, picture scalingPicture) Figure {
 	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	f := Figure{
 		Title: picture.title, XLabel: "group size G", YLabel: picture.label,

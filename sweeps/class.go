@@ -8,50 +8,49 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Class is what the mean reward of a simulated cell looks like along its run.
-// It describes; theory has no part in it.
+// Class describes the shape of a simulated cell's mean reward over steps. It depends on
+// the recorded curve alone, not on theory. "" is the class of a cell without a curve, or
+// with one of unknown error.
 type Class string
 
-// Classes lists them in the order of the legend.
+// Classes lists the classes in the order of the legend.
 var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Diverged, AtRest}
 
 const (
 	Monotone     Class = "monotone"     // never turns back
-	Overshooting Class = "overshooting" // turns back, but passes its final level once at most
-	Oscillatory  Class = "oscillatory"  // passes its final level twice or more, less and less far
-	Sustained    Class = "sustained"    // rings to the end of the run, no less than before
-	Locked       Class = "locked"       // ends in one arm
+	Overshooting Class = "overshooting" // turns back, but passes its final level at most once
+	Oscillatory  Class = "oscillatory"  // passes its final level at least twice, with decreasing amplitude
+	Sustained    Class = "sustained"    // oscillates to the end of the run without decreasing amplitude
+	Locked       Class = "locked"       // ends with nearly all probability on one arm
 	Diverged     Class = "diverged"     // left the range of floating point
-	AtRest       Class = "at rest"      // moved by no more than is known of it
+	AtRest       Class = "at rest"      // changes by no more than its error
 )
 
 // Limits between classes.
 const (
-	// visible is the share of a curve's range below which it does not count as
-	// turning back or passing a level. At G = ∞, where J is recorded to
-	// rounding, any share from 1e-3 to 1e-12 gives the cells of the eight-armed
-	// stand-in of docs/theory.md §9 the same classes.
+	// visible is the share of a curve's range that a turn or a passage must exceed to
+	// count. At G = ∞, where J is recorded up to rounding, any share from 1e-12 to 1e-3
+	// gives the cells of the eight-armed stand-in of docs/theory.md §9 the same classes.
 	visible = 1e-3
-	// lockedFrom is the Σπ² from which on a policy counts as locked in one arm.
+	// lockedFrom is the smallest Σπ² of a policy that counts as locked on one arm.
 	lockedFrom = 0.99
-	// decaying is what the range of the last half of a run is of that of the
-	// quarter before it, at most, where ringing decays. (Some 200 recorded steps,
-	// evenly spaced in log t, leave a dozen in either at least: of a steady sine
-	// at random phases they miss 15 % of the range one time in fifty.)
+	// decaying is the ratio of the last half's range to the preceding quarter's below
+	// which an oscillation counts as decaying. (About 200 recorded steps, evenly spaced
+	// in log t, leave at least a dozen in either part. Sampled there, a steady sine of
+	// random phase misses 15 % of its range in 2 % of cases.)
 	decaying = 0.85
-	// still is the share of J by which a start at a fixed point, rounded to 12
-	// digits, may move.
+	// still is the largest range of a curve at rest as a share of |J|: a start at a fixed
+	// point that is rounded to 12 digits moves by less.
 	still = 1e-10
 )
 
-// class describes a cell by its recorded trajectory of the mean reward J, ""
-// where there is none or, with a single replica at finite G, nothing is known
-// of its noise. Turns and passages count where they exceed the larger of
-// visible times the range of J and, at finite G, the width of the simultaneous
-// 99 % band of the mean, which falls as 1/√(G·replicas). The final level is the
-// last recorded J. One that passes its level less than twice may still have
-// turned more often: with several modes a stiff one rings while a slow one
-// still rises.
+// class returns the class of a cell by its recorded mean reward J. It is "" if nothing is
+// recorded, and for a single replica at finite G, whose error is unknown. A turn or a
+// passage counts if it exceeds both visible times the range of J and, at finite G, the
+// width of the simultaneous 99 % band of the mean, which falls as 1/√(G·replicas). The
+// final level is the last recorded J. A curve that passes its final level less than twice
+// can still turn more often: with several modes a stiff one oscillates while a slow one
+// is still rising.
 func (e *evidence) class(c *Cell) Class {
 	o := e.outcome(c)
 	if o != nil && o.Status == store.CellDiverged {
@@ -70,7 +69,7 @@ func (e *evidence) class(c *Cell) Class {
 		mean := c.meanReward(t, i)
 		reward[i] = mean.Mean
 		size = max(size, math.Abs(mean.Mean))
-		if t.Steps[i] > 0 { // where every replica starts
+		if t.Steps[i] > 0 { // at step 0 all replicas are the same
 			lo, hi := mean.Interval(1 - 0.01/float64(len(reward)))
 			band = max(band, hi-lo)
 		}
@@ -84,7 +83,7 @@ func (e *evidence) class(c *Cell) Class {
 	if reach <= max(tolerance, still*size) {
 		return AtRest
 	}
-	within := func(from, to float64) []float64 { // shares of the run
+	within := func(from, to float64) []float64 { // rewards between two shares of the run
 		length := float64(t.Steps[last])
 		begin, _ := slices.BinarySearch(t.Steps, int(math.Ceil(from*length)))
 		end, _ := slices.BinarySearch(t.Steps, int(math.Floor(to*length))+1)
@@ -106,7 +105,7 @@ func (e *evidence) class(c *Cell) Class {
 	return Monotone
 }
 
-// spread returns the range of the values, 0 of none.
+// spread returns max − min of the values, 0 for none.
 func spread(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -114,8 +113,8 @@ func spread(values []float64) float64 {
 	return slices.Max(values) - slices.Min(values)
 }
 
-// turns returns the extremes from which a curve comes back by more than the
-// tolerance.
+// turns returns the indices of the extremes from which a curve turns back by more than
+// the tolerance.
 func turns(curve []float64, tolerance float64) []int {
 	var turned []int
 	direction, extreme := 0.0, 0
@@ -136,8 +135,8 @@ func turns(curve []float64, tolerance float64) []int {
 	return turned
 }
 
-// passages counts how often a curve goes from one side of its last value to the
-// other, seen where it is further away than the tolerance.
+// passages counts how often a curve passes from one side of its last value to the other.
+// Values within the tolerance of the last one are on neither side.
 func passages(curve []float64, tolerance float64) int {
 	level := curve[len(curve)-1]
 	n, side := 0, 0.0

@@ -11,8 +11,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// record is a cell at G = ∞ with the outcome of a run that follows a curve, as
-// it would be recorded.
+// record returns a cell at G = ∞ and the outcome of a run whose mean reward is the given
+// function of the step, at the steps that the simulator would record.
 func record(steps, interval int, reward func(t float64) float64, collision float64) (*Cell, *store.Outcome) {
 	c := &Cell{}
 	c.Settings.Lag = grpo.Lag{Kind: grpo.Block, Interval: interval}
@@ -31,8 +31,8 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 	return c, o
 }
 
-// oscillator is 1 − the response of a damped oscillator from rest: the n-th
-// swing beyond the final level has the size e^{−nπζ/√(1−ζ²)}.
+// oscillator returns the step response of a damped oscillator, from 0 to 1. Its n-th
+// swing beyond the final level has the amplitude e^{−nπζ/√(1−ζ²)}.
 func oscillator(zeta, frequency float64) func(t float64) float64 {
 	return func(t float64) float64 {
 		w := frequency * math.Sqrt(1-zeta*zeta)
@@ -57,7 +57,7 @@ func TestClasses(t *testing.T) {
 		{"no damping", oscillator(0, 0.2), 0.6, Sustained},
 		{"growing", func(t float64) float64 { return 0.5 + 0.1*math.Exp(t/400)*math.Cos(0.3*t) }, 0.6, Sustained},
 		{"a flip at every step", func(t float64) float64 { return 1 + math.Cos(math.Pi*t)/4 }, 0.6, Sustained},
-		// A stiff mode that rings on a slow one never passes the final level.
+		// A stiff mode that oscillates on top of a slow one never passes the final level.
 		{"ringing on the rise", func(t float64) float64 { return 1 - math.Exp(-t/200) + 0.2*math.Exp(-t/10)*math.Sin(t/3) }, 0.6, Overshooting},
 		{"early ringing, slow rise", func(t float64) float64 { return 1 - math.Exp(-t/5000) + 0.05*math.Exp(-t/5)*math.Cos(t) }, 0.6, Overshooting},
 		{"straight into one arm", func(t float64) float64 { return 1 - math.Exp(-t/5) }, 0.999, Locked},
@@ -84,7 +84,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// Dynamics do not change under r → ar + b, and no class does.
+// The class does not change under r → ar + b.
 func TestClassIsAffine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zeta := rapid.Float64Range(0.01, 0.98).Draw(t, "zeta")
@@ -101,9 +101,9 @@ func TestClassIsAffine(t *testing.T) {
 	})
 }
 
-// At finite G what the band of the mean hides does not count: a class needs the
-// swing to be seen, and more than one replica.
-func TestClassKnowsItsNoise(t *testing.T) {
+// At finite G swings smaller than the band of the mean do not count, and a single replica
+// has no class.
+func TestClassAtFiniteGroups(t *testing.T) {
 	cell, o := record(400, 1, oscillator(0.5, 0.2), 0.5) // swings of 0.16 and 0.027
 	cell.Sim.Estimator.GroupSize, cell.Settings.Estimator.GroupSize = 16, 16
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestClassKnowsItsNoise(t *testing.T) {
 	}
 }
 
-// classOf is the class of a cell with an outcome, nil where there is none.
+// classOf returns the class of a cell with the given outcome; nil: without one.
 func classOf(c *Cell, o *store.Outcome) Class {
 	return newEvidence(map[string]*store.Outcome{c.ID: o}).class(c)
 }

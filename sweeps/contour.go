@@ -1,52 +1,64 @@
 package sweeps
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// scale is one side of a lattice: the parameter's value at each node, and the
-// place on the axis where the node is drawn. An integer parameter has two nodes
-// a value, half a step to either side, so that what depends on it is drawn in
-// steps; neighbouring values share a place.
-type scale struct {
-	value, place []float64
+// nodes holds the nodes of a lattice along one axis, in increasing order. A real
+// parameter has the same values and places. An integer parameter has two nodes for each
+// value n, at the places n ± ½, so that curves over it are drawn in steps; the upper node
+// of n and the lower node of n + 1 have the same place.
+type nodes struct {
+	value []float64 // of the parameter at each node
+	place []float64 // of each node on the axis
 }
 
-// lattice is a grid of nodes over two parameters.
-type lattice struct{ x, y scale }
-
-// levels is a function of two parameters at the nodes of a lattice, at[i][j] at
-// the i-th x and the j-th y, NaN where it is not known. Between nodes it is
-// evaluated by of.
-type levels struct {
-	lattice
-	at [][]float64
-	of func(x, y float64) float64
+// field is a function of two parameters with its values at the nodes of a lattice.
+type field struct {
+	x, y nodes
+	of   func(x, y float64) float64 // NaN where it is not known
+	at   [][]float64                // at[i][j] = of(x.value[i], y.value[j])
 }
 
-// spot is a place on a map.
+// newField evaluates a function at all nodes of a lattice.
+func newField(x, y nodes, of func(x, y float64) float64) *field {
+	f := &field{x: x, y: y, of: of}
+	for _, a := range x.value {
+		column := make([]float64, len(y.value))
+		for j, b := range y.value {
+			column[j] = of(a, b)
+		}
+		f.at = append(f.at, column)
+	}
+	return f
+}
+
+// spot is a point in the plane of the axes.
 type spot struct{ x, y float64 }
 
-// edge is the side of a lattice's cell that leads from node (i, j) to the next
-// in x, or in y where up.
+// edge is the connection of node (i, j) of a lattice with node (i, j+1) where up is true,
+// and with node (i+1, j) where it is false.
 type edge struct {
 	i, j int
 	up   bool
 }
 
-// corners are the nodes of cell (i, j) in turn, and sides the edges that leave
-// them.
+// corners returns the nodes at the corners of lattice cell (i, j), counterclockwise.
 func corners(i, j int) [4][2]int {
 	return [4][2]int{{i, j}, {i + 1, j}, {i + 1, j + 1}, {i, j + 1}}
 }
 
+// sides returns the sides of lattice cell (i, j): side k connects corner k with corner
+// k + 1 modulo 4.
 func sides(i, j int) [4]edge {
 	return [4]edge{{i, j, false}, {i + 1, j, true}, {i, j + 1, false}, {i, j, true}}
 }
 
-// zeros returns the lines on which the field is 0, found by marching squares:
-// each line a chain of places, closed where its ends are the same. Where two
-// lines cross within a cell the mean of its corners decides how they are
-// joined.
-func (f *levels) zeros() [][]spot {
+// zeros returns the lines on which the field is 0, by marching squares. Each line is a
+// sequence of points; it is closed if the first and the last are equal. Cells with an
+// unknown corner have no lines.
+func (f *field) zeros() [][]spot {
 	var segments [][2]edge
 	for i := range len(f.x.value) - 1 {
 		for j := range len(f.y.value) - 1 {
@@ -63,24 +75,23 @@ func (f *levels) zeros() [][]spot {
 					crossed = append(crossed, side[k])
 				}
 			}
-			switch len(crossed) {
-			case 2:
-				segments = append(segments, [2]edge{crossed[0], crossed[1]})
-			case 4: // all sides, in turn; a corner is cut off where the middle is on the other side of 0
-				if (mean < 0) == (value[0] < 0) {
-					segments = append(segments, [2]edge{crossed[0], crossed[1]}, [2]edge{crossed[2], crossed[3]})
-				} else {
-					segments = append(segments, [2]edge{crossed[3], crossed[0]}, [2]edge{crossed[1], crossed[2]})
-				}
+			// At a saddle all four sides are crossed. A segment cuts off each of the two
+			// corners whose sign differs from that of the mean: corners 1 and 3, or 0 and 2.
+			if len(crossed) == 4 && (mean < 0) != (value[0] < 0) {
+				crossed = slices.Concat(crossed[3:], crossed[:3])
+			}
+			for pair := range slices.Chunk(crossed, 2) {
+				segments = append(segments, [2]edge{pair[0], pair[1]})
 			}
 		}
 	}
 	return f.chains(segments)
 }
 
-// chains joins segments that share an edge, open lines first.
-func (f *levels) chains(segments [][2]edge) [][]spot {
-	at := make(map[edge][]int) // segments by edge, two at most
+// chains joins segments that share an edge into lines: first the open lines, then the
+// closed ones. At most two segments share an edge.
+func (f *field) chains(segments [][2]edge) [][]spot {
+	at := make(map[edge][]int) // indices of segments
 	for n, s := range segments {
 		at[s[0]], at[s[1]] = append(at[s[0]], n), append(at[s[1]], n)
 	}
@@ -94,16 +105,11 @@ func (f *levels) chains(segments [][2]edge) [][]spot {
 				to = segments[n][1]
 			}
 			line = append(line, f.crossing(to))
-			next := -1
-			for _, m := range at[to] {
-				if !used[m] {
-					next = m
-				}
-			}
+			next := slices.IndexFunc(at[to], func(m int) bool { return !used[m] })
 			if next < 0 {
 				return line
 			}
-			n, from = next, to
+			n, from = at[to][next], to
 		}
 	}
 	var lines [][]spot
@@ -122,18 +128,19 @@ func (f *levels) chains(segments [][2]edge) [][]spot {
 	return lines
 }
 
-// positive returns the area where the field is 0 or more as closed polygons:
-// whole cells in columns as high as they go, and the pieces of cells that a
-// line of zeros cuts.
-func (f *levels) positive() [][]spot {
+// positive returns the area in which the field is 0 or more, as closed polygons that run
+// counterclockwise. They are rectangles, each of adjacent whole cells of one column, and
+// the parts of cells that a line of zeros cuts off. Cells with an unknown corner are not
+// part of the area.
+func (f *field) positive() [][]spot {
 	var area [][]spot
 	for i := range len(f.x.value) - 1 {
 		left, right := f.x.place[i], f.x.place[i+1]
 		if left == right {
 			continue
 		}
-		from := -1 // the node where a column of whole cells begins
-		flush := func(to int) {
+		from := -1 // node at the bottom of the current rectangle; -1: there is none
+		closeAt := func(to int) {
 			if from >= 0 {
 				low, high := f.y.place[from], f.y.place[to]
 				area = append(area, []spot{{left, low}, {right, low}, {right, high}, {left, high}})
@@ -155,29 +162,30 @@ func (f *levels) positive() [][]spot {
 				}
 				continue
 			}
-			flush(j)
+			closeAt(j)
 			if inside == 0 || f.y.place[j] == f.y.place[j+1] {
 				continue
 			}
-			var piece []spot
+			var part []spot
 			node, side := corners(i, j), sides(i, j)
 			for k := range 4 {
 				if value[k] >= 0 {
-					piece = append(piece, spot{f.x.place[node[k][0]], f.y.place[node[k][1]]})
+					part = append(part, spot{f.x.place[node[k][0]], f.y.place[node[k][1]]})
 				}
 				if (value[k] < 0) != (value[(k+1)%4] < 0) {
-					piece = append(piece, f.crossing(side[k]))
+					part = append(part, f.crossing(side[k]))
 				}
 			}
-			area = append(area, piece)
+			area = append(area, part)
 		}
-		flush(last)
+		closeAt(last)
 	}
 	return area
 }
 
-// corner returns the field at the corners of cell (i, j), if all are known.
-func (f *levels) corner(i, j int) (value [4]float64, known bool) {
+// corner returns the field at the corners of lattice cell (i, j), in the order of
+// corners, and whether all four are known.
+func (f *field) corner(i, j int) (value [4]float64, known bool) {
 	known = true
 	for k, node := range corners(i, j) {
 		value[k] = f.at[node[0]][node[1]]
@@ -186,8 +194,9 @@ func (f *levels) corner(i, j int) (value [4]float64, known bool) {
 	return value, known
 }
 
-// crossing returns the place on an edge where the field changes sign.
-func (f *levels) crossing(e edge) spot {
+// crossing returns the point on an edge at which the field changes sign. Where both nodes
+// have the same place it is that place.
+func (f *field) crossing(e edge) spot {
 	x, y := f.x.value[e.i], f.y.value[e.j]
 	at := spot{f.x.place[e.i], f.y.place[e.j]}
 	if e.up {
@@ -200,24 +209,25 @@ func (f *levels) crossing(e edge) spot {
 	return at
 }
 
-// root returns where f is 0 between a and b, which have values fa and fb of
-// opposite sign: regula falsi (Illinois), on a logarithmic scale where a and b
-// are positive, to a ten-thousandth of what is left of the interval. What is
-// linear in log x, as log(η/η_c) is in log η, is found in one step.
+// root returns a zero of f between a and b by the Illinois variant of regula falsi.
+// fa = f(a) and fb = f(b) have opposite signs. Where a and b are positive it works on the
+// logarithms, so that a function linear in log x, such as log(η/η_c) over η, takes one
+// step. It stops when a step is shorter than 1e-4 of the remaining bracket, when
+// |f| < 1e-9 or f is NaN, and after 12 steps.
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {
-	up, down := func(x float64) float64 { return x }, func(x float64) float64 { return x }
+	toScale, fromScale := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if a > 0 && b > 0 {
-		up, down = math.Log, math.Exp
+		toScale, fromScale = math.Log, math.Exp
 	}
 	const steps, share = 12, 1e-4
-	low, high := up(a), up(b)
-	at, kept := low, 0 // kept: the end that the last step left in place
+	low, high := toScale(a), toScale(b)
+	at, kept := low, 0 // kept: the end that the last step left in place, -1 low, 1 high
 	for range steps {
 		before := at
 		if at = (low*fb - high*fa) / (fb - fa); math.Abs(at-before) < share*math.Abs(high-low) {
 			break
 		}
-		value := f(down(at))
+		value := f(fromScale(at))
 		if math.Abs(value) < 1e-9 || math.IsNaN(value) {
 			break
 		}
@@ -233,5 +243,5 @@ func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 			kept = 1
 		}
 	}
-	return down(at)
+	return fromScale(at)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // even returns n nodes evenly spaced from low to high.
-func even(low, high float64, n int) scale {
-	var s scale
+func even(low, high float64, n int) nodes {
+	var s nodes
 	for i := range n {
 		s.value = append(s.value, low+(high-low)*float64(i)/float64(n-1))
 	}
@@ -17,20 +17,8 @@ func even(low, high float64, n int) scale {
 	return s
 }
 
-func levelsOf(x, y scale, of func(x, y float64) float64) *levels {
-	f := &levels{lattice: lattice{x, y}, of: of}
-	for _, a := range x.value {
-		var column []float64
-		for _, b := range y.value {
-			column = append(column, of(a, b))
-		}
-		f.at = append(f.at, column)
-	}
-	return f
-}
-
-// areaOf is the sum of the polygons' areas by the shoelace formula, positive
-// where they run counterclockwise.
+// areaOf returns the sum of the polygons' areas by the shoelace formula. The area of a
+// polygon that runs clockwise is negative.
 func areaOf(polygons [][]spot) float64 {
 	sum := 0.0
 	for _, p := range polygons {
@@ -42,23 +30,23 @@ func areaOf(polygons [][]spot) float64 {
 	return sum
 }
 
-// The zeros of a circle's field are one closed line on the circle, and the
-// disc has its area to the second order in the spacing.
+// The zeros of r² − |z|² are one closed line on the circle, and the area is that of the
+// disc up to second order in the spacing.
 func TestContourCircle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		radius := rapid.Float64Range(0.3, 0.9).Draw(t, "radius")
 		cx, cy := rapid.Float64Range(-0.05, 0.05).Draw(t, "cx"), rapid.Float64Range(-0.05, 0.05).Draw(t, "cy")
-		f := levelsOf(even(-1, 1, 41), even(-1, 1, 31), func(x, y float64) float64 { return radius*radius - (x-cx)*(x-cx) - (y-cy)*(y-cy) })
+		f := newField(even(-1, 1, 41), even(-1, 1, 31), func(x, y float64) float64 { return radius*radius - (x-cx)*(x-cx) - (y-cy)*(y-cy) })
 		lines := f.zeros()
 		if len(lines) != 1 || lines[0][0] != lines[0][len(lines[0])-1] {
 			t.Fatalf("%d lines", len(lines))
 		}
 		for _, p := range lines[0] {
 			if d := math.Hypot(p.x-cx, p.y-cy); math.Abs(d-radius) > 1e-4 {
-				t.Errorf("(%g, %g) is %g from the middle, want %g", p.x, p.y, d, radius)
+				t.Errorf("(%g, %g) is %g from the centre, want %g", p.x, p.y, d, radius)
 			}
 		}
-		// Chords of length c on a circle lose c²/(6r²) of its area.
+		// A polygon of chords of length c has 1 − c²/(6r²) of the disc's area.
 		const longest = 2.0 / 30 * math.Sqrt2
 		if area, want := areaOf(f.positive()), math.Pi*radius*radius; area > want*(1+1e-3) || area < want*(1-longest*longest/(6*radius*radius)-1e-3) {
 			t.Errorf("area %g, want %g", area, want)
@@ -66,16 +54,16 @@ func TestContourCircle(t *testing.T) {
 	})
 }
 
-// A line that is straight in log-log coordinates is found exactly, whatever the
-// spacing, and divides the whole.
+// A line that is straight in log-log coordinates is found exactly, for any spacing, and
+// the areas on its two sides add up to the whole.
 func TestContourIsExactOnPowers(t *testing.T) {
-	var x, y scale
+	var x, y nodes
 	for i := range 9 {
 		x.value = append(x.value, math.Pow(2, float64(i)))
 		y.value = append(y.value, math.Pow(3, float64(i)-4))
 	}
 	x.place, y.place = x.value, y.value
-	f := levelsOf(x, y, func(x, y float64) float64 { return math.Log(y * math.Pow(x, 0.7) / 2) })
+	f := newField(x, y, func(x, y float64) float64 { return math.Log(y * math.Pow(x, 0.7) / 2) })
 	lines := f.zeros()
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -85,22 +73,22 @@ func TestContourIsExactOnPowers(t *testing.T) {
 			t.Errorf("off by %g at %v", e-1, p)
 		}
 	}
-	g := levelsOf(x, y, func(x, y float64) float64 { return -f.of(x, y) })
+	g := newField(x, y, func(x, y float64) float64 { return -f.of(x, y) })
 	whole := (x.value[8] - x.value[0]) * (y.value[8] - y.value[0])
 	if sum := areaOf(f.positive()) + areaOf(g.positive()); math.Abs(sum/whole-1) > 1e-12 {
-		t.Errorf("the two sides make %g of the whole", sum/whole)
+		t.Errorf("the areas on the two sides add up to %g of the whole", sum/whole)
 	}
 }
 
-// Along whole numbers a line is steps halfway between them: a window at one
-// number is a box.
+// Along an integer parameter lines are steps halfway between integers: the area of a
+// field that is positive at one integer is a box.
 func TestContourSteps(t *testing.T) {
-	var k scale
+	var k nodes
 	for v := 1.0; v <= 5; v++ {
 		k.value = append(k.value, v, v)
 		k.place = append(k.place, v-0.5, v+0.5)
 	}
-	f := levelsOf(k, even(0, 1, 11), func(x, y float64) float64 {
+	f := newField(k, even(0, 1, 11), func(x, y float64) float64 {
 		if x != 3 {
 			return -1
 		}
@@ -129,9 +117,9 @@ func TestContourSteps(t *testing.T) {
 	}
 }
 
-// Where nothing is known there is neither line nor area, and lines are open.
+// Where the field is NaN there is neither line nor area; lines end there.
 func TestContourUnknown(t *testing.T) {
-	f := levelsOf(even(-1, 1, 21), even(-1, 1, 21), func(x, y float64) float64 {
+	f := newField(even(-1, 1, 21), even(-1, 1, 21), func(x, y float64) float64 {
 		if x > 0.01 {
 			return math.NaN()
 		}
@@ -146,8 +134,8 @@ func TestContourUnknown(t *testing.T) {
 	}
 }
 
-// Whatever the field: lines end on the rim or nowhere, every point of a line is a
-// zero on an edge of the lattice, and the area is a part of the whole.
+// For any field without NaN, open lines end on the rim, every point of a line is a zero
+// on an edge of the lattice, and the area is between 0 and the whole.
 func TestContourAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 6
@@ -159,7 +147,7 @@ func TestContourAnything(t *testing.T) {
 			v := func(i, j int) float64 { return value[i*n+j] }
 			return (1-a)*((1-b)*v(i, j)+b*v(i, j+1)) + a*((1-b)*v(i+1, j)+b*v(i+1, j+1))
 		}
-		f := levelsOf(x, x, at)
+		f := newField(x, x, at)
 		for _, line := range f.zeros() {
 			first, last := line[0], line[len(line)-1]
 			for _, p := range []spot{first, last} {

@@ -12,17 +12,18 @@ import (
 
 // Experiment is a finished sweep with its verdicts and figures.
 type Experiment struct {
-	Plan     *Plan
-	Outcomes map[string]*store.Outcome // by cell id
-	Verdicts []Verdict
-	Figures  []Figure
-	Command  string // how to run it again
+	Plan     *Plan                     // what was simulated and judged
+	Outcomes map[string]*store.Outcome // by cell id; one for every cell of the plan
+	Verdicts []Verdict                 // in the order of the checks
+	Figures  []Figure                  // regime maps, then the figures of the checks
+	Command  string                    // the command line that repeats it, for reports; set by the caller
 
 	evidence *evidence
 }
 
-// NewExperiment judges the outcomes of a plan's cells, by id, and pictures them. It
-// writes nothing; its error is one of reading a trajectory.
+// NewExperiment judges the outcomes of a plan's cells and makes the figures. outcomes
+// has every cell's outcome by its id. It writes nothing; its error is the first in
+// reading a trajectory from the journal.
 func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	e.Verdicts = e.evidence.judge(plan)
@@ -30,8 +31,46 @@ func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment,
 	return e, e.evidence.failure
 }
 
-// Write writes the tables of an experiment into its results folder, which it locks
-// meanwhile.
+// figures returns the regime map of every sweep that automaticMaps finds, and the figures
+// of the checks. A figure shows all checks that compare the same measurement with
+// different theories.
+func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
+	var figures []Figure
+	for _, p := range automaticMaps(plan) {
+		if m := e.regimeMap(p); m.moves() {
+			figures = append(figures, m.Figure())
+		}
+	}
+	sources := figureSources(plan, verdicts)
+	names := namesOf(sources)
+	for i, source := range sources {
+		check := source.checks[0]
+		p, _ := pictureOf(check)
+		f := p.draw(newJudgement(check, plan.Spec.Confidence, e), source)
+		f.Name = names[i]
+		if source.variant != "" {
+			f.Title = source.variant + ": " + f.Title
+		}
+		if refuted := source.refuted(); refuted != "" {
+			f.Title += " (" + refuted + ")"
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// Maps returns the maps of a view of the experiment's plan, one a panel. Its error is the
+// first in reading a trajectory.
+func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
+	var maps []RegimeMap
+	for _, p := range view.panels {
+		maps = append(maps, e.evidence.regimeMap(p))
+	}
+	return maps, e.evidence.failure
+}
+
+// Write writes the tables of an experiment into its results folder and replaces those
+// there. It locks the folder while it writes.
 func (e *Experiment) Write(dir string) (err error) {
 	release, err := store.Lock(dir, e.Plan.Spec.Name)
 	if err != nil {
@@ -46,8 +85,8 @@ func (e *Experiment) Write(dir string) (err error) {
 	return e.write(dir, trajectories)
 }
 
-// write writes the tables into a locked folder; the table of trajectories may hold
-// some of the cells already.
+// write writes the tables into a locked folder. The table of trajectories can contain
+// some of the cells already; write adds the others and saves it.
 func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) error {
 	for _, table := range []struct {
 		name string
@@ -69,8 +108,8 @@ func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) erro
 	return trajectories.Save(e.Outcomes)
 }
 
-// Show puts a figure before those of the checks, in the place of one of the
-// same name.
+// Show adds a figure: in the place of the figure with the same name, or first if there
+// is none.
 func (e *Experiment) Show(f Figure) {
 	for i := range e.Figures {
 		if e.Figures[i].Name == f.Name {
@@ -81,8 +120,7 @@ func (e *Experiment) Show(f Figure) {
 	e.Figures = slices.Insert(e.Figures, 0, f)
 }
 
-// parameters returns the keys that differ between cells, those of the axes and
-// of the variants' settings, in the order of the key table.
+// parameters returns the keys that axes or variants set, in the order of config.Keys.
 func (e *Experiment) parameters() []config.Key {
 	used := make(map[string]bool)
 	axes := func(sweep []config.Axis) {
@@ -108,6 +146,8 @@ func (e *Experiment) parameters() []config.Key {
 	return keys
 }
 
+// identify returns the first columns of a cell's row in a table: id, variant, and the
+// values of the given keys.
 func (e *Experiment) identify(c *Cell, keys []config.Key) []string {
 	row := []string{c.ID, c.Variant}
 	for _, k := range keys {

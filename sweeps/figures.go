@@ -13,102 +13,98 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Figure is the data of one picture: what a check measured against what the
-// theory predicts. It is drawn by sweeps/report.
+// Figure is the data of one figure: measured values against predicted ones. Package
+// sweeps/report draws it.
 type Figure struct {
-	Name   string // file name without extension, unique in its experiment
-	Title  string
-	XLabel string
-	YLabel string
-	XScale AxisScale
-	YScale AxisScale
-	// Categories names the integer positions 0, 1, … of the x axis; nil where
-	// x is a number.
+	Name   string    // file name without extension, unique in its experiment
+	Title  string    // one line above the figure
+	XLabel string    // label of the x axis, with its unit
+	YLabel string    // label of the y axis, with its unit
+	XScale AxisScale // LinearAxis where Categories is given
+	YScale AxisScale // LogAxis omits values ≤ 0
+
+	// Categories holds the labels of the positions 0, 1, … of the x axis; nil where x
+	// is a number.
 	Categories []string
-	Series     []FigureSeries
+
+	Series []FigureSeries // those of one kind of mark are drawn in this order
 }
 
 // AxisScale is the scale of a figure's axis.
 type AxisScale int
 
 const (
-	LinearAxis AxisScale = iota
-	LogAxis
+	LinearAxis AxisScale = iota // linear
+	LogAxis                     // logarithmic, to base 10
 )
 
-// Mark is what a series is, and so how it is drawn.
+// spacing returns the scale on which sorted distinct values are spaced more evenly, as
+// measured by the ratio of the largest gap to the smallest. It is LinearAxis for fewer
+// than three values, or if one is ≤ 0.
+func spacing(values []float64) AxisScale {
+	if len(values) < 3 || values[0] <= 0 {
+		return LinearAxis
+	}
+	uneven := func(of func(float64) float64) float64 {
+		least, most := math.Inf(1), 0.0
+		for i, v := range values[1:] {
+			gap := of(v) - of(values[i])
+			least, most = min(least, gap), max(most, gap)
+		}
+		return most / least
+	}
+	if uneven(math.Log) < uneven(func(x float64) float64 { return x }) {
+		return LogAxis
+	}
+	return LinearAxis
+}
+
+// Mark is the kind of a series, which decides how it is drawn.
 type Mark int
 
 const (
 	Measured  Mark = iota // points with intervals
 	Predicted             // a line, or a tick at each category; Lo, Hi the margin
-	Reference             // another theory's line, for comparison, without margin
-	Spread                // a band between the 5 and 95 % quantiles of the replicas
-	Marker                // points without intervals: cells of a map, one series a class
-	Boundary              // lines of a map, a point that is not finite between two
-	Region                // closed areas of a map, a point that is not finite between two
-	Share                 // a piece of a column over a category, from Lo to Hi
+	Reference             // the line of another theory, for comparison, without margin
+	Spread                // a band between the 5 % and 95 % quantiles of the replicas
+	Marker                // points without intervals: the cells of a map, one series a class
+	Boundary              // lines of a map, separated by points that are not finite
+	Region                // closed areas of a map, separated by points that are not finite
+	Share                 // a segment of a column over a category, from Lo to Hi
 )
 
-// FigureSeries is one set of marks. Measured and predicted series with the
-// same Group belong together and share a colour.
+// FigureSeries is one set of marks of the same kind.
 type FigureSeries struct {
-	Name   string
-	Group  string
-	Mark   Mark
-	Points []FigurePoint
+	Name   string        // in the legend
+	Group  string        // measured and predicted series of the same group share a colour
+	Mark   Mark          // how the points are drawn
+	Points []FigurePoint // in the order in which lines connect them
 }
 
-// FigurePoint is one mark; Lo and Hi are NaN where there is no interval.
+// FigurePoint is one point of a series, in the units of the axes.
 type FigurePoint struct {
-	X, Y, Lo, Hi float64
+	X, Y   float64 // X is an index into Categories where the figure has them
+	Lo, Hi float64 // the ends of the interval in y; NaN without interval
 }
 
-// figures returns the pictures of an experiment: the regime map of each sweep
-// that is one, then those of the checks, one a variant where a check spans
-// several. Checks that hold the same measurement against several theories share
-// one.
-func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
-	var figures []Figure
-	for _, p := range automaticMaps(plan) {
-		if m := e.regimeMap(p); m.moves() {
-			figures = append(figures, m.Figure())
-		}
-	}
-	all := drawings(plan, verdicts)
-	names := namesOf(all)
-	for i, d := range all {
-		j := newJudgement(d.checks[0], plan.Spec.Confidence, e)
-		p, _ := pictureOf(d.checks[0])
-		f := p.draw(j, d)
-		f.Name = names[i]
-		if d.variant != "" {
-			f.Title = d.variant + ": " + f.Title
-		}
-		if refuted := d.refuted(); refuted != "" {
-			f.Title += " (" + refuted + ")"
-		}
-		figures = append(figures, f)
-	}
-	return figures
-}
+// barePoint returns a point without interval.
+func barePoint(x, y float64) FigurePoint { return FigurePoint{x, y, math.NaN(), math.NaN()} }
 
-// drawing is the checks that one picture shows, and of one variant or, where it
-// says none, of all.
-type drawing struct {
-	variant  string
+// figureSource holds the checks that one figure shows, and their cells and verdicts.
+type figureSource struct {
+	variant  string // the only variant shown; "" if all are, or the file has none
 	checks   []*config.Check
 	sets     []CellSet
 	verdicts []Verdict
 }
 
-// namesOf names pictures by what they show: the claim of their first check, the
-// variant if all cells are of one, the parameter along which is located, and the
-// prediction if all checks name the same. A name that is taken gets a number.
-func namesOf(all []*drawing) []string {
+// namesOf returns the names of figures. Each is made of the claim of its first check,
+// the variant if all cells have the same, the parameter of the search if there is one,
+// and the prediction if all checks name the same. Repeated names get a number.
+func namesOf(sources []*figureSource) []string {
 	var names []string
 	taken := make(map[string]int)
-	for _, d := range all {
+	for _, d := range sources {
 		check := d.checks[0]
 		name := check.Claim.Name
 		if variants := variantsOf(d.sets); len(variants) == 1 && variants[0] != "" {
@@ -130,27 +126,27 @@ func namesOf(all []*drawing) []string {
 	return names
 }
 
-// drawings divides the checks of a plan into pictures, in the order of the
-// first check of each.
-func drawings(plan *Plan, verdicts []Verdict) []*drawing {
-	var all []*drawing
-	families := make(map[string]*drawing)
+// figureSources divides the checks of a plan among figures, which are in the order of
+// their first checks.
+func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
+	var sources []*figureSource
+	byID := make(map[string]*figureSource)
 	for _, planned := range plan.Checks {
 		p, family := pictureOf(planned.Check)
-		across := p.spans == allVariants
 		if family == "" {
 			family = fmt.Sprint(planned.Index)
 		}
-		for _, variant := range variantsOf(planned.Sets) {
+		variants, across := variantsOf(planned.Sets), p.spans == allVariants
+		if across && len(variants) > 0 {
+			variants = []string{""}
+		}
+		for _, variant := range variants {
 			id := family + " of " + variant
-			if across {
-				id, variant = family, ""
-			}
-			d := families[id]
+			d := byID[id]
 			if d == nil {
-				d = &drawing{variant: variant}
-				families[id] = d
-				all = append(all, d)
+				d = &figureSource{variant: variant}
+				byID[id] = d
+				sources = append(sources, d)
 			}
 			if !slices.Contains(d.checks, planned.Check) {
 				d.checks = append(d.checks, planned.Check)
@@ -165,16 +161,14 @@ func drawings(plan *Plan, verdicts []Verdict) []*drawing {
 					d.verdicts = append(d.verdicts, v)
 				}
 			}
-			if across {
-				break
-			}
 		}
 	}
-	return all
+	return sources
 }
 
-// add adds the cells of a set, in the place of a part of them.
-func (d *drawing) add(set CellSet) {
+// add adds a set of cells. If there is one of the same name and variant, the larger of
+// the two is kept.
+func (d *figureSource) add(set CellSet) {
 	i := slices.IndexFunc(d.sets, func(known CellSet) bool {
 		return known.Name == set.Name && known.Cells[0].Variant == set.Cells[0].Variant
 	})
@@ -186,34 +180,38 @@ func (d *drawing) add(set CellSet) {
 	}
 }
 
-// picture says how the checks of a claim are pictured. The zero picture shows the
-// deviations of measured from predicted values.
+// picture describes the figures of the checks of a claim. The zero picture is replaced by
+// deviationPicture.
 type picture struct {
-	// family names the measurement that checks share a picture of, "" where a check
-	// has a picture of its own; nil: every check has.
+	// family returns the family of a check: checks of equal family share a figure. A
+	// check of family "" has a figure of its own; so has every check if family is nil.
 	family func(check *config.Check) string
-	spans  span
-	draw   func(j *judgement, d *drawing) Figure // j: a judgement of the first of the checks
+	spans  span // the variants that one figure shows
+	// draw returns the figure except for its name and the variant in its title; j is the
+	// judgement of the first of the checks.
+	draw func(j *judgement, d *figureSource) Figure
 }
 
-// span says which variants a picture shows.
+// span is the range of variants that one figure shows.
 type span int
 
 const (
-	oneVariant  span = iota // each has its own picture
-	allVariants             // side by side
+	oneVariant  span = iota // one figure per variant
+	allVariants             // one figure, with the variants side by side
 )
 
-// byClaim is the family of checks that make the same claim.
+// byClaim returns the family of all checks of the same claim.
 func byClaim(check *config.Check) string { return check.Claim.Name }
 
-// byParam is the family of checks that locate the same event along one parameter.
+// byParam returns the function whose family is that of all checks that locate an event
+// along the same parameter.
 func byParam(event string) func(*config.Check) string {
 	return func(check *config.Check) string { return event + " in " + check.Locate.Param }
 }
 
-// deviationPicture is the picture of claims that name none: deviations from what is
-// predicted, those of checks of single variants side by side.
+// deviationPicture shows the deviations of measured from predicted values. Checks that
+// are restricted to one variant share a figure with those of the other variants if claim,
+// prediction, expectation and kind of margin are the same.
 var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVariants, family: func(check *config.Check) string {
 	if check.Variant == "" {
 		return ""
@@ -221,8 +219,8 @@ var deviationPicture = picture{draw: (*judgement).drawDeviations, spans: allVari
 	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
 }}
 
-// pictureOf returns how a check is pictured, and its family; one without a family is
-// not pictured together with others.
+// pictureOf returns the picture of a check and its family. A check of family "" gets a
+// figure per variant.
 func pictureOf(check *config.Check) (p picture, family string) {
 	if p = logics[check.Claim].picture; p.draw == nil {
 		p = deviationPicture
@@ -236,8 +234,10 @@ func pictureOf(check *config.Check) (p picture, family string) {
 	return p, family
 }
 
-// refuted says which theories the checks claim to fail, and whether they do.
-func (d *drawing) refuted() string {
+// refuted says, for a title, which theories the checks expect to fail and whether the
+// verdicts refute them: wholly, in part (where other checks expect them to hold), or
+// not. It is "" if no theory is expected to fail.
+func (d *figureSource) refuted() string {
 	var words []string
 	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule} {
 		claimed, held, failed := 0, 0, 0
@@ -267,12 +267,12 @@ func (d *drawing) refuted() string {
 	return strings.Join(words, ", ")
 }
 
-// kindWords are the theories in words.
+// kindWords names the kinds of prediction in titles and legends.
 var kindWords = map[rom.Kind]string{
 	rom.Exact: "exact", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
 }
 
-// variantsOf lists the variants of the sets, in the order of the file.
+// variantsOf returns the distinct variants of the sets, in the order of the file.
 func variantsOf(sets []CellSet) []string {
 	var variants []string
 	for _, set := range sets {
@@ -283,10 +283,10 @@ func variantsOf(sets []CellSet) []string {
 	return variants
 }
 
-// drawDeviations shows each verdict's measured value in units its margin can
-// be seen in: as a ratio to the prediction where the margin is relative, else
-// as a difference in margins.
-func (j *judgement) drawDeviations(d *drawing) Figure {
+// drawDeviations shows the measured value of each verdict that is in scope: as
+// measured/predicted where the margin is relative, else as
+// (measured − predicted)/margin.
+func (j *judgement) drawDeviations(d *figureSource) Figure {
 	claim := j.check.Claim.Name
 	f := Figure{Title: claim + ": measured / predicted", YLabel: "measured / predicted"}
 	relative := j.check.Margin > 0
@@ -321,8 +321,8 @@ func (j *judgement) drawDeviations(d *drawing) Figure {
 	return f
 }
 
-// withoutVariant names a cell inside a picture of its own variant, its numbers
-// to four digits.
+// withoutVariant returns a cell's label without the leading variant, and with numbers of
+// five or more decimals rounded to four digits.
 func withoutVariant(label, variant string) string {
 	return longNumber.ReplaceAllStringFunc(strings.TrimSpace(strings.TrimPrefix(label, variant)), func(text string) string {
 		x, err := strconv.ParseFloat(text, 64)
@@ -333,4 +333,5 @@ func withoutVariant(label, variant string) string {
 	})
 }
 
+// longNumber matches the numbers of a label that withoutVariant rounds.
 var longNumber = regexp.MustCompile(`[0-9]+\.[0-9]{5,}`)

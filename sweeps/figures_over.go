@@ -11,43 +11,61 @@ import (
 	"grposim/sweeps/store"
 )
 
-// overPicture is a number of each cell, with what the theories say of it: the
-// full theory first.
+// overPicture describes a figure that shows one number per cell over a swept parameter,
+// with a line per theory.
 type overPicture struct {
 	title    string
-	label    string // %s: the located parameter
-	ratio    string // the same as a multiple of the second theory, "" where it is drawn as it is
+	label    string // of the y axis; %s stands for the located parameter
+	ratio    string // of the y axis if values are divided by the second theory's; "": they are not
 	find     func(j *judgement, c *Cell, o *store.Outcome) finding
-	theories []theoryLine
+	theories []theoryLine // the first is drawn as the prediction, the others for comparison
 }
 
+// theoryLine is a theory and its name in the legend.
 type theoryLine struct {
-	kind rom.Kind // "" the full theory
+	kind rom.Kind // "" is the claim's default prediction
 	name string
 }
 
-// Onsets span decades in 1 − μ, over which nobody sees the few per cent by which
-// ζ = 1 misses them: they are drawn in multiples of it.
+// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
+// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
 var (
-	thresholdPicture = overPicture{"Stability threshold", "%s at the threshold", "", findThreshold, []theoryLine{
-		{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
-	}}
-	onsetPicture = overPicture{"Onset of oscillation", "%s at the onset", "onset in %s / that of ζ = 1", findOnset, []theoryLine{
-		{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
-	}}
-	relaxationPicture = overPicture{"Relaxation rate, negative where a deviation grows", "relaxation rate per step", "", findRelaxation, []theoryLine{
-		{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"},
-	}}
-	dampingPicture = overPicture{"Damping ratio", "damping ratio ζ", "", findDamping, []theoryLine{
-		{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"},
-	}}
+	thresholdPicture = overPicture{
+		title: "Stability threshold",
+		label: "%s at the threshold",
+		find:  findThreshold,
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+		},
+	}
+	onsetPicture = overPicture{
+		title: "Onset of oscillation",
+		label: "%s at the onset",
+		ratio: "onset in %s / that of ζ = 1",
+		find:  findOnset,
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
+		},
+	}
+	relaxationPicture = overPicture{
+		title:    "Relaxation rate, negative where a deviation grows",
+		label:    "relaxation rate per step",
+		find:     findRelaxation,
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
+	}
+	dampingPicture = overPicture{
+		title:    "Damping ratio",
+		label:    "damping ratio ζ",
+		find:     findDamping,
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}},
+	}
 )
 
-// drawOver shows a number of the cells over the first parameter that they vary
-// while all others stay, one group for each setting of those; where there is no
-// such parameter the cells stand side by side.
-func drawOver(picture overPicture) func(*judgement, *drawing) Figure {
-	return func(j *judgement, d *drawing) Figure { return j.drawOver(d.sets, picture) }
+// drawOver returns a function that draws one number per cell over the parameter that
+// abscissa finds, with a group for each setting of the other swept parameters. If there
+// is no such parameter the cells are categories side by side.
+func drawOver(picture overPicture) func(*judgement, *figureSource) Figure {
+	return func(j *judgement, d *figureSource) Figure { return j.drawOver(d.sets, picture) }
 }
 
 func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
@@ -97,7 +115,6 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		}
 		members[group] = append(members[group], i)
 	}
-	nan := math.NaN()
 	for _, group := range groups {
 		series := []FigureSeries{{Name: found, Group: group, Mark: Measured}}
 		for i, theory := range picture.theories {
@@ -116,7 +133,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 			v := values[i]
 			series[0].Points = append(series[0].Points, FigurePoint{x, v.measured, v.lo, v.hi})
 			for n, p := range v.predicted {
-				series[1+n].Points = append(series[1+n].Points, FigurePoint{x, p, nan, nan})
+				series[1+n].Points = append(series[1+n].Points, barePoint(x, p))
 			}
 		}
 		for _, s := range series {
@@ -127,15 +144,17 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	return f
 }
 
-// overValue is a cell's number and what each theory says, NaN where it says
-// nothing.
+// overValue holds a cell's measured number, its interval, and the prediction of each
+// theory: NaN where the theory does not apply or predicts no event.
 type overValue struct {
 	measured, lo, hi float64
 	predicted        []float64
 }
 
+// overValues holds one value per cell.
 type overValues []overValue
 
+// valuesOf finds the number of each cell and the predictions of the picture's theories.
 func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
 	var values overValues
 	for _, c := range cells {
@@ -155,8 +174,8 @@ func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
 	return values
 }
 
-// divide makes multiples of what the second theory says out of the values,
-// unless it says nothing of some of them.
+// divide divides the values of each cell by the second theory's prediction and returns
+// true, unless that is NaN or not positive for some cell: then it changes nothing.
 func (values overValues) divide() bool {
 	if slices.ContainsFunc(values, func(v overValue) bool { return !(v.predicted[1] > 0) }) {
 		return false
@@ -172,8 +191,9 @@ func (values overValues) divide() bool {
 	return true
 }
 
-// abscissa finds the first numeric parameter of the axes over which cells that
-// are alike in all others make a line.
+// abscissa returns the key of the first swept numeric parameter over which the cells form
+// lines: it is finite, cells with equal other parameters differ in it, and at least two
+// cells are on one line.
 func abscissa(cells []*Cell) (param string, found bool) {
 	for _, a := range cells[0].Axes {
 		k, _ := config.LookupKey(a.Param)
@@ -199,8 +219,8 @@ func abscissa(cells []*Cell) (param string, found bool) {
 	return "", false
 }
 
-// abscissaValue is where a cell stands: at its value, with momentum at 1 − μ,
-// which rates and thresholds go with.
+// abscissaValue returns the x coordinate of a cell: the value of the parameter, or 1 − μ
+// for momentum μ, because rates and thresholds scale with it; NaN if param is "".
 func abscissaValue(param string, c *Cell) float64 {
 	k, known := config.LookupKey(param)
 	switch {

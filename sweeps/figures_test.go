@@ -13,7 +13,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// pictured makes the pictures of the claims that have one of their own.
+// pictured is a configuration whose checks use every kind of figure over a parameter, and
+// shared figures.
 const pictured = `
 name: pictured
 seed: 5
@@ -54,12 +55,12 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	want := []struct{ name, title string }{
-		// Three checks of one measurement share a picture, whose title says what is refuted.
+		// Three checks of one measurement share a figure, whose title says what is refuted.
 		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
 		{"oscillation-onset-tied-learning-rate", "tied: Onset of oscillation, located in learning rate η"},
 		{"relaxation-far", "far: Relaxation rate, negative where a deviation grows"},
 		{"saturation-fit-far", "far: A free exponential fitted to the mean reward"},
-		{"fixed-point", "fixed-point: measured / predicted"}, // of both variants
+		{"fixed-point", "fixed-point: measured / predicted"}, // both variants in one figure
 		{"trajectory-further-leading-order", "further: Mean reward against the reduced-order model (leading order refuted)"},
 		{"recurrence-orbit", "orbit: Logit gap from refresh to refresh"},
 	}
@@ -77,7 +78,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 
-	// The picture has the verdicts' own numbers: measured and predicted.
+	// The figure shows the measured and predicted numbers of the verdicts.
 	threshold := named["stability-threshold-grid-learning-rate"]
 	shows := func(mark Mark, name string, y float64) bool {
 		return slices.ContainsFunc(threshold.Series, func(s FigureSeries) bool {
@@ -93,23 +94,23 @@ func TestFigures(t *testing.T) {
 			mark, name = Reference, "paper’s rule ηλK = 1 − μ"
 		}
 		if !shows(Measured, "located", float64(v.Measured)) || !shows(mark, name, float64(v.Predicted)) {
-			t.Errorf("%s, %s: %g against %g is not in the picture", v.Label, v.PredictionKind, float64(v.Measured), float64(v.Predicted))
+			t.Errorf("%s, %s: the figure lacks measured %g or predicted %g", v.Label, v.PredictionKind, float64(v.Measured), float64(v.Predicted))
 		}
 	}
 	if threshold.XLabel != "refresh interval K, optimizer steps" || threshold.XScale != LogAxis || threshold.YScale != LogAxis || threshold.Categories != nil {
 		t.Errorf("axes %q, %v, %v, %q", threshold.XLabel, threshold.XScale, threshold.YScale, threshold.Categories)
 	}
 	if onset := named["oscillation-onset-tied-learning-rate"]; len(onset.Categories) != 2 {
-		t.Errorf("parameters that go together stand side by side: got %q", onset.Categories)
+		t.Errorf("parameters zipped in one axis: categories %q, want one per cell", onset.Categories)
 	}
 	if both := named["fixed-point"]; !slices.Equal(both.Categories, []string{"far", "further"}) {
 		t.Errorf("categories %q", both.Categories)
 	}
 }
 
-// A refutation that the run does not bear out is not called one.
+// A title does not call a theory refuted if some check that expects it to fail disagrees.
 func TestFigureOfAFailedRefutation(t *testing.T) {
-	d := drawing{verdicts: []Verdict{
+	d := figureSource{verdicts: []Verdict{
 		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Agree},
 		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Disagree},
 		{PredictionKind: "leading-order", Expect: config.Fails, Verdict: Agree},
@@ -121,7 +122,8 @@ func TestFigureOfAFailedRefutation(t *testing.T) {
 	}
 }
 
-// An exponential is found again from its rate, whatever steps are recorded.
+// exponentialAt recovers end value and amplitude of an exponential of known rate, for any
+// recorded steps.
 func TestExponentialAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64Range(-2, 2).Draw(t, "a"), rapid.Float64Range(0.1, 2).Draw(t, "b")
@@ -154,8 +156,8 @@ func TestShortNumbers(t *testing.T) {
 	}
 }
 
-// The shares of a cell are pieces of one column, from 0 to 1, by either set of
-// diagnostics.
+// The shares of failure modes of a cell form one column from 0 to 1 for each of the two
+// sets of diagnostics.
 func TestFigureOfModes(t *testing.T) {
 	c := &Cell{ID: "a"}
 	o := &store.Outcome{ID: "a", Estimates: []store.NamedEstimate{
@@ -163,7 +165,7 @@ func TestFigureOfModes(t *testing.T) {
 		{Name: "paper_named_none", Mean: 1}, {Name: "paper_named_reward-hacking"},
 	}}
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(map[string]*store.Outcome{"a": o}))
-	f := j.drawModes(&drawing{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
+	f := j.drawModes(&figureSource{sets: []CellSet{{Label: "hacking", Cells: []*Cell{c}}}})
 	if len(f.Categories) != 2 || len(f.Series) != 5 {
 		t.Fatalf("%q, %d series", f.Categories, len(f.Series))
 	}

@@ -8,22 +8,24 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Forecast is what a dry run says of a sweep.
+// Forecast estimates the cost of a sweep; `grposim sweep --dry-run` prints it.
 type Forecast struct {
-	Cells        int     `json:"cells"`
-	ReplicaSteps float64 `json:"replica_steps"`
-	Seconds      float64 `json:"seconds"`
-	Bytes        int64   `json:"bytes"`
+	Cells        int     `json:"cells"`         // number of cells in the plan
+	ReplicaSteps float64 `json:"replica_steps"` // work of all cells, in steps of one replica
+	Seconds      float64 `json:"seconds"`       // wall time with the given workers; 0 if no cell can be simulated
+	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
 }
 
-// The size of the sample that a forecast is scaled up from.
+// The size of the sample from which a forecast is extrapolated.
 const (
-	forecastCells = 8       // spread evenly over the sweep
-	forecastSteps = 200_000 // replica-steps of each
+	forecastCells = 8       // at least, spread evenly over the sweep; all, if it has fewer
+	forecastSteps = 200_000 // replica-steps of each, at most
 )
 
-// NewForecast estimates the work of a plan by running a short piece of some of
-// its cells here and now; the estimate is as good as the machine is quiet.
+// NewForecast estimates the cost of a plan with the given number of workers, at least
+// 1. It simulates shortened runs of some of the cells, one at a time, and scales their
+// duration and size up. Other load on the machine while it measures makes the forecast
+// too long. Its error is that of the simulation, or the context's.
 func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
 	f := &Forecast{Cells: len(plan.Cells)}
 	for i := range plan.Cells {
@@ -43,8 +45,8 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 		run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
 		c.Settings.Run = *run
 		located := c.Sim.Location != nil
-		// A step of what is measured besides the run, or in its place, is a step:
-		// the run alone tells how long one takes.
+		// A step of a probe or a search takes as long as a step of the run, so the run
+		// alone is timed.
 		c.Sim.Stiffness, c.Sim.Relaxation, c.Sim.Location, c.Sim.Fits, c.Sim.Traces = nil, nil, nil, nil, 0
 		began := time.Now()
 		err := sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
@@ -64,7 +66,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 	}
 	if cells > 0 {
 		f.Seconds = seconds / sampled * f.ReplicaSteps / float64(workers)
-		// Tables repeat the journal in other forms: the trajectories once more.
+		// Twice: the tables contain the trajectories of the journal once more.
 		f.Bytes = int64(2 * bytes / float64(cells) * float64(len(plan.Cells)))
 	}
 	return f, nil

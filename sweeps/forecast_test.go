@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A located cell is forecast by what its search takes, without searching, and
-// by what it stores, which is no trajectory.
+// The forecast of a cell with a search counts the steps of the search without
+// searching, and no bytes for a trajectory, which such a cell does not store.
 func TestForecastOfALocatedCell(t *testing.T) {
 	const text = `
 name: forecast

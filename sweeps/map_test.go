@@ -11,8 +11,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// regimes is a grid over learning rate and refresh interval, from far away, at
-// G = ∞.
+// regimes is a grid over learning rate and refresh interval at G = ∞, started far from
+// the fixed point.
 const regimes = `
 name: regimes
 seed: 3
@@ -50,8 +50,8 @@ func TestRegimeMap(t *testing.T) {
 	})
 }
 
-// The curves of a map over η and K are steps, and each stands where the closed
-// form of docs/theory.md §4 or §5 has it: between K ± ½ at its value for K.
+// The boundaries of a map over η and K are steps: between K − ½ and K + ½ each is at the η
+// of its closed form (docs/theory.md §4 and §5) for K.
 func checkCurves(t *testing.T, e *Experiment) {
 	const lambda, mu = 0.1586848975, 0.5 // the reference bandit without scale
 	closed := map[string]func(k int) float64{
@@ -92,9 +92,9 @@ func checkCurves(t *testing.T, e *Experiment) {
 	}
 }
 
-// A window of instability is shown as one: with the importance ratio and the KL
-// at the snapshot, μ = 0.9 and ηλ = 0.62, of K = 1 … 12 only 4 is unstable
-// (docs/theory.md §5).
+// A window of instability is mapped as one: with the importance ratio, the KL at the
+// snapshot, μ = 0.9 and ηλ = 0.62, only K = 4 of K = 1 … 12 is unstable (docs/theory.md
+// §5).
 func TestMapWindow(t *testing.T) {
 	e, _ := runSweep(t, `
 name: window
@@ -129,21 +129,20 @@ sweep:
 	}
 }
 
-// What cells do and what the linear dynamics says of them belong together: far
-// enough from the boundaries there is no monotone cell that oscillates, and what
-// rings on is unstable.
+// Far enough from the boundaries the classes of cells agree with the linear dynamics:
+// cells below the onset are monotone, and the unstable ones do not settle.
 func checkClasses(t *testing.T, e *Experiment) {
 	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
 	if len(m.points) != 36 {
 		t.Fatalf("%d cells", len(m.points))
 	}
 	for _, p := range m.points {
-		rest := p.class == Monotone || p.class == Overshooting || p.class == Oscillatory
-		if (p.radius > 1.05 && rest) || (p.radius < 0.95 && !rest) {
+		settles := p.class == Monotone || p.class == Overshooting || p.class == Oscillatory
+		if (p.radius > 1.05 && settles) || (p.radius < 0.95 && !settles) {
 			t.Errorf("η = %g, K = %g: %s at radius %g", p.x, p.y, p.class, p.radius)
 		}
 		if p.rate < 0.9*p.onset && p.class != Monotone {
-			t.Errorf("η = %g, K = %g: %s at %g of the onset", p.x, p.y, p.class, p.rate/p.onset)
+			t.Errorf("η = %g, K = %g: %s at %g times the onset", p.x, p.y, p.class, p.rate/p.onset)
 		}
 	}
 	total := 0
@@ -158,8 +157,8 @@ func checkClasses(t *testing.T, e *Experiment) {
 	}
 }
 
-// A row of the table is a cell or a point of a curve, and has all of the one and
-// nothing of the other.
+// Every row of the table is a cell or a point of a boundary: it has all columns of its
+// kind and none of the other.
 func checkMapCSV(t *testing.T, e *Experiment) {
 	maps := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)
 	data, err := MapCSV(maps)
@@ -206,9 +205,9 @@ func TestMapScales(t *testing.T) {
 	}{
 		{[]float64{1, 2, 3, 4, 5}, LinearAxis},
 		{[]float64{1, 2, 4, 8, 16}, LogAxis},
-		{[]float64{1, 2, 3, 4, 6, 8, 11, 16}, LogAxis}, // whole numbers, logarithmically spaced
+		{[]float64{1, 2, 3, 4, 6, 8, 11, 16}, LogAxis}, // integers, logarithmically spaced
 		{[]float64{0.01, 0.03, 0.1, 0.3, 1}, LogAxis},
-		{[]float64{0, 1, 10, 100}, LinearAxis}, // 0 has no place on a logarithmic axis
+		{[]float64{0, 1, 10, 100}, LinearAxis}, // a logarithmic axis has no 0
 		{[]float64{0, 0.5, 0.9, 0.99}, LinearAxis},
 		{[]float64{1, 100}, LinearAxis},
 	} {
@@ -217,11 +216,11 @@ func TestMapScales(t *testing.T) {
 		}
 	}
 	k, _ := config.LookupKey(config.LagIntervalKey)
-	if s := newScale(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
-		t.Errorf("whole numbers: %+v", s)
+	if s := newNodes(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
+		t.Errorf("few integers: %+v", s)
 	}
-	if s := newScale(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
-		t.Errorf("many whole numbers: %+v", s)
+	if s := newNodes(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
+		t.Errorf("many integers: %+v", s)
 	}
 }
 
@@ -249,7 +248,7 @@ func TestMapView(t *testing.T) {
 		{"no condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
 		{"a bad value", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval=few"}, `--where: lag.interval: got "few", want an integer ≥ 0`},
 		{"an unknown condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.intervall=1"}, `--where: got the unknown key "lag.intervall", want a key of the configuration, did you mean "lag.interval"?`},
-		{"chosen to nothing", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"no cell chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
 	} {
 		view, err := NewMapView(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.x, c.y, c.where)
 		switch {
@@ -267,8 +266,8 @@ func TestMapView(t *testing.T) {
 	}
 }
 
-// A sweep of exactly two numbers shows its map by itself, one a variant, where
-// its cells move at all.
+// A sweep over exactly two numeric parameters gets a map without being asked, one a
+// variant, unless all its cells stay at rest.
 func TestAutomaticMaps(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a grid", regimes, "·"},

@@ -1,6 +1,10 @@
 package sweeps
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"slices"
 
 	"grposim/rom"
@@ -8,18 +12,18 @@ import (
 	"grposim/sweeps/config"
 )
 
-// measures is what the checks of a cell measure besides its run. It is part of
-// the cell's id: what is measured decides what is stored.
+// measures lists what the checks of one cell measure in addition to its run. It is part
+// of the cell's id, because it decides what is stored.
 type measures struct {
-	stiffness *config.Check // whose displacement and draws
-	offset    float64
-	location  *config.Check // whose displacement and locate
-	fits      []sim.CurveFit
-	modes     bool // the failure mode of every replica
+	stiffness *config.Check  // gives the displacement and the draws of the stiffness probes; nil: no probes
+	offset    float64        // of the logits in relaxation pairs; 0: no pairs
+	location  *config.Check  // gives the search for an event, and its displacement; nil: no search
+	fits      []sim.CurveFit // fits of the mean reward, sorted
+	modes     bool           // whether the failure mode of every replica is determined
 }
 
-// add adds what a check measures. That the checks of one cell measure the same
-// is seen to when the file is loaded (sharing.go).
+// add adds what a check measures. config.Load has made sure that all checks of one cell
+// agree on how it is measured.
 func (m *measures) add(check *config.Check) {
 	if check.Displacement > 0 {
 		m.stiffness = check
@@ -37,11 +41,13 @@ func (m *measures) add(check *config.Check) {
 	m.modes = m.modes || check.Claim.Diagnosed
 }
 
-// atRest reports whether something is measured about the fixed point.
-func (m *measures) atRest() bool { return m.stiffness != nil || m.offset > 0 || m.location != nil }
+// atFixedPoint reports whether something is measured at or about the fixed point.
+func (m *measures) atFixedPoint() bool {
+	return m.stiffness != nil || m.offset > 0 || m.location != nil
+}
 
-// identify adds to what a cell's id is made of.
-func (m *measures) identify(content map[string]any) {
+// addTo adds the measures to the content of which a cell's id is the hash.
+func (m *measures) addTo(content map[string]any) {
 	if s := m.stiffness; s != nil {
 		content["stiffness"] = map[string]any{"displacement": s.Displacement, "draws": s.Draws}
 	}
@@ -60,7 +66,8 @@ func (m *measures) identify(content map[string]any) {
 	}
 }
 
-// place puts what is measured about the fixed point into a cell.
+// place adds the probes about a fixed point, given by its logits, to the simulator's
+// input.
 func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	e := config.RoundAll(direction(len(point), c.Seed))
 	if m.stiffness != nil {
@@ -83,8 +90,45 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 	}
 }
 
-// stiffnessProbes plans the measurement of the stiffest mode, whole and in its
-// fresh and stale parts, and with more than two arms of the slowest.
+// displace returns logits + x·e, with e = direction(len(logits), seed).
+func displace(logits []float64, x float64, seed uint64) []float64 {
+	moved := append([]float64(nil), logits...)
+	if x == 0 {
+		return moved
+	}
+	for a, e := range direction(len(logits), seed) {
+		moved[a] += x * e
+	}
+	return moved
+}
+
+// direction returns the direction e in which logits are moved off a fixed point, with
+// Σ_a e_a = 0. For two arms it is (½, −½): an offset x changes the logit gap by x. For
+// more it is generic, drawn from the seed, with max_a |e_a| = 1.
+func direction(arms int, seed uint64) []float64 {
+	if arms == 2 {
+		return []float64{0.5, -0.5}
+	}
+	e := make([]float64, arms)
+	mean := 0.0
+	for a := range e {
+		digest := sha256.Sum256(fmt.Appendf(nil, "grposim direction 1\n%d\n%d\n", seed, a))
+		e[a] = float64(binary.BigEndian.Uint64(digest[:8])) / (1 << 63)
+		mean += e[a] / float64(len(e))
+	}
+	largest := 0.0
+	for a := range e {
+		e[a] -= mean
+		largest = max(largest, math.Abs(e[a]))
+	}
+	for a := range e {
+		e[a] /= largest
+	}
+	return e
+}
+
+// stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and
+// of its fresh and stale parts, and with more than two arms of the slowest mode.
 func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []sim.StiffnessProbe {
 	modes := rom.Modes(rom.StiffnessAt(params, point))
 	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
@@ -106,8 +150,8 @@ func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []
 	return probes
 }
 
-// matrixProbes plans the measurement of every entry −∂g_a/∂θ_b of both
-// stiffness matrices.
+// matrixProbes returns the probes of every entry −∂g_a/∂θ_b of the fresh and of the
+// stale stiffness matrix.
 func matrixProbes(point []float64, check *config.Check) []sim.StiffnessProbe {
 	unit := func(a int) []float64 {
 		e := make([]float64, len(point))

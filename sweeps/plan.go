@@ -2,11 +2,8 @@ package sweeps
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"math"
 	"strings"
 
 	"grposim/grpo"
@@ -16,41 +13,45 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Plan is a Spec resolved into numbers: what to simulate, and what to judge.
+// Plan is a configuration resolved into numbers: the cells to simulate, and the checks
+// that judge them.
 type Plan struct {
-	Spec     *config.Spec
-	Cells    []Cell
-	Checks   []PlannedCheck
-	Verdicts int // how many the checks will make; confidence is shared among them
+	Spec   *config.Spec   // the configuration, with all defaults filled in
+	Cells  []Cell         // in the order of Spec.Points; cells of two variants can share an id
+	Checks []PlannedCheck // in the order of the file
+
+	// Verdicts is the number of verdicts that all checks make together. The error
+	// probability 1 − Spec.Confidence is divided among them (Bonferroni).
+	Verdicts int
 }
 
 // Cell is one point of the sweep.
 type Cell struct {
-	ID       string // sha256 of what decides its measurements
-	Variant  string
-	Axes     []config.Assignment
-	Settings config.Settings
-	Status   store.CellStatus
-	Sim      sim.Cell // empty where Status is NoFixedPoint
+	ID       string              // sha256, in hexadecimal, of everything that decides its measurements
+	Variant  string              // name of its variant; "" in a file without variants
+	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
+	Settings config.Settings     // all its settings; cells share their slices: never write into them
+	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
+	Sim      sim.Cell            // the simulator's input; zero if Status is NoFixedPoint
 }
 
-// PlannedCheck is a check with the cells it judges: one set of cells a
-// verdict, or a few verdicts, each.
+// PlannedCheck is a check with the sets of cells that it judges, with one verdict or
+// more a set.
 type PlannedCheck struct {
-	Index int
-	Check *config.Check
-	Sets  []CellSet
+	Index int           // of the check in Spec.Checks
+	Check *config.Check // the check itself
+	Sets  []CellSet     // in the order of the sweep
 }
 
-// CellSet is the cells that one judgement takes together: a single one, or
-// those that differ only in the check's `over`.
+// CellSet is a set of cells that are judged together: a single cell, or the cells that
+// differ only in the check's `over`.
 type CellSet struct {
-	Name  string // the verdict's `cell`; of a single cell its id
-	Label string // the same for people
-	Cells []*Cell
+	Name  string  // the `cell` of its verdicts: the id of a single cell, else `over` and the other swept keys
+	Label string  // a short name for people, of the variant and the swept keys; it can be ""
+	Cells []*Cell // at least one, in the order of the sweep
 }
 
-// NewPlan expands a checked Spec.
+// NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
 	plan := &Plan{Spec: spec}
 	points := spec.Points()
@@ -85,7 +86,7 @@ func NewPlan(spec *config.Spec) *Plan {
 	}
 	for _, planned := range plan.Checks {
 		for i := range planned.Sets {
-			if set := &planned.Sets[i]; set.Name == "" { // its id was not known before its probes were
+			if set := &planned.Sets[i]; set.Name == "" { // a single cell, whose id is known now
 				set.Name = set.Cells[0].ID
 			}
 		}
@@ -93,8 +94,8 @@ func NewPlan(spec *config.Spec) *Plan {
 	return plan
 }
 
-// resolve names the cell and turns its start, and what its checks measure, into
-// numbers.
+// resolve sets the cell's id, its status, and the simulator's input: the start, and what
+// the checks measure, as numbers.
 func (c *Cell) resolve(seed uint64, m *measures) {
 	c.ID = cellID(seed, &c.Settings, m)
 	s := &c.Settings
@@ -107,7 +108,7 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 	if m.modes {
 		c.Sim.Traces = s.Run.Replicas
 	}
-	if s.Policy.Init.Kind == config.AtLogits && !m.atRest() {
+	if s.Policy.Init.Kind == config.AtLogits && !m.atFixedPoint() {
 		return
 	}
 	params := Params(s, rom.Unit)
@@ -124,11 +125,11 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 	}
 }
 
-// cellID returns the sha256 of the canonical JSON of everything that decides
-// what a cell measures; margins and prose do not.
+// cellID returns the sha256, in hexadecimal, of the canonical JSON of everything that
+// decides what a cell measures. Margins and prose are not part of it.
 func cellID(seed uint64, s *config.Settings, m *measures) string {
 	content := map[string]any{"seed": seed, "settings": json.RawMessage(config.Canonical(*s))}
-	m.identify(content)
+	m.addTo(content)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {
 		panic(err) // settings are finite numbers and plain strings
@@ -137,46 +138,12 @@ func cellID(seed uint64, s *config.Settings, m *measures) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// displace moves a fixed point by x in its direction.
-func displace(logits []float64, x float64, seed uint64) []float64 {
-	moved := append([]float64(nil), logits...)
-	if x == 0 {
-		return moved
-	}
-	for a, e := range direction(len(logits), seed) {
-		moved[a] += x * e
-	}
-	return moved
-}
-
-// direction returns the direction of an offset x: of two arms the one along
-// which z moves by x; of more a generic one drawn from the seed, centred, its
-// largest |entry| 1.
-func direction(arms int, seed uint64) []float64 {
-	if arms == 2 {
-		return []float64{0.5, -0.5}
-	}
-	e := make([]float64, arms)
-	mean := 0.0
-	for a := range e {
-		digest := sha256.Sum256(fmt.Appendf(nil, "grposim direction 1\n%d\n%d\n", seed, a))
-		e[a] = float64(binary.BigEndian.Uint64(digest[:8])) / (1 << 63)
-		mean += e[a] / float64(len(e))
-	}
-	largest := 0.0
-	for a := range e {
-		e[a] -= mean
-		largest = max(largest, math.Abs(e[a]))
-	}
-	for a := range e {
-		e[a] /= largest
-	}
-	return e
-}
-
-// Label names the cell for people: its variant and the last words of its axes.
+// Label returns a short name of the cell for people: its variant and its values of the
+// swept keys, as in "fast η=0.1 K=4". It is "" for the only cell of a file.
 func (c *Cell) Label() string { return label(c.Variant, c.Axes, "") }
 
+// label joins a variant and the values of the swept keys, except those of `run` and the
+// key without ("" excludes no other).
 func label(variant string, axes []config.Assignment, without string) string {
 	var parts []string
 	if variant != "" {
@@ -190,7 +157,8 @@ func label(variant string, axes []config.Assignment, without string) string {
 	return strings.Join(parts, " ")
 }
 
-// Work is the work of simulating a cell, in steps of one replica.
+// Work returns the work of simulating the cell in steps of one replica, its probes and
+// the expected steps of its search included; 0 for a cell without a fixed point.
 func (c *Cell) Work() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
@@ -213,8 +181,8 @@ func (c *Cell) Work() float64 {
 	return work
 }
 
-// ids lists the ids of the cells in order, one that several cells share more than
-// once.
+// ids returns the id of every cell, in order; an id that several cells share occurs more
+// than once.
 func (p *Plan) ids() []string {
 	ids := make([]string, len(p.Cells))
 	for i := range p.Cells {

@@ -10,38 +10,40 @@ import (
 	"grposim/sweeps/store"
 )
 
-// simulateInOrder runs cells. It calls heard with each as it is finished, and pass
-// with their outcomes nearly in order: see queue. All calls come from one goroutine.
-// When ctx is done, what is finished is passed on all the same.
-func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func(*Cell), pass func(*store.Outcome) error) error {
+// simulateInOrder simulates cells with the given number of workers, at least 1. It
+// calls finished with each cell as it finishes, and emit with their outcomes nearly
+// in the order of cells: see queue. All calls come from one goroutine. When ctx is
+// done, the outcomes of the finished cells are still emitted, and the context's error
+// is returned. An error of emit stops the simulation and is returned.
+func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished func(*Cell), emit func(*store.Outcome) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	type finished struct {
+	type result struct {
 		index   int
 		outcome *store.Outcome
 	}
-	arrivals, clock := make(chan finished), time.NewTicker(longestWait)
+	results, clock := make(chan result), time.NewTicker(longestWait)
 	defer clock.Stop()
 	var err error
 	go func() {
-		defer close(arrivals)
+		defer close(results)
 		err = simulate(ctx, cells, workers, func(index int, o *store.Outcome) error {
-			arrivals <- finished{index, o}
+			results <- result{index, o}
 			return nil
 		})
 	}()
-	q := newQueue(len(cells), pass)
+	q := newQueue(len(cells), emit)
 	for {
 		select {
-		case f, running := <-arrivals:
+		case r, running := <-results:
 			if !running {
 				if failure := q.end(); !errors.Is(err, failure) {
 					err = errors.Join(err, failure)
 				}
 				return err
 			}
-			heard(cells[f.index])
-			q.add(f.index, f.outcome, time.Now())
+			finished(cells[r.index])
+			q.add(r.index, r.outcome, time.Now())
 		case now := <-clock.C:
 			q.tick(now)
 		}
@@ -51,39 +53,39 @@ func simulateInOrder(ctx context.Context, cells []*Cell, workers int, heard func
 	}
 }
 
-// queue puts the outcomes of a running sweep in order: one that is finished before
-// its turn waits, so that the journal need not be written again in order at the
-// end. Few wait, and none for more than two seconds: what waits is lost if the
-// program is.
+// queue emits the outcomes of a running sweep nearly in the order of its cells: an
+// outcome that finishes before its predecessors is held back, so that the journal
+// rarely has to be sorted at the end. Queued outcomes are lost in a crash; so at most
+// mostWaiting are held back, and none for more than two seconds.
 type queue struct {
 	finished []bool // by index
-	next     int    // index: those before it are finished
-	waiting  map[int]arrival
-	pass     func(*store.Outcome) error // takes them
-	failure  error                      // of pass: nothing is passed on after it
+	next     int    // the smallest index that is not finished
+	waiting  map[int]queued
+	emit     func(*store.Outcome) error
+	failure  error // the first error of emit; nothing is emitted after it
 }
 
-// arrival is an outcome and when it was finished.
-type arrival struct {
+// queued is an outcome that is held back, and the time at which it finished.
+type queued struct {
 	outcome *store.Outcome
 	at      time.Time
 }
 
 const (
-	mostWaiting = 16
-	longestWait = time.Second // after which the next tick of as long a clock passes it on
+	mostWaiting = 16          // with more, all queued outcomes are emitted
+	longestWait = time.Second // after which the next tick of the clock, of this period, emits all
 )
 
-// newQueue returns the queue of so many outcomes.
-func newQueue(count int, pass func(*store.Outcome) error) *queue {
-	return &queue{finished: make([]bool, count), waiting: make(map[int]arrival), pass: pass}
+// newQueue returns an empty queue for count outcomes with the indices 0 … count−1.
+func newQueue(count int, emit func(*store.Outcome) error) *queue {
+	return &queue{finished: make([]bool, count), waiting: make(map[int]queued), emit: emit}
 }
 
-// add takes the outcome of the given index, and passes it on with those that
-// waited for it.
+// add adds the outcome of the given index and emits all whose predecessors are
+// finished.
 func (q *queue) add(index int, o *store.Outcome, now time.Time) {
 	q.finished[index] = true
-	q.waiting[index] = arrival{o, now}
+	q.waiting[index] = queued{o, now}
 	for q.next < len(q.finished) && q.finished[q.next] {
 		q.next++
 	}
@@ -91,32 +93,32 @@ func (q *queue) add(index int, o *store.Outcome, now time.Time) {
 	if len(q.waiting) > mostWaiting {
 		limit = len(q.finished)
 	}
-	q.passBefore(limit)
+	q.emitBefore(limit)
 }
 
-// tick passes everything on if something has waited too long.
+// tick emits all queued outcomes if one of them has waited for longestWait.
 func (q *queue) tick(now time.Time) {
-	for _, a := range q.waiting {
-		if now.Sub(a.at) >= longestWait {
-			q.passBefore(len(q.finished))
+	for _, w := range q.waiting {
+		if now.Sub(w.at) >= longestWait {
+			q.emitBefore(len(q.finished))
 			return
 		}
 	}
 }
 
-// end passes on all that wait. It returns the first error there was.
+// end emits all queued outcomes and returns the first error of emit.
 func (q *queue) end() error {
-	q.passBefore(len(q.finished))
+	q.emitBefore(len(q.finished))
 	return q.failure
 }
 
-// passBefore passes on those that wait with an index below a limit, in order.
-func (q *queue) passBefore(limit int) {
+// emitBefore emits the queued outcomes with an index below limit, in order.
+func (q *queue) emitBefore(limit int) {
 	for _, index := range slices.Sorted(maps.Keys(q.waiting)) {
 		if index >= limit || q.failure != nil {
 			return
 		}
-		q.failure = q.pass(q.waiting[index].outcome)
+		q.failure = q.emit(q.waiting[index].outcome)
 		delete(q.waiting, index)
 	}
 }

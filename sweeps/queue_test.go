@@ -12,8 +12,9 @@ import (
 	"grposim/sweeps/store"
 )
 
-// passed returns a queue of so many outcomes, and the ids it has passed on so far.
-func passed(count int) (*queue, *[]string) {
+// recordingQueue returns a queue for count outcomes, and the ids that it has emitted
+// so far.
+func recordingQueue(count int) (*queue, *[]string) {
 	ids := new([]string)
 	return newQueue(count, func(o *store.Outcome) error {
 		*ids = append(*ids, o.ID)
@@ -21,32 +22,35 @@ func passed(count int) (*queue, *[]string) {
 	}), ids
 }
 
+// numbered returns an outcome with a three-digit id.
 func numbered(i int) *store.Outcome { return &store.Outcome{ID: fmt.Sprintf("%03d", i)} }
 
-// Outcomes that come nearly in order leave in order, as soon as it is their turn.
+// Outcomes are emitted in the order of their indices, as soon as all predecessors are
+// finished.
 func TestQueueOrders(t *testing.T) {
-	q, ids := passed(6)
+	q, ids := recordingQueue(6)
 	now := time.Now()
-	for _, arrives := range []struct {
-		index int
-		then  string
+	for _, c := range []struct {
+		index   int
+		emitted string
 	}{{1, ""}, {0, "0 1"}, {2, "0 1 2"}, {5, "0 1 2"}, {4, "0 1 2"}, {3, "0 1 2 3 4 5"}} {
-		q.add(arrives.index, &store.Outcome{ID: fmt.Sprint(arrives.index)}, now)
-		if got := strings.Join(*ids, " "); got != arrives.then {
-			t.Errorf("after %d: %q is passed on, want %q", arrives.index, got, arrives.then)
+		q.add(c.index, &store.Outcome{ID: fmt.Sprint(c.index)}, now)
+		if got := strings.Join(*ids, " "); got != c.emitted {
+			t.Errorf("after outcome %d: emitted %q, want %q", c.index, got, c.emitted)
 		}
 	}
 }
 
-// In whatever order outcomes come, each leaves once, and few wait.
+// In whatever order outcomes finish, each is emitted once, and at most mostWaiting are
+// queued.
 func TestQueueIsShort(t *testing.T) {
 	const count = 211
 	for _, step := range []int{1, 7, 100, count - 1} {
-		q, ids := passed(count)
+		q, ids := recordingQueue(count)
 		for i := range count {
 			q.add(step*i%count, numbered(step*i%count), time.Now())
 			if len(q.waiting) > mostWaiting {
-				t.Fatalf("step %d: %d wait", step, len(q.waiting))
+				t.Fatalf("step %d: %d outcomes are queued", step, len(q.waiting))
 			}
 		}
 		if err := q.end(); err != nil {
@@ -54,31 +58,32 @@ func TestQueueIsShort(t *testing.T) {
 		}
 		slices.Sort(*ids)
 		if len(slices.Compact(*ids)) != count || (*ids)[count-1] != numbered(count-1).ID {
-			t.Errorf("step %d: %d outcomes were passed on", step, len(*ids))
+			t.Errorf("step %d: emitted %d outcomes, want each of %d once", step, len(*ids), count)
 		}
 	}
 }
 
-// What has waited for a second leaves at the next tick, what waits for less is left.
+// The first tick after an outcome has waited for longestWait emits all queued outcomes;
+// an earlier tick emits none.
 func TestQueueIsQuick(t *testing.T) {
-	q, ids := passed(4)
+	q, ids := recordingQueue(4)
 	start := time.Now()
 	q.add(3, numbered(3), start)
 	q.add(1, numbered(1), start.Add(longestWait/2))
 	if q.tick(start.Add(longestWait - 1)); len(*ids) > 0 {
-		t.Errorf("%q left early", *ids)
+		t.Errorf("%q emitted early", *ids)
 	}
 	if q.tick(start.Add(longestWait)); !slices.Equal(*ids, []string{"001", "003"}) {
-		t.Errorf("%q left, want both that wait, in order", *ids)
+		t.Errorf("emitted %q, want both queued outcomes in order", *ids)
 	}
 	q.add(0, numbered(0), start)
 	q.add(2, numbered(2), start)
 	if !slices.Equal(*ids, []string{"001", "003", "000", "002"}) {
-		t.Errorf("%q left", *ids)
+		t.Errorf("emitted %q, want the last two as well, each at once", *ids)
 	}
 }
 
-// Nothing is passed on after an error, which comes back once.
+// Nothing is emitted after an error of emit, and the error is returned once.
 func TestQueueFails(t *testing.T) {
 	plan := planText(t, tiny)
 	cells, _ := plan.missing(make(map[string]*store.Outcome))
@@ -90,23 +95,23 @@ func TestQueueFails(t *testing.T) {
 	}
 }
 
-// What is finished when a sweep is interrupted is passed on.
+// The outcomes of cells that finish before an interruption are emitted.
 func TestQueueInterrupted(t *testing.T) {
 	plan := planText(t, tiny)
 	cells, _ := plan.missing(make(map[string]*store.Outcome))
 	ctx, cancel := context.WithCancel(t.Context())
-	heard, left := 0, 0
+	finished, emitted := 0, 0
 	err := simulateInOrder(ctx, cells, 2, func(*Cell) {
-		if heard++; heard == 20 {
+		if finished++; finished == 20 {
 			cancel()
 		}
-	}, func(*store.Outcome) error { left++; return nil })
-	if !errors.Is(err, context.Canceled) || heard < 20 || left != heard {
-		t.Errorf("error %v: %d finished, %d passed on", err, heard, left)
+	}, func(*store.Outcome) error { emitted++; return nil })
+	if !errors.Is(err, context.Canceled) || finished < 20 || emitted != finished {
+		t.Errorf("error %v: %d cells finished, %d outcomes emitted", err, finished, emitted)
 	}
 }
 
-// tiny is a sweep of 60 cells that take a few milliseconds each.
+// tiny is a sweep of 60 cells, each of which takes a few milliseconds.
 const tiny = `
 name: tiny
 seed: 1

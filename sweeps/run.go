@@ -13,23 +13,26 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Progress hears how a sweep gets on. All calls come from one goroutine.
+// Progress receives the progress events of a sweep. All calls come from one goroutine.
 type Progress interface {
-	// Begin announces the work of a sweep in replica-steps, and how many cells
-	// of it are finished already.
+	// Begin reports the name of the sweep, the number of its distinct cells, how many
+	// of them are finished already, and the work of the others in steps of one replica.
 	Begin(name string, cells, finished int, work float64)
-	// Cell reports a finished cell and its work.
+	// Cell reports that one more cell is finished, and its work (Cell.Work).
 	Cell(work float64)
-	// End closes the display.
+	// End reports that the simulation has ended: completed, interrupted or failed.
 	End()
-	// Note tells the user something in one line.
+	// Note gives a message for the user, of one line. It can come before Begin.
 	Note(message string)
 }
 
-// Run simulates the cells that the folder does not hold yet, judges, and writes
-// everything that derives from them: openRun, simulate, NewExperiment, write.
-// When ctx is done it keeps the finished cells and returns the context's error;
-// the same call goes on from there.
+// Run carries out a plan in the results folder dir, which it creates if necessary, with
+// the given number of workers, at least 1: it simulates the cells that the folder's
+// journal lacks, judges all cells, and writes the tables (openRun, simulate,
+// NewExperiment, write). When ctx is done it keeps the finished cells and returns the
+// context's error; the same call again simulates the remaining ones. It returns a
+// *store.FolderError if the folder is in use, or holds something other than results of
+// this plan's name.
 func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (e *Experiment, err error) {
 	r, err := openRun(plan, dir, progress)
 	if err != nil {
@@ -45,18 +48,18 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	return e, e.write(dir, r.trajectories)
 }
 
-// run is a sweep under way: its plan, and the results folder that it fills.
+// run is a sweep under way: its plan and its locked results folder.
 type run struct {
 	plan         *Plan
 	dir          string
-	release      func() error // the lock on the folder
+	release      func() error // unlocks the folder
 	manifest     *store.Manifest
 	journal      *store.Journal
 	trajectories *store.TrajectoryTable
 }
 
-// openRun locks the folder, reads its journal, sets damaged lines aside and writes
-// the manifest. The caller closes what it returns.
+// openRun locks the folder, reads its journal, moves damaged lines of it to another file
+// and writes the manifest. The caller closes the run.
 func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 	release, err := store.Lock(dir, plan.Spec.Name)
 	if err != nil {
@@ -87,7 +90,8 @@ func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 	return r, err
 }
 
-// close releases the folder; what is not saved of the trajectories is removed.
+// close removes the table of trajectories unless it has been saved, closes the journal
+// and unlocks the folder.
 func (r *run) close() error {
 	var err error
 	if r.trajectories != nil {
@@ -99,15 +103,15 @@ func (r *run) close() error {
 	return errors.Join(err, r.release())
 }
 
-// simulate runs the cells that the journal lacks, appends each as it is finished,
-// puts the journal in order and notes in the manifest what it took.
+// simulate simulates the cells that the journal lacks and appends their outcomes to it,
+// sorts the journal, and records in the manifest how long it took.
 func (r *run) simulate(ctx context.Context, workers int, progress Progress) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
 	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
-		} else if err := r.journal.Append(o); err != nil { // finished without a simulation
+		} else if err := r.journal.Append(o); err != nil { // a cell without a fixed point needs no simulation
 			return err
 		}
 	}
@@ -122,7 +126,7 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 		progress.Cell(c.Work())
 	}
 	err := simulateInOrder(ctx, missing, workers, finished, func(o *store.Outcome) error {
-		recorded, err := o.Trajectory() // before the journal has it
+		recorded, err := o.Trajectory() // in memory until Append moves it to the journal
 		if err := errors.Join(err, r.journal.Append(o)); err != nil {
 			return err
 		}
@@ -142,9 +146,9 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 	return r.manifest.Write(r.dir)
 }
 
-// Open reads a finished results folder: its plan and its outcomes. It neither
-// simulates nor writes. A folder whose cells are not all there and intact is an
-// error.
+// Open reads a finished results folder and returns its plan and its outcomes by cell
+// id. It neither simulates nor writes. It returns a *store.FolderError if the folder
+// holds no results, and a *store.DamagedError if cells are missing or damaged.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
@@ -177,7 +181,8 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	return plan, journal.Outcomes, nil
 }
 
-// JudgeFolder judges a finished folder again and rewrites what derives from it.
+// JudgeFolder judges the outcomes in a finished results folder again and rewrites its
+// tables. Its errors are those of Open and of writing.
 func JudgeFolder(dir string) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"grposim/sweeps/store"
 )
 
-// small is a sweep of twelve quick cells that makes every claim.
+// small is a sweep of twelve quick cells with checks of six claims.
 const small = `
 name: small
 claim: Everything at once.
@@ -39,12 +39,11 @@ checks:
   - {claim: degenerate-groups, absolute_margin: 0.2, control: {set: {grpo.group_size: 2}}}
 `
 
-// silent is a Progress that says nothing and counts cells; it calls after when
-// a cell is finished.
+// silent is a Progress that shows nothing.
 type silent struct {
-	cells int
-	notes []string
-	after func(cells int)
+	cells int             // finished so far
+	notes []string        // messages of Note
+	after func(cells int) // called after each finished cell; nil: nothing is
 }
 
 func (s *silent) Begin(string, int, int, float64) {}
@@ -57,6 +56,7 @@ func (s *silent) Cell(float64) {
 	}
 }
 
+// runSweep runs the sweep of a configuration in a results folder.
 func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent) {
 	t.Helper()
 	var quiet silent
@@ -67,8 +67,8 @@ func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent
 	return e, &quiet
 }
 
-// contents returns every file of a results folder, the manifest without its
-// `run`.
+// contents returns the text of every file of a results folder by its name, the manifest
+// without `run`, which holds times.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -93,6 +93,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+// sameContents checks that two results folders have the same files.
 func sameContents(t *testing.T, what string, got, want map[string]string) {
 	t.Helper()
 	for name := range want {
@@ -102,7 +103,7 @@ func sameContents(t *testing.T, what string, got, want map[string]string) {
 	}
 	for name := range got {
 		if _, known := want[name]; !known {
-			t.Errorf("%s: %s is new", what, name)
+			t.Errorf("%s: %s is an additional file", what, name)
 		}
 	}
 }
@@ -112,12 +113,12 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 	runSweep(t, small, filepath.Join(dir, "1"), 1)
 	want := contents(t, filepath.Join(dir, "1"))
 	if len(want) != 7 {
-		t.Errorf("%d files in the folder", len(want))
+		t.Errorf("%d files in the folder, want 7", len(want))
 	}
 	for _, workers := range []int{2, 7} {
 		other := filepath.Join(dir, "other"+string(rune('0'+workers)))
 		runSweep(t, small, other, workers)
-		sameContents(t, "other number of workers", contents(t, other), want)
+		sameContents(t, "with another number of workers", contents(t, other), want)
 	}
 }
 
@@ -128,7 +129,7 @@ func TestSameBytesAfterInterruption(t *testing.T) {
 
 	broken := filepath.Join(dir, "broken")
 	plan := planText(t, small)
-	for _, stopAt := range []int{3, 2} { // interrupted twice
+	for _, stopAt := range []int{3, 2} { // interrupted twice, after so many cells
 		ctx, cancel := context.WithCancel(t.Context())
 		quiet := silent{after: func(cells int) {
 			if cells == stopAt {
@@ -136,7 +137,7 @@ func TestSameBytesAfterInterruption(t *testing.T) {
 			}
 		}}
 		if _, err := Run(ctx, plan, broken, 2, &quiet); !errors.Is(err, context.Canceled) {
-			t.Fatalf("interrupted: %v", err)
+			t.Fatalf("interrupted: got error %v, want %v", err, context.Canceled)
 		}
 		if quiet.cells == len(plan.Cells) {
 			t.Fatal("the interruption came too late")
@@ -144,11 +145,13 @@ func TestSameBytesAfterInterruption(t *testing.T) {
 	}
 	_, last := runSweep(t, small, broken, 2)
 	if last.cells == 0 || last.cells > len(plan.Cells)-5 {
-		t.Errorf("%d of %d cells were simulated after two interruptions that kept five", last.cells, len(plan.Cells))
+		t.Errorf("%d of %d cells were simulated after two interruptions, which had finished five at least", last.cells, len(plan.Cells))
 	}
 	sameContents(t, "after interruption", contents(t, broken), want)
 }
 
+// The cells of damaged lines, and no others, are simulated again; the damaged lines are
+// kept in a file of their own.
 func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, small, dir, 2)
@@ -157,7 +160,7 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	data := readFile(t, journal)
 	at := bytes.IndexByte(data, '\n') + 200 // in the second line
 	data[at] ^= 4
-	data = data[:len(data)-10] // and the last is torn
+	data = data[:len(data)-10] // the last line is cut off
 	if err := os.WriteFile(journal, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +169,7 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	}
 	_, quiet := runSweep(t, small, dir, 2)
 	if quiet.cells != 2 || len(quiet.notes) != 1 {
-		t.Errorf("%d cells computed again, notes %q", quiet.cells, quiet.notes)
+		t.Errorf("%d cells simulated again with notes %q, want 2 with one note", quiet.cells, quiet.notes)
 	}
 	got := contents(t, dir)
 	if lines := strings.Count(got[store.DamagedName], "\n"); lines != 2 {
@@ -187,18 +190,18 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	}
 	after := contents(t, dir)
 	if before[store.JournalName] != after[store.JournalName] || before["verdicts.json"] == after["verdicts.json"] {
-		t.Error("want the same journal and other verdicts")
+		t.Error("the journal has changed or the verdicts have not; want the same journal and other verdicts")
 	}
 	if s := Summarize(e.Verdicts); s.Disagree+s.Inconclusive == 0 {
-		t.Errorf("a margin of 1e-9 still agrees: %+v", s)
+		t.Errorf("all verdicts agree with a margin of 1e-9: %+v", s)
 	}
 }
 
-// A changed cell is computed; those no longer planned stay in the journal, last
-// and by id.
+// After a change of the sweep only new cells are simulated. Cells that are no longer
+// planned stay in the journal, after the planned ones and sorted by id.
 func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	dir := t.TempDir()
-	// a stiffness check is made on the first cell of a force, whichever that is
+	// Without the stiffness check: it adds probes to the first cell of each force, which changes.
 	unprobed := strings.Replace(small, "  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}\n", "", 1)
 	first, _ := runSweep(t, unprobed, dir, 2)
 	changed := strings.Replace(unprobed, "values: [1, 4, 7]", "values: [4, 2]", 1)
@@ -226,11 +229,11 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	}
 	slices.Sort(orphans)
 	if !slices.Equal(ids, append(want, orphans...)) {
-		t.Errorf("the journal has %d cells in another order than planned cells, then orphans", len(ids))
+		t.Errorf("the %d cells in the journal are not in the order of the plan, followed by the others by id", len(ids))
 	}
 }
 
-// A manifest that has been edited is damage, and says so.
+// An edited manifest is reported as damaged.
 func TestDamagedManifest(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
@@ -248,10 +251,10 @@ func TestDamagedManifest(t *testing.T) {
 		}
 		var damaged *store.DamagedError
 		if _, err := JudgeFolder(dir); !errors.As(err, &damaged) {
-			t.Errorf("%s: %v", c.new, err)
+			t.Errorf("%s: got error %v, want a DamagedError", c.new, err)
 		}
 	}
-	if err := os.Remove(path); err != nil { // the remedy that the message names
+	if err := os.Remove(path); err != nil { // as the message advises
 		t.Fatal(err)
 	}
 	if _, quiet := runSweep(t, minimal, dir, 1); quiet.cells != 0 {
@@ -259,6 +262,8 @@ func TestDamagedManifest(t *testing.T) {
 	}
 }
 
+// Run refuses a folder with results of another name, with other files, or in use, and
+// leaves it unchanged.
 func TestFolderBelongsToOneName(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
@@ -266,19 +271,19 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	_, err := Run(t.Context(), planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
 	var folder *store.FolderError
 	if !errors.As(err, &folder) || !strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
-		t.Errorf("another name: %v", err)
+		t.Errorf("results of another name: got error %v", err)
 	}
-	sameContents(t, "after a refusal", contents(t, dir), before)
+	sameContents(t, "after Run has refused the folder", contents(t, dir), before)
 
 	foreign := t.TempDir()
 	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), planText(t, minimal), foreign, 1, &silent{}); !errors.As(err, &folder) {
-		t.Errorf("a folder of something else: %v", err)
+		t.Errorf("a folder of other files: got error %v, want a FolderError", err)
 	}
 	if entries, _ := os.ReadDir(foreign); len(entries) != 1 {
-		t.Errorf("%d entries in a folder that was refused", len(entries))
+		t.Errorf("%d entries in the refused folder of other files, want 1", len(entries))
 	}
 
 	release, err := store.Lock(dir, "minimal")
@@ -286,14 +291,14 @@ func TestFolderBelongsToOneName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &folder) || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("a folder in use: %v", err)
+		t.Errorf("a folder in use: got error %v", err)
 	}
 	if err := release(); err != nil {
 		t.Error(err)
 	}
 }
 
-// Judging a stored folder gives the bytes that the sweep gave.
+// Judging a finished folder again writes the same bytes as the sweep did.
 func TestJudgeFolder(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := runSweep(t, small, dir, 2)
@@ -307,11 +312,11 @@ func TestJudgeFolder(t *testing.T) {
 		t.Errorf("%d verdicts and %d figures, want %d and %d", len(again.Verdicts), len(again.Figures), len(e.Verdicts), len(e.Figures))
 	}
 	if _, err := JudgeFolder(t.TempDir()); err == nil || !strings.Contains(err.Error(), "holds no results") {
-		t.Errorf("an empty folder: %v", err)
+		t.Errorf("an empty folder: got error %v", err)
 	}
 }
 
-// minimal is the smallest configuration.
+// minimal is a configuration with the required keys only.
 const minimal = `
 name: minimal
 seed: 1
@@ -321,6 +326,7 @@ optimizer: {learning_rate: 0.1}
 run: {steps: 20}
 `
 
+// planText returns the plan of a configuration.
 func planText(t *testing.T, text string) *Plan {
 	t.Helper()
 	spec, err := config.Load(t.Name(), []byte(text))

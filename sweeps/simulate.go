@@ -7,9 +7,10 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Simulate measures every cell of a plan in memory and returns the outcomes by
-// id, as Judge takes them. Run is the same with a results folder: what is
-// finished is kept, and an interrupted sweep goes on.
+// Simulate simulates every cell of a plan in memory, with the given number of workers,
+// at least 1, and returns the outcomes by cell id, as Judge takes them. When ctx is
+// done it returns the outcomes of the finished cells and the context's error. Unlike
+// Run it stores nothing, so that an interrupted sweep starts again from nothing.
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
 	cells, _ := plan.missing(outcomes)
@@ -20,15 +21,15 @@ func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.O
 	return outcomes, err
 }
 
-// missing returns the cells of a plan that have to be simulated because outcomes
-// lacks them, each id once, and how many ids there are. A cell without a fixed
-// point to start from is finished: its outcome is added.
+// missing returns the cells of a plan that outcomes lacks and that have to be
+// simulated, each id once, and the number of distinct ids in the plan. A cell of status
+// NoFixedPoint needs no simulation: missing adds its outcome to outcomes.
 func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, planned int) {
 	seen := make(map[string]bool)
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		if seen[c.ID] {
-			continue // two variants may meet in one cell
+			continue // cells of two variants can be the same
 		}
 		seen[c.ID] = true
 		switch {
@@ -42,8 +43,9 @@ func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 	return cells, len(seen)
 }
 
-// simulate runs cells and calls done, from one goroutine, with the outcome of
-// each, by its index, as it is finished.
+// simulate simulates cells and calls done, from one goroutine, with the index and the
+// outcome of each cell as it finishes. An error of done stops the simulation and is
+// returned.
 func simulate(ctx context.Context, cells []*Cell, workers int, done func(index int, o *store.Outcome) error) error {
 	work := make([]sim.Cell, len(cells))
 	for i, c := range cells {

@@ -1,0 +1,43 @@
+// Package sweeps plans sweeps, runs them, judges what they measured, and pictures
+// the verdicts. It is the only package that sees both the simulator ([sim]) and the
+// theory ([rom]): it simulates cells with the one, predicts them with the other, and
+// compares the two by margins that the configuration fixes beforehand.
+//
+// A sweep goes through these steps:
+//
+//  1. [config.Load] reads and checks a configuration file, and returns a
+//     [config.Spec] with all defaults filled in.
+//  2. [NewPlan] expands the Spec into a [Plan]: numeric input of the simulator for
+//     every [Cell], and the sets of cells that each check judges. It asks the theory
+//     for fixed points where a cell starts at one or is measured about one.
+//  3. [Run] opens a results folder: it locks the folder, reads the journal of the cells
+//     that are finished already (package store) and writes the manifest.
+//  4. Run simulates the cells that the journal lacks, and appends the [store.Outcome] of
+//     each to the journal.
+//  5. [NewExperiment] judges the outcomes and makes the [Figure] values. It is a pure
+//     function of plan and outcomes: it writes nothing, and reads no more than the
+//     recorded trajectories of the outcomes.
+//  6. [Experiment.Write] writes the tables: cells.csv, predictions.csv, verdicts.json,
+//     verdicts.md and trajectories.parquet.
+//
+// Run carries out steps 3 to 6; after an interruption the same call continues where it
+// stopped.
+//
+// The steps are also available one by one:
+//
+//   - [Simulate] and [Judge] do the same in memory, without a folder and figures.
+//   - [Open] reads a finished folder back; [JudgeFolder] judges it again and rewrites
+//     its tables, without simulating.
+//   - [Predictions] gives the theory's predictions of a plan's cells, and
+//     [NewForecast] the expected duration and size of a sweep, without running it.
+//   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.
+//
+// Package sweeps/report draws figures and writes pages.
+//
+// A claim has two halves. Its declaration, a [config.Claim], says which keys a check
+// of it takes, what it requires of cells and which predictions it can name; it is in
+// sweeps/config/claims*.go. Its logic says which quantities are judged, how the
+// measured interval and the prediction of each are found, and how they are pictured;
+// it is in claims*.go of this package, in the table logics. Neither half applies the
+// margin: that is done for all claims alike by judge.go.
+package sweeps
