@@ -46,13 +46,18 @@ const (
 // Panic is the error of a cell whose computation panicked, which is a bug of this
 // program.
 type Panic struct {
-	Cell  string // Cell.ID
+	Cell  string // Cell.ID; "" where no single cell was being computed
 	Value any    // the value of the panic
 	Stack []byte // the stack of the worker that panicked, as debug.Stack formats it
 }
 
 // Error names the cell and the value of the panic, without the stack.
-func (p *Panic) Error() string { return fmt.Sprintf("cell %s failed: %v", p.Cell, p.Value) }
+func (p *Panic) Error() string {
+	if p.Cell == "" {
+		return fmt.Sprintf("the simulation failed: %v", p.Value)
+	}
+	return fmt.Sprintf("cell %s failed: %v", p.Cell, p.Value)
+}
 
 // Unwrap returns the value of the panic if it is an error, else nil.
 func (p *Panic) Unwrap() error {

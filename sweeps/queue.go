@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
+	"grposim/sim"
 	"grposim/sweeps/store"
 )
 
@@ -27,6 +29,11 @@ func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished f
 	var err error
 	go func() {
 		defer close(results)
+		defer func() {
+			if value := recover(); value != nil {
+				err = &sim.Panic{Value: value, Stack: debug.Stack()}
+			}
+		}()
 		err = simulate(ctx, cells, workers, func(index int, o *store.Outcome) error {
 			results <- result{index, o}
 			return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"grposim/sim"
 	"grposim/sweeps/store"
 )
 
@@ -124,3 +125,14 @@ sweep:
   - {param: optimizer.momentum, values: [0, 0.3, 0.5]}
   - {param: lag.interval, values: [1, 4]}
 `
+
+// A panic outside of any cell is an error with its stack, not the end of the program.
+func TestQueuePanics(t *testing.T) {
+	invalid := &planText(t, tiny).Cells[0]
+	invalid.Sim.Lag.Kind = ""
+	err := simulateInOrder(t.Context(), []*Cell{invalid}, 2, func(*Cell) {}, func(*store.Outcome) error { return nil })
+	var failed *sim.Panic
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `Lag.Kind: got ""`) || !strings.Contains(string(failed.Stack), "(*Cell).check") {
+		t.Errorf("got %v, want the panic and its stack", err)
+	}
+}

@@ -60,12 +60,12 @@ type run struct {
 
 // openRun locks the folder, reads its journal, moves damaged lines of it to another file
 // and writes the manifest. The caller closes the run.
-func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
+func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error) {
 	release, err := store.Lock(dir, plan.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
-	r = &run{plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
+	r := &run{plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -86,8 +86,10 @@ func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 	if err := r.manifest.Write(dir); err != nil {
 		return nil, err
 	}
-	r.trajectories, err = store.NewTrajectoryTable(dir, plan.ids())
-	return r, err
+	if r.trajectories, err = store.NewTrajectoryTable(dir, plan.ids()); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // close removes the table of trajectories unless it has been saved, closes the journal

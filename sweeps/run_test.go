@@ -344,3 +344,20 @@ func readFile(t *testing.T, path string) []byte {
 	}
 	return data
 }
+
+// A journal that cannot be opened is an error, and the folder is unlocked again.
+func TestJournalThatCannotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, minimal, dir, 1)
+	journal := filepath.Join(dir, store.JournalName)
+	if err := errors.Join(os.Remove(journal), os.Mkdir(journal, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); err == nil || !strings.Contains(err.Error(), store.JournalName) {
+		t.Errorf("got %v, want an error of the journal", err)
+	}
+	if err := os.Remove(journal); err != nil {
+		t.Fatal(err)
+	}
+	runSweep(t, minimal, dir, 1)
+}
