@@ -44,11 +44,11 @@ const sameDeviation = 1e-9
 // one where the band lies farthest outside, if anywhere it does wholly, else
 // the one where it reaches farthest.
 func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := unmeasured(rom.Exact)
+	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
 	recorded := j.trajectory(o, sim.ExpectedReward)
 	if recorded == nil || len(recorded.Steps) == 0 || store.CellStatus(o.Status) == store.CellDiverged {
-		f.failed = o.Failure()
+		f.diverged = o.Failure()
 		return f
 	}
 	curve, of := j.curve(c)
@@ -67,7 +67,7 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 			lo, hi = deviation, deviation
 		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
-			return unmeasured(of.kind) // what is not known cannot agree
+			return newFinding(of.kind) // what is not known cannot agree
 		}
 		reach := max(-lo, hi)
 		miss := max(lo, -hi) // by how much the band misses 0
@@ -99,19 +99,19 @@ func saturationQuantities(check *config.Check, _ []*Cell) []string {
 func findSaturation(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	rate := j.measured(c, o, sim.SaturationRate)
+	rate := j.ofRun(c, o, sim.SaturationRate)
 	if j.kind == rom.LeadingOrder {
 		s := j.settings(c)
 		rate.predicted = j.relaxationRate(&s)
 		return []finding{rate}
 	}
-	r2 := j.measured(c, o, sim.SaturationR2)
+	r2 := j.ofRun(c, o, sim.SaturationR2)
 	curve, of := j.curve(c)
 	rate.predicted, r2.predicted = of, of
 	if of.outOfScope == "" {
 		rate.predicted.value, r2.predicted.value = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
 	}
-	if j.inPlace {
+	if j.exactInstead {
 		return []finding{rate}
 	}
 	return []finding{rate, r2}
@@ -121,10 +121,10 @@ func findSaturation(j *judgement, set CellSet) []finding {
 // steps with the same reading of the mean-field curve; by its rule it is the
 // stiffness of the stiffest mode.
 func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.measured(c, o, sim.EarlySlope)
+	f := j.ofRun(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
 		p := j.prediction(c)
-		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: withoutFixedPoint(p)}
+		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: missingFixedPoint(p)}
 		return f
 	}
 	curve, of := j.curve(c)
@@ -151,7 +151,7 @@ func (j *judgement) paperStiffness(c *Cell) predicted {
 	s.Estimator.GroupSize = grpo.Infinite
 	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
 	s.Optimizer = grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: paperBaselineRate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}}
-	params := Params(&s, j.factors)
+	params := Params(&s, j.fault.Scale)
 	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 		p := rom.Predict(params)
 		if p.FixedPoint == nil {
@@ -252,32 +252,32 @@ func (j *judgement) curve(c *Cell) (cv curve, of predicted) {
 		}
 	})
 	of.kind = cmp.Or(of.kind, force)
-	of.outOfScope = cmp.Or(scope.Because, j.inexact(force))
+	of.outOfScope = cmp.Or(scope.Because, j.missingExact(force))
 	return cv, of
 }
 
-// mostCurves is how many curves a picture can tell apart.
-const mostCurves = 7
+// maxCurves is how many curves a picture can tell apart.
+const maxCurves = 7
 
-// thinned returns at most mostCurves of the sets, evenly spaced, with the first
+// thinned returns at most maxCurves of the sets, evenly spaced, with the first
 // and the last.
 func thinned(sets []CellSet) []CellSet {
-	if len(sets) <= mostCurves {
+	if len(sets) <= maxCurves {
 		return sets
 	}
 	var some []CellSet
-	for i := range mostCurves {
-		some = append(some, sets[i*(len(sets)-1)/(mostCurves-1)])
+	for i := range maxCurves {
+		some = append(some, sets[i*(len(sets)-1)/(maxCurves-1)])
 	}
 	return some
 }
 
 // ofHowMany says in a title that not all cells are drawn.
-func ofHowMany(sets []CellSet) string {
-	if len(sets) <= mostCurves {
+func drawnOf(sets []CellSet) string {
+	if len(sets) <= maxCurves {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d cells)", mostCurves, len(sets))
+	return fmt.Sprintf(" (%d of %d cells)", maxCurves, len(sets))
 }
 
 // shortRun is the length up to which a run is drawn over its steps, not over
@@ -286,7 +286,7 @@ const shortRun = 1000
 
 // curvesOf begins a picture of mean rewards over steps.
 func curvesOf(title string, sets []CellSet) Figure {
-	f := Figure{Title: title + ofHowMany(sets), XLabel: "optimizer step", YLabel: "expected reward J"}
+	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: "expected reward J"}
 	for _, set := range sets {
 		if set.Cells[0].Settings.Run.Steps > shortRun {
 			f.XScale = LogAxis
@@ -303,7 +303,7 @@ func (j *judgement) drawCurves(d *drawing) Figure {
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
 	if against != "" {
-		f.Title = "Mean reward against the " + against + ofHowMany(sets)
+		f.Title = "Mean reward against the " + against + drawnOf(sets)
 	}
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]

@@ -100,8 +100,8 @@ checks:
 		t.Errorf("%d comparisons, want 5", len(shifts))
 	}
 	for _, s := range shifts {
-		if s.Margins != 0 || s.Lost != "" {
-			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.Lost)
+		if s.Margins != 0 || s.OutOfScope != "" {
+			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.OutOfScope)
 		}
 	}
 }
@@ -111,7 +111,7 @@ checks:
 func TestShiftsOfWhatIsThere(t *testing.T) {
 	unpenalized := config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
 	shifts := shiftsOf(t, resting+"  - {claim: fixed-point, margin: 0.01}\n", unpenalized)
-	if len(shifts) != 1 || shifts[0].Lost == "" || !math.IsNaN(shifts[0].Margins) {
+	if len(shifts) != 1 || shifts[0].OutOfScope == "" || !math.IsNaN(shifts[0].Margins) {
 		t.Errorf("without a penalty: %+v", shifts)
 	}
 	shifts = shiftsOf(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}\n", unpenalized)
