@@ -64,34 +64,32 @@ func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
 	return j.locatedAgainst(c, o, (*judgement).onset)
 }
 
-// findSafety compares the located threshold with the paper's rule, from below, and
-// the ratio threshold / rule with that of the exact threshold, from both sides. The
-// rule is taken at the measured stiffness, times the factor of a planted fault in the
-// first comparison, as measured in the second.
+// findSafety compares the located threshold with the paper's rule, from below, and the
+// ratio of the two with that of the exact threshold to the rule, from both sides. All
+// are at the measured stiffness. A planted fault changes the rule of the first
+// comparison and the exact threshold of the second, not the rule that divides there.
 func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	right := j.by(rom.PaperRule) // divides the measured and the predicted threshold
+	right := j.by(rom.PaperRule)
 	right.fault = config.NoFault
-	reference := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
+	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
-	rule, exact := j.by(rom.PaperRule), j.by("")
+	safe := j.by(rom.PaperRule).locatedAgainst(c, o, (*judgement).threshold)
+	safe.side = FromBelow
+	exact := j.by("")
 	if j.exactInstead {
-		rule = j.by("")
+		safe = exact.locatedAgainst(c, o, (*judgement).threshold)
 		exact.fault.Scale.Stiffness *= ratioFault
-	}
-	safe := rule.locatedAgainst(c, o, (*judgement).threshold)
-	if !j.exactInstead {
-		safe.side = FromBelow
 	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
 	ratio.expect = config.Holds
 	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
-	ratio.predicted.outOfScope = cmp.Or(reference.outOfScope, ratio.predicted.outOfScope)
+	ratio.predicted.outOfScope = cmp.Or(rule.outOfScope, ratio.predicted.outOfScope)
 	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted.value} {
-		*x /= reference.value
+		*x /= rule.value
 	}
 	return []finding{safe, ratio}
 }
@@ -155,9 +153,10 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 
 // stiffnessError returns the half-width of a prediction, relative to its value centre,
 // that results from the half-widths of the measured stiffness; +Inf where those are not
-// known. With two arms the errors of the fresh and the stale part are independent, and
-// at(stiffness) is evaluated at each displaced by its half-width. With more, and where
-// centre is +Inf, it is the relative half-width of λ of the stiffest mode.
+// known. With two arms the fresh and the stale part are displaced by their half-widths,
+// one at a time, and the two changes of at(stiffness) added in squares, as errors are
+// that are independent. With more arms, and where centre is +Inf, it is the relative
+// half-width of λ of the stiffest mode.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
@@ -205,12 +204,12 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 		}
 		return paperLocated(p, rule)
 	}
-	d, of := j.dynamics(&s, p)
+	d, theory := j.dynamics(&s, p)
 	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
 	if inInterval {
 		critical, searched = d.CriticalRefreshInterval, d.Searched.RefreshInterval
 	}
-	return newLocated(critical, searched, of)
+	return newLocated(critical, searched, theory)
 }
 
 // onset returns the smallest value of the located parameter at which the dynamics
@@ -253,13 +252,13 @@ func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) locat
 	if j.kind == rom.PaperRule {
 		return paperLocated(p, p.PaperRule.OscillationLearningRate)
 	}
-	d, of := j.dynamics(s, p)
-	return newLocated(d.OscillationLearningRate, d.Searched.Onset, of)
+	d, theory := j.dynamics(s, p)
+	return newLocated(d.OscillationLearningRate, d.Searched.Onset, theory)
 }
 
 // newLocated returns a prediction of a threshold; nil stands for none below searched.
-func newLocated(threshold *float64, searched float64, of predicted) located {
-	l := located{of, searched}
+func newLocated(threshold *float64, searched float64, theory predicted) located {
+	l := located{theory, searched}
 	l.value = math.Inf(1)
 	if threshold != nil {
 		l.value = *threshold

@@ -100,9 +100,8 @@ func indicator(event bool) float64 {
 // drawModes returns a picture of the share of replicas in which each failure mode is
 // diagnosed, two columns per cell: by this project's criteria and by the paper's.
 func (j *judgement) drawModes(d *drawing) Figure {
-	sets := d.sets
 	f := Figure{Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
-	for _, set := range sets {
+	for _, set := range d.sets {
 		name := set.Label
 		if name == "" {
 			name = "all"
@@ -112,7 +111,7 @@ func (j *judgement) drawModes(d *drawing) Figure {
 	for _, mode := range diagnose.Modes {
 		f.Series = append(f.Series, FigureSeries{Name: string(mode), Group: string(mode), Mark: Share})
 	}
-	for i, set := range sets {
+	for i, set := range d.sets {
 		o := j.outcome(set.Cells[0])
 		for n, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
 			top := 0.0

@@ -78,10 +78,9 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
 func (j *judgement) drawOrbits(d *drawing) Figure {
-	sets := d.sets
-	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(sets), XLabel: "refresh", YLabel: "logit gap z"}
+	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
 	nan := math.NaN()
-	for _, set := range thinned(sets) {
+	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
 		recorded := j.trajectory(o, sim.LogitGap)

@@ -66,19 +66,19 @@ func (j *judgement) numberOfDynamics(s *config.Settings, number func(*rom.Dynami
 }
 
 // dynamics returns the linear dynamics that is judged, of the full map or to leading
-// order, and a predicted value of its kind and scope, still to be filled in.
+// order, and its kind and scope, without a value.
 func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (*rom.Dynamics, predicted) {
 	kind := stationaryKind(s, p)
-	of := predicted{kind: cmp.Or(j.kind, kind)}
+	theory := predicted{kind: cmp.Or(j.kind, kind)}
 	d := &p.Exact
-	if of.kind == rom.LeadingOrder {
+	if theory.kind == rom.LeadingOrder {
 		d = &p.LeadingOrder
 	}
-	of.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(kind))
-	if of.outOfScope == "" && !d.Scope.In {
-		of.outOfScope = d.Scope.Because
+	theory.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(kind))
+	if theory.outOfScope == "" && !d.Scope.In {
+		theory.outOfScope = d.Scope.Because
 	}
-	return d, of
+	return d, theory
 }
 
 // paperAge returns the age of the snapshot in the paper's formulas, in steps: K_ref, and

@@ -183,8 +183,8 @@ func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
 	}
 }
 
-// noiselessLocation returns the noiseless of a claim that locates an event: the event
-// is found where it is predicted, if it is.
+// noiselessLocation returns the function logic.noiseless of a claim that locates an
+// event: it adds the event where predict has it, if anywhere.
 func noiselessLocation(predict locator) func(*judgement, *Cell, *store.Outcome) {
 	return func(j *judgement, c *Cell, o *store.Outcome) {
 		stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))

@@ -12,12 +12,12 @@ import (
 // value is Inconclusive.
 type Ruling int
 
-// The rulings. What Agree and Disagree mean for a prediction that is expected to
-// fail, Compare says.
+// The rulings on a prediction that is expected to hold. For one expected to fail, Agree
+// and Disagree are exchanged (see Compare).
 const (
 	Inconclusive Ruling = iota // the interval straddles the margin, or a number is missing
 	Agree                      // the interval lies inside predicted ± margin
-	Disagree                   // the interval lies wholly outside, or replicas diverged
+	Disagree                   // the interval lies wholly outside; or replicas diverged, whichever is expected
 	OutOfScope                 // the theory does not hold for these cells, by its own conditions
 )
 
