@@ -18,7 +18,7 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 		return o
 	}
 	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
-	o.Record(store.NewTrajectory(&r))
+	o.SetTrajectory(store.NewTrajectory(&r))
 	return o
 }
 

@@ -22,7 +22,7 @@ var (
 		picture:    picture{draw: (*judgement).drawCurves},
 		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
 			if curve, theory := j.curve(c); theory.outOfScope == "" {
-				o.Record(noiselessSeries(c, sim.ExpectedReward, curve.at))
+				o.SetTrajectory(noiselessSeries(c, sim.ExpectedReward, curve.at))
 			}
 		},
 	}
@@ -242,8 +242,9 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
-		theory = j.paperStiffness(c)
-		cv.form = rom.PaperCurve(theory.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		stiffness := j.paperStiffness(c)
+		theory.outOfScope = stiffness.outOfScope
+		cv.form = rom.PaperCurve(stiffness.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)

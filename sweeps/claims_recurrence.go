@@ -14,7 +14,7 @@ var recurrence = logic{
 	find:       perCell(findRecurrence),
 	picture:    picture{family: byClaim, draw: (*judgement).drawOrbits},
 	noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
-		o.Record(noiselessSeries(c, sim.LogitGap, j.refreshedGaps(c)))
+		o.SetTrajectory(noiselessSeries(c, sim.LogitGap, j.refreshedGaps(c)))
 	},
 }
 

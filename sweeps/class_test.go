@@ -27,7 +27,7 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 	}
 	recorded.Quantities = []store.RecordedSeries{j, p}
 	o := &store.Outcome{Status: store.CellOK}
-	o.Record(recorded)
+	o.SetTrajectory(recorded)
 	return c, o
 }
 

@@ -51,8 +51,8 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 			if located {
 				r.Steps = nil // no trajectory is stored
 			}
-			line, err := store.AppendLine(nil, newOutcome(&c, r))
-			bytes += float64(len(line))
+			size, err := store.LineSize(newOutcome(&c, r))
+			bytes += float64(size)
 			return err
 		})
 		if err != nil {

@@ -228,7 +228,7 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Record(recorded)
+	o.SetTrajectory(recorded)
 	series := recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = store.Number(math.NaN())
 	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != Inconclusive {

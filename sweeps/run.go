@@ -72,7 +72,7 @@ func openRun(plan *Plan, dir string, progress Progress) (r *run, err error) {
 		return nil, err
 	}
 	if len(r.journal.Damaged) > 0 {
-		if err := r.journal.SetAside(plan.ids()); err != nil {
+		if err := r.journal.MoveDamaged(plan.ids()); err != nil {
 			return nil, err
 		}
 		progress.Note(r.journal.DamageReport())
@@ -105,7 +105,7 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 	wall, cpu := time.Now(), store.CPUSeconds()
 	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
-		if o := r.journal.Outcomes[id]; o == nil || o.Stored() {
+		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
 		} else if err := r.journal.Append(o); err != nil { // finished without a simulation
 			return err
@@ -126,13 +126,13 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 		if err := errors.Join(err, r.journal.Append(o)); err != nil {
 			return err
 		}
-		return r.trajectories.Follow(r.journal.Outcomes, o.ID, recorded)
+		return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
 	})
 	progress.End()
 	if err != nil {
 		return err
 	}
-	if err := r.journal.Settle(r.plan.ids()); err != nil {
+	if err := r.journal.Sort(r.plan.ids()); err != nil {
 		return err
 	}
 	if simulated == 0 && r.manifest.Run != nil {

@@ -6,27 +6,28 @@ import (
 	"grposim/sim/measure"
 )
 
-// falseAlarm is the probability that one estimate of two contenders of the same
-// law is said to disagree: by Student's t with Welch's degrees of freedom, from
-// the scatter over replicas. Every run that is timed is compared, in mean and in
-// variance: some 200 comparisons in all.
+// falseAlarm is the probability that agree rejects one estimate of two contenders that
+// simulate the same law. The test is Student's t with Welch's degrees of freedom, from the
+// scatter over replicas. Every timed run is compared, in mean and in variance; that makes
+// about 200 comparisons.
 const falseAlarm = 1e-6
 
-// disagreement is an error: two contenders do not simulate the same process, so
-// their times are not comparable.
+// disagreement is the error that two contenders do not simulate the same process, so that
+// their times cannot be compared.
 type disagreement struct {
 	process      process
-	quantity     string
-	ours, theirs measure.Estimate
-	peer         string
+	quantity     string           // "mean" or "variance"
+	ours, theirs measure.Estimate // of grposim and of the peer
+	peer         string           // its name
 }
 
 func (d *disagreement) Error() string {
-	return fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors), which chance does with probability %.0e",
+	return fmt.Sprintf("%s and grposim disagree on %s: %s of the %s %.6g ± %.2g and %.6g ± %.2g (standard errors), a difference that occurs by chance with a probability below %.0e",
 		d.peer, d.process, d.quantity, d.process.observed(), d.theirs.Mean, d.theirs.StdErr, d.ours.Mean, d.ours.StdErr, falseAlarm)
 }
 
-// agree returns a *disagreement unless both outcomes may come from one law.
+// agree returns a *disagreement if the two outcomes come from different stationary laws,
+// to within a probability of falseAlarm for each of mean and variance.
 func agree(p process, peer string, ours, theirs outcome) error {
 	for _, x := range []struct {
 		quantity     string

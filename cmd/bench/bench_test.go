@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// planted is grposim with a fault.
+// planted returns grposim as a contender with a fault in its process.
 func planted(fault func(p *process)) contender {
 	c := grposim
 	c.name = "planted"
@@ -63,10 +63,10 @@ func planted(fault func(p *process)) contender {
 	return c
 }
 
-// A peer that simulates a slightly different process is refused, in either
-// quantity and on either bandit; the right one passes (by chance all but once in
-// 10^5; the seeds are fixed).
-func TestDisagreementIsNoticed(t *testing.T) {
+// race returns a disagreement if a peer simulates a slightly different process, for
+// either bandit, and accepts the same process. (With other seeds the same process would be
+// rejected with probability 1e-5.)
+func TestDisagreement(t *testing.T) {
 	two, ten := newProcess(2, 16, 4), newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale)
 	for _, x := range []struct {
 		name    string
@@ -77,12 +77,12 @@ func TestDisagreementIsNoticed(t *testing.T) {
 		{"", ten, func(*process) {}},
 		{"learning rate", two, func(p *process) { p.learningRate *= 1.1 }},
 		{"learning rate", ten, func(p *process) { p.learningRate *= 1.1 }},
-		{"frozen", ten, func(p *process) { p.importance = grpo.NoImportance }},
-		{"ratio", two, func(p *process) { p.importance = grpo.Ratio }},
+		{"no importance ratios", ten, func(p *process) { p.importance = grpo.NoImportance }},
+		{"importance ratios", two, func(p *process) { p.importance = grpo.Ratio }},
 	} {
 		e := brief
 		if x.name == "learning rate" && len(x.process.means) == 10 {
-			e = effort{rounds: 1, replicaSteps: full.replicaSteps} // as the command does
+			e = effort{rounds: 1, replicaSteps: full.replicaSteps} // as in the command
 		}
 		comparisons, err := race(ctx, e, x.process, []contender{planted(x.fault)})
 		var d *disagreement
@@ -90,16 +90,15 @@ func TestDisagreementIsNoticed(t *testing.T) {
 		case x.name == "" && (err != nil || len(comparisons) != 1):
 			t.Errorf("no fault, %s: %v", x.process, err)
 		case x.name != "" && !errors.As(err, &d):
-			t.Errorf("%s, %s: not noticed, %v", x.name, x.process, err)
+			t.Errorf("%s, %s: want a disagreement, got %v", x.name, x.process, err)
 		case x.name != "" && !strings.Contains(err.Error(), "planted and grposim disagree on "):
 			t.Errorf("%s: %v", x.name, err)
 		}
 	}
 }
 
-// The test errs where Student's t says: at 5.01 standard errors of the difference
-// with 510 degrees of freedom, at 4.95 if it were normal; and a mean that is no
-// number never agrees.
+// agree rejects from the quantile of Student's t on, which is 4.95 standard errors of the
+// difference at 510 degrees of freedom (4.89 for a normal law), and it rejects NaN.
 func TestAgree(t *testing.T) {
 	at := func(mean, variance float64) outcome {
 		return outcome{
@@ -127,8 +126,8 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// The peer in C, the one that needs nothing else, simulates our process: each of
-// its ways of drawing, arms and options.
+// The peer in C, the only one without dependencies, simulates the same process as grposim,
+// with each of its methods of drawing, numbers of arms and options.
 func TestScalarPeer(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc")
@@ -153,7 +152,7 @@ func TestScalarPeer(t *testing.T) {
 	}
 }
 
-// What is not there is said and skipped; what fails is an error.
+// Peers whose tools are missing are skipped with a message. A tool that fails is an error.
 func TestMissingTools(t *testing.T) {
 	dir := t.TempDir()
 	none := tools{peers: dir, python: filepath.Join(dir, "python"), compiler: filepath.Join(dir, "cc"), work: dir}
@@ -164,7 +163,7 @@ func TestMissingTools(t *testing.T) {
 	text := strings.Join(missing, "\n")
 	for _, want := range []string{"scalar C is skipped: no " + none.compiler, "Numba is skipped: no numba in " + none.python, "NumPy counts is skipped", "NumPy arms is skipped"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q does not say %q", text, want)
+			t.Errorf("%q does not contain %q", text, want)
 		}
 	}
 	for name, script := range map[string]string{"python": "exit 1", "cc": "echo broken >&2; exit 1"} {
@@ -181,9 +180,9 @@ func TestMissingTools(t *testing.T) {
 	}
 }
 
-// A peer is not run beyond the groups that it can draw.
+// A peer is not run on groups larger than it can draw.
 func TestLargestGroup(t *testing.T) {
-	peer := planted(func(*process) { t.Error("it was run") })
+	peer := planted(func(*process) { t.Error("the peer was run") })
 	peer.largestGroup = 64
 	comparisons, err := race(ctx, effort{rounds: 1, replicaSteps: 64000}, newProcess(2, 65, 1), []contender{peer})
 	if err != nil || len(comparisons) > 0 {
@@ -208,7 +207,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%g against %s: %q, want %q", x.ratio, x.target, got, x.want)
 		}
 	}
-	// every target belongs to something that is measured
+	// every target belongs to a comparison that is measured
 	measured := map[[2]string]bool{
 		{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinySweep(full), allTime}: true,
 		{"an arm of 10, G = 16, K = 4, none", "an arm of 3"}:   true,
@@ -277,7 +276,7 @@ func TestPage(t *testing.T) {
 	}
 	write("# Prose\n\n<!-- bench -->\nold\n<!-- /bench -->\n\nmore prose\n")
 	for _, text := range []string{"new\n", "newer\n"} {
-		if err := deliver([]byte(text), file, nil); err != nil {
+		if err := writeOut([]byte(text), file, nil); err != nil {
 			t.Fatal(err)
 		}
 		got, _ := os.ReadFile(file)
@@ -287,7 +286,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, text := range []string{"", "<!-- bench -->\n", "<!-- /bench -->\n<!-- bench -->\n"} {
 		write(text)
-		if err := deliver(nil, file, nil); err == nil || !strings.Contains(err.Error(), "page.md") {
+		if err := writeOut(nil, file, nil); err == nil || !strings.Contains(err.Error(), "page.md") {
 			t.Errorf("markers of %q: %v", text, err)
 		}
 	}
@@ -300,14 +299,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A sample is of the innermost of our packages; the collection of garbage is nobody's.
+// A sample belongs to the innermost of grposim's packages; garbage collection belongs to
+// none.
 func TestShares(t *testing.T) {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}}}
 	for i, stack := range [][]string{
-		{"grposim/sim.(*duos).move", "grposim/sim.Simulate.func2"},
-		{"runtime.mallocgc", "grposim/sim.newTeam", "grposim/sim.Simulate.func2"},
+		{"grposim/sim.(*twoArmBatch).move", "grposim/sim.Simulate.func2"},
+		{"runtime.mallocgc", "grposim/sim.newBatch", "grposim/sim.Simulate.func2"},
 		{"grposim/grpo/fp.Exp", "grposim/sim/draw.(*Pair).Draw"},
-		{"strconv.AppendFloat", "grposim/sweeps.appendLine", "grposim/sim.Simulate"},
+		{"strconv.AppendFloat", "grposim/sweeps/store.AppendLine", "grposim/sim.Simulate"},
 		{"grposim/rom.(*Equilibrium).Predict", "grposim/sweeps.Run"},
 		{"runtime.gcBgMarkWorker"},
 	} {
@@ -322,7 +322,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// The sweep of tiny cells is what its name says, and its share is one.
+// The sweep of tiny cells has the size that its name says. The measured share lies between
+// 0 and 0.5.
 func TestTinyCells(t *testing.T) {
 	spec, err := config.Load("tiny", tinyYAML(full))
 	if err != nil {

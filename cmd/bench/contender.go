@@ -9,27 +9,27 @@ import (
 	"grposim/sim/measure"
 )
 
-// contender simulates processes.
+// contender is a program that simulates processes.
 type contender struct {
 	name         string
-	replicas     int // that suit it: NumPy works on all of them at once, the others on one
-	largestGroup int // beyond which it is not run; 0: any
+	replicas     int // number of replicas that suits it: large for NumPy, which computes all at once
+	largestGroup int // largest group size that it can run; 0 for any
 	run          func(ctx context.Context, p process, l length, seed int) (outcome, error)
 }
 
-// outcome is what a run took and what it says of the stationary law.
+// outcome is the time of a run and its estimates of the stationary law.
 type outcome struct {
 	seconds        float64
-	mean, variance measure.Estimate // over replicas
+	mean, variance measure.Estimate // of process.observed, with errors from the scatter over replicas
 }
 
-// nanoseconds is the time of a replica-step.
+// nanoseconds returns the time per replica-step.
 func (o outcome) nanoseconds(l length) float64 {
 	return 1e9 * o.seconds / (float64(l.steps) * float64(l.replicas))
 }
 
-// grposim's replicas are few and long, so that its time is that of steps: it also
-// records each replica at some 200 of them.
+// grposim runs few replicas over many steps. Each replica is recorded at about 200 steps,
+// so in short runs recording would dominate the time.
 var grposim = contender{name: "grposim", replicas: 32, run: simulate}
 
 // simulate runs grposim on one worker.
@@ -54,7 +54,7 @@ func simulate(ctx context.Context, p process, l length, seed int) (outcome, erro
 	return o, nil
 }
 
-// timed simulates cells and returns how many seconds it took.
+// timed simulates cells and returns their results and the time it took.
 func timed(ctx context.Context, cells []sim.Cell, workers int) (results []sim.Result, seconds float64, err error) {
 	results = make([]sim.Result, len(cells))
 	start := time.Now()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// machine describes where and when the times were taken.
+// machine describes the processor, the compilers and the libraries, and gives the date.
 func machine(ctx context.Context, t *tools) string {
 	parts := []string{
 		fmt.Sprintf("%s, %d cores", processor(), runtime.NumCPU()),
@@ -29,7 +29,7 @@ func machine(ctx context.Context, t *tools) string {
 	return strings.Join(append(parts, time.Now().Format(time.DateOnly)), "; ")
 }
 
-// processor is the model that Linux names, else the architecture.
+// processor returns the model name that Linux gives, or else the architecture.
 func processor() string {
 	file, err := os.Open("/proc/cpuinfo")
 	if err != nil {

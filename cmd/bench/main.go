@@ -1,9 +1,9 @@
-// Command bench measures grposim's time for a replica-step beside that of other
-// programs for the same process (bench/peers), and against itself: over group
-// sizes, arms and workers. Contenders run in turns, and ratios are medians over
-// rounds. Each has to reach the same stationary mean and variance as grposim
-// before its time counts: one that does not ends the command with exit code 1. A
-// missed target is said, no more: machines are noisy.
+// Command bench compares grposim's time per replica-step with that of other programs for
+// the same process (bench/peers), and with its own time at other group sizes, numbers of
+// arms and numbers of workers. Contenders run in turns; ratios are medians over rounds. A
+// time counts only if the run reaches the same stationary mean and variance as grposim's;
+// otherwise the command ends with exit code 1. A missed target is reported but is no
+// error, because times vary with the load of the machine.
 package main
 
 import (
@@ -31,16 +31,16 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run measures everything and returns the exit code. The tables go between the
-// markers of the file that -o names, or to stdout; progress to stderr.
+// run measures everything and returns the exit code. It writes the tables between the
+// markers of the file given by -o, or to stdout, and progress to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	out := flags.String("o", "", "write the tables into `FILE`, between its markers")
-	short := flags.Bool("short", false, "one round of short runs: to see that it works")
+	out := flags.String("o", "", "write the tables between the markers of `FILE`")
+	short := flags.Bool("short", false, "run one round of short runs, to check that everything works")
 	t := tools{compiler: "gcc"}
-	flags.StringVar(&t.peers, "peers", "bench/peers", "`FOLDER` of the peers' sources")
-	flags.StringVar(&t.python, "python", "/usr/bin/python3", "`INTERPRETER` that has NumPy and Numba")
+	flags.StringVar(&t.peers, "peers", "bench/peers", "`FOLDER` with the sources of the peers")
+	flags.StringVar(&t.python, "python", "/usr/bin/python3", "Python `INTERPRETER` with NumPy and Numba")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return exitUsage
 	}
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// bench measures everything and delivers it.
+// bench measures everything and writes the tables.
 func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer, say func(format string, args ...any)) (err error) {
 	if t.work, err = os.MkdirTemp("", "bench"); err != nil {
 		return err
@@ -111,10 +111,12 @@ func bench(ctx context.Context, e effort, t tools, out string, stdout io.Writer,
 	}
 	var section bytes.Buffer
 	r.write(&section)
-	return deliver(section.Bytes(), out, stdout)
+	return writeOut(section.Bytes(), out, stdout)
 }
 
-func deliver(section []byte, path string, stdout io.Writer) error {
+// writeOut writes the section between the markers of the file at path, or to stdout if
+// path is empty.
+func writeOut(section []byte, path string, stdout io.Writer) error {
 	if path == "" {
 		_, err := stdout.Write(section)
 		return err

@@ -9,7 +9,7 @@ import (
 	"grposim/grpo"
 )
 
-// The matrix of grposim's own times.
+// The rows and columns of the table of grposim's own times.
 var (
 	matrixArms      = []int{2, 10, 100}
 	matrixGroups    = []int{4, 16, 64, 1024, 65536}
@@ -18,14 +18,13 @@ var (
 	matrixScales    = []grpo.Scale{grpo.StdScale, grpo.NoScale}
 )
 
-// matrixRow is the nanoseconds a replica-step of some arms, importance and scale,
-// by group size and interval.
+// matrixRow holds the times for one number of arms, importance mode and scale.
 type matrixRow struct {
 	name  string
-	times []float64
+	times []float64 // nanoseconds per replica-step, by group size and refresh interval
 }
 
-// measureMatrix runs every entry once, for about a tenth of a second.
+// measureMatrix measures each entry by one run of about a tenth of a second.
 func measureMatrix(ctx context.Context, e effort) ([]matrixRow, error) {
 	var rows []matrixRow
 	for _, arms := range matrixArms {
@@ -50,6 +49,7 @@ func measureMatrix(ctx context.Context, e effort) ([]matrixRow, error) {
 	return rows, nil
 }
 
+// writeMatrix writes the table of grposim's own times.
 func writeMatrix(w io.Writer, rows []matrixRow) {
 	fmt.Fprint(w, "| arms, importance, scale ")
 	for _, groupSize := range matrixGroups {

@@ -14,15 +14,16 @@ import (
 	"grposim/sim/measure"
 )
 
-// tools is what peers need of the machine.
+// tools holds the paths of the programs and folders that peers need.
 type tools struct {
-	peers    string // the folder of their sources
-	python   string // with NumPy and Numba
-	compiler string // of C
-	work     string // a folder for what is compiled
+	peers    string // folder with their sources
+	python   string // Python interpreter with NumPy and Numba
+	compiler string // C compiler
+	work     string // folder for compiled programs
 }
 
-// find returns the peers that can be run here, and why others cannot.
+// find returns the peers that can run on this machine, and for each of the others the
+// reason why it cannot.
 func (t *tools) find(ctx context.Context) (peers []contender, missing []string, err error) {
 	if _, err := exec.LookPath(t.compiler); err != nil {
 		missing = append(missing, fmt.Sprintf("scalar C is skipped: no %s (Debian: gcc libc6-dev)", t.compiler))
@@ -51,7 +52,7 @@ func (t *tools) find(ctx context.Context) (peers []contender, missing []string, 
 	return peers, missing, nil
 }
 
-// version returns that of a Python module, "" if there is none.
+// version returns the version of a Python module, or "" if it is not installed.
 func (t *tools) version(ctx context.Context, module string) string {
 	text, err := exec.CommandContext(ctx, t.python, "-c", fmt.Sprintf("import %s; print(%[1]s.__version__)", module)).Output()
 	if err != nil {
@@ -60,7 +61,7 @@ func (t *tools) version(ctx context.Context, module string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// contender is the peer that a command line runs, one worker at a time.
+// contender returns the peer that the given command line runs on one worker.
 func (t *tools) contender(name string, replicas, largestGroup int, command ...string) contender {
 	run := func(ctx context.Context, p process, l length, seed int) (outcome, error) {
 		args := append(command[1:len(command):len(command)], p.flags(l, seed)...)
@@ -83,9 +84,10 @@ func (t *tools) contender(name string, replicas, largestGroup int, command ...st
 	return contender{name, replicas, largestGroup, run}
 }
 
-// parse reads what a peer printed after a run of the given length.
+// parse reads the answer that a peer printed (bench/peers/README.md) and checks that its
+// run had the wanted length.
 func parse(line []byte, want length) (outcome, error) {
-	var said struct {
+	var answer struct {
 		Seconds       float64 `json:"seconds"`
 		Steps         int     `json:"steps"`
 		Replicas      int     `json:"replicas"`
@@ -94,18 +96,18 @@ func parse(line []byte, want length) (outcome, error) {
 		Variance      float64 `json:"variance"`
 		VarianceError float64 `json:"variance_error"`
 	}
-	if err := json.Unmarshal(line, &said); err != nil {
+	if err := json.Unmarshal(line, &answer); err != nil {
 		return outcome{}, fmt.Errorf("printed %q: %w", line, err)
 	}
-	if got := (length{said.Steps, said.Replicas}); got != want {
+	if got := (length{answer.Steps, answer.Replicas}); got != want {
 		return outcome{}, fmt.Errorf("ran %d replicas of %d steps, not %d of %d", got.replicas, got.steps, want.replicas, want.steps)
 	}
-	if !(said.Seconds > 0) || !(said.MeanError > 0) || !(said.VarianceError > 0) || math.IsInf(said.MeanError+said.VarianceError, 0) {
-		return outcome{}, fmt.Errorf("printed %q: the time and the errors have to be positive", line)
+	if !(answer.Seconds > 0) || !(answer.MeanError > 0) || !(answer.VarianceError > 0) || math.IsInf(answer.MeanError+answer.VarianceError, 0) {
+		return outcome{}, fmt.Errorf("printed %q: the time and the standard errors must be positive", line)
 	}
 	return outcome{
-		seconds:  said.Seconds,
-		mean:     measure.Estimate{Mean: said.Mean, StdErr: said.MeanError, DF: said.Replicas - 1},
-		variance: measure.Estimate{Mean: said.Variance, StdErr: said.VarianceError, DF: said.Replicas - 1},
+		seconds:  answer.Seconds,
+		mean:     measure.Estimate{Mean: answer.Mean, StdErr: answer.MeanError, DF: answer.Replicas - 1},
+		variance: measure.Estimate{Mean: answer.Variance, StdErr: answer.VarianceError, DF: answer.Replicas - 1},
 	}, nil
 }

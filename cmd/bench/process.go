@@ -9,13 +9,13 @@ import (
 	"grposim/sim"
 )
 
-// process is the stochastic process that all contenders simulate: Bernoulli arms
-// of the given mean rewards, block lag, the exact KL penalty at the current policy
-// towards the uniform one, heavy ball; from the uniform policy.
+// process is the stochastic process that all contenders simulate: Bernoulli arms, block
+// refresh, the exact KL penalty of the current policy with the uniform reference, and the
+// heavy ball. It starts at the uniform policy.
 type process struct {
-	means        []float64
-	groupSize    int
-	interval     int
+	means        []float64 // mean rewards of the arms
+	groupSize    int       // G
+	interval     int       // refresh interval K in steps
 	importance   grpo.ImportanceMode
 	scale        grpo.Scale
 	learningRate float64
@@ -24,15 +24,15 @@ type process struct {
 const (
 	momentum      = 0.9
 	klCoefficient = 1
-	learningRate  = 0.05 // relaxes within some 20 steps
+	learningRate  = 0.05 // the policy relaxes within about 20 steps
 
-	// burnIn is the number of steps that do not count: the start, √μ a step, is
-	// forgotten to e^−15.
+	// burnIn is the number of steps that are not averaged. The effect of the start decays by
+	// √μ per step, over the burn-in to e^−15.
 	burnIn = 300
 )
 
-// newProcess is frozen, with the std scale, on arms evenly spaced over the rewards:
-// 0.9 and 0.2 if they are two.
+// newProcess returns a process without importance ratios, with the std scale. The mean
+// rewards of two arms are 0.9 and 0.2, those of more are evenly spaced in (0, 1).
 func newProcess(arms, groupSize, interval int) process {
 	means := []float64{0.9, 0.2}
 	if arms != 2 {
@@ -44,7 +44,7 @@ func newProcess(arms, groupSize, interval int) process {
 	return process{means, groupSize, interval, grpo.NoImportance, grpo.StdScale, learningRate}
 }
 
-// with returns the process with another importance and scale.
+// with returns the process with another importance mode and scale.
 func (p process) with(importance grpo.ImportanceMode, scale grpo.Scale) process {
 	p.importance, p.scale = importance, scale
 	return p
@@ -54,7 +54,7 @@ func (p process) String() string {
 	return fmt.Sprintf("%d arms, G = %d, K = %d, %s", len(p.means), p.groupSize, p.interval, p.importance)
 }
 
-// observed names what the stationary law is of.
+// observed names the quantity whose stationary mean and variance are compared.
 func (p process) observed() string {
 	if len(p.means) == 2 {
 		return "logit gap"
@@ -62,10 +62,10 @@ func (p process) observed() string {
 	return "expected reward"
 }
 
-// length is how much of a process is simulated.
+// length is the number of steps and replicas of a run.
 type length struct{ steps, replicas int }
 
-// cell is the process for grposim.
+// cell returns the process as a cell of grposim.
 func (p process) cell(l length, seed int) sim.Cell {
 	c := sim.Cell{
 		ID: "bench", Seed: uint64(seed),
@@ -90,7 +90,7 @@ func (p process) cell(l length, seed int) sim.Cell {
 	return c
 }
 
-// flags is the process for a peer (bench/peers/README.md).
+// flags returns the process as the flags of a peer (bench/peers/README.md).
 func (p process) flags(l length, seed int) []string {
 	var means []string
 	for _, m := range p.means {

@@ -8,7 +8,7 @@ import (
 	"grposim/grpo"
 )
 
-// raced lists the processes that grposim and the peers simulate side by side.
+// raced lists the processes on which grposim and the peers are compared.
 var raced = []process{
 	newProcess(2, 16, 1),
 	newProcess(2, 16, 4),
@@ -18,17 +18,20 @@ var raced = []process{
 	newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale),
 }
 
-// effort is how much is run: rounds, replica-steps of each run of two arms, and
-// learning rates of a sweep of tiny cells.
-type effort struct{ rounds, replicaSteps, learningRates int }
+// effort says how much is run.
+type effort struct {
+	rounds        int
+	replicaSteps  int // of each run of two arms
+	learningRates int // in the sweep of tiny cells
+}
 
 var (
 	full  = effort{rounds: 9, replicaSteps: 1500 * 2048, learningRates: 1000}
 	brief = effort{rounds: 1, replicaSteps: 500 * 2048, learningRates: 10}
 )
 
-// length is that of a run on a contender's number of replicas. More arms take
-// longer and fluctuate less, so they get a third.
+// length returns the length of a run with the given number of replicas. More than two arms
+// get a third of the replica-steps, because they take longer and fluctuate less.
 func (e effort) length(p process, replicas int) length {
 	steps := e.replicaSteps
 	if len(p.means) > 2 {
@@ -37,20 +40,21 @@ func (e effort) length(p process, replicas int) length {
 	return length{max(steps/replicas, 2*burnIn), replicas}
 }
 
-// comparison is the time of one thing over that of another, measured in turns.
+// comparison is the time of one run divided by that of another, measured in turns.
 type comparison struct {
-	what, over    string
-	ratios        []float64 // by round
-	times, others []float64 // nanoseconds a replica-step
+	what, over    string    // names of the two runs
+	ratios        []float64 // times/others, by round
+	times, others []float64 // nanoseconds per replica-step, by round
 }
 
+// add adds the times of one round.
 func (c *comparison) add(time, other float64) {
 	c.ratios = append(c.ratios, time/other)
 	c.times = append(c.times, time)
 	c.others = append(c.others, other)
 }
 
-// ratio is the median over rounds.
+// ratio returns the median ratio over the rounds.
 func (c *comparison) ratio() float64 { return median(c.ratios) }
 
 func (c *comparison) String() string {
@@ -61,19 +65,21 @@ func (c *comparison) String() string {
 	return text
 }
 
+// median returns the median of values, the mean of the middle two if their number is
+// even.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// tellingInterval is the refresh interval at which importance ratios tell: of ten
-// arms the frozen force then fluctuates half as much again, while at K = 4 it is
-// within 0.5 %.
-const tellingInterval = 64
+// checkInterval is the refresh interval at which the stationary law shows whether a peer
+// uses importance ratios. Without them the variance for ten arms is larger by half at
+// K = 64, but equal to within 0.5 % at K = 4.
+const checkInterval = 64
 
-// race runs grposim and the peers on a process, in turns, and compares their times.
-// A peer that disagrees on the stationary law is an error.
+// race runs grposim and the peers on a process, in turns, and compares their times. It
+// returns an error if a peer disagrees on the stationary law.
 func race(ctx context.Context, e effort, p process, peers []contender) ([]comparison, error) {
 	var comparisons []comparison
 	var running []contender
@@ -84,14 +90,14 @@ func race(ctx context.Context, e effort, p process, peers []contender) ([]compar
 		}
 	}
 	if p.importance == grpo.Ratio {
-		telling := p
-		telling.interval = tellingInterval
-		if _, _, err := lap(ctx, e, telling, running, 1); err != nil {
+		check := p
+		check.interval = checkInterval
+		if _, _, err := runRound(ctx, e, check, running, 1); err != nil {
 			return nil, err
 		}
 	}
 	for round := range e.rounds {
-		ours, theirs, err := lap(ctx, e, p, running, round+1)
+		ours, theirs, err := runRound(ctx, e, p, running, round+1)
 		if err != nil {
 			return nil, err
 		}
@@ -102,9 +108,9 @@ func race(ctx context.Context, e effort, p process, peers []contender) ([]compar
 	return comparisons, nil
 }
 
-// lap runs each contender once. It returns the nanoseconds a replica-step of
-// those that agree on the stationary law.
-func lap(ctx context.Context, e effort, p process, peers []contender, seed int) (ours float64, theirs []float64, err error) {
+// runRound runs grposim and each peer once, and returns their times in nanoseconds per
+// replica-step. It returns an error if a peer disagrees on the stationary law.
+func runRound(ctx context.Context, e effort, p process, peers []contender, seed int) (ours float64, theirs []float64, err error) {
 	own := e.length(p, grposim.replicas)
 	reference, err := grposim.run(ctx, p, own, seed)
 	if err != nil {

@@ -16,14 +16,14 @@ const (
 	linearity  = anArmOf + ", G = 16, K = 4, none"
 	twoWorkers = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
 
-	twoPrograms = "(the machine: one run of %s)" // over two of them at once
+	twoPrograms = "(the machine: one run of %s)" // divided by two runs at the same time
 )
 
-// scaling measures how grposim's time grows with group size and arms, and falls
-// with workers.
+// scaling measures how grposim's time depends on the group size, the number of arms and the
+// number of workers.
 func scaling(ctx context.Context, e effort) ([]comparison, error) {
 	flat := comparison{what: flatness, over: "G = 16"}
-	// Two arms have a path of their own: linear is what three arms and more are.
+	// Two arms have code of their own, so linear growth is judged from three arms on.
 	ten := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 2)}
 	more := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 3)}
 	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: fmt.Sprintf(anArmOf, 10)}
@@ -53,8 +53,8 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 	return []comparison{flat, ten, more, hundred, workers}, nil
 }
 
-// machineScaling measures what two workers could gain at most: how much faster two
-// programs that share nothing get on side by side than one after the other.
+// machineScaling measures the most that two workers could gain on this machine: how much
+// faster two programs that share nothing run at the same time than one after the other.
 func machineScaling(ctx context.Context, e effort, peer contender) (comparison, error) {
 	c := comparison{what: fmt.Sprintf(twoPrograms, peer.name), over: "two at once"}
 	p := newProcess(2, 16, 4)
@@ -69,8 +69,9 @@ func machineScaling(ctx context.Context, e effort, peer contender) (comparison, 
 	return c, nil
 }
 
-// oneAndTwo measures the time of one and of two, of one before and after: the machine may
-// get slower or faster meanwhile.
+// oneAndTwo returns the times that measure gives for a count of one and of two. It measures
+// one before and after two and returns the mean, because the speed of the machine may
+// change in between.
 func oneAndTwo(measure func(count int) (float64, error)) (one, two float64, err error) {
 	var times [3]float64
 	for i, count := range []int{1, 2, 1} {
@@ -81,8 +82,8 @@ func oneAndTwo(measure func(count int) (float64, error)) (one, two float64, err 
 	return (times[0] + times[2]) / 2, times[1], nil
 }
 
-// atOnce returns the nanoseconds a replica-step of some equal programs that run side by
-// side: of all of them together.
+// atOnce runs several copies of a peer at the same time. It returns the nanoseconds per
+// replica-step of all of them together.
 func atOnce(ctx context.Context, peer contender, programs int, p process, l length, seed int) (float64, error) {
 	rates, errs := make([]float64, programs), make([]error, programs)
 	var group sync.WaitGroup
@@ -100,7 +101,8 @@ func atOnce(ctx context.Context, peer contender, programs int, p process, l leng
 	return 1 / sum, errors.Join(errs...)
 }
 
-// sweep returns the nanoseconds a replica-step of 64 cells on so many workers.
+// sweep returns the nanoseconds per replica-step of 64 cells on the given number of
+// workers.
 func (e effort) sweep(ctx context.Context, workers int) (float64, error) {
 	const count = 64
 	p := newProcess(2, 16, 4)

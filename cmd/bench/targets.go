@@ -6,11 +6,10 @@ import (
 	"grposim/grpo"
 )
 
-// target is what a ratio ought to be: at most, or at least, the bound. The zero
-// target is none.
+// target is a bound on a ratio. The zero target means that there is none.
 type target struct {
 	bound float64
-	least bool
+	least bool // the ratio must be at least, rather than at most, the bound
 }
 
 func (t target) String() string {
@@ -23,7 +22,7 @@ func (t target) String() string {
 	return fmt.Sprintf("≤ %.3g", t.bound)
 }
 
-// met says whether a ratio meets the target.
+// met returns "yes" if a ratio meets the target, "no" if not, and "" without a target.
 func (t target) met(ratio float64) string {
 	switch {
 	case t == target{}:
@@ -34,7 +33,7 @@ func (t target) met(ratio float64) string {
 	return "no"
 }
 
-// targets by what is compared over what.
+// targets gives the targets by comparison.what and comparison.over.
 var targets = map[[2]string]target{
 	{newProcess(2, 16, 1).String(), "scalar C"}:                               {bound: 0.9},
 	{newProcess(2, 16, 4).String(), "scalar C"}:                               {bound: 0.6},

@@ -15,8 +15,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// A sweep of tiny cells: how small a cell may be for the simulator to be what its time
-// goes into.
+// The sweep of tiny cells shows that even in small cells most of the time is spent in the
+// simulator.
 const (
 	tinyCells = "%d cells of 1000 steps of 256 replicas: outside the simulator"
 	allTime   = "all its processor time"
@@ -35,16 +35,17 @@ sweep:
 `
 )
 
-// tinySweep names the sweep: ten cells a learning rate.
+// tinySweep returns the name of the sweep, which has ten cells for each learning rate.
 func tinySweep(e effort) string { return fmt.Sprintf(tinyCells, 10*e.learningRates) }
 
+// tinyYAML returns the configuration of the sweep.
 func tinyYAML(e effort) []byte {
 	return fmt.Appendf(nil, tinyConfig, 0.1/float64(e.learningRates))
 }
 
-// outside measures which share of its processor time a sweep of tiny cells spends outside
-// the simulator: in theory, files, the collection of garbage. A profile of the processor
-// tells, of system calls too.
+// outside measures the share of its processor time that a sweep of tiny cells spends
+// outside the simulator: in the theory, in writing files, in garbage collection. It takes
+// the share from a CPU profile, which includes system calls.
 func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 	c := comparison{what: tinySweep(e), over: allTime}
 	spec, err := config.Load("tiny", tinyYAML(e))
@@ -60,7 +61,7 @@ func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 	if err := pprof.StartCPUProfile(&data); err != nil {
 		return c, err
 	}
-	_, err = sweeps.Run(ctx, plan, dir, 2, unheard{})
+	_, err = sweeps.Run(ctx, plan, dir, 2, noProgress{})
 	pprof.StopCPUProfile()
 	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return c, err
@@ -78,20 +79,22 @@ func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 	return c, nil
 }
 
-// shares returns the nanoseconds of a profile of the processor that are the simulator's,
-// and all of them. A sample belongs to the innermost of our packages on its stack.
+// shares returns the nanoseconds of a CPU profile that are spent in the simulator, and all
+// nanoseconds. A sample belongs to the innermost of grposim's packages on its stack.
 func shares(p *profile.Profile) (inside, all float64) {
 	value := len(p.SampleType) - 1 // nanoseconds come after the number of samples
 	for _, sample := range p.Sample {
 		all += float64(sample.Value[value])
-		if simulators(sample) {
+		if inSimulator(sample) {
 			inside += float64(sample.Value[value])
 		}
 	}
 	return inside, all
 }
 
-func simulators(sample *profile.Sample) bool {
+// inSimulator reports whether a sample belongs to sim, grpo or a package below them. It
+// is false if no function of grposim is on the stack, as in garbage collection.
+func inSimulator(sample *profile.Sample) bool {
 	for _, location := range sample.Location {
 		for _, line := range location.Line {
 			if name := line.Function.Name; strings.HasPrefix(name, "grposim/") {
@@ -102,10 +105,10 @@ func simulators(sample *profile.Sample) bool {
 	return false
 }
 
-// unheard is the progress of a sweep that nobody follows.
-type unheard struct{}
+// noProgress discards the progress of a sweep.
+type noProgress struct{}
 
-func (unheard) Begin(string, int, int, float64) {}
-func (unheard) Cell(float64)                    {}
-func (unheard) End()                            {}
-func (unheard) Note(string)                     {}
+func (noProgress) Begin(string, int, int, float64) {}
+func (noProgress) Cell(float64)                    {}
+func (noProgress) End()                            {}
+func (noProgress) Note(string)                     {}

@@ -18,7 +18,7 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Every claim is calibrated or exempt, and every file belongs to a claim.
+// Each claim is either calibrated or exempt, and each file belongs to a claim.
 func TestEveryClaimHasItsCell(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -33,13 +33,13 @@ func TestEveryClaimHasItsCell(t *testing.T) {
 	}
 	for name := range exempt {
 		if _, known := config.LookupClaim(name); !known {
-			t.Errorf("no claim %s to exempt", name)
+			t.Errorf("exempt claim %s does not exist", name)
 		}
 	}
 }
 
-// Every control is a theory at least 10 % wrong, and far enough for its check to
-// tell.
+// Each control moves the prediction by at least 10 % and by enough margins for its check
+// to notice.
 func TestControlsAreWrong(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -51,15 +51,15 @@ func TestControlsAreWrong(t *testing.T) {
 			t.Errorf("%s: %v", c.claim, err)
 		}
 		for _, s := range shifts {
-			if math.Abs(s.Relative) < leastWrong-rounding || math.Abs(s.Margins) < 1.5 {
+			if math.Abs(s.Relative) < leastControl-rounding || math.Abs(s.Margins) < 1.5 {
 				t.Errorf("%s, %s: moved by %.3g of the prediction, %.3g margins", c.claim, s.Quantity, s.Relative, s.Margins)
 			}
 		}
 	}
 }
 
-// normalTrials are trials whose one value is normal about 1, with intervals of
-// ± width standard errors.
+// normalTrials returns n trials of one value each. The values are normal with mean 1, the
+// intervals extend ± width standard errors around them.
 func normalTrials(n int, width float64) []trial {
 	rng := rand.New(rand.NewPCG(1, 2))
 	trials := make([]trial, n)
@@ -70,9 +70,8 @@ func normalTrials(n int, width float64) []trial {
 	return trials
 }
 
-// Of 4000 intervals of ± 1.96 standard errors 95 % cover, give or take 6
-// standard deviations of a binomial (probability 2e-9); shorter and longer ones
-// cover as often as the normal law says.
+// The coverage of 4000 intervals of ± 1, 1.96 and 2.8 standard errors is that of the
+// normal law, to within 6 standard deviations of a binomial count (probability 2e-9).
 func TestCoveredCounts(t *testing.T) {
 	const n = 4000
 	for _, width := range []float64{1, 1.96, 2.8} {
@@ -85,9 +84,10 @@ func TestCoveredCounts(t *testing.T) {
 	}
 }
 
-// Two trials are each at half their distance from their mean: an interval that
-// just reaches the other's value must not cover when the truth may be √2 away.
-func TestPoolHoldsTheTrialItself(t *testing.T) {
+// The long-run value includes the trial's own value. Two trials at 0 and 2 are 1 away from
+// their mean, which counts as √2 away from the truth: an interval covers from that
+// half-width on.
+func TestCoveredCorrectsForOwnValue(t *testing.T) {
 	two := func(half float64) []trial {
 		return []trial{{intervals: [][]interval{{{0, -half, half}}}}, {intervals: [][]interval{{{2, 2 - half, 2 + half}}}}}
 	}
@@ -99,8 +99,8 @@ func TestPoolHoldsTheTrialItself(t *testing.T) {
 	}
 }
 
-// A band covers where all of it does, and no number covers nothing.
-func TestBandsAndNumbersThatAreNone(t *testing.T) {
+// A band covers if all its intervals do. No interval covers a long-run value of NaN.
+func TestCoveredOfBandsAndNaN(t *testing.T) {
 	trials := normalTrials(50, 10)
 	for i := range trials {
 		trials[i].intervals[0] = append(trials[i].intervals[0], interval{5, 4, 6})
@@ -111,12 +111,12 @@ func TestBandsAndNumbersThatAreNone(t *testing.T) {
 	}
 	trials = normalTrials(50, 10)
 	if n := covered(trials, 0, []float64{math.NaN()}); n != 0 {
-		t.Errorf("%d intervals hold no number", n)
+		t.Errorf("%d intervals hold NaN", n)
 	}
 }
 
-// The median half-width is that of the middle trial; where nothing is measured it
-// is infinite.
+// The median half-width is that of the middle trial; a trial that measures nothing counts
+// as infinite.
 func TestHalfWidth(t *testing.T) {
 	of := func(halves ...float64) (trials []trial) {
 		for _, h := range halves {
@@ -132,23 +132,20 @@ func TestHalfWidth(t *testing.T) {
 	}
 }
 
-// sound is a row that meets every requirement.
+// sound returns a row that meets every requirement.
 func sound() *row {
 	return &row{
-		claim: "a claim", quantity: "x", cover: pointwise, seeds: 200, covered: 190, half: 0.4,
+		claim: "a claim", quantity: "x", kind: pointwise, seeds: 200, covered: 190, half: 0.4,
 		right: rulings{sweeps.Agree: 199, sweeps.Disagree: 1}, fault: "a fault",
 		wrong: rulings{sweeps.Disagree: 195, sweeps.Inconclusive: 5}, shift: sweeps.Shift{Relative: 0.1},
-		starved: []starvation{
-			{fewReplicas, rulings{sweeps.Inconclusive: 200}, 3},
-			{fewDraws, rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, 2},
-		},
+		reduced: reducedRow{fewDraws, rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, 2},
 	}
 }
 
-// Each requirement has its complaint.
+// Each requirement that is not met gives one message.
 func TestUnmet(t *testing.T) {
-	if complaints := sound().unmet(); len(complaints) > 0 {
-		t.Fatalf("a sound row: %q", complaints)
+	if messages := sound().unmet(); len(messages) > 0 {
+		t.Fatalf("a sound row: %q", messages)
 	}
 	for _, test := range []struct {
 		want  string
@@ -156,21 +153,21 @@ func TestUnmet(t *testing.T) {
 	}{
 		{"89.5 % of the seeds, want at least 90 %", func(r *row) { r.covered = 179 }},
 		{"99.0 % of the seeds, want at most 98.5 %", func(r *row) { r.covered = 198 }},
-		{"", func(r *row) { r.cover, r.covered = ofShare, 200 }},
+		{"", func(r *row) { r.kind, r.covered = ofShare, 200 }},
 		{"disagrees for 2 of 200", func(r *row) { r.right[sweeps.Disagree] = 2 }},
 		{"never agrees", func(r *row) { r.right = rulings{sweeps.Inconclusive: 200} }},
 		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[sweeps.Agree] = 1 }},
 		{"moves the prediction by 9.0 %", func(r *row) { r.shift.Relative = -0.09 }},
 		{"", func(r *row) { r.shift.Relative = math.NaN() }},
-		{"starved of draws, the half-width is 0.9 margins", func(r *row) { r.starved[1].half = 0.9 }},
-		{"starved of draws, 189 of 200 trials are inconclusive", func(r *row) { r.starved[1].said[sweeps.Inconclusive] = 189 }},
-		{"starved of replicas, 1 of 200 trials agree", func(r *row) { r.starved[0].said[sweeps.Agree] = 1 }},
+		{"with few draws the half-width is 0.9 margins", func(r *row) { r.reduced.half = 0.9 }},
+		{"with few draws 189 of 200 trials are inconclusive", func(r *row) { r.reduced.rulings[sweeps.Inconclusive] = 189 }},
+		{"with few replicas 1 of 200 trials agree", func(r *row) { r.reduced.budget, r.reduced.rulings[sweeps.Agree] = fewReplicas, 1 }},
 	} {
 		r := sound()
 		test.spoil(r)
-		complaints := strings.Join(r.unmet(), "\n")
-		if (complaints == "") != (test.want == "") || !strings.Contains(complaints, test.want) || strings.Count(complaints, "\n") > 0 {
-			t.Errorf("got %q, want %q", complaints, test.want)
+		messages := strings.Join(r.unmet(), "\n")
+		if (messages == "") != (test.want == "") || !strings.Contains(messages, test.want) || strings.Count(messages, "\n") > 0 {
+			t.Errorf("got %q, want %q", messages, test.want)
 		}
 	}
 }
@@ -190,15 +187,15 @@ func cellOf(t *testing.T, claim string) *cell {
 	return nil
 }
 
-// A trial goes through the real flow: it depends on its seed, on nothing else,
-// and with less data it has a wider interval.
+// A trial depends on its seed, but not on the number of workers, and has a wider interval
+// with less data.
 func TestTrials(t *testing.T) {
 	c := cellOf(t, "relaxation")
-	one, err := c.trials(t.Context(), 3, 1, fed)
+	one, err := c.trials(t.Context(), 3, 1, allData)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := c.trials(t.Context(), 3, 2, fed)
+	two, err := c.trials(t.Context(), 3, 2, allData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,50 +205,49 @@ func TestTrials(t *testing.T) {
 	if one[0].verdicts[0].Measured == one[1].verdicts[0].Measured {
 		t.Error("two seeds measure the same")
 	}
-	poor, err := c.trials(t.Context(), 3, 2, fewReplicas)
+	few, err := c.trials(t.Context(), 3, 2, fewReplicas)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rich, poor := halfWidth(one, 0), halfWidth(poor, 0); poor < 3*rich {
-		t.Errorf("half-widths %g and, starved, %g margins", rich, poor)
+	if all, few := halfWidth(one, 0), halfWidth(few, 0); few < 3*all {
+		t.Errorf("half-widths of %g margins with all replicas and %g with few", all, few)
 	}
 }
 
-// A starved trial has less of one thing, and never more of anything than a fed one.
-func TestStarvation(t *testing.T) {
+// A reduced budget reduces either the replicas or the draws and leaves the other as it is.
+func TestReducedBudget(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cells {
-		for _, fare := range c.starvations() {
-			plan, err := c.plan(1, fare)
-			if err != nil {
-				t.Fatal(err)
+		budget := c.reducedBudget()
+		plan, err := c.plan(1, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replicas, draws := plan.Spec.Base.Run.Replicas, plan.Spec.Checks[0].Draws
+		allReplicas, allDraws := c.spec.Base.Run.Replicas, c.spec.Checks[0].Draws
+		switch budget {
+		case fewReplicas:
+			if replicas < 4 || replicas > allReplicas/5 || draws != allDraws {
+				t.Errorf("%s: %d replicas of %d, %d draws of %d", c.claim, replicas, allReplicas, draws, allDraws)
 			}
-			replicas, draws := plan.Spec.Base.Run.Replicas, plan.Spec.Checks[0].Draws
-			allReplicas, allDraws := c.spec.Base.Run.Replicas, c.spec.Checks[0].Draws
-			switch fare {
-			case fewReplicas:
-				if replicas < 4 || replicas > allReplicas/5 || draws != allDraws {
-					t.Errorf("%s: %d replicas of %d, %d draws of %d", c.claim, replicas, allReplicas, draws, allDraws)
-				}
-			case fewDraws:
-				if draws < 72 || draws > allDraws/500 || replicas != allReplicas {
-					t.Errorf("%s: %d draws of %d, %d replicas of %d", c.claim, draws, allDraws, replicas, allReplicas)
-				}
+		case fewDraws:
+			if draws < 72 || draws > allDraws/500 || replicas != allReplicas {
+				t.Errorf("%s: %d draws of %d, %d replicas of %d", c.claim, draws, allDraws, replicas, allReplicas)
 			}
 		}
 	}
-	if n := starve(5, 100, 8); n != 5 {
-		t.Errorf("starved of 5 there are %d", n)
+	if n := reduce(5, 100, 8); n != 5 {
+		t.Errorf("reduce(5, 100, 8) = %d, want 5", n)
 	}
 }
 
-// The file's confidence is shared among the verdicts: each has 95 %.
-func TestConfidenceIsASingleVerdicts(t *testing.T) {
+// The confidence of a plan, shared among its verdicts, gives each of them 95 %.
+func TestConfidenceOfEachVerdict(t *testing.T) {
 	for claim, want := range map[string]float64{"relaxation": 0.95, "saturation-fit": 0.90, "stiffness": 0.85} {
-		plan, err := cellOf(t, claim).plan(1, fed)
+		plan, err := cellOf(t, claim).plan(1, allData)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,15 +257,15 @@ func TestConfidenceIsASingleVerdicts(t *testing.T) {
 	}
 }
 
-// The band that is calibrated is the one that the trajectory claim judges: at
-// the step that decides, its end is the verdict's.
-func TestBandIsTheClaims(t *testing.T) {
+// The calibrated band is the one that the trajectory claim judges: at the deciding step it
+// is as wide as the verdict's interval.
+func TestBandOfTrajectoryClaim(t *testing.T) {
 	c := cellOf(t, "trajectory")
-	trial, err := c.try(t.Context(), 1, fed)
+	trial, err := c.try(t.Context(), 1, allData)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := c.plan(1, fed)
+	plan, err := c.plan(1, allData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +295,7 @@ var update = flag.Bool("update", false, "rewrite the table fault × claim of doc
 
 var pagePath = filepath.Join("..", "..", "docs", "calibration.md")
 
-// page is the committed page.
+// page returns the committed page.
 func page(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile(pagePath)
@@ -309,12 +305,12 @@ func page(t *testing.T) []byte {
 	return data
 }
 
-// sampled is one fault in so many that the fast test enters into the table.
+// sampled is the stride through the list of faults in the fast test of the table.
 const sampled = 4
 
-// The committed page ends with the table fault × claim of today's theory and
-// experiments, of which some rows are made anew here and all in the long test.
-// `make calibrate` writes all of the page, -update here the table alone.
+// The table fault × claim at the end of the committed page agrees with today's theory and
+// experiments. This test computes some of its rows, the long test all of them. With
+// -update it writes the table; `make calibrate` writes the whole page.
 func TestFaultsAreCaught(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -338,8 +334,8 @@ func TestFaultsAreCaught(t *testing.T) {
 		t.Fatal("docs/calibration.md has no table: run `make calibrate`")
 	}
 	if *update {
-		for _, complaint := range table.unmet() {
-			t.Error(complaint)
+		for _, requirement := range table.unmet() {
+			t.Error(requirement)
 		}
 		if err := os.WriteFile(pagePath, append(before, b.Bytes()...), 0o644); err != nil {
 			t.Fatal(err)
@@ -349,13 +345,13 @@ func TestFaultsAreCaught(t *testing.T) {
 	committed := "| mistake |" + string(after)
 	for line := range strings.Lines(b.String()) {
 		if !strings.Contains(committed, line) {
-			t.Errorf("docs/calibration.md has another row: look at what `go test ./cmd/calibrate -update` changes; now\n%s", line)
+			t.Errorf("docs/calibration.md lacks this row of today's table; run `go test ./cmd/calibrate -update` and read the difference:\n%s", line)
 		}
 	}
 }
 
-// In the committed table every mistake moves a claim far enough, and every claim
-// is moved by enough mistakes.
+// In the committed table each mistake moves some claim far enough, and enough mistakes move
+// each claim.
 func TestCommittedTable(t *testing.T) {
 	_, after, _ := strings.Cut(string(page(t)), "| mistake |")
 	lines := strings.Split(strings.TrimSpace(after), "\n")
@@ -369,7 +365,7 @@ func TestCommittedTable(t *testing.T) {
 			t.Fatalf("row %d, want %s: %s", i, faults[i].name, line)
 		}
 		if !strings.Contains(line, "**") {
-			t.Errorf("nothing notices: %s", faults[i].name)
+			t.Errorf("no claim notices the mistake: %s", faults[i].name)
 		}
 		for c, entry := range entries[1:] {
 			if strings.HasPrefix(entry, "**") {
@@ -384,15 +380,15 @@ func TestCommittedTable(t *testing.T) {
 	}
 }
 
-// A table says which claims and faults go unnoticed.
+// unmet names the faults that no claim catches and the claims that catch too few.
 func TestTableUnmet(t *testing.T) {
 	table := &table{
-		claims: []string{"seeing", "blind"},
+		claims: []string{"sensitive", "insensitive"},
 		faults: []string{"large", "infinite", "small"},
 		moved:  [][]float64{{5, 0}, {math.Inf(1), 4}, {2.9, 0.2}},
 	}
 	got := strings.Join(table.unmet(), "\n")
-	if want := "no claim is moved by 3 margins or more by the fault: small\nblind is moved by 3 margins or more by 1 faults, want at least 2"; got != want {
+	if want := "no claim is moved by 3 margins or more by the fault: small\ninsensitive is moved by 3 margins or more by 1 faults, want at least 2"; got != want {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,37 +1,40 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 
 	"grposim/sweeps/config"
 )
 
-// configs holds CLAIM.yaml: one check of one small cell for each claim that
-// chance enters. Margins are sized for a half-width of 0.3 to 0.5 of them, and
-// stay below the 10 % by which every control is wrong.
+// configs holds a file CLAIM.yaml for each claim whose verdicts depend on chance: one
+// check of one small cell. Each cell has so much data that the half-width of its
+// interval is 0.3 to 0.5 margins. Margins are below 10 %, the least error of a control.
 //
 //go:embed configs/*.yaml
 var configs embed.FS
 
-// exempt are the claims that chance does not enter, with the reason.
+// exempt lists the claims whose verdicts do not depend on chance, with the reason.
 var exempt = map[string]string{
-	"rule-is-safe": "compares the value that stability-threshold locates",
-	"recurrence":   "out of scope but at G = ∞: the map is that of the expected gradient",
+	"rule-is-safe": "judges the value that stability-threshold locates, which is calibrated above",
+	"recurrence":   "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 }
 
-// cover says what kind of interval a claim has, and so how often it may cover.
-type cover string
+// intervalKind is the kind of interval that a claim judges. It decides how high the
+// coverage may be.
+type intervalKind string
 
 const (
-	pointwise    cover = "interval" // Student's
-	simultaneous cover = "band"     // over all recorded steps at once
-	ofShare      cover = "share"    // Wilson's, which takes the larger of two errors
-	bracket      cover = "bracket"  // of a located value: three standard errors, widened by the interval of the stiffness
+	pointwise    intervalKind = "interval" // Student's t
+	simultaneous intervalKind = "band"     // holds at all recorded steps together
+	ofShare      intervalKind = "share"    // Wilson's score interval
+	bracket      intervalKind = "bracket"  // of a located value: three standard errors, widened by the interval of the stiffness
 )
 
-// covers lists the claims whose intervals are not pointwise.
-var covers = map[string]cover{
+// intervalKinds gives the kind of interval of each claim whose intervals are not
+// pointwise.
+var intervalKinds = map[string]intervalKind{
 	"trajectory":          simultaneous,
 	"degenerate-groups":   ofShare,
 	"failure-mode":        ofShare,
@@ -39,25 +42,22 @@ var covers = map[string]cover{
 	"stability-threshold": bracket,
 }
 
-// cell is the calibration of one claim.
+// cell is the small cell that calibrates one claim.
 type cell struct {
 	claim string
-	cover cover
-	data  []byte
-	spec  *config.Spec
+	kind  intervalKind
+	data  []byte       // the configuration file
+	spec  *config.Spec // data, loaded
 }
 
-// loadCells reads the cells in the order of the claim table.
+// loadCells loads the cells in the order of the claim table.
 func loadCells() ([]*cell, error) {
 	var cells []*cell
 	for _, claim := range config.Claims {
 		if exempt[claim.Name] != "" {
 			continue
 		}
-		c := &cell{claim: claim.Name, cover: pointwise}
-		if other, differs := covers[claim.Name]; differs {
-			c.cover = other
-		}
+		c := &cell{claim: claim.Name, kind: cmp.Or(intervalKinds[claim.Name], pointwise)}
 		var err error
 		if c.data, err = configs.ReadFile("configs/" + claim.Name + ".yaml"); err != nil {
 			return nil, err
@@ -73,6 +73,7 @@ func loadCells() ([]*cell, error) {
 	return cells, nil
 }
 
+// load loads the cell's file with some settings (KEY=VALUE) changed.
 func (c *cell) load(set ...string) (*config.Spec, error) {
 	return config.Load("cmd/calibrate/configs/"+c.claim+".yaml", c.data, set...)
 }

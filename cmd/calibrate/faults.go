@@ -9,16 +9,16 @@ import (
 
 // fault is a mistake that a theory of these dynamics could make.
 type fault struct {
-	name  string
-	plant sweeps.Mistake
+	name    string // as on the page
+	mistake sweeps.Mistake
 }
 
-// faults is the list of mistakes. Those that a cell cannot show change nothing
-// of it: a delay has no refresh interval.
+// faults lists the mistakes of the table. A mistake that does not apply to a cell leaves
+// the cell's settings unchanged: a longer delay changes no cell with block refresh.
 var faults = []fault{
-	{"exponential average for heavy ball: η(1−μ)", exponentialAverage},
+	{"exponential average instead of heavy ball: η(1−μ)", exponentialAverage},
 	{"no momentum", set(func(s *config.Settings) { s.Optimizer.Momentum = 0 })},
-	{"Nesterov for heavy ball", set(func(s *config.Settings) {
+	{"Nesterov instead of heavy ball", set(func(s *config.Settings) {
 		if s.Optimizer.Kind == grpo.HeavyBall {
 			s.Optimizer.Kind = grpo.Nesterov
 		}
@@ -26,40 +26,40 @@ var faults = []fault{
 	{"Adam's β1 and β2 exchanged", set(func(s *config.Settings) {
 		s.Optimizer.Beta1, s.Optimizer.Beta2 = s.Optimizer.Beta2, s.Optimizer.Beta1
 	})},
-	{"heavy ball for Adam", set(func(s *config.Settings) {
+	{"heavy ball instead of Adam", set(func(s *config.Settings) {
 		if s.Optimizer.Kind == grpo.Adam {
 			s.Optimizer.Kind, s.Optimizer.Momentum = grpo.HeavyBall, s.Optimizer.Beta1
 		}
 	})},
-	{"block one step longer", set(func(s *config.Settings) {
+	{"refresh interval longer by one step", set(func(s *config.Settings) {
 		if s.Lag.Kind == grpo.Block {
 			s.Lag.Interval++
 		}
 	})},
-	{"delay one step longer", set(func(s *config.Settings) {
+	{"delay longer by one step", set(func(s *config.Settings) {
 		if s.Lag.Kind == grpo.Delay {
 			s.Lag.Interval++
 		}
 	})},
-	{"delay for block", set(func(s *config.Settings) { s.Lag.Kind = grpo.Delay })},
+	{"delay instead of block", set(func(s *config.Settings) { s.Lag.Kind = grpo.Delay })},
 	{"stiffness × 1.1", scale(rom.Factors{Stiffness: 1.1, Noise: 1, Lag: 1, Mass: 1})},
 	{"noise × 1.1", scale(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1})},
 	{"lag × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1.1, Mass: 1})},
 	{"mass × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1.1})},
-	{"group size one larger", set(func(s *config.Settings) {
+	{"group size larger by one", set(func(s *config.Settings) {
 		if s.Estimator.GroupSize != grpo.Infinite {
 			s.Estimator.GroupSize++
 		}
 	})},
-	{"one group size for all: 16", set(func(s *config.Settings) {
+	{"group size 16 in every cell", set(func(s *config.Settings) {
 		if s.Estimator.GroupSize != grpo.Infinite {
 			s.Estimator.GroupSize = 16
 		}
 	})},
-	{"leave-one-out for mean baseline", set(func(s *config.Settings) { s.Estimator.Advantage.Baseline = grpo.LeaveOneOut })},
-	{"sample for population deviation", set(func(s *config.Settings) { s.Estimator.Advantage.Std = grpo.SampleStd })},
-	{"no scale for std", set(func(s *config.Settings) { s.Estimator.Advantage.Scale = grpo.NoScale })},
-	{"no importance weights for ratio", set(func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.NoImportance })},
+	{"leave-one-out instead of mean baseline", set(func(s *config.Settings) { s.Estimator.Advantage.Baseline = grpo.LeaveOneOut })},
+	{"sample instead of population standard deviation", set(func(s *config.Settings) { s.Estimator.Advantage.Std = grpo.SampleStd })},
+	{"no scale instead of std", set(func(s *config.Settings) { s.Estimator.Advantage.Scale = grpo.NoScale })},
+	{"no importance weights instead of ratio", set(func(s *config.Settings) { s.Estimator.Importance.Mode = grpo.NoImportance })},
 	{"KL coefficient × 1.1", set(func(s *config.Settings) { s.Estimator.KL.Coefficient *= 1.1 })},
 	{"log π_ref with the wrong sign", set(func(s *config.Settings) {
 		reference := make([]float64, len(s.Policy.Reference))
@@ -68,12 +68,12 @@ var faults = []fault{
 		}
 		s.Policy.Reference = reference
 	})},
-	{"k2 for k3", gradient(grpo.K3, grpo.K2)},
-	{"k3 for exact KL", gradient(grpo.ExactKL, grpo.K3)},
-	{"KL at snapshot for current", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtSnapshot })},
-	{"KL at current for snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtCurrent })},
-	{"a failing run taken for a healthy one", named(func(mode string) string { return "none" })},
-	{"a healthy run taken for a degenerate one", named(func(mode string) string {
+	{"k2 instead of k3", gradient(grpo.K3, grpo.K2)},
+	{"k3 instead of exact KL", gradient(grpo.ExactKL, grpo.K3)},
+	{"KL at snapshot instead of current policy", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtSnapshot })},
+	{"KL at current policy instead of snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtCurrent })},
+	{"a failing run named healthy", named(func(mode string) string { return "none" })},
+	{"a healthy run named degenerate", named(func(mode string) string {
 		if mode == "none" {
 			return "advantage-degeneracy"
 		}
@@ -81,16 +81,19 @@ var faults = []fault{
 	})},
 }
 
+// set is a mistake in the settings that the theory is given.
 func set(change func(*config.Settings)) sweeps.Mistake {
 	return func(*config.Check, *config.Settings) config.Fault {
 		return config.Fault{Set: change, Scale: rom.Unit}
 	}
 }
 
+// scale is a mistake by a factor in a quantity that the theory derives.
 func scale(factors rom.Factors) sweeps.Mistake {
 	return func(*config.Check, *config.Settings) config.Fault { return config.Fault{Scale: factors} }
 }
 
+// gradient is the mistake of taking one estimator of the KL gradient for another.
 func gradient(from, to grpo.KLGradient) sweeps.Mistake {
 	return set(func(s *config.Settings) {
 		if s.Estimator.KL.Gradient == from {
@@ -99,17 +102,19 @@ func gradient(from, to grpo.KLGradient) sweeps.Mistake {
 	})
 }
 
-// named expects another failure mode than the check's.
+// named is the mistake of expecting another failure mode than the check's.
 func named(other func(mode string) string) sweeps.Mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
 		return config.Fault{Scale: rom.Unit, Mode: other(check.Mode)}
 	}
 }
 
-// exponentialAverage takes v ← μv + (1−μ)g for the heavy ball, which is a force
-// smaller by 1 − μ, or a learning rate; where that is what is located the force.
+// exponentialAverage is the mistake of taking v ← μv + (1−μ)g for the heavy ball. It
+// equals a learning rate smaller by the factor 1 − μ or, in a check that locates a value
+// (which may be the learning rate itself), a force smaller by that factor. Adam is an
+// exponential average already.
 func exponentialAverage(check *config.Check, s *config.Settings) config.Fault {
-	if s.Optimizer.Kind == grpo.Adam { // is one
+	if s.Optimizer.Kind == grpo.Adam {
 		return config.NoFault
 	}
 	if less := 1 - s.Optimizer.Momentum; check.Locate != nil {

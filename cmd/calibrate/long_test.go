@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// searching takes two thirds of the time of `make calibrate`: many cells a trial, or a
-// threshold that is searched for.
-var searching = map[string]bool{"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true}
+// slow lists the claims that take two thirds of the time of `make calibrate`, because a
+// trial has several cells or searches for a threshold.
+var slow = map[string]bool{"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true}
 
-// All seeds of the other claims meet the requirements and give the committed rows, and
-// mistakes in the theory the committed table.
+// The other claims meet the requirements under all seeds and give the committed rows,
+// and the mistakes in the theory give the committed table.
 func TestCalibrate(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return searching[c.claim] })
-	rows, unmet, err := calibrateCells(t.Context(), short, seeds, runtime.GOMAXPROCS(0), t.Logf)
+	fast := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return slow[c.claim] })
+	rows, unmet, err := calibrateCells(t.Context(), fast, seeds, runtime.GOMAXPROCS(0), t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +34,8 @@ func TestCalibrate(t *testing.T) {
 	var text bytes.Buffer
 	writeRows(&text, rows)
 	table.write(&text)
-	for _, complaint := range unmet {
-		t.Error(complaint)
+	for _, requirement := range unmet {
+		t.Error(requirement)
 	}
 	if runtime.GOARCH != "amd64" {
 		return

@@ -1,8 +1,9 @@
-// Command calibrate finds out how far verdicts can be trusted. It judges a
-// small cell of every claim under 200 seeds, and counts how often the intervals
-// cover, a right theory is refuted, a wrong one passes, and too little data
-// decides; and it lists by how many margins each mistake in the theory would
-// move each claim. What falls short of the requirements is said, and exits 1.
+// Command calibrate measures how far verdicts can be trusted. It judges a small cell
+// of every claim under 200 seeds and counts how often intervals cover the long-run
+// value, how often a right theory is refuted, how often a wrong theory passes, and how
+// often too little data decides. It also computes by how many margins each mistake in
+// the theory would move each claim. It prints every requirement that is not met and
+// then exits with code 1.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 	"syscall"
 )
 
-// seeds is the number of seeds of every cell: 1 to seeds.
+// seeds is the number of seeds under which every cell runs: 1, 2, …, seeds.
 const seeds = 200
 
 // Exit codes.
@@ -33,27 +34,27 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run calibrates every claim and returns the exit code. The page goes to the
-// file that -o names, or to stdout; progress and complaints to stderr.
+// run calibrates every claim and returns the exit code. It writes the page to the file
+// given by -o, or to stdout, and progress and unmet requirements to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	out := flags.String("o", "", "write the page to `FILE`")
-	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "seeds that run at a time; results do not depend on it")
+	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "number of seeds that run at the same time; results do not depend on it")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || *workers < 1 {
 		return exitUsage
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "calibrate: "+format+"\n", args...) }
 	page, unmet, err := calibrate(ctx, seeds, *workers, say)
 	if err == nil {
-		err = deliver(page, *out, stdout)
+		err = writeOut(page, *out, stdout)
 	}
 	if err != nil {
 		say("%v", err)
 		return exitError
 	}
-	for _, complaint := range unmet {
-		say("%s", complaint)
+	for _, requirement := range unmet {
+		say("%s", requirement)
 	}
 	if len(unmet) > 0 {
 		return exitUnmet
@@ -61,7 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// calibrate returns the page, and the requirements that are not met.
+// calibrate calibrates every claim and returns the page and a message for each
+// requirement that is not met.
 func calibrate(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (page []byte, unmet []string, err error) {
 	cells, err := loadCells()
 	if err != nil {
@@ -81,8 +83,8 @@ func calibrate(ctx context.Context, seeds, workers int, say func(format string, 
 	return b.Bytes(), unmet, nil
 }
 
-// calibrateCells returns the rows of some cells, and the requirements that they do not
-// meet.
+// calibrateCells returns the rows of the given cells and a message for each requirement
+// that they do not meet.
 func calibrateCells(ctx context.Context, cells []*cell, seeds, workers int, say func(format string, args ...any)) (rows []*row, unmet []string, err error) {
 	for _, c := range cells {
 		made, err := c.calibrate(ctx, seeds, workers, say)
@@ -97,7 +99,8 @@ func calibrateCells(ctx context.Context, cells []*cell, seeds, workers int, say 
 	return rows, unmet, nil
 }
 
-func deliver(page []byte, path string, stdout io.Writer) error {
+// writeOut writes the page to the file at path, or to stdout if path is empty.
+func writeOut(page []byte, path string, stdout io.Writer) error {
 	if path == "" {
 		_, err := stdout.Write(page)
 		return err

@@ -11,6 +11,7 @@ import (
 	"grposim/sweeps/config"
 )
 
+// writePage writes docs/calibration.md.
 func writePage(w io.Writer, seeds int, rows []*row, t *table) {
 	fmt.Fprintf(w, introduction, seeds, seeds)
 	writeRows(w, rows)
@@ -26,80 +27,88 @@ func writePage(w io.Writer, seeds int, rows []*row, t *table) {
 
 const introduction = `# Calibration of the verdicts
 
-A verdict is worth something if it can be wrong in known ways only. This page is made by
+This page measures how often the verdicts of a sweep are wrong, and which mistakes in the theory
+they notice. It is written by
 
 ` + "```sh\nmake calibrate\n```" + `
 
-which runs one small cell of every claim that chance enters (` + "`cmd/calibrate/configs`" + `) under the
-seeds 1 to %d, through the same flow as any sweep, and exits 1 when a requirement below is not met.
+which simulates and judges one small cell (` + "`cmd/calibrate/configs`" + `) of every claim whose verdicts
+depend on chance, under the seeds 1 to %d, as any sweep does. It exits with code 1 if a requirement
+below is not met.
 
-## What chance does to verdicts
+## How often verdicts are wrong by chance
 
-Each verdict here has a 95 %% interval of its own. Columns:
+Every interval here has a confidence of 95 %%. Columns:
 
-* **margin**: of the check; **half-width**: the median one, in margins. Cells are sized for 0.3 to 0.5.
-* **off**: the long-run value minus the prediction, in margins. The long-run value is the mean over
-  all %d seeds, whatever the theory says; of a located value, predicted at the stiffness that each
-  seed measures, that of located/predicted. (A band has many: one a recorded step.)
-* **covers**: the share of seeds whose interval holds the long-run value. *Required: 90 to 98.5 %%; at
-  least 90 %% of a simultaneous band, of a share's interval and of a bracket around a located value,
-  which are wider by construction. (An end of a bracket is beyond three standard errors.)*
-* **right theory**: verdicts *agree / inconclusive / disagree*. *Required: at most one disagrees.*
-* **wrong theory**: the same for the check's control, with by how much it changes what is predicted.
-  *Required: at least 10 %%, and none agrees.*
-* **starved**: *agree / inconclusive / disagree* with a hundredth of the replicas (at least eight, four
-  of a search) or, for the stiffness, a thousandth of the draws (at least eight batches), and the median
-  half-width then, in margins (∞: nothing can be measured). *Required: wider than the margin, at least 95 %%
-  inconclusive, none agrees.*
+* **margin**: the margin of the check.
+* **half-width**: the median half-width of the intervals, in margins. The cells are sized for 0.3 to 0.5.
+* **bias**: the long-run value minus the prediction, in margins. The long-run value is the mean over
+  all %d seeds; it does not depend on the theory. A located value is predicted at the stiffness that
+  each seed measures; there the long-run value is that of located/predicted. A band has no single
+  bias, because it has an interval for each recorded step.
+* **coverage**: the share of seeds whose interval holds the long-run value. *Required: 90 to 98.5 %%, and
+  at least 90 %% for a simultaneous band, the interval of a share and the bracket of a located value,
+  which are wider by construction (each end of a bracket is more than three standard errors away).*
+* **right theory**: number of verdicts *agree / inconclusive / disagree*. *Required: at most one disagrees.*
+* **wrong theory**: the fault of the check's control, by how much it changes the prediction, and the
+  number of verdicts *agree / inconclusive / disagree* with this fault in the theory. *Required: a
+  change of at least 10 %%, and none agrees.*
+* **with few**: number of verdicts *agree / inconclusive / disagree* with a hundredth of the replicas (at
+  least eight, or four in a search) or, for the stiffness, a thousandth of the draws (at least eight
+  batches), then the median half-width in margins (∞: nothing can be measured). *Required: a half-width
+  above one margin, at least 95 %% inconclusive, and none agrees.*
 
 `
 
 const exemptions = `
-Adam's rate is known to leading order only, without the signal's share of its second moment. That share
-grows with G and slows the motion, which is why relaxation-scaling is off. Of stability-threshold it is
-the noise itself that moves what is located, up by some 4/G: the theory gives the threshold without noise.
+The bias of relaxation-scaling comes from Adam's relaxation rate, which the theory gives to leading
+order only: it neglects the signal's contribution to Adam's second moment, which grows with G and slows
+the relaxation. The bias of stability-threshold comes from the noise, which raises the located threshold
+by a fraction of about 4/G: the theory gives the threshold without noise.
 
-Claims without chance need no calibration:
+Claims whose verdicts do not depend on chance need no calibration:
 
 | claim | why |
 |---|---|
 `
 
 const faultsIntroduction = `
-## What mistakes in the theory do to claims
+## Which mistakes in the theory each claim notices
 
-By how many margins a mistake moves what a claim compares: the prediction, or for trajectories,
-recurrence and failure modes its distance from what a noiseless run of a right theory would give. The
-theory computes it, without simulation, for the checks of ` + "`configs/paper`" + ` and those above (of each
-check the first and the last of its cells; refutations and one-sided comparisons left out), and the
-largest stands here. From 3 margins on the whole interval lies outside, whatever chance does. *Required,
-in bold: every claim is moved by %g margins or more by at least %d mistakes, and every mistake moves some claim
-that far.* A dash is less than a tenth of a margin, ∞ a threshold that comes or goes, or a whole number
-that changes.
+The table gives the number of margins by which a mistake in the theory moves the compared number: the
+prediction or, for trajectories, recurrences and failure modes, the distance between the prediction and
+a noiseless run of the right theory. The theory alone computes these numbers, without simulation, for
+the checks of ` + "`configs/paper`" + ` and the checks above. Of each check it takes the first and the last set
+of cells; it leaves out refutations and one-sided comparisons. An entry is the largest over all checks
+of a claim. From 3 margins on the whole interval lies outside the prediction ± margin, so the verdict is
+*disagree* in nearly every run. *Required: every claim is moved by %g margins or more (bold) by at least
+%d mistakes, and every mistake moves some claim that far.* A dash means less than a tenth of a margin; ∞
+means that a threshold appears or vanishes, or that a whole number changes.
 
-failure-mode has its two mistakes only by expecting other modes: a mistake in the dynamics does not
-change what a run is expected to be named.
+"A instead of B" means that the theory uses A where the run uses B. Only two mistakes move failure-mode,
+because a mistake in the dynamics does not change the mode that a check expects.
 
-A penalty with the wrong sign is not in the table: it repels, no fixed point is reached from the
-reference, and every claim at rest turns *out-of-scope*.
+A penalty with the wrong sign is not in the table: it repels the policy from the reference, so no
+fixed point is reached from there, and every claim about the fixed point becomes *out-of-scope*.
 
 `
 
+// writeRows writes the table of the calibrated quantities.
 func writeRows(w io.Writer, rows []*row) {
-	fmt.Fprintln(w, "| claim | quantity | margin | half-width | off | covers | right theory | wrong theory | | starved of |")
+	fmt.Fprintln(w, "| claim | quantity | margin | half-width | bias | coverage | right theory | wrong theory | | with few |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
 		margin := short(r.margin)
 		if r.relative {
 			margin = short(100*r.margin) + " %"
 		}
-		covers := fmt.Sprintf("%.1f %%", 100*float64(r.covered)/float64(r.seeds))
-		if r.cover != pointwise {
-			covers += " (" + string(r.cover) + ")"
+		coverage := fmt.Sprintf("%.1f %%", 100*float64(r.covered)/float64(r.seeds))
+		if r.kind != pointwise {
+			coverage += " (" + string(r.kind) + ")"
 		}
-		off := "–"
-		if !math.IsNaN(r.offset) {
-			off = fmt.Sprintf("%+.2f", r.offset)
+		bias := "–"
+		if !math.IsNaN(r.bias) {
+			bias = fmt.Sprintf("%+.2f", r.bias)
 		}
 		wrong := r.fault
 		if x := r.shift.Relative; !math.IsNaN(x) {
@@ -107,16 +116,12 @@ func writeRows(w io.Writer, rows []*row) {
 		} else {
 			wrong += fmt.Sprintf(": %.1f margins", math.Abs(r.shift.Margins))
 		}
-		var starved []string
-		for _, s := range r.starved {
-			starved = append(starved, fmt.Sprintf("%s: %s at %s", s.of, s.said, width(s.half)))
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s | %s | %s |\n",
-			r.claim, r.quantity, margin, r.half, off, covers, r.right, wrong, r.wrong, strings.Join(starved, "; "))
+		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s | %s | %s: %s at %s |\n",
+			r.claim, r.quantity, margin, r.half, bias, coverage, r.right, wrong, r.wrong, r.reduced.budget, r.reduced.rulings, width(r.reduced.half))
 	}
 }
 
-// width is a half-width in margins.
+// width formats a half-width in margins, which may be infinite.
 func width(half float64) string {
 	if math.IsInf(half, 1) {
 		return "∞"
@@ -124,7 +129,8 @@ func width(half float64) string {
 	return fmt.Sprintf("%.1f", half)
 }
 
-// String gives the verdicts that decide something and those that do not.
+// String gives the numbers of trials that agree, are inconclusive and disagree, then
+// those out of scope if there are any.
 func (n rulings) String() string {
 	text := fmt.Sprintf("%d / %d / %d", n[sweeps.Agree], n[sweeps.Inconclusive], n[sweeps.Disagree])
 	if out := n[sweeps.OutOfScope]; out > 0 {
@@ -133,6 +139,7 @@ func (n rulings) String() string {
 	return text
 }
 
+// write writes the table of mistakes.
 func (t *table) write(w io.Writer) {
 	fmt.Fprintf(w, "| mistake | %s |\n", strings.Join(t.claims, " | "))
 	fmt.Fprintf(w, "|---|%s\n", strings.Repeat("---|", len(t.claims)))
@@ -145,7 +152,7 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// entry is a number of margins, in bold where the fault is caught.
+// entry formats a number of margins, in bold if the fault is caught.
 func entry(margins float64) string {
 	switch {
 	case math.IsInf(margins, 1):
@@ -160,7 +167,7 @@ func entry(margins float64) string {
 	return "**" + short(margins) + "**"
 }
 
-// short gives two significant digits, whole numbers whole.
+// short formats x with two significant digits, and without decimals from 10 on.
 func short(x float64) string {
 	if x >= 10 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -15,29 +15,29 @@ import (
 
 // Requirements of the table fault × claim.
 const (
-	caughtAt    = 3.0 // margins
-	leastCaught = 2   // faults a claim
+	caughtAt    = 3.0 // margins by which a fault moves a claim that catches it
+	leastCaught = 2   // faults that each claim catches
 )
 
-// table is by how many margins each fault moves each claim, at the most.
+// table gives the largest number of margins by which each fault moves each claim.
 type table struct {
 	claims []string
 	faults []string
 	moved  [][]float64 // [fault][claim]; +Inf where a threshold comes or goes
 }
 
-// tabulate moves the checks of the paper's experiments, and those of the cells,
-// by each of the faults.
+// tabulate computes by how much each fault moves the checks of the paper's experiments
+// and of the cells.
 func tabulate(cells []*cell, faults []fault) (*table, error) {
 	t := &table{}
 	for _, row := range config.Claims {
 		t.claims = append(t.claims, row.Name)
 	}
-	plant := make([]sweeps.Mistake, len(faults))
+	mistakes := make([]sweeps.Mistake, len(faults))
 	for i, f := range faults {
 		t.faults = append(t.faults, f.name)
 		t.moved = append(t.moved, make([]float64, len(t.claims)))
-		plant[i] = f.plant
+		mistakes[i] = f.mistake
 	}
 	files, err := fs.Glob(papers.Paper, "paper/*.yaml")
 	if err != nil {
@@ -61,7 +61,7 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 	shifts := make([][][]sweeps.Shift, len(specs)) // [file][fault]
 	var group sync.WaitGroup
 	for i, spec := range specs {
-		group.Go(func() { shifts[i] = sweeps.Shifts(sweeps.NewPlan(spec), plant) })
+		group.Go(func() { shifts[i] = sweeps.Shifts(sweeps.NewPlan(spec), mistakes) })
 	}
 	group.Wait()
 	for _, file := range shifts {
@@ -70,46 +70,39 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 	return t, nil
 }
 
-func (t *table) claim(name string) int {
-	i := slices.Index(t.claims, name)
-	if i < 0 {
-		panic("no claim " + name)
-	}
-	return i
-}
-
-// add enters what each fault does to the checks of a file.
+// add enters the shifts of one file's checks by each fault.
 func (t *table) add(file [][]sweeps.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
-			claim := t.claim(s.Check.Claim.Name)
-			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
+			claim := slices.Index(t.claims, s.Check.Claim.Name)
+			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] { // false for NaN: no prediction
 				t.moved[fault][claim] = moved
 			}
 		}
 	}
 }
 
-// unmet says which claims catch too few faults, and which faults nobody catches.
+// unmet returns a message for each fault that no claim catches, and for each claim that
+// catches too few faults.
 func (t *table) unmet() []string {
-	var complaints []string
+	var messages []string
 	caught := make([]int, len(t.claims))
 	for f, name := range t.faults {
-		somewhere := false
+		caughtByAny := false
 		for c := range t.claims {
 			if t.moved[f][c] >= caughtAt {
 				caught[c]++
-				somewhere = true
+				caughtByAny = true
 			}
 		}
-		if !somewhere {
-			complaints = append(complaints, fmt.Sprintf("no claim is moved by %g margins or more by the fault: %s", caughtAt, name))
+		if !caughtByAny {
+			messages = append(messages, fmt.Sprintf("no claim is moved by %g margins or more by the fault: %s", caughtAt, name))
 		}
 	}
 	for c, name := range t.claims {
 		if caught[c] < leastCaught {
-			complaints = append(complaints, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
+			messages = append(messages, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
 		}
 	}
-	return complaints
+	return messages
 }

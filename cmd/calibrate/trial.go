@@ -12,60 +12,61 @@ import (
 	"grposim/sweeps/store"
 )
 
-// confidence of every single interval.
+// confidence is the confidence of every single interval.
 const confidence = 0.95
 
-// diet is how much data a trial has.
-type diet string
+// dataBudget says how much data a trial has.
+type dataBudget string
 
 const (
-	fed         diet = "" // as the configuration says
-	fewReplicas diet = "replicas"
-	fewDraws    diet = "draws" // of the probes of the stiffness
+	allData     dataBudget = ""         // as the configuration says
+	fewReplicas dataBudget = "replicas" // fewer replicas
+	fewDraws    dataBudget = "draws"    // fewer draws by the stiffness probes
 )
 
 const (
-	fewerReplicas  = 100 // times
-	fewerDraws     = 1000
-	fewestReplicas = 8 // of which a scatter is known: with fewer the half-width itself is a matter of luck
-	fewestPairs    = 4 // of a search: of fewer, it asks for more standard errors
-	fewestDraws    = 8 * 9
+	replicasDivisor = 100
+	drawsDivisor    = 1000
+	leastReplicas   = 8     // with fewer the half-width itself is unreliable
+	leastPairs      = 4     // of a search; with fewer it requires more standard errors
+	leastDraws      = 8 * 9 // eight batches
 )
 
-// starvations lists what the cell's data can be starved of. A search is starved of
-// what it decides by; the stiffness that its result is held against is known to
-// about the margin from as few draws as have a scatter.
-func (c *cell) starvations() []diet {
+// reducedBudget returns the budget of the cell's trials with reduced data. A search has
+// fewer replicas, because they decide whether it finds the event. Reducing the draws
+// would not do: even the least number of them gives the stiffness, from which the
+// located value is predicted, to about the margin.
+func (c *cell) reducedBudget() dataBudget {
 	if check := &c.spec.Checks[0]; check.Draws > 0 && check.Locate == nil {
-		return []diet{fewDraws}
+		return fewDraws
 	}
-	return []diet{fewReplicas}
+	return fewReplicas
 }
 
-// starve returns a part of n, at least the fewest but never more than n.
-func starve(n, part, fewest int) int { return min(n, max(n/part, fewest)) }
+// reduce returns n/divisor, at least least and at most n.
+func reduce(n, divisor, least int) int { return min(n, max(n/divisor, least)) }
 
-// interval is a measured value and where it says the long-run value is.
+// interval is a measured value and the ends of its confidence interval.
 type interval struct{ value, lo, hi float64 }
 
-// rounding is the relative error of a mean of seeds that is not chance.
+// rounding is a bound on the relative rounding error of a mean over seeds.
 const rounding = 1e-9
 
-// holds reports whether the interval holds x.
+// holds reports whether x lies in the interval, to within rounding.
 func (i interval) holds(x float64) bool {
 	slack := rounding * math.Abs(x)
 	return i.lo-slack <= x && x <= i.hi+slack
 }
 
-// trial is what one seed measured, and what was said of it.
+// trial is the result of one seed.
 type trial struct {
 	verdicts  []sweeps.Verdict
-	intervals [][]interval // of each verdict: one, or one a recorded step
+	intervals [][]interval // [verdict][recorded step]; one for a verdict that is not on a band
 }
 
-// try runs one seed through the whole flow: load, plan, simulate, judge.
-func (c *cell) try(ctx context.Context, seed int, fare diet) (trial, error) {
-	plan, err := c.plan(seed, fare)
+// try loads, plans, simulates and judges the cell under one seed.
+func (c *cell) try(ctx context.Context, seed int, budget dataBudget) (trial, error) {
+	plan, err := c.plan(seed, budget)
 	if err != nil {
 		return trial{}, err
 	}
@@ -79,12 +80,12 @@ func (c *cell) try(ctx context.Context, seed int, fare diet) (trial, error) {
 	}
 	for _, v := range t.verdicts {
 		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
-		switch c.cover {
+		switch c.kind {
 		case simultaneous:
 			if intervals, err = band(&plan.Cells[0], outcomes[plan.Cells[0].ID]); err != nil {
 				return trial{}, err
 			}
-		case bracket: // the prediction is made at the stiffness that the trial measured
+		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
 			p := float64(v.Predicted)
 			intervals = []interval{{float64(v.Measured) / p, float64(v.Lo) / p, float64(v.Hi) / p}}
 		}
@@ -93,31 +94,32 @@ func (c *cell) try(ctx context.Context, seed int, fare diet) (trial, error) {
 	return t, nil
 }
 
-// plan plans the cell under a seed. The file's confidence is family-wise: it is
-// set to what gives each of its verdicts the confidence of a single one.
-func (c *cell) plan(seed int, fare diet) (*sweeps.Plan, error) {
+// plan plans the cell under a seed. Spec.Confidence is shared among all verdicts of the
+// file (Bonferroni); plan sets it so that each verdict has a confidence of 95 %.
+func (c *cell) plan(seed int, budget dataBudget) (*sweeps.Plan, error) {
 	set := []string{fmt.Sprintf("seed=%d", seed)}
-	if fare == fewReplicas {
-		fewest := fewestReplicas
+	if budget == fewReplicas {
+		least := leastReplicas
 		if c.spec.Checks[0].Locate != nil {
-			fewest = fewestPairs
+			least = leastPairs
 		}
-		set = append(set, fmt.Sprintf("run.replicas=%d", starve(c.spec.Base.Run.Replicas, fewerReplicas, fewest)))
+		set = append(set, fmt.Sprintf("run.replicas=%d", reduce(c.spec.Base.Run.Replicas, replicasDivisor, least)))
 	}
 	spec, err := c.load(set...)
 	if err != nil {
 		return nil, err
 	}
-	if fare == fewDraws {
-		spec.Checks[0].Draws = starve(spec.Checks[0].Draws, fewerDraws, fewestDraws)
+	if budget == fewDraws {
+		spec.Checks[0].Draws = reduce(spec.Checks[0].Draws, drawsDivisor, leastDraws)
 	}
 	plan := sweeps.NewPlan(spec)
 	spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
 	return plan, nil
 }
 
-// band is the simultaneous band of the mean reward (Bonferroni over the recorded
-// steps, as the trajectory claim has it). Every replica starts in one place.
+// band returns the simultaneous band of the mean reward, an interval for each recorded
+// step after step 0, at which all replicas are equal. The confidence is shared among the
+// recorded steps (Bonferroni), as in the trajectory claim.
 func band(c *sweeps.Cell, o *store.Outcome) ([]interval, error) {
 	recorded, err := o.Trajectory(sim.ExpectedReward)
 	if err != nil {
@@ -136,8 +138,8 @@ func band(c *sweeps.Cell, o *store.Outcome) ([]interval, error) {
 	return intervals, nil
 }
 
-// trials runs seeds 1 to n, several at a time.
-func (c *cell) trials(ctx context.Context, n, workers int, fare diet) ([]trial, error) {
+// trials runs seeds 1 to n, as many at the same time as there are workers.
+func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget) ([]trial, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	trials := make([]trial, n)
@@ -146,7 +148,7 @@ func (c *cell) trials(ctx context.Context, n, workers int, fare diet) ([]trial, 
 	for range workers {
 		group.Go(func() {
 			for i := range numbers {
-				t, err := c.try(ctx, i+1, fare)
+				t, err := c.try(ctx, i+1, budget)
 				if err != nil {
 					cancel(fmt.Errorf("seed %d: %w", i+1, err))
 				}

@@ -7,34 +7,33 @@ import (
 	"testing"
 )
 
-// The picture of docs/architecture.md: who must not import whom, directly or
-// through others, and why.
+// Packages depend, directly or indirectly, only on those that docs/architecture.md
+// allows them.
 func TestArchitecture(t *testing.T) {
 	const module = "grposim/"
 	for _, row := range []struct {
 		pkg     string
-		only    []string // of this module, all it may depend on
-		never   []string // of others, what it must not depend on
+		only    []string // packages of this module on which it may depend
+		never   []string // other packages on which it must not depend
 		because string
 	}{
 		{"grpo/fp", nil, nil, "a leaf: exp and log"},
 		{"grpo", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "os"}, "the algorithm is pure: no I/O, no configuration"},
-		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not see the code it predicts, nor chance"},
-		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from what it recorded, whoever recorded it"},
-		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take words, whatever makes them"},
-		{"sim/measure", []string{"grpo/fp"}, nil, "estimators know numbers only"},
-		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not see the theory it tests"},
+		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
+		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
+		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
+		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
+		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},
 		{"sweeps/config", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
-		{"sweeps/store", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds what was measured, whatever is predicted or planned"},
-		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the one place where the two witnesses meet; it draws nothing"},
-		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from what sweeps has judged"},
+		{"sweeps/store", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds measurements, independent of plans and predictions"},
+		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that uses both the simulator and the theory; it draws nothing"},
+		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
 		{"configs", nil, nil, "files, no logic"},
-		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges through the flow of sweeps, and plants its mistakes there"},
-		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator, and a whole sweep; nothing of a page or a command"},
-		{"cmd/mutants", nil, []string{"gopkg.in/yaml.v3"}, "it plants faults in texts and runs commands: nothing of what it doubts is compiled into it"},
+		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
+		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/mutants", nil, []string{"gopkg.in/yaml.v3"}, "it plants faults in source files and runs commands; the code under test is not compiled into it"},
 	} {
-		deps := packageList(t, "-deps", module+row.pkg)
-		for _, dep := range deps {
+		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
 			own, isOwn := strings.CutPrefix(dep, module)
 			if isOwn && own != row.pkg && !slices.Contains(row.only, own) {
 				t.Errorf("%s depends on %s: %s", row.pkg, own, row.because)
@@ -46,8 +45,16 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// Libraries that one place confines, so that replacing one is one change.
+// Some libraries are imported by one package only, so that replacing one changes that
+// package only.
 func TestConfinedLibraries(t *testing.T) {
+	importers := make(map[string][]string) // by imported package
+	for line := range strings.Lines(goList(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "grposim/...")) {
+		words := strings.Fields(line)
+		for _, imported := range words[1:] {
+			importers[imported] = append(importers[imported], words[0])
+		}
+	}
 	for _, row := range []struct{ library, only string }{
 		{"golang.org/x/exp/rand", "grposim/sim"},
 		{"gopkg.in/yaml.v3", "grposim/sweeps/config"},
@@ -57,31 +64,18 @@ func TestConfinedLibraries(t *testing.T) {
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
 		{"github.com/google/pprof/profile", "grposim/cmd/bench"},
 	} {
-		found := false
-		for _, pkg := range packageList(t, "grposim/...") {
-			if slices.Contains(imports(t, pkg), row.library) {
-				found = true
-				if pkg != row.only {
-					t.Errorf("%s imports %s, which belongs to %s", pkg, row.library, row.only)
-				}
-			}
-		}
-		if !found {
-			t.Errorf("nothing imports %s", row.library)
+		if got := importers[row.library]; !slices.Equal(got, []string{row.only}) {
+			t.Errorf("%s is imported by %v, want %s alone", row.library, got, row.only)
 		}
 	}
 }
 
-func packageList(t *testing.T, args ...string) []string {
+// goList returns the output of go list.
+func goList(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Fields(string(out))
-}
-
-func imports(t *testing.T, pkg string) []string {
-	t.Helper()
-	return packageList(t, "-f", `{{join .Imports "\n"}}`, pkg)
+	return string(out)
 }

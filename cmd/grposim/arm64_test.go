@@ -16,9 +16,9 @@ import (
 	"testing"
 )
 
-// The results of an arm64 build, run under qemu's user emulation, are those of
-// this one: what is simulated to the byte, what is derived by linear algebra
-// and quantiles to 1e-9.
+// An arm64 build, run by qemu's user emulation, and a build for amd64 level 3 give the
+// results of this build: simulated ones to the byte, those derived by linear algebra and
+// quantiles to 1e-9.
 func TestARM64GivesTheSameResults(t *testing.T) {
 	qemu, err := exec.LookPath("qemu-aarch64")
 	if err != nil || runtime.GOARCH != "amd64" {
@@ -67,9 +67,9 @@ func read(t *testing.T, parts ...string) []byte {
 	return data
 }
 
-// sameVerdicts compares two verdicts.json: numbers to a relative difference of
-// 1e-9, below 1 absolute (the deviation of a trajectory is a difference of two
-// rewards), the rest to the letter.
+// sameVerdicts compares two verdicts.json: numbers x to 1e-9·max(1, |x|), because the
+// deviation of a trajectory is a difference of two rewards of order 1; everything else
+// must be equal.
 func sameVerdicts(t *testing.T, what string, got, want []byte) {
 	t.Helper()
 	parse := func(data []byte) []map[string]any {
@@ -97,8 +97,8 @@ func sameVerdicts(t *testing.T, what string, got, want []byte) {
 	}
 }
 
-// sameNumbers compares two CSV files field by field, numbers to a relative
-// difference of 1e-9.
+// sameNumbers compares two CSV files field by field: numbers x to 1e-9·|x|, with larger
+// tolerances for 0 and for some columns; everything else must be equal.
 func sameNumbers(t *testing.T, what string, got, want []byte) {
 	t.Helper()
 	parse := func(data []byte) [][]string {
@@ -122,11 +122,11 @@ func sameNumbers(t *testing.T, what string, got, want []byte) {
 				}
 				continue
 			}
-			relative, absolute := 1e-9, 1e-15 // what should be 0 may be rounding
+			relative, absolute := 1e-9, 1e-15 // 0 up to rounding
 			switch b[0][k] {
-			case "expected_reward_shift": // by second differences; a correction of J, which is of order 1
+			case "expected_reward_shift": // computed by second differences of J, which is of order 1
 				absolute = 1e-12
-			case "oscillation_learning_rate": // a double root: as good as the root of the rounding
+			case "oscillation_learning_rate": // a double root: its error is the square root of the rounding error
 				relative = 1e-7
 			}
 			if !(math.Abs(x-y) <= relative*math.Abs(y)+absolute) && x != y {

@@ -3,79 +3,193 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
-// shellBlock and yamlBlock find fenced blocks, indented or not.
+// document is a text that shows files and commands.
+type document struct {
+	name   string
+	blocks []string // each a configuration file, which begins with its name, or a command per line
+	spans  []string // commands in running text, in which capitals may stand for arguments
+}
+
 var (
-	shellBlock = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$")
-	yamlBlock  = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
-	makeTarget = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	fencedBlock   = regexp.MustCompile("(?ms)^ *```(?:sh|yaml)\n(.*?)^ *```$")
+	commandSpan   = regexp.MustCompile("`((?:make|go run|go test|grposim) [^`]+)`")
+	configName    = regexp.MustCompile(`\Aname: (\S+)\n`)
+	makeTarget    = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	quotedCommand = regexp.MustCompile(`"(grposim [^"]+)"`)
 )
 
-// Every command that a document shows works: those of grposim are run here, in
-// a folder with the repository's configs and the file the README has one save;
-// make's have a target, and are run by continuous integration (`test`) and the
-// long tests (`reproduce`).
-func TestCommandsInDocuments(t *testing.T) {
-	root := moduleRoot(t)
-	makefile := string(readDocument(t, root, "Makefile"))
-	targets := make(map[string]bool)
-	for _, match := range makeTarget.FindAllStringSubmatch(makefile, -1) {
-		targets[match[1]] = true
-	}
-	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+// documents returns the README, docs/*.md, the package comment of this command, and the
+// examples in its help.
+func documents(t *testing.T, root string) []document {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents = append(documents, filepath.Join(root, "README.md"))
+	var all []document
+	for _, path := range append(paths, filepath.Join(root, "README.md")) {
+		text := string(readDocument(t, path))
+		all = append(all, document{path, submatches(fencedBlock, text), submatches(commandSpan, text)})
+	}
 
+	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tutorial := document{name: "doc.go", spans: submatches(quotedCommand, file.Doc.Text())}
+	for _, block := range new(comment.Parser).Parse(file.Doc.Text()).Content {
+		if code, ok := block.(*comment.Code); ok {
+			tutorial.blocks = append(tutorial.blocks, code.Text)
+		}
+	}
+	all = append(all, tutorial)
+
+	main := newRoot(nil, nil)
+	for _, c := range append([]*cobra.Command{main}, main.Commands()...) {
+		all = append(all, document{name: c.CommandPath() + " --help", blocks: []string{c.Example}})
+	}
+	return all
+}
+
+// submatches returns the first submatch of every match.
+func submatches(pattern *regexp.Regexp, text string) []string {
+	var all []string
+	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+// Every command that a document shows in a block works. Those of grposim are run here,
+// in a folder with the repository's configurations and the files that documents show.
+// Of a command that takes too long, or would run the tests inside the tests, and of a
+// command in running text, this test checks that what it names exists.
+func TestCommandsInDocuments(t *testing.T) {
+	root := moduleRoot(t)
 	dir := t.TempDir()
 	if err := os.Symlink(filepath.Join(root, "configs"), filepath.Join(dir, "configs")); err != nil {
 		t.Fatal(err)
 	}
-	sweep := yamlBlock.FindSubmatch(readDocument(t, root, "README.md"))
-	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), sweep[1], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	all := documents(t, root) // before the folder changes
 	t.Chdir(dir)
-	ran := 0
-	for _, document := range documents {
-		for _, block := range shellBlock.FindAllSubmatch(readDocument(t, document), -1) {
-			for line := range strings.Lines(string(block[1])) {
-				command, _, _ := strings.Cut(strings.TrimSpace(line), " #")
-				words := strings.Fields(command)
-				switch {
-				case len(words) == 0:
-				case words[0] == "make":
-					if len(words) != 2 || !targets[words[1]] {
-						t.Errorf("%s: %s: no such target", document, command)
-					}
-				case words[0] == "bin/grposim" || strings.HasPrefix(command, "go run ./cmd/grposim "):
-					args := words[1:]
-					if words[0] == "go" {
-						args = words[3:]
-					}
-					var stdout, stderr bytes.Buffer
-					if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
-						t.Errorf("%s: %s: exit code %d\n%s%s", document, command, code, &stdout, &stderr)
-					}
-					ran++
-				case strings.HasPrefix(command, "go test ./"): // would run the tests inside the tests
-				default:
-					t.Errorf("%s: %q is run by no test", document, command)
+	ran := make(map[string]int) // number of commands by document
+	for _, d := range all {
+		for _, block := range d.blocks {
+			if name := configName.FindStringSubmatch(block); name != nil {
+				if err := os.WriteFile(name[1]+".yaml", []byte(block), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			for line := range strings.Lines(block) {
+				line, _, _ = strings.Cut(line, " #")
+				words := strings.Fields(line)
+				command := strings.Join(words, " ")
+				if len(words) == 0 {
+					continue
+				}
+				if err := checkNames(root, words); err != nil {
+					t.Errorf("%s: %s: %v", d.name, command, err)
+				}
+				args, runs := grposimArguments(words)
+				if !runs {
+					continue
+				}
+				ran[d.name]++
+				var stdout, stderr bytes.Buffer
+				if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
+					t.Errorf("%s: %s: exit code %d\n%s%s", d.name, command, code, &stdout, &stderr)
 				}
 			}
 		}
+		for _, command := range d.spans {
+			if err := checkNames(root, strings.Fields(command)); err != nil {
+				t.Errorf("%s: %s: %v", d.name, command, err)
+			}
+		}
 	}
-	if ran < 5 {
-		t.Errorf("only %d commands were found", ran)
+	for name, least := range map[string]int{filepath.Join(root, "README.md"): 7, "doc.go": 7, "grposim sweep --help": 3} {
+		if ran[name] < least {
+			t.Errorf("%s: %d commands were found, want at least %d", name, ran[name], least)
+		}
 	}
+}
+
+// grposimArguments returns the arguments of a command line that runs grposim, and
+// whether it is run here: reproduce without a name is left to TestReproduce.
+func grposimArguments(words []string) (args []string, runs bool) {
+	switch {
+	case words[0] == "grposim" || words[0] == "bin/grposim":
+		args = words[1:]
+	case len(words) > 3 && slices.Equal(words[:3], []string{"go", "run", "./cmd/grposim"}):
+		args = words[3:]
+	}
+	return args, len(args) > 0 && !slices.Equal(args, []string{"reproduce"})
+}
+
+// checkNames returns an error if a command names a make target, a package, a test or a
+// command of grposim that does not exist.
+func checkNames(root string, words []string) error {
+	switch {
+	case words[0] == "make" && len(words) == 2:
+		makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+		if err == nil && !slices.Contains(submatches(makeTarget, string(makefile)), words[1]) {
+			err = fmt.Errorf("the Makefile has no such target")
+		}
+		return err
+	case words[0] == "grposim" || words[0] == "bin/grposim":
+		main := newRoot(nil, nil)
+		main.InitDefaultHelpCmd()
+		if c, _, err := main.Find(words[1:]); err != nil || c == main {
+			return fmt.Errorf("grposim has no such command")
+		}
+		return nil
+	case words[0] == "go" && len(words) > 2 && words[1] == "run":
+		_, err := os.Stat(filepath.Join(root, words[2], "main.go"))
+		return err
+	case words[0] == "go" && len(words) > 2 && words[1] == "test":
+		return checkTests(root, words[2], words[3:])
+	}
+	return fmt.Errorf("no test runs such a command")
+}
+
+// checkTests returns an error if go test finds no test or benchmark for one of the
+// alternatives that -run or -bench names.
+func checkTests(root, pkg string, flags []string) error {
+	var patterns []string
+	for i, flag := range flags[:max(0, len(flags)-1)] {
+		if pattern := strings.Trim(flags[i+1], "'"); (flag == "-run" || flag == "-bench") && pattern != "^$" {
+			patterns = append(patterns, strings.Split(pattern, "|")...)
+		}
+	}
+	list := exec.Command("go", "test", pkg, "-list", ".")
+	list.Dir = root
+	out, err := list.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	for _, pattern := range patterns {
+		if !regexp.MustCompile(`(?m)^(Test|Benchmark)?` + pattern).Match(out) {
+			return fmt.Errorf("%s has no test %s", pkg, pattern)
+		}
+	}
+	return nil
 }
 
 // The README's verdicts and figures are those of the committed run.

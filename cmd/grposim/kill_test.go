@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A sweep that is killed in the middle gives the same results when the same
-// command is run again.
+// A sweep that is killed and run again by the same command gives the results of an
+// uninterrupted sweep.
 func TestKill(t *testing.T) {
 	root := moduleRoot(t)
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestKill(t *testing.T) {
 	if err := broken.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Killed as soon as the first cell stands in the journal, so in mid-sweep.
+	// Kill it as soon as the journal holds the first cell, in the middle of the sweep.
 	journal := filepath.Join(dir, "broken", "cells.jsonl")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(journal); err == nil && info.Size() > 0 {
@@ -41,7 +41,7 @@ func TestKill(t *testing.T) {
 	if err := broken.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = broken.Wait() // it was killed
+	_ = broken.Wait() // returns an error because the process was killed
 	got, _ := sweep("broken").Output()
 	if !bytes.Equal(got, want) {
 		t.Errorf("verdicts after a kill:\n%s\nwant:\n%s", got, want)
@@ -62,12 +62,12 @@ func TestKill(t *testing.T) {
 	}
 	leftovers, err := filepath.Glob(filepath.Join(dir, "broken", ".*"))
 	if err != nil || len(leftovers) > 0 {
-		t.Errorf("left behind: %s, %v", strings.Join(leftovers, " "), err)
+		t.Errorf("temporary files are left: %s, %v", strings.Join(leftovers, " "), err)
 	}
 }
 
-// An interrupt ends any command soon, whatever it is at: here a single step of
-// more work than anyone waits for.
+// An interrupt ends a command within a second or so, even in the middle of a step: here
+// a step takes hours.
 func TestInterruptEndsALongStep(t *testing.T) {
 	dir := t.TempDir()
 	var stderr bytes.Buffer
@@ -93,15 +93,16 @@ func TestInterruptEndsALongStep(t *testing.T) {
 	go func() { done <- sweep.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second): // a second is promised; the machine may be busy
+	case <-time.After(30 * time.Second): // generous, because the machine may be busy
 		_ = sweep.Process.Kill()
-		t.Fatal("still running long after an interrupt")
+		t.Fatal("still running 30 s after an interrupt")
 	}
 	if code := sweep.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "grposim: interrupted: ") {
-		t.Errorf("exit code %d, %s", code, stderr.String())
+		t.Errorf("exit code %d, want %d and a line on the interruption\n%s", code, exitInterrupted, stderr.String())
 	}
 }
 
+// buildBinary builds grposim in dir and returns its path.
 func buildBinary(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "grposim")

@@ -21,20 +21,20 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "map FILE --x PARAM --y PARAM",
-		Short: "Draw the regimes of a sweep over two parameters, with theory's boundaries",
-		Long: `Runs the sweep of FILE as ` + "`sweep`" + ` does, in the same folder, and draws its cells
-over two numeric parameters, each by what its own trajectory does (monotone,
-overshooting, oscillatory, sustained, locked, diverged), under the boundaries of
-theory: where the linear dynamics is unstable, where it begins to oscillate, the
-paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model.
+		Short: "Draw the cells of a sweep over two parameters, with the theory's boundaries",
+		Long: `Runs the sweep of FILE as sweep does, in the same folder, and draws its cells over
+two numeric parameters. The marker of a cell shows the class of its trajectory:
+monotone, overshooting, oscillatory, sustained, locked, diverged or at rest. Lines are
+the theory's boundaries: where the linear dynamics becomes unstable, where it begins
+to oscillate, the paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model.
 
-Writes figures/map-X-Y.svg and .png and map-X-Y.csv, and prints how many cells of
-each class lie in each exact regime. In the CSV a row of kind cell is a simulated
-cell, rows of kind boundary are the points of theory's lines; along a parameter
-of whole numbers these are steps halfway between. Variants have a map each.`,
-		Example: `  grposim map regimes.yaml --x optimizer.learning_rate --y lag.interval
-  grposim map regimes.yaml --x lag.interval --y optimizer.momentum --where optimizer.learning_rate=0.1`,
-		Args: arguments(cobra.ExactArgs(1)),
+Writes figures/map-X-Y.svg, figures/map-X-Y.png and map-X-Y.csv, and prints how many
+cells of each class lie in each regime of the exact theory. In the CSV file a row of
+kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
+an integer parameter a boundary runs in steps halfway between the integers. Each
+variant has a map of its own.`,
+		Example: `  grposim map configs/map.yaml --x optimizer.learning_rate --y lag.interval`,
+		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err
@@ -83,21 +83,21 @@ of whole numbers these are steps halfway between. Variants have a map each.`,
 			if len(plan.Checks) == 0 {
 				return nil
 			}
-			fmt.Fprintf(stderr, "grposim: verdicts: %s\n", sweeps.Summarize(experiment.Verdicts))
+			display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
 			return verdictExit(stderr, experiment.Verdicts)
 		},
 	}
 	addWorkers(c, &workers)
-	c.Flags().StringVar(&x, "x", "", "parameter along the horizontal axis, a dotted key")
-	c.Flags().StringVar(&y, "y", "", "parameter along the vertical axis, a dotted key")
+	c.Flags().StringVar(&x, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval")
+	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
-	c.Flags().StringArrayVar(&where, "where", nil, "of a sweep over more parameters, show the cells with `key=value`; repeatable")
+	c.Flags().StringArrayVar(&where, "where", nil, "show only the cells with `key=value`, for a sweep over more than two parameters; repeatable")
 	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
 	return c
 }
 
-// printMaps prints how many cells of each class lie in each regime of the
-// linear dynamics.
+// printMaps prints how many cells of each class lie in each regime of the linear
+// dynamics. It omits the column of variants if no map has one.
 func printMaps(w io.Writer, maps []sweeps.RegimeMap) error {
 	rows := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
 	named := false

@@ -15,18 +15,11 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/report"
+	"grposim/sweeps/store"
 )
 
-// printVerdicts prints the verdict table, or verdicts.json.
-func printVerdicts(w io.Writer, name string, verdicts []sweeps.Verdict, asJSON bool) error {
-	if asJSON {
-		data, err := sweeps.VerdictsJSON(name, verdicts)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
-	}
+// printVerdicts prints a table of verdicts and their counts.
+func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
 	if len(verdicts) > 0 {
 		rows := [][]string{{"EXPERIMENT", "CLAIM", "CELL", "QUANTITY", "MEASURED", "PREDICTED", "MARGIN", "VERDICT", "CONTROL"}}
 		for i := range verdicts {
@@ -40,7 +33,19 @@ func printVerdicts(w io.Writer, name string, verdicts []sweeps.Verdict, asJSON b
 	return err
 }
 
-// printTable prints rows with columns aligned by runes.
+// printVerdictsJSON prints verdicts as verdicts.json holds them. The name is that of
+// the experiment, or of the suite.
+func printVerdictsJSON(w io.Writer, name string, verdicts []sweeps.Verdict) error {
+	data, err := sweeps.VerdictsJSON(name, verdicts)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// printTable prints rows of equally many fields. Columns are as wide as their longest
+// field, in runes, and two spaces apart.
 func printTable(w io.Writer, rows [][]string) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -63,11 +68,12 @@ func printTable(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// verdictExit turns verdicts into the exit code.
+// verdictExit returns the exit code of verdicts as an exitError, nil for 0. It warns of
+// controls that did not disagree.
 func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 	s := sweeps.Summarize(verdicts)
-	if blind := s.Planted - s.Caught; blind > 0 {
-		fmt.Fprintf(stderr, "grposim: %d of %d planted faults were not caught: those checks could not have failed\n", blind, s.Planted)
+	if missed := s.Planted - s.Caught; missed > 0 {
+		printLines(stderr, fmt.Sprintf("%d of %d planted faults were not caught: those checks could not have failed", missed, s.Planted))
 	}
 	switch {
 	case s.Disagree > 0:
@@ -78,12 +84,12 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 	return nil
 }
 
-// writeReport writes figures/*.svg, figures/*.png and report.html of one
-// experiment.
+// writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
+// into dir. Older figures are removed.
 func writeReport(dir string, e *sweeps.Experiment) error {
 	e.Command = commandFor(e.Plan.Spec)
 	figures := filepath.Join(dir, "figures")
-	if err := os.RemoveAll(figures); err != nil { // a check that is gone leaves no picture
+	if err := os.RemoveAll(figures); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(figures, 0o755); err != nil {
@@ -106,6 +112,8 @@ func writeReport(dir string, e *sweeps.Experiment) error {
 	return writePage(dir, e.Plan.Spec.Name, []*sweeps.Experiment{e}, svgs)
 }
 
+// writePage writes report.html over experiments into dir. The keys of svgs are
+// EXPERIMENT/FIGURE.
 func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[string][]byte) error {
 	page, err := report.Page(title, experiments, svgs)
 	if err != nil {
@@ -115,7 +123,7 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
-// experiments into dir; each has its own folder.
+// experiments into dir. It reads the figures of experiments[i] from folders[i].
 func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
 	verdicts := allVerdicts(experiments)
 	data, err := sweeps.VerdictsJSON(suite, verdicts)
@@ -139,6 +147,7 @@ func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment
 	)
 }
 
+// allVerdicts returns the verdicts of experiments, in their order.
 func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 	var all []sweeps.Verdict
 	for _, e := range experiments {
@@ -147,11 +156,11 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 	return all
 }
 
-// checkFolder judges a results folder, or each of those in it, and returns
-// them with their experiments.
+// checkFolder judges the results folder dir or, if dir is not one, every results folder
+// directly inside it. It returns the folders and their experiments.
 func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment, err error) {
 	if !holdsManifest(dir) {
-		entries, _ := os.ReadDir(dir) // JudgeFolder says what is wrong with dir
+		entries, _ := os.ReadDir(dir) // if dir cannot be read, JudgeFolder returns the error
 		for _, entry := range entries {
 			if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
 				folders = append(folders, inside)
@@ -171,11 +180,13 @@ func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment
 	return folders, experiments, nil
 }
 
+// holdsManifest reports whether dir is a results folder.
 func holdsManifest(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "manifest.json"))
+	_, err := os.Stat(filepath.Join(dir, store.ManifestName))
 	return err == nil
 }
 
+// experimentName returns the name of a single experiment, or of the suite.
 func experimentName(experiments []*sweeps.Experiment) string {
 	if len(experiments) == 1 {
 		return experiments[0].Plan.Spec.Name
@@ -183,8 +194,8 @@ func experimentName(experiments []*sweeps.Experiment) string {
 	return suite
 }
 
-// commandFor returns the command that makes an experiment, as far as its
-// configuration tells: `reproduce` for those built in.
+// commandFor returns a command that runs the experiment: reproduce if it is built in,
+// else sweep with a file of its name.
 func commandFor(spec *config.Spec) string {
 	if built, err := embeddedSpec(spec.Name); err == nil && bytes.Equal(built.Document(), spec.Document()) {
 		return "grposim reproduce " + spec.Name

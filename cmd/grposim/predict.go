@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,13 +18,14 @@ func newPredict(stdout io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "predict FILE",
-		Short: "Print what theory says of every cell; no simulation",
-		Long: `Prints the theory of every cell of FILE: fixed point, stiffness, damping ratio
-and regime of the reduced-order model, spectral radius, thresholds, stationary
-variance. A dash means that the theory has none; --json has everything, one
-object a line.`,
+		Short: "Print the theory's predictions for every cell, without simulating",
+		Long: `Prints one line for every cell of FILE: expected reward at the fixed point,
+stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
+model, spectral radius, critical learning rate and refresh interval, the paper's
+critical learning rate, and the stationary variance of the expected reward. A dash
+means that the theory predicts no value. With --json every prediction is printed.`,
 		Example: `  grposim predict configs/smoke.yaml
-  grposim predict configs/smoke.yaml --set grpo.group_size=inf --json`,
+  grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan, err := readPlan(args[0], set)
@@ -44,11 +44,13 @@ object a line.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a cell and line")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
 	return c
 }
 
+// printPredictions prints a row of predictions for every cell: those of the exact
+// dynamics or, outside its scope, of the leading order.
 func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J"}}
 	for c, p := range sweeps.Predictions(plan) {
@@ -73,8 +75,10 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	return printTable(w, rows)
 }
 
+// digits formats a number with six significant digits.
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
+// optional formats a prediction, nil if the theory makes none.
 func optional(x *float64) string {
 	if x == nil {
 		return "–"
@@ -82,16 +86,9 @@ func optional(x *float64) string {
 	return digits(*x)
 }
 
-// printForecast says how much work a sweep would be.
-func printForecast(ctx context.Context, w io.Writer, plan *sweeps.Plan, workers int, asJSON bool) error {
-	f, err := sweeps.NewForecast(ctx, plan, workers)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return json.NewEncoder(w).Encode(f)
-	}
-	_, err = fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, about %.2g MB\n",
+// printForecast prints the estimated work of a sweep on the given number of workers.
+func printForecast(w io.Writer, f *sweeps.Forecast, workers int) error {
+	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, about %.2g MB\n",
 		f.Cells, f.ReplicaSteps, f.Seconds, workers, float64(f.Bytes)/1e6)
 	return err
 }

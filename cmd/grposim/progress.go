@@ -10,31 +10,33 @@ import (
 	"golang.org/x/term"
 )
 
-// linesEvery is how often progress is told where stderr is not a terminal.
-const linesEvery = 10 * time.Second
+// lineInterval is the shortest time between two lines of progress.
+const lineInterval = 10 * time.Second
 
-// progress shows how a sweep gets on: a bar on a terminal, else a line now and
-// then.
+// progress displays the progress of a sweep: a bar if stderr is a terminal, else lines.
+// It implements sweeps.Progress.
 type progress struct {
 	stderr   io.Writer
 	terminal bool
-	bar      *progressbar.ProgressBar
+	bar      *progressbar.ProgressBar // nil if there is none
 
 	name         string
-	cells, done  int
-	work, worked float64
-	told         time.Time
+	cells, done  int       // cells of the sweep, and those of them that are finished
+	work, worked float64   // replica-steps to do in this run, and those done
+	lastLine     time.Time // time of the last line, at first that of the start
 }
 
+// newProgress returns a display on stderr.
 func newProgress(stderr io.Writer) *progress {
 	file, ok := stderr.(*os.File)
 	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
+// Begin starts the display of a sweep.
 func (p *progress) Begin(name string, cells, finished int, work float64) {
-	p.name, p.cells, p.done, p.work, p.worked, p.told = name, cells, finished, work, 0, time.Now()
+	p.name, p.cells, p.done, p.work, p.worked, p.lastLine = name, cells, finished, work, 0, time.Now()
 	if finished > 0 && finished < cells {
-		p.Note(fmt.Sprintf("%s: going on after %d of %d cells", name, finished, cells))
+		p.Note(fmt.Sprintf("%s: continuing after %d of %d cells", name, finished, cells))
 	}
 	if p.terminal && finished < cells {
 		p.bar = progressbar.NewOptions64(int64(work),
@@ -46,19 +48,21 @@ func (p *progress) Begin(name string, cells, finished int, work float64) {
 	}
 }
 
+// Cell counts a finished cell and its work in replica-steps.
 func (p *progress) Cell(work float64) {
 	p.done++
 	p.worked += work
 	if p.bar != nil {
-		_ = p.bar.Set64(int64(p.worked)) // a bar that cannot be drawn is no reason to stop
+		_ = p.bar.Set64(int64(p.worked)) // the sweep continues if the bar cannot be drawn
 		return
 	}
-	if time.Since(p.told) >= linesEvery {
-		p.told = time.Now()
+	if time.Since(p.lastLine) >= lineInterval {
+		p.lastLine = time.Now()
 		p.Note(fmt.Sprintf("%s: %d of %d cells, %.0f %% of the work", p.name, p.done, p.cells, 100*p.worked/p.work))
 	}
 }
 
+// End removes the bar.
 func (p *progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
@@ -66,4 +70,5 @@ func (p *progress) End() {
 	}
 }
 
-func (p *progress) Note(message string) { fmt.Fprintf(p.stderr, "grposim: %s\n", message) }
+// Note prints a message of one line.
+func (p *progress) Note(message string) { printLines(p.stderr, message) }

@@ -16,7 +16,8 @@ import (
 	"grposim/sweeps/config"
 )
 
-// suite is the name of the embedded experiments.
+// suite names the embedded experiments as a whole: their folder, and the summary of
+// their verdicts.
 const suite = "paper"
 
 func newReproduce(stdout, stderr io.Writer) *cobra.Command {
@@ -26,13 +27,14 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "reproduce [NAME…]",
-		Short: "Run the paper's controlled experiments, all or those named",
-		Long: `Runs the experiments built into grposim, each into its own folder, and writes
-verdicts.json, verdicts.md and report.html over all of them.
+		Short: "Run the built-in experiments on the paper's claims, all or those named",
+		Long: `Runs the experiments that are built into grposim, each in a results folder of its
+own, prints the verdicts, and writes verdicts.json, verdicts.md and report.html over
+all of them.
 
 Experiments: ` + strings.Join(experimentNames(), ", "),
 		Example: `  grposim reproduce
-  grposim reproduce stiffness --out /tmp/stiffness`,
+  grposim reproduce saturation-law`,
 		ValidArgs: experimentNames(),
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := checkWorkers(workers); err != nil {
@@ -68,7 +70,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				return err
 			}
 			verdicts := allVerdicts(experiments)
-			if err := printVerdicts(stdout, suite, verdicts, false); err != nil {
+			if err := printVerdicts(stdout, verdicts); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -76,11 +78,11 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 		},
 	}
 	addWorkers(c, &workers)
-	c.Flags().StringVar(&out, "out", filepath.Join("results", "local", suite), "results folder")
+	c.Flags().StringVar(&out, "out", filepath.Join("results", "local", suite), "folder of the results folders")
 	return c
 }
 
-// experimentNames lists the embedded experiments.
+// experimentNames returns the names of the embedded experiments, sorted.
 func experimentNames() []string {
 	files, err := fs.Glob(configs.Paper, path.Join(suite, "*.yaml"))
 	if err != nil {
@@ -92,7 +94,7 @@ func experimentNames() []string {
 	return files
 }
 
-// embeddedPlan plans an embedded experiment.
+// embeddedPlan returns the plan of an embedded experiment.
 func embeddedPlan(name string) (*sweeps.Plan, error) {
 	spec, err := embeddedSpec(name)
 	if err != nil {
@@ -101,6 +103,7 @@ func embeddedPlan(name string) (*sweeps.Plan, error) {
 	return sweeps.NewPlan(spec), nil
 }
 
+// embeddedSpec returns the configuration of an embedded experiment.
 func embeddedSpec(name string) (*config.Spec, error) {
 	if !slices.Contains(experimentNames(), name) {
 		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}

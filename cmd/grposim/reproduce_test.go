@@ -14,9 +14,8 @@ import (
 	"grposim/sweeps"
 )
 
-// `grposim reproduce` exits 0 with every verdict *agree* and every control
-// *disagree*, and gives every committed file to the byte (manifests, which say
-// where and when, excepted).
+// grposim reproduce exits 0 with every verdict agree and every control disagree, and
+// writes the tables, verdicts and figures of the committed results to the byte.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, suite)
@@ -33,7 +32,7 @@ func TestReproduce(t *testing.T) {
 		}
 	}
 	if runtime.GOARCH != "amd64" {
-		return // the last digits of derived numbers may differ
+		return // the last digits of derived numbers may differ from the committed ones
 	}
 	committed := os.DirFS(filepath.Join(moduleRoot(t), "results", suite))
 	files := 0
@@ -50,7 +49,7 @@ func TestReproduce(t *testing.T) {
 		want, errWant := fs.ReadFile(committed, path)
 		got, errGot := os.ReadFile(filepath.Join(out, path))
 		if errWant != nil || errGot != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not the committed one: %v %v", path, errWant, errGot)
+			t.Errorf("%s differs from the committed file: %v %v", path, errWant, errGot)
 		}
 		files++
 		return err

@@ -5,26 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
-// Exit codes, in the order in which they apply.
+// Exit codes. The first that applies is returned, else 0.
 const (
-	exitUsage        = 2   // usage or configuration
-	exitInterrupted  = 130 // by a signal; the same command goes on
-	exitDamaged      = 4   // cells failed or results damaged
-	exitDisagree     = 1   // a claim disagrees
-	exitInconclusive = 3   // a verdict is inconclusive, or checks and none decided
+	exitUsage        = 2   // the command line or the configuration is wrong
+	exitInterrupted  = 130 // interrupted by a signal
+	exitDamaged      = 4   // results are damaged, a file cannot be read or written, or an internal error
+	exitDisagree     = 1   // a verdict is disagree
+	exitInconclusive = 3   // a verdict is inconclusive, or there are verdicts and none is agree
 )
 
-// exitError is a finished command's exit code other than 0, with nothing left
-// to say.
+// exitError is the exit code, other than 0, of a command that has printed everything it
+// has to print.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -32,64 +35,95 @@ func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
-// run executes one command line and returns its exit code. Results go to
-// stdout, everything else to stderr, each message one line.
+// traceVariable is the environment variable which, set to 1, makes grposim print the
+// stack of an internal error.
+const traceVariable = "GRPOSIM_TRACE"
+
+// run executes one command line and returns its exit code. Results go to stdout.
+// Everything else goes to stderr, in lines that begin with "grposim: ".
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
-		if p := recover(); p != nil { // a bug: nobody reads a stack trace
-			fmt.Fprintf(stderr, "grposim: internal error: %v: please report it with the command and the configuration\n", p)
+		if value := recover(); value != nil {
+			printInternalError(stderr, value, debug.Stack())
 			code = exitDamaged
 		}
 	}()
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return 0
-	}
-	var (
-		exit     exitError
-		problems config.Problems
-		folder   *store.FolderError
-		damaged  *store.DamagedError
-		usage    usageError
-	)
-	if errors.As(err, &exit) {
-		return int(exit)
-	}
-	code = exitDamaged
-	switch {
-	case errors.Is(err, context.Canceled):
-		tellInterrupted(stderr)
-		return exitInterrupted
-	case errors.As(err, &problems), errors.As(err, &folder), errors.As(err, &usage):
-		code = exitUsage
-	case errors.As(err, &damaged):
-	}
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(stderr, "grposim: %s\n", strings.TrimSuffix(line, "\n"))
-	}
-	return code
+	return exitCode(stderr, root.ExecuteContext(ctx))
 }
 
-func tellInterrupted(stderr io.Writer) {
-	fmt.Fprintln(stderr, "grposim: interrupted: finished cells are kept, the same command goes on from here")
+// exitCode prints the error of a command, nil if there is none, and returns the exit
+// code.
+func exitCode(stderr io.Writer, err error) int {
+	var (
+		exit     exitError
+		panicked *sim.Panic
+		problems config.Problems
+		folder   *store.FolderError
+		usage    usageError
+	)
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &panicked):
+		printInternalError(stderr, panicked, panicked.Stack)
+		return exitDamaged
+	case errors.Is(err, context.Canceled):
+		printInterrupted(stderr)
+		return exitInterrupted
+	}
+	printLines(stderr, err.Error())
+	if errors.As(err, &problems) || errors.As(err, &folder) || errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitDamaged
+}
+
+// printLines prints each line of text with the prefix of messages.
+func printLines(stderr io.Writer, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(stderr, "grposim: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func printInterrupted(stderr io.Writer) {
+	printLines(stderr, "interrupted: finished cells are kept; run the same command again to continue")
+}
+
+// printInternalError prints a bug of this program in one line, followed by its stack if
+// the user asks for it.
+func printInternalError(stderr io.Writer, value any, stack []byte) {
+	message := strings.ReplaceAll(fmt.Sprint(value), "\n", " ")
+	printLines(stderr, fmt.Sprintf("internal error: %s: please report it with the command and the configuration (%s=1 prints the stack)", message, traceVariable))
+	if os.Getenv(traceVariable) == "1" {
+		printLines(stderr, string(stack))
+	}
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "grposim",
-		Short: "Simulate GRPO on softmax bandits and judge the theory of its dynamics",
-		Long: `grposim simulates group relative policy optimization on softmax bandits, computes
-what theory predicts for the same cells, and says for every claim whether
-measurement and prediction agree within a margin fixed beforehand.
+		Short: "Simulate GRPO on softmax bandits and compare it with the theory of its dynamics",
+		Long: `grposim simulates GRPO (group relative policy optimization) on softmax bandits,
+computes the theory's predictions for the same cells, and decides for every claim
+whether measurement and prediction agree within a margin fixed before the run.
 
-Exit codes: 0 every claim agrees (or is out of the theory's scope) · 1 a claim
-disagrees · 2 usage or configuration · 3 a verdict is inconclusive, or none was
-decided · 4 results damaged · 130 interrupted (the same command goes on).`,
-		Example: `  grposim reproduce                     every experiment on the paper's claims
-  grposim sweep configs/smoke.yaml      one sweep, its verdicts and its report
-  grposim predict configs/smoke.yaml    the theory alone`,
+Exit codes, the first that applies:
+  2    the command line or the configuration is wrong
+  130  interrupted; run the same command again to continue
+  4    results are damaged, a file cannot be read or written, or an internal error
+  1    a verdict is disagree
+  3    a verdict is inconclusive, or there are verdicts and none is agree
+  0    otherwise
+
+An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its
+stack follows.`,
+		Example: `  grposim reproduce                     # all experiments on the paper's claims
+  grposim sweep configs/smoke.yaml      # one sweep, its verdicts and its report
+  grposim predict configs/smoke.yaml    # the theory's predictions, without simulating`,
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
@@ -107,11 +141,11 @@ decided · 4 results damaged · 130 interrupted (the same command goes on).`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newPredict(stdout), newMap(stdout, stderr))
+		newReport(stdout), newPredict(stdout), newMap(stdout, stderr))
 	return root
 }
 
-// knownCommand complains about a first argument that is no command.
+// knownCommand returns a usage error if the first argument is not a command.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -123,8 +157,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return usageError{errors.New(message)}
 }
 
-// arguments turns cobra's complaint about positional arguments into a usage
-// error.
+// arguments turns the error of a check of positional arguments into a usage error.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
@@ -134,9 +167,9 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// addWorkers adds the flag that both simulating commands share.
+// addWorkers adds the flag --workers of the commands that simulate.
 func addWorkers(c *cobra.Command, workers *int) {
-	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "goroutines that simulate; results do not depend on it")
+	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate, 1 to 4096; results do not depend on it")
 }
 
 func checkWorkers(workers int) error {

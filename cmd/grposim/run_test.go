@@ -1,24 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"grposim/sim"
 )
 
-// TestMain lets scripts call the command as grposim, in a process of its own.
+// TestMain makes grposim a command of the scripts, run in a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"grposim": main})
 }
 
-// The scripts in testdata/script are the manual of the command line: what is
-// printed where, which files are written, which code is returned.
+// The scripts in testdata/script specify the command line: what is printed on stdout and
+// stderr, which files are written, and the exit codes.
 func TestScripts(t *testing.T) {
 	root := moduleRoot(t)
 	testscript.Run(t, testscript.Params{
@@ -31,7 +37,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs grposim and compares its exit code: exits CODE ARG…
+// exits is a command of the scripts: exits CODE ARG… runs grposim with the arguments and
+// fails if its exit code is not CODE.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE ARG…")
@@ -59,7 +66,7 @@ func moduleRoot(t *testing.T) string {
 	return root
 }
 
-// An interrupt ends a sweep with code 130; the same command goes on.
+// An interrupt ends a sweep with exit code 130; the same command then completes it.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(moduleRoot(t), "configs", "smoke.yaml")
@@ -74,6 +81,55 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
 	}
 	if code := run(context.WithoutCancel(ctx), args, io.Discard, io.Discard); code != 0 {
-		t.Errorf("again: exit code %d", code)
+		t.Errorf("run again: exit code %d, want 0", code)
+	}
+}
+
+// panickingWriter panics on every write.
+type panickingWriter struct{}
+
+func (panickingWriter) Write([]byte) (int, error) { panic("no such\nwriter") }
+
+// A panic, of a command or of a worker of the simulation, is reported in one line with
+// exit code 4, and with its stack if GRPOSIM_TRACE=1.
+func TestInternalErrors(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		execute func(stderr io.Writer) int
+		message string
+		frame   string // of the stack
+	}{
+		{"command", func(stderr io.Writer) int {
+			return run(t.Context(), []string{"--help"}, panickingWriter{}, stderr)
+		}, "no such writer", "panickingWriter.Write"},
+		{"worker", func(stderr io.Writer) int {
+			// The error of a worker counts even if its value is an error of another kind.
+			panicked := &sim.Panic{Cell: "c0ffee", Value: usageError{errors.New("index out of range")}, Stack: []byte("goroutine 7 [running]:\nworker\n")}
+			return exitCode(stderr, errors.Join(fmt.Errorf("sweep: %w", panicked), context.Canceled))
+		}, "cell c0ffee failed: index out of range", "worker"},
+	} {
+		for _, trace := range []string{"", "0", "1"} {
+			t.Run(row.name+trace, func(t *testing.T) {
+				t.Setenv(traceVariable, trace)
+				var stderr bytes.Buffer
+				if code := row.execute(&stderr); code != exitDamaged {
+					t.Errorf("exit code %d, want %d", code, exitDamaged)
+				}
+				want := "grposim: internal error: " + row.message +
+					": please report it with the command and the configuration (GRPOSIM_TRACE=1 prints the stack)\n"
+				stack, found := strings.CutPrefix(stderr.String(), want)
+				if !found {
+					t.Errorf("got %q, want the line %q", &stderr, want)
+				}
+				if trace == "1" != strings.Contains(stack, row.frame) || trace != "1" && stack != "" {
+					t.Errorf("%s=%s: the line is followed by %q", traceVariable, trace, stack)
+				}
+				for line := range strings.Lines(stack) {
+					if !strings.HasPrefix(line, "grposim: ") {
+						t.Errorf("line %q has no prefix", line)
+					}
+				}
+			})
+		}
 	}
 }

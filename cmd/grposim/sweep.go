@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,14 +22,14 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "sweep FILE",
-		Short: "Simulate one configuration file, judge its checks, write its report",
-		Long: `Simulates every cell of FILE that the results folder does not hold yet, judges
+		Short: "Simulate the cells of a configuration file and print the verdicts of its checks",
+		Long: `Simulates every cell of FILE that the results folder does not hold yet, evaluates
 the checks, prints the verdicts, and writes cells.csv, predictions.csv,
 trajectories.parquet, verdicts.json, verdicts.md, manifest.json, figures and
-report.html. Interrupted at any time, the same command goes on where it stopped.`,
-		Example: `  grposim sweep configs/smoke.yaml
-  grposim sweep configs/smoke.yaml --set run.replicas=64 --out /tmp/smoke
-  grposim sweep configs/smoke.yaml --dry-run`,
+report.html. After an interruption the same command continues the sweep.`,
+		Example: `  grposim sweep configs/smoke.yaml --dry-run
+  grposim sweep configs/smoke.yaml
+  grposim sweep configs/smoke.yaml --set seed=2 --out results/local/smoke-2`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
@@ -40,7 +41,14 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			}
 			name := plan.Spec.Name
 			if dryRun {
-				return printForecast(c.Context(), stdout, plan, workers, asJSON)
+				forecast, err := sweeps.NewForecast(c.Context(), plan, workers)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(stdout).Encode(forecast)
+				}
+				return printForecast(stdout, forecast, workers)
 			}
 			if !c.Flags().Changed("out") {
 				out = filepath.Join("results", "local", name)
@@ -53,7 +61,12 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 			if err := writeReport(out, experiment); err != nil {
 				return err
 			}
-			if err := printVerdicts(stdout, name, experiment.Verdicts, asJSON); err != nil {
+			if asJSON {
+				err = printVerdictsJSON(stdout, name, experiment.Verdicts)
+			} else {
+				err = printVerdicts(stdout, experiment.Verdicts)
+			}
+			if err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -62,13 +75,14 @@ report.html. Interrupted at any time, the same command goes on where it stopped.
 	}
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say how many cells, how much work, how long, how large")
-	c.Flags().BoolVar(&asJSON, "json", false, "print verdicts.json instead of the table")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text: verdicts.json, or the estimates of --dry-run")
 	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
 	return c
 }
 
-// readPlan reads and plans a configuration file with overrides.
+// readPlan reads a configuration file, applies the overrides of --set and plans the
+// sweep.
 func readPlan(file string, set []string) (*sweeps.Plan, error) {
 	spec, err := config.ReadFile(file, set...)
 	if err != nil {
@@ -81,15 +95,23 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Judge stored results again; no simulation",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Short: "Evaluate the checks of stored results again, without simulating",
+		Long: `Computes predictions and verdicts again from the measurements stored in DIR, a
+results folder or a folder of them, prints the verdicts, and rewrites the tables.`,
+		Example: `  grposim check results/local/smoke`,
+		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			_, experiments, err := checkFolder(args[0])
 			if err != nil {
 				return err
 			}
 			verdicts := allVerdicts(experiments)
-			if err := printVerdicts(stdout, experimentName(experiments), verdicts, asJSON); err != nil {
+			if asJSON {
+				err = printVerdictsJSON(stdout, experimentName(experiments), verdicts)
+			} else {
+				err = printVerdicts(stdout, verdicts)
+			}
+			if err != nil {
 				return err
 			}
 			return verdictExit(stderr, verdicts)
@@ -99,11 +121,14 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-func newReport(stdout, _ io.Writer) *cobra.Command {
+func newReport(stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
-		Short: "Make figures and pages again; no simulation",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Short: "Draw the figures and pages of stored results again, without simulating",
+		Long: `Does what check does with DIR, a results folder or a folder of them, draws the
+figures and writes report.html again, and prints the path of the page.`,
+		Example: `  grposim report results/local/smoke`,
+		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			folders, experiments, err := checkFolder(args[0])
 			if err != nil {

@@ -10,4 +10,4 @@
 // test checks that the generated code has no fused instruction.
 package fp
 
-//go:generate go run gentable.go
+//go:generate go test -run TestTableFile -update

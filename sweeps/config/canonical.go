@@ -3,11 +3,13 @@ package config
 import (
 	"encoding/json"
 	"strings"
+
+	"grposim/sim"
 )
 
-// Canonical gives settings as JSON: nested as in a file, keys sorted, numbers
-// in the shortest form that reads back the same, keys at their default left
-// out. A key added later with a default renames nothing.
+// Canonical writes settings as JSON: nested as in a file, keys sorted, numbers in the
+// shortest form that reads back as the same number. Keys at their default are left
+// out, so a key added later, with a default, changes no cell's id.
 func Canonical(s Settings) []byte {
 	root := map[string]any{}
 	for _, k := range Keys {
@@ -19,12 +21,12 @@ func Canonical(s Settings) []byte {
 	}
 	data, err := json.Marshal(root) // sorts keys
 	if err != nil {
-		panic("sweeps: " + err.Error()) // settings are finite numbers and plain strings
+		panic("config: " + err.Error()) // settings are finite numbers and plain strings
 	}
 	return data
 }
 
-// nest puts a value at a dotted path, as a file nests it.
+// nest stores a value at a dotted path of nested objects.
 func nest(root map[string]any, path string, v any) {
 	names := strings.Split(path, ".")
 	last := len(names) - 1
@@ -39,18 +41,18 @@ func nest(root map[string]any, path string, v any) {
 	root[names[last]] = v
 }
 
-// atDefault says whether v is what the key has when left out; a list that is
-// not there counts as left out.
+// atDefault reports whether v is the key's default under the settings. An empty list
+// counts as the default.
 func atDefault(k Key, v any, s *Settings) bool {
 	if n, isList := listLength(v); isList && n == 0 {
 		return true
 	}
-	standard := k.standard(s)
-	return standard != nil && Format(v) == Format(standard)
+	byDefault := k.defaultFor(s)
+	return byDefault != nil && Format(v) == Format(byDefault)
 }
 
-// canonicalValue is a value as a document has it, but for equal arms, which are
-// written out: how a file counts them names no other cell.
+// canonicalValue converts a value as documentValue does, except that equal arms are
+// written out one by one: a cell's id does not depend on how its file counts them.
 func canonicalValue(v any, s *Settings) any {
 	if _, isArms := v.([]ArmGroup); !isArms {
 		return documentValue(v)
@@ -60,4 +62,25 @@ func canonicalValue(v any, s *Settings) any {
 		groups = append(groups, ArmGroup{Arm: arm, Count: 1})
 	}
 	return documentValue(groups)
+}
+
+// ForceID identifies the on-policy mean force of a cell: it is equal for cells with equal
+// `bandit`, `grpo` and `policy.reference`, whatever their lag, optimizer and run.
+func ForceID(s *Settings) string {
+	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
+	force.Policy.Reference = s.Policy.Reference
+	return string(Canonical(force))
+}
+
+// SizeID identifies a cell up to its group size: it is equal for the cells of a variant
+// that a claim over the group size compares. Keys of section `run` are ignored, as is
+// optimizer.schedule.total where it equals run.steps, its default.
+func SizeID(variant string, s *Settings) string {
+	rest := *s
+	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
+		rest.Optimizer.Schedule.Total = 0
+	}
+	rest.Run = sim.Run{}
+	rest.Estimator.GroupSize = 0
+	return variant + "\n" + string(Canonical(rest))
 }

@@ -43,8 +43,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Whatever a cell sets, its canonical form shows: every field of Settings is
-// changed in turn.
+// The canonical form shows every setting of a cell: each field of Settings is changed
+// in turn, and the form must change.
 func TestCanonicalShowsEveryField(t *testing.T) {
 	base := func() *Settings {
 		return &Settings{
@@ -59,8 +59,8 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 	}
 	before := string(Canonical(*base()))
 	changed := 0
-	// walk changes the leaf numbers of the type one after the other; leaf
-	// counts down to the one to change in this round.
+	// walk changes one leaf of the value, number *leaf in depth-first order, and
+	// returns its path.
 	var walk func(v reflect.Value, path string, leaf *int) string
 	walk = func(v reflect.Value, path string, leaf *int) string {
 		switch v.Kind() {
@@ -90,7 +90,7 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 		case reflect.String:
 			v.SetString("another")
 		default:
-			t.Fatalf("%s: no way to change a %s", path, v.Kind())
+			t.Fatalf("%s: cannot change a %s", path, v.Kind())
 		}
 		return path
 	}
@@ -108,7 +108,7 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 			unchanged = string(Canonical(*at))
 		}
 		if string(Canonical(*s)) == unchanged {
-			t.Errorf("%s does not show", path)
+			t.Errorf("%s does not appear in the canonical form", path)
 		}
 		changed++
 	}

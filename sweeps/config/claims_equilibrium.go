@@ -11,7 +11,7 @@ var (
 		Quantity:    "stationary mean of J",
 		Needs:       []Need{NeedsBurnIn},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-		Doc:         "The run settles at the fixed point θ*_G, shifted to second order by its own noise.",
+		Doc:         "The run settles at the fixed point θ*_G; its noise shifts the mean of J to second order.",
 	}
 
 	StationaryFluctuation = &Claim{
@@ -19,7 +19,7 @@ var (
 		Quantity:    "variance of J, time average",
 		Needs:       []Need{NeedsBurnIn, NeedsFiniteGroups},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
-		Doc:         "The reward fluctuates with the variance of the linear dynamics (Lyapunov); the paper's rule is D/(GCK).",
+		Doc:         "The variance of the reward is that of the linear dynamics (Lyapunov equation); by the paper's rule it is D/(GCK).",
 	}
 
 	DegenerateGroups = &Claim{
@@ -27,6 +27,6 @@ var (
 		Quantity:    "share of groups whose rewards are all equal",
 		Needs:       []Need{NeedsBurnIn},
 		Predictions: []rom.Kind{rom.Exact},
-		Doc:         "Groups without variance come as often as E[J^G + (1−J)^G] says.",
+		Doc:         "Groups whose rewards are all equal occur with probability E[J^G + (1−J)^G].",
 	}
 )

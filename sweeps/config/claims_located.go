@@ -5,7 +5,7 @@ import (
 	"grposim/sim"
 )
 
-// Claims about the learning rate, or the refresh interval, at which something sets in.
+// Claims about the learning rate, or the refresh interval, at which an event sets in.
 var (
 	OscillationOnset = &Claim{
 		Name: "oscillation-onset", Per: PerCell,
@@ -13,8 +13,8 @@ var (
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsTwoArms, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Event:       sim.Ringing,
-		Doc:         "Ringing sets in where two multipliers meet, at the measured stiffness; to leading order, and by the paper's rule, where ζ = 1.",
-		How:         "The event is a change of the motion itself: the discriminant of the fitted recurrence passes 0 (without momentum and delay: the one multiplier changes sign), not the first overshoot that shows.",
+		Doc:         "At the measured stiffness, ringing sets in where two multipliers meet; to leading order and by the paper's rule, where ζ = 1.",
+		How:         "The event is a change of the dynamics, not the first visible overshoot: the discriminant of the fitted recurrence passes 0 (without momentum and delay: the only multiplier changes sign).",
 	}
 
 	StabilityThreshold = &Claim{
@@ -23,8 +23,8 @@ var (
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Event:       sim.Instability,
-		Doc:         "Stability is lost where a multiplier leaves the unit circle, at the measured stiffness; by the paper's rule at ηλK = 1 − μ.",
-		How:         "The event is growth, over many refresh periods, of pairs of runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is one too: `absolute_margin: 0`.",
+		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηλK = 1 − μ.",
+		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`.",
 	}
 
 	RuleIsSafe = &Claim{
@@ -33,7 +33,7 @@ var (
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
 		Predictions: []rom.Kind{rom.PaperRule},
 		Event:       sim.Instability,
-		Doc:         "Nothing below the paper's rule is unstable; how far beyond it the threshold lies is the exact prediction's to say.",
-		How:         "Two verdicts. The first is one-sided and without a margin: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second is the factor located/rule, held against the exact prediction of it, to which alone the margin applies.",
+		Doc:         "No value below the paper's rule is unstable; the exact theory predicts how far beyond the rule the threshold lies.",
+		How:         "Two verdicts. The first is one-sided and has no margin: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second compares the factor located/rule with its exact prediction; the margin applies to this verdict only.",
 	}
 )

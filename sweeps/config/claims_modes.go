@@ -11,6 +11,6 @@ var FailureMode = &Claim{
 	Needs:       []Need{NeedsMode},
 	Predictions: []rom.Kind{rom.Exact},
 	Diagnosed:   true,
-	Doc:         "The diagnostics name the failure mode, or its absence, in every replica.",
-	How:         "Every replica's own recorded series are diagnosed; the predicted share is 1. The control is another mode, `control: {mode: reward-hacking}`, which must come out *disagree*.",
+	Doc:         "In every replica the diagnostics name the expected failure mode (`none`: no failure).",
+	How:         "The recorded series of each replica are diagnosed separately; the predicted share is 1. The control is another mode, as in `control: {mode: reward-hacking}`, and its verdict must be *disagree*.",
 }

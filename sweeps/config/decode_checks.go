@@ -8,6 +8,7 @@ import (
 	"grposim/rom"
 )
 
+// decodeChecks decodes the list of checks.
 func (l *loader) decodeChecks(n *node) {
 	if n.kind != list {
 		l.want(n, "checks", "a list of checks")
@@ -24,15 +25,16 @@ func (l *loader) decodeChecks(n *node) {
 var checkFields = func() []string {
 	fields := []string{"claim", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
 	for _, key := range measuringKeys {
-		fields = append(fields, key.name)
+		fields = append(fields, key.Path)
 	}
 	return fields
 }()
 
 var expectations = []string{string(Holds), string(Fails)}
 
+// check decodes one check.
 func (l *loader) check(n *node, path string) (Check, checkPlaces) {
-	c := Check{Claim: new(Claim), Expect: Holds} // a claim without needs until its name is read
+	c := Check{Claim: new(Claim), Expect: Holds} // an unknown claim has no needs
 	at := checkPlaces{path: path, fields: map[string]place{"": n.at}}
 	before := len(l.problems)
 	fields := l.fields(n, path, checkFields)
@@ -83,7 +85,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 			names = append(names, v.Name)
 		}
 		if len(names) == 0 {
-			l.want(f, path+".variant", "no variant: the file has none")
+			l.want(f, path+".variant", "no variant, because the file has none")
 		} else {
 			c.Variant, _ = l.word(f, path+".variant", names)
 		}
@@ -95,19 +97,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	return c, at
 }
 
-// judgesExact says whether a check judges the exact prediction; a prediction
-// that is a problem already does not.
-func (c *Check) judgesExact() bool {
-	switch {
-	case c.Prediction != "":
-		return c.Prediction == rom.Exact
-	case len(c.Claim.Predictions) == 0: // the claim is a problem already
-		return true
-	}
-	return c.Claim.Predictions[0] == rom.Exact
-}
-
-// margins reads the margin, relative or absolute.
+// margins decodes the margin, relative or absolute.
 func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string) {
 	relative, absolute := fields["margin"], fields["absolute_margin"]
 	if relative != nil {
@@ -116,7 +106,7 @@ func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string
 	if absolute != nil {
 		key, want := path+".absolute_margin", "a number > 0"
 		if fields["locate"] != nil {
-			want += ", or 0 where " + LagIntervalKey + " is located and the exact prediction judged: both are whole numbers"
+			want += ", or 0 where " + LagIntervalKey + " is located and the exact prediction is judged (both are whole numbers)"
 		}
 		x, ok := l.number(absolute, key, nonNegative, want)
 		if wholeNumbers := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact(); ok && x == 0 && !wholeNumbers {
@@ -166,7 +156,7 @@ func (l *loader) conditions(n *node, path string) []Condition {
 	return conditions
 }
 
-// isOneValue says whether a list is one value of a key whose values are lists.
+// isOneValue reports whether a list is a single value of a key whose values are lists.
 func isOneValue(k Key, n *node) bool {
 	if len(n.items) == 0 {
 		return false
@@ -183,11 +173,8 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
-// faultNames are the constants of the theory that a control may scale.
-var faultNames = []string{"stiffness", "noise", "lag", "mass"}
-
-// control reads the fault that a check plants: of a failure mode another mode,
-// of everything else a wrong theory.
+// control decodes the fault that a check plants: another mode for failure-mode, a
+// wrong theory for all other claims. It returns the places of `set` by key.
 func (l *loader) control(n *node, path string, check *Check) (*Control, map[string]place) {
 	fields := l.fields(n, path, []string{"set", "scale", "mode"})
 	if fields == nil {
@@ -199,7 +186,7 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 	}
 	for _, name := range useless {
 		if f := fields[name]; f != nil {
-			l.problem(f.at, path+"."+name, "got a fault that %s has no use for, want %s", check.Claim.Name, listWords(useful))
+			l.problem(f.at, path+"."+name, "got a fault that does not apply to %s, want %s", check.Claim.Name, listWords(useful))
 			delete(fields, name)
 		}
 	}
@@ -210,7 +197,7 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 	var places map[string]place
 	if f := fields["set"]; f != nil {
 		c.Set, places = l.assignments(f, path+".set")
-		slices.SortFunc(c.Set, func(a, b Assignment) int { // arms before what has one entry an arm
+		slices.SortFunc(c.Set, func(a, b Assignment) int { // arms precede lists with one entry per arm
 			return cmp.Compare(keyIndex(a.Param), keyIndex(b.Param))
 		})
 		if f.kind == mapping && len(f.fields) == 0 {
@@ -219,10 +206,10 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 		for _, a := range c.Set {
 			k, _ := LookupKey(a.Param)
 			switch {
-			case !usedByTheory(k):
+			case k.OfRun():
 				l.problem(places[a.Param], path+".set."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
 			case check.Locate != nil && check.Locate.Param == a.Param:
-				l.problem(places[a.Param], path+".set."+a.Param, "got the key that is located, want one that changes the prediction")
+				l.problem(places[a.Param], path+".set."+a.Param, "got the located key, want one that changes the prediction")
 			}
 		}
 	}
@@ -231,7 +218,6 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 		if f.kind == mapping && len(f.fields) == 0 {
 			l.want(f, path+".scale", "at least 1 factor")
 		}
-		targets := []*float64{&c.Scale.Stiffness, &c.Scale.Noise, &c.Scale.Lag, &c.Scale.Mass}
 		for i, name := range faultNames {
 			factor := factors[name]
 			if factor == nil {
@@ -243,9 +229,9 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 			case ok && x == 1:
 				l.want(factor, key, "a number > 0 other than 1")
 			case ok && i >= 2 && (check.Prediction == "" || check.Prediction == rom.Exact):
-				l.want(factor, key, "no factor: "+name+" is a constant of the leading-order prediction only")
+				l.want(factor, key, "no factor, because the exact prediction does not contain the constant "+name)
 			case ok:
-				*targets[i] = x
+				*factorsOf(&c.Scale)[i] = x
 			}
 		}
 	}

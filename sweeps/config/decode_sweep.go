@@ -21,7 +21,7 @@ func (l *loader) decodeVariants(n *node) {
 		if f := fields["name"]; f != nil {
 			v.Name, _ = l.name(f, path+".name")
 			if line, taken := first[v.Name]; taken && v.Name != "" {
-				l.problem(f.at, path+".name", "got %q again, want a name of its own (first in line %d)", v.Name, line)
+				l.problem(f.at, path+".name", "got %q again, want a unique name (first in line %d)", v.Name, line)
 			}
 			first[v.Name] = f.at.line
 		} else if fields != nil {
@@ -35,7 +35,7 @@ func (l *loader) decodeVariants(n *node) {
 		}
 		for _, a := range v.Set {
 			if varies(v.Sweep, a.Param) {
-				l.problem(places.set[a.Param], path+".set."+a.Param, "got a value that the sweep replaces in every cell, want it set or swept")
+				l.problem(places.set[a.Param], path+".set."+a.Param, "got a value that the sweep replaces in every cell, want the key either set or swept")
 			}
 		}
 		l.count(v.Sweep, item.at)
@@ -44,27 +44,30 @@ func (l *loader) decodeVariants(n *node) {
 	}
 }
 
+// varies reports whether an axis assigns the key.
 func varies(sweep []Axis, param string) bool {
 	return slices.ContainsFunc(sweep, func(axis Axis) bool { return slices.Contains(axis.Params, param) })
 }
 
-// axisDraft is an axis whose points are counted but not yet made.
+// axisDraft is an axis whose points are counted but not yet generated.
 type axisDraft struct {
 	at     place
 	path   string
 	params []paramDraft
 }
 
+// paramDraft is one parameter of an axisDraft.
 type paramDraft struct {
 	key    Key
 	at     place
-	n      int
-	values []any
-	places []place
-	make   func() []float64 // nil where the file writes the values out
+	n      int              // number of values
+	values []any            // the values, where the file writes them out
+	places []place          // of values
+	make   func() []float64 // generates the values of log and range; nil for values
 }
 
-// grid reads a list of axes.
+// grid decodes a list of axes. It generates no points once the file has too many
+// cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
 		l.want(n, path, "a list of axes")
@@ -77,7 +80,7 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 		axis, ok := l.axis(item, fmt.Sprintf("%s[%d]", path, i))
 		for _, p := range axis.params {
 			if p.key.Path != "" && seen[p.key.Path] {
-				l.problem(p.at, axis.path, "got %s again, want one axis a key", p.key.Path)
+				l.problem(p.at, axis.path, "got %s again, want one axis per key", p.key.Path)
 				ok = false
 			}
 			seen[p.key.Path] = true
@@ -109,15 +112,17 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	return axes, places
 }
 
-// count adds the cells of a grid to those of the file.
+// count adds the cells of a grid to those of the file and records when they become
+// too many.
 func (l *loader) count(sweep []Axis, at place) {
 	before := l.cells
-	l.cells = min(l.cells+grid{Axes: sweep}.cells(), maxCells+1)
+	l.cells = min(l.cells+Grid{Axes: sweep}.cells(), maxCells+1)
 	if before <= maxCells && l.cells > maxCells {
 		l.problem(at, "variants", "got more than %d cells, want at most %d", maxCells, maxCells)
 	}
 }
 
+// axis decodes an axis: a parameter, or a zip of several.
 func (l *loader) axis(n *node, path string) (axisDraft, bool) {
 	d := axisDraft{at: n.at, path: path}
 	isZip := n.kind == mapping && slices.ContainsFunc(n.fields, func(f field) bool { return f.name == "zip" })
@@ -138,7 +143,7 @@ func (l *loader) axis(n *node, path string) (axisDraft, bool) {
 		d.params = append(d.params, p)
 		good = good && ok
 		if good && p.n != d.params[0].n {
-			l.problem(p.at, path+".zip", "got %s for %s and %d for %s, want equally many",
+			l.problem(p.at, path+".zip", "got %s for %s and %d for %s, want equally many values",
 				countWords(d.params[0].n, "value"), d.params[0].key.Path, p.n, p.key.Path)
 			good = false
 		}
@@ -146,7 +151,7 @@ func (l *loader) axis(n *node, path string) (axisDraft, bool) {
 	return d, good
 }
 
-// param reads one parameter of an axis and how its values are given.
+// param decodes one parameter of an axis and the form of its values.
 func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	p := paramDraft{at: n.at}
 	forms := []string{"values", "log", "range"}
@@ -194,6 +199,7 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	return p, good && ok
 }
 
+// axisValues decodes the form values: [a, b, c].
 func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 	if n.kind != list || len(n.items) == 0 {
 		l.want(n, path, "a list of at least 1 value")
@@ -210,30 +216,14 @@ func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 	return good
 }
 
-// roundValue rounds the numbers of an axis value to 12 significant digits.
-func roundValue(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return Round(v)
-	case []float64:
-		return RoundAll(v)
-	case Init:
-		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
-	case []ArmGroup:
-		for i := range v {
-			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
-		}
-	}
-	return v
-}
-
-// interval is what log and range have in common.
+// interval holds the fields of log or range.
 type interval struct {
 	ends [2]float64 // from, to
-	last *node      // points or step
+	last *node      // points (log) or step (range)
 }
 
-// interval reads the fields of log or range; ends have the type of the key.
+// interval decodes the ends of log or range, numbers of the type of the key; last is the
+// name of the third field.
 func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, lastWant string) (interval, bool) {
 	var v interval
 	if p.key.Kind != IntegerValue && p.key.Kind != NumberValue {
@@ -268,7 +258,7 @@ func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, la
 	return v, good
 }
 
-// asNumber reads an integer or a number, as the key has it.
+// asNumber decodes an integer for an integer key, else a number.
 func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (float64, bool) {
 	if k.Kind == IntegerValue {
 		i, ok := l.integer(n, path, r, want)
@@ -277,10 +267,11 @@ func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (fl
 	return l.number(n, path, r, want)
 }
 
+// axisLog decodes the form log: {from, to, points}.
 func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
 	r := p.key.Range
 	if r.Low <= 0 {
-		r.Low, r.LowOpen = 0, true // a logarithm
+		r.Low, r.LowOpen = 0, true // its logarithm is taken
 	}
 	const want = "an integer in [2, 1000000]"
 	v, good := l.interval(p, n, path, r, "points", want)
@@ -292,6 +283,7 @@ func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
 	return good
 }
 
+// axisRange decodes the form range: {from, to, step}.
 func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
 	want := "a number other than 0"
 	if p.key.Kind == IntegerValue {
@@ -312,8 +304,8 @@ func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
 	from, to := v.ends[0], v.ends[1]
 	steps := (to - from) / step
 	whole := math.Round(steps)
-	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) { // a decimal step is not a binary number
-		l.want(v.last, path+".step", fmt.Sprintf("a step that leads from %s to %s", Format(from), Format(to)))
+	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) { // tolerance: most decimal steps have no exact binary form
+		l.want(v.last, path+".step", fmt.Sprintf("a step that leads from %s to %s in whole steps", Format(from), Format(to)))
 		return false
 	}
 	p.n = int(min(whole+1, maxCells+1))
@@ -321,7 +313,7 @@ func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
 	return true
 }
 
-// makeAxis makes the points of a counted axis, and refuses a repeated one.
+// makeAxis generates the points of an axis and records repeated ones.
 func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 	n := d.params[0].n
 	axis := Axis{Points: make([][]any, n)}
@@ -357,4 +349,33 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 		seen[text] = true
 	}
 	return axis, at
+}
+
+// placeIn returns the place of the value that a key has in a cell: an axis, the variant
+// or the base.
+func (l *loader) placeIn(g Grid, choice []int, key string) place {
+	at := l.sweepAt
+	if g.variant >= 0 {
+		at = l.variants[g.variant].sweep
+	}
+	for a, axis := range g.Axes {
+		for j, param := range axis.Params {
+			if param != key {
+				continue
+			}
+			if values := at[a].values[j]; values != nil {
+				return values[choice[a]]
+			}
+			return at[a].params[j]
+		}
+	}
+	if g.variant >= 0 {
+		if where, set := l.variants[g.variant].set[key]; set {
+			return where
+		}
+	}
+	if where, given := l.at[key]; given {
+		return where
+	}
+	return l.at[""]
 }

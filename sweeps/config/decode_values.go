@@ -2,14 +2,17 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"grposim/grpo"
 )
 
-// value reads a value of a key, at path in the file.
+// value decodes a value of a key at path in the file. Like all methods below, it
+// records a problem where it returns false.
 func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 	switch k.Kind {
 	case IntegerValue:
@@ -25,6 +28,8 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 		return l.numbers(n, path, k.Want())
 	case InitValue:
 		return l.start(n, path, k.Want())
+	case searchValue:
+		return l.locate(n, path)
 	default:
 		return l.arms(n, path, k.Want())
 	}
@@ -139,7 +144,7 @@ func (l *loader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 	return groups, good
 }
 
-// armFields are the names of an arm's properties.
+// armFields are the names in an item of bandit.arms.
 var armFields = []string{"reward", "mean", "std", "count"}
 
 func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
@@ -187,7 +192,36 @@ func (l *loader) arm(n *node, path string) (ArmGroup, bool) {
 	return g, len(l.problems) == before
 }
 
-// assignments reads a mapping of dotted keys.
+var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+const nameWant = "1 to 64 characters of a-z, 0-9 and -"
+
+func (l *loader) name(n *node, path string) (string, bool) {
+	text, ok := l.prose(n, path)
+	if ok && !nameSyntax.MatchString(text) {
+		l.want(n, path, nameWant)
+		return "", false
+	}
+	return text, ok
+}
+
+func (l *loader) prose(n *node, path string) (string, bool) {
+	switch {
+	case n.kind == plain && !n.isText:
+		l.want(n, path, "text (put it in quotes)")
+		return "", false
+	case n.kind != plain && n.kind != quoted:
+		l.want(n, path, "text")
+		return "", false
+	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
+		l.want(n, path, "text without control characters")
+		return "", false
+	}
+	return n.text, true
+}
+
+// assignments decodes a mapping of dotted keys to values, and returns the places of the
+// values by key.
 func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]place) {
 	if n.kind != mapping {
 		l.want(n, path, "a mapping of dotted keys to values")
@@ -211,7 +245,7 @@ func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]pla
 	return set, places
 }
 
-// parseCondition reads a condition `key=value` of the command line.
+// ParseCondition parses a condition `key=value` of the flag --where.
 func ParseCondition(text string) (Condition, Problems) {
 	const source = "--where"
 	path, value, assigned := strings.Cut(text, "=")
@@ -228,14 +262,14 @@ func ParseCondition(text string) (Condition, Problems) {
 	}
 	l := newLoader(problems)
 	v, _ := l.value(k, n, path)
-	for i := range l.problems { // one value: its lines mean nothing
+	for i := range l.problems { // the value is a single line
 		l.problems[i].Line, l.problems[i].Column = 0, 0
 	}
 	return Condition{Param: path, Values: []any{v}}, l.problems
 }
 
-// ParseNumericKey finds the key with a path that a flag of the command line, source,
-// gives, and whose value is a number.
+// ParseNumericKey returns the numeric key with a path given by a flag of the command
+// line; source is the flag, for messages.
 func ParseNumericKey(source, path string) (Key, Problems) {
 	k, known := LookupKey(path)
 	switch {

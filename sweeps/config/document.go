@@ -2,14 +2,11 @@ package config
 
 import (
 	"encoding/json"
-
-	"grposim/grpo"
-	"grposim/rom"
 )
 
-// Document returns the configuration as JSON, which is YAML: Load reads it
-// back into the same Spec. It is what a results folder keeps, so that the
-// folder can be judged again without the file it came from.
+// Document writes the configuration as JSON, which is also YAML: Restore reads it back
+// into the same Spec. A results folder keeps the document, and can be judged again
+// without the original file.
 func (s *Spec) Document() []byte {
 	document := map[string]any{
 		"name": s.Name, "claim": s.Claim, "seed": s.Seed, "confidence": s.Confidence,
@@ -18,7 +15,7 @@ func (s *Spec) Document() []byte {
 	for i, k := range Keys {
 		v := base[i]
 		if v == nil {
-			v = k.Default // written out: a later version may have another
+			v = k.Default // written out, because a later version may have another default
 		}
 		if v != nil { // else its default follows other keys
 			nest(document, k.Path, documentValue(v))
@@ -48,6 +45,7 @@ func (s *Spec) Document() []byte {
 	return data
 }
 
+// documentCheck converts a check to its form in a document.
 func documentCheck(c *Check) map[string]any {
 	check := map[string]any{"claim": c.Claim.Name}
 	put := func(key string, value any, given bool) {
@@ -56,13 +54,13 @@ func documentCheck(c *Check) map[string]any {
 		}
 	}
 	put("margin", c.Margin, c.Margin > 0)
-	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // which may be 0
+	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // an absolute margin may be 0
 	put("prediction", c.Prediction, c.Prediction != "")
 	put("expect", c.Expect, c.Expect == Fails)
 	put("variant", c.Variant, c.Variant != "")
 	for _, key := range measuringKeys {
 		value := key.given(&c.Measuring)
-		put(key.name, value, value != nil)
+		put(key.Path, value, value != nil)
 	}
 	where := map[string]any{}
 	for _, condition := range c.Where {
@@ -77,9 +75,9 @@ func documentCheck(c *Check) map[string]any {
 		return check
 	}
 	control, scale := map[string]any{}, map[string]any{}
-	for _, f := range factorNames(c.Control.Scale) {
-		if f.value != 1 {
-			scale[f.name] = f.value
+	for i, factor := range factorsOf(&c.Control.Scale) {
+		if *factor != 1 {
+			scale[faultNames[i]] = *factor
 		}
 	}
 	if len(scale) > 0 {
@@ -95,6 +93,7 @@ func documentCheck(c *Check) map[string]any {
 	return check
 }
 
+// documentSet converts assignments to a mapping of dotted keys.
 func documentSet(set []Assignment) map[string]any {
 	m := map[string]any{}
 	for _, a := range set {
@@ -103,6 +102,7 @@ func documentSet(set []Assignment) map[string]any {
 	return m
 }
 
+// documentAxes converts axes to lists of values.
 func documentAxes(axes []Axis) []any {
 	list := []any{}
 	for _, axis := range axes {
@@ -121,46 +121,4 @@ func documentAxes(axes []Axis) []any {
 		}
 	}
 	return list
-}
-
-// documentValue gives a key's value the form it has in a file.
-func documentValue(v any) any {
-	switch v := v.(type) {
-	case int:
-		if v == grpo.Infinite {
-			return "inf"
-		}
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return v.Logits
-		case v.Offset == 0:
-			return fixedPointWord
-		}
-		return map[string]any{offsetField: v.Offset}
-	case []ArmGroup:
-		var arms []any
-		for _, g := range v {
-			arm := map[string]any{"reward": g.Arm.Reward, "mean": g.Arm.Mean}
-			if g.Arm.Reward == grpo.Normal {
-				arm["std"] = g.Arm.Std
-			}
-			if g.Count != 1 {
-				arm["count"] = g.Count
-			}
-			arms = append(arms, arm)
-		}
-		return arms
-	}
-	return v
-}
-
-// namedFactor is a constant of the theory by the name it has in a control.
-type namedFactor struct {
-	name  string
-	value float64
-}
-
-func factorNames(f rom.Factors) []namedFactor {
-	return []namedFactor{{"stiffness", f.Stiffness}, {"noise", f.Noise}, {"lag", f.Lag}, {"mass", f.Mass}}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The document of a Spec is a configuration of the same Spec.
+// The document of a Spec loads back into the same Spec.
 func TestDocumentLoadsBack(t *testing.T) {
 	options := []cmp.Option{
 		cmpopts.IgnoreUnexported(Spec{}), cmpopts.EquateEmpty(),
@@ -52,13 +52,4 @@ func glob(t *testing.T, patterns ...string) []string {
 		files = append(files, found...)
 	}
 	return files
-}
-
-func loadText(t *testing.T, text string) *Spec {
-	t.Helper()
-	spec, err := Load(t.Name(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
 }

@@ -6,15 +6,15 @@ import (
 )
 
 // Point is one cell of a sweep before it is planned. Points share the slices
-// of their settings: replace them, never write into them.
+// in their settings, so these must be replaced, never written into.
 type Point struct {
-	Variant  string       // "" where the file has no variants
-	Axes     []Assignment // the values of this cell, in the order of the axes
-	Settings Settings
+	Variant  string       // name of its variant; "": the file has no variants
+	Axes     []Assignment // the values that the axes assign, in the order of the axes
+	Settings Settings     // all values, defaults included
 }
 
-// Points expands the sweep, or the union of the variants' sweeps: axes in
-// order, the last running fastest.
+// Points expands the sweep, or the union of the variants' sweeps in the order of the
+// file; in each, the last axis runs fastest.
 func (s *Spec) Points() []Point {
 	var points []Point
 	for _, g := range s.Grids() {
@@ -25,79 +25,17 @@ func (s *Spec) Points() []Point {
 	return points
 }
 
-// draft is a value for each of Keys; nil leaves a key to its default.
-type draft []any
+// Grid is the sweep of one variant, or of a file without variants. Its points are the
+// combinations of one point per axis.
+type Grid struct {
+	Name string // the variant's name; "": the file has no variants
+	Axes []Axis // the last runs fastest
 
-// with returns the draft with some keys given.
-func (d draft) with(set []Assignment) draft {
-	changed := slices.Clone(d)
-	for _, a := range set {
-		changed[keyIndex(a.Param)] = a.Value
-	}
-	return changed
+	variant int   // index into Spec.Variants; −1: the file has none
+	start   draft // the base with the variant's values
 }
 
-// settings fills in the defaults, and repeats an entry that a list has for one
-// item of bandit.arms as often as the item counts arms.
-func (d draft) settings() Settings {
-	var s Settings
-	var groups []ArmGroup
-	for i, k := range Keys {
-		v := d[i]
-		if v == nil {
-			v = k.Default
-		}
-		if v == nil {
-			continue
-		}
-		if k.Kind == ArmsValue {
-			groups = v.([]ArmGroup)
-		}
-		k.set(&s, perArm(v, groups, len(s.Bandit.Arms)))
-	}
-	for i, k := range Keys {
-		if d.follows(i) {
-			k.set(&s, k.follow(&s))
-		}
-	}
-	return s
-}
-
-// follows says whether key i takes a default that depends on other keys.
-func (d draft) follows(i int) bool {
-	return Keys[i].follow != nil && (d[i] == nil || Keys[i].Path == ScheduleTotalKey && d[i] == 0)
-}
-
-// perArm turns a list with one entry an item of bandit.arms into one with one
-// entry an arm; any other value stays as it is.
-func perArm(v any, groups []ArmGroup, arms int) any {
-	if n, isList := listLength(v); !isList || n != len(groups) || n == arms {
-		return v
-	}
-	if start, isInit := v.(Init); isInit {
-		start.Logits = repeatEach(start.Logits, groups)
-		return start
-	}
-	return repeatEach(v.([]float64), groups)
-}
-
-func repeatEach(list []float64, groups []ArmGroup) []float64 {
-	var long []float64
-	for i, g := range groups {
-		long = append(long, slices.Repeat(list[i:i+1], g.Count)...)
-	}
-	return long
-}
-
-// grid is the sweep of one variant, or of a file without variants.
-type grid struct {
-	variant int // index into Spec.Variants; -1 where there are none
-	Name    string
-	start   draft
-	Axes    []Axis
-}
-
-// baseDraft is the base as the file gives it, before defaults.
+// baseDraft returns the base as the file gives it, before defaults.
 func (s *Spec) baseDraft() draft {
 	if s.given != nil {
 		return s.given
@@ -109,22 +47,21 @@ func (s *Spec) baseDraft() draft {
 	return base
 }
 
-// grids lists the grids whose union is the sweep.
-func (s *Spec) Grids() []grid {
+// Grids lists the grids whose union is the sweep: one per variant, or the only one.
+func (s *Spec) Grids() []Grid {
 	base := s.baseDraft()
 	if len(s.Variants) == 0 {
-		return []grid{{variant: -1, start: base, Axes: s.Sweep}}
+		return []Grid{{variant: -1, start: base, Axes: s.Sweep}}
 	}
-	var grids []grid
+	var grids []Grid
 	for i, v := range s.Variants {
-		grids = append(grids, grid{variant: i, Name: v.Name, start: base.with(v.Set), Axes: v.Sweep})
+		grids = append(grids, Grid{variant: i, Name: v.Name, start: base.with(v.Set), Axes: v.Sweep})
 	}
 	return grids
 }
 
-// cells counts the points of a grid, and gives maxCells+1 where there are more
-// than maxCells.
-func (g grid) cells() int {
+// cells returns the number of points, or maxCells+1 where it exceeds maxCells.
+func (g Grid) cells() int {
 	n := 1
 	for _, axis := range g.Axes {
 		if n *= len(axis.Points); n > maxCells {
@@ -134,16 +71,16 @@ func (g grid) cells() int {
 	return n
 }
 
-// points yields the grid's points, and with each its index on every axis; the
-// indices are overwritten by the next point.
-func (g grid) points(yield func([]int, Point) bool) {
+// points yields every point with its index on each axis. The slice of indices is
+// reused for the next point.
+func (g Grid) points(yield func([]int, Point) bool) {
 	for _, axis := range g.Axes {
 		if len(axis.Points) == 0 {
 			return
 		}
 	}
 	choice := make([]int, len(g.Axes))
-	var last Settings // of the last cell that was built from its draft
+	var last Settings // of the last point that was built from its draft
 	reshaped := g.reshapes()
 	for first := true; ; first = false {
 		set := g.assignments(choice)
@@ -175,10 +112,9 @@ func (g grid) points(yield func([]int, Point) bool) {
 	}
 }
 
-// reshapes says whether an axis changes the arms or a list that has one entry
-// an arm, so that every cell must be built from its draft; otherwise cells
-// share these lists.
-func (g grid) reshapes() bool {
+// reshapes reports whether an axis changes the arms or a list with one entry per arm.
+// If so, every point is built from its draft; otherwise points share these lists.
+func (g Grid) reshapes() bool {
 	return slices.ContainsFunc(g.Axes, func(axis Axis) bool {
 		return slices.ContainsFunc(axis.Params, func(param string) bool {
 			k, _ := LookupKey(param)
@@ -187,7 +123,9 @@ func (g grid) reshapes() bool {
 	})
 }
 
-func (g grid) assignments(choice []int) []Assignment {
+// assignments lists the values that the axes assign at a point, given by its index on
+// each axis.
+func (g Grid) assignments(choice []int) []Assignment {
 	var set []Assignment
 	for i, axis := range g.Axes {
 		for j, param := range axis.Params {
@@ -197,8 +135,8 @@ func (g grid) assignments(choice []int) []Assignment {
 	return set
 }
 
-// Selects says whether the check judges the cell: its variant, and every
-// condition of `where`.
+// Selects reports whether the check judges the cell: the cell belongs to its variant
+// and satisfies every condition of `where`.
 func (c *Check) Selects(p *Point) bool {
 	if c.Variant != "" && c.Variant != p.Variant {
 		return false
@@ -211,20 +149,6 @@ func (c *Check) Selects(p *Point) bool {
 		}
 	}
 	return true
-}
-
-// comparable12 gives a value a form in which equal means equal to 12
-// significant digits: an axis rounds its values so, and a condition must be
-// able to name them.
-func comparable12(v any) any {
-	switch v := v.(type) {
-	case int, string:
-		return v
-	case float64:
-		return Round(v)
-	default:
-		return Format(v)
-	}
 }
 
 // logPoints returns n numbers from `from` to `to`, both included, in equal
@@ -247,4 +171,16 @@ func rangePoints(from, step float64, n int) []float64 {
 		points[i] = Round(from + float64(i)*step)
 	}
 	return points
+}
+
+// value returns the value of key i at a point, nil where the file leaves it out.
+func (g Grid) value(i int, choice []int) any {
+	for a, axis := range g.Axes {
+		for j, param := range axis.Params {
+			if param == Keys[i].Path {
+				return axis.Points[choice[a]][j]
+			}
+		}
+	}
+	return g.start[i]
 }

@@ -12,7 +12,7 @@ import (
 	"grposim/grpo"
 )
 
-// loadPoints loads a legal file and expands it.
+// loadPoints loads a valid file and expands it.
 func loadPoints(t *testing.T, text string) []Point {
 	t.Helper()
 	spec, err := Load("f", []byte(text))
@@ -22,7 +22,7 @@ func loadPoints(t *testing.T, text string) []Point {
 	return spec.Points()
 }
 
-// axisOf gives the values of a key over points, as tables show them.
+// axisOf lists the values of a key over points, as tables show them.
 func axisOf(points []Point, key string) []string {
 	k, _ := LookupKey(key)
 	var values []string
@@ -103,8 +103,8 @@ func TestAxisForms(t *testing.T) {
 	}
 }
 
-// Defaults that depend on other keys follow them in every cell; a value that
-// the file gives stays.
+// A default that depends on other keys is computed in every cell; a value that the file
+// gives is kept.
 func TestDefaultsFollow(t *testing.T) {
 	const sweep = "sweep: [{param: run.steps, values: [1000, 3000]}]\n"
 	if got := axisOf(loadPoints(t, loadMinimal+sweep), ScheduleTotalKey); !slices.Equal(got, []string{"1000", "3000"}) {
@@ -143,7 +143,7 @@ variants:
 	}
 }
 
-// Cells that share lists with their neighbours are what they would be alone.
+// Points that share lists with others equal points built alone from their drafts.
 func TestPointsMatchDrafts(t *testing.T) {
 	for _, file := range testFiles(t, "good/*.yaml") {
 		spec, err := ReadFile(file)
@@ -220,7 +220,7 @@ func TestRound12(t *testing.T) {
 	}
 }
 
-// Format and the loader are inverse to each other for every key.
+// For every key, the loader reads what Format writes as the same value.
 func TestFormatReadsBack(t *testing.T) {
 	number := rapid.Float64Range(-1e6, 1e6)
 	arm := rapid.Custom(func(t *rapid.T) ArmGroup {

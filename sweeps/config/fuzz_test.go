@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzLoad feeds the loader anything: it must end, with a Spec or with
-// Problems of one line each, and what it accepts must expand to the same cells
-// again, each of which is a legal base of its own, and read back from the
-// document that a results folder keeps.
+// FuzzLoad checks on arbitrary input that Load returns a Spec or Problems of one line
+// each. An accepted file must load again and expand to the same cells, each of which
+// must be a valid base by itself, and its document must load back.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"good/*.yaml", "bad/*.yaml"} {
 		for _, file := range testFiles(f, pattern) {
@@ -50,7 +49,7 @@ func FuzzLoad(f *testing.F) {
 			cells += g.cells()
 		}
 		if cells > 1000 {
-			return // legal, and the rest takes too long
+			return // valid, but the checks below would take too long
 		}
 		document := spec.Document()
 		kept, err := Restore("document", document, nil)

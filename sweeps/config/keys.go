@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"grposim/grpo"
@@ -15,133 +14,61 @@ import (
 type ValueKind int
 
 const (
-	IntegerValue ValueKind = iota // int; group_size may be grpo.Infinite
+	IntegerValue ValueKind = iota // int; grpo.group_size may be grpo.Infinite
 	NumberValue                   // float64, finite
 	WordValue                     // string, one of Key.Words
-	ListValue                     // []float64, one an arm or one an item of bandit.arms
+	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
+	searchValue                   // *Locate; of a check only
 )
-
-// ArmGroup is one item of bandit.arms: Count equal arms.
-type ArmGroup struct {
-	Arm   grpo.Arm
-	Count int
-}
-
-// Limits that keep a mistyped file from filling the memory; no experiment
-// comes near them.
-const (
-	maxArms     = 4096    // the theory's matrices are maxArms²
-	maxInteger  = 1 << 53 // above it JSON readers round
-	maxCells    = 1_000_000
-	maxGroup    = 1 << 31 // the largest group the samplers draw; `inf` is beyond
-	maxReplicas = 10_000_000
-	maxDelay    = 1_000_000
-	maxSamples  = 1_000_000
-)
-
-// Range is an interval of numbers; an open end is itself outside.
-type Range struct {
-	Low, High         float64
-	LowOpen, HighOpen bool
-}
-
-var (
-	anyNumber   = Range{Low: math.Inf(-1), High: math.Inf(1)}
-	positive    = Range{Low: 0, High: math.Inf(1), LowOpen: true}
-	nonNegative = Range{Low: 0, High: math.Inf(1)}
-	unit        = Range{Low: 0, High: 1}
-	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
-	belowOne    = Range{Low: 0, High: 1, HighOpen: true}
-)
-
-func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
-
-func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
-
-// Contains says whether x lies in the range.
-func (r Range) Contains(x float64) bool {
-	return (x > r.Low || x == r.Low && !r.LowOpen) && (x < r.High || x == r.High && !r.HighOpen)
-}
-
-// String gives the range as a condition, "" where it is none.
-func (r Range) String() string {
-	switch low, high := math.IsInf(r.Low, -1), math.IsInf(r.High, 1); {
-	case low && high:
-		return ""
-	case high && r.LowOpen:
-		return "> " + Format(r.Low)
-	case high:
-		return "≥ " + Format(r.Low)
-	}
-	open, closed := "[", "]"
-	if r.LowOpen {
-		open = "("
-	}
-	if r.HighOpen {
-		closed = ")"
-	}
-	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
-}
-
-// plainNumber writes a bound without an exponent.
-func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Key is one dotted key of a configuration.
 type Key struct {
-	Path    string
-	Kind    ValueKind
-	Words   []string // WordValue
-	Range   Range    // IntegerValue, NumberValue, and the entries of a ListValue
-	Default any      // nil where the key is required or its default depends on other keys
-	Follows string   // the default in words, where it depends on other keys
-	Doc     string
-	Symbol  string // in labels and quantities, such as η; "" the last word of Path
-	Noun    string // in titles and on axes, such as learning rate; "" Path
-	Unit    string // on axes; "" none
+	Path    string    // the dotted path, unique in the table
+	Kind    ValueKind // the type of the values
+	Words   []string  // allowed values of a WordValue; nil for other kinds
+	Range   Range     // allowed values of an IntegerValue or NumberValue, and entries of a ListValue
+	Default any       // of the type of Kind; nil: the key is required or its default depends on other keys
+	Follows string    // in words, the default that depends on other keys; "": Default, or required
+	Doc     string    // meaning, for the reference document
+	Symbol  string    // in labels and quantities, such as η; "": the last word of Path
+	Noun    string    // in titles and on axes, such as learning rate; "": Path
+	Unit    string    // on axes; "": none
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
-	follow func(*Settings) any // the default that depends on other keys
+	follow func(*Settings) any // computes the default that Follows describes; nil: none
 }
 
-// Required says whether a file must give the key.
+// Required reports whether a file must give the key.
 func (k Key) Required() bool { return k.Default == nil && k.Follows == "" }
 
-// Get reads the key's value, of the type of Kind.
+// Get returns the key's value, of the type of Kind.
 func (k Key) Get(s *Settings) any { return k.get(s) }
 
-// Set writes a value of the type of Kind and nothing else: defaults that
-// depend on it stay as they are. A list must have one entry an arm.
+// Set assigns a value of the type of Kind. It changes no other key: defaults that
+// depend on the value stay as they are. A list must have one entry per arm; a list of
+// another length is the error.
 func (k Key) Set(s *Settings, v any) error {
 	if n, isList := listLength(v); isList && n != len(s.Bandit.Arms) {
-		return fmt.Errorf("%s: got %s, want %s", k.Path, countWords(n, "number"), countWords(len(s.Bandit.Arms), "number")+", one an arm")
+		return fmt.Errorf("%s: got %s, want %s", k.Path, countWords(n, "number"), countWords(len(s.Bandit.Arms), "number")+", one per arm")
 	}
 	k.set(s, v)
 	return nil
 }
 
-// listLength is how many entries a value has that must have one an arm.
-func listLength(v any) (n int, isList bool) {
-	switch v := v.(type) {
-	case []float64:
-		return len(v), true
-	case Init:
-		return len(v.Logits), v.Kind == AtLogits
-	}
-	return 0, false
-}
-
-// standard is the key's default under s, nil where the key is required.
-func (k Key) standard(s *Settings) any {
+// defaultFor returns the key's default under the other settings, nil where the key is
+// required.
+func (k Key) defaultFor(s *Settings) any {
 	if k.follow != nil {
 		return k.follow(s)
 	}
 	return k.Default
 }
 
-// Want is what a value of the key must be, in words.
+// Want says in words what a value of the key must be: the end of a message
+// "got X, want Y".
 func (k Key) Want() string {
 	condition := strings.TrimSuffix(" "+k.Range.String(), " ")
 	switch k.Kind {
@@ -155,15 +82,17 @@ func (k Key) Want() string {
 	case WordValue:
 		return listWords(k.Words)
 	case ListValue:
-		return "a list of numbers, one an arm"
+		return "a list of numbers, one per arm"
+	case searchValue:
+		return "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured
 	case InitValue:
-		return "a list of numbers, one an arm, or fixed-point, or {fixed_point_offset: x}"
+		return "a list of numbers, one per arm, or fixed-point, or {fixed_point_offset: x}"
 	default:
 		return "a list of at least 2 arms"
 	}
 }
 
-// Keys that rules speak of.
+// Paths of the keys that appear in rules between keys.
 const (
 	armsKey          = "bandit.arms"
 	TrueMeansKey     = "bandit.true_means"
@@ -187,8 +116,8 @@ const (
 	replicasKey      = "run.replicas"
 )
 
-// Keys is the key table: it drives the loader, --set, axes, conditions, the
-// JSON Schema and the reference document. A file nests at the dots.
+// Keys is the key table, from which the loader, --set, axes, conditions, the JSON
+// Schema and the reference document are derived. A file nests at the dots of a path.
 var Keys = []Key{
 	{
 		Path: armsKey, Kind: ArmsValue,
@@ -198,39 +127,39 @@ var Keys = []Key{
 	},
 	{
 		Path: TrueMeansKey, Kind: ListValue, Range: anyNumber, Follows: "the arms' means",
-		Doc:    "What the reward should have been (reward hacking).",
+		Doc:    "Intended mean reward of each arm, where the trained reward deviates from it (reward hacking).",
 		get:    func(s *Settings) any { return s.Bandit.TrueMeans },
 		set:    func(s *Settings, v any) { s.Bandit.TrueMeans = v.([]float64) },
 		follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
 	},
 	{
 		Path: InitKey, Kind: InitValue, Follows: "0 for every arm",
-		Doc:    "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: two arms z* + x, more θ* + x e, e a generic direction from the seed, centred, largest |entry| 1.",
+		Doc:    "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",
 		get:    func(s *Settings) any { return s.Policy.Init },
 		set:    func(s *Settings, v any) { s.Policy.Init = v.(Init) },
 		follow: func(s *Settings) any { return Init{Logits: make([]float64, len(s.Bandit.Arms))} },
 	},
 	{
 		Path: referenceKey, Kind: ListValue, Range: anyNumber, Follows: "0 for every arm",
-		Doc:    "Logits of π_ref, the policy that the KL penalty pulls towards.",
+		Doc:    "Logits of π_ref, the policy towards which the KL penalty pulls.",
 		get:    func(s *Settings) any { return s.Policy.Reference },
 		set:    func(s *Settings, v any) { s.Policy.Reference = v.([]float64) },
 		follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
 	},
 
-	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient itself (one replica, noise claims out of scope).",
+	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
-	integerKey("grpo.groups_per_step", atLeast(1), 1, "Independent groups averaged in one step.",
+	integerKey("grpo.groups_per_step", atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
-	wordKey("grpo.advantage.baseline", grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts: the group's mean, or the mean of the others.",
+	wordKey("grpo.advantage.baseline", grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
 	wordKey("grpo.advantage.scale", grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
-	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Which standard deviation: divided by G, or by G − 1.",
+	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the group's variance: G (`population`) or G − 1 (`sample`).",
 		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }),
-	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
+	numberKey(epsilonKey, nonNegative, 0.0, "Added to the group's standard deviation.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }),
-	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1, π/π_old, or π/π_old where the clipped objective has slope.",
+	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`), π/π_old (`ratio`), or π/π_old where the clipped objective has a gradient and 0 elsewhere (`clip`).",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey("grpo.importance.clip_low", openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }),
@@ -238,14 +167,14 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }),
 	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
-	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How its gradient is taken: in closed form, or by a sampled estimator as trainers use it.",
+	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k2`, `k3`).",
 		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }),
-	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the penalty is evaluated.",
+	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty is evaluated.",
 		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }),
 
-	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: refresh the snapshot every `interval` ≥ 1 steps; `delay`: the policy of `interval` ≥ 0 steps ago.",
+	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
-	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K in optimizer steps, at least 1 for `block`.",
+	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
 		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps"),
 
 	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
@@ -260,45 +189,48 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }),
 	numberKey("optimizer.epsilon", nonNegative, 1e-8, "Adam: added to the root of the second moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }),
-	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Shape of the learning rate after the warm-up.",
+	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Course of the learning rate after the warm-up.",
 		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
-	integerKey(warmupKey, atLeast(0), 0, "Steps over which the learning rate rises.",
+	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
 		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
 	{
 		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps",
-		Doc:    "Step at which a falling learning rate reaches 0, above `warmup`; 0 stands for run.steps.",
+		Doc:    "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
 		get:    func(s *Settings) any { return s.Optimizer.Schedule.Total },
 		set:    func(s *Settings, v any) { s.Optimizer.Schedule.Total = v.(int) },
 		follow: func(s *Settings) any { return s.Run.Steps },
 	},
 
-	integerKey(StepsKey, atLeast(1), nil, "Optimizer steps.",
+	integerKey(StepsKey, atLeast(1), nil, "Number of optimizer steps.",
 		func(s *Settings) *int { return &s.Run.Steps }),
-	integerKey(BurnInKey, atLeast(0), 0, "Steps that do not count for stationary averages, fewer than `steps`.",
+	integerKey(BurnInKey, atLeast(0), 0, "Number of initial steps left out of stationary averages, less than `steps`.",
 		func(s *Settings) *int { return &s.Run.BurnIn }),
-	integerKey(replicasKey, between(1, maxReplicas), 1, "Independent replicas.",
+	integerKey(replicasKey, between(1, maxReplicas), 1, "Number of independent replicas.",
 		func(s *Settings) *int { return &s.Run.Replicas }),
 }
 
-func integerKey(path string, r Range, standard any, doc string, field func(*Settings) *int) Key {
+// integerKey is the row of a key whose values are integers; byDefault nil: required.
+func integerKey(path string, r Range, byDefault any, doc string, field func(*Settings) *int) Key {
 	return Key{
-		Path: path, Kind: IntegerValue, Range: r, Default: standard, Doc: doc,
+		Path: path, Kind: IntegerValue, Range: r, Default: byDefault, Doc: doc,
 		get: func(s *Settings) any { return *field(s) },
 		set: func(s *Settings, v any) { *field(s) = v.(int) },
 	}
 }
 
-func numberKey(path string, r Range, standard any, doc string, field func(*Settings) *float64) Key {
+// numberKey is the row of a key whose values are numbers; byDefault nil: required.
+func numberKey(path string, r Range, byDefault any, doc string, field func(*Settings) *float64) Key {
 	return Key{
-		Path: path, Kind: NumberValue, Range: r, Default: standard, Doc: doc,
+		Path: path, Kind: NumberValue, Range: r, Default: byDefault, Doc: doc,
 		get: func(s *Settings) any { return *field(s) },
 		set: func(s *Settings, v any) { *field(s) = v.(float64) },
 	}
 }
 
-func wordKey[Word ~string](path string, words []Word, standard Word, doc string, field func(*Settings) *Word) Key {
+// wordKey is the row of a key whose values are words.
+func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string, field func(*Settings) *Word) Key {
 	k := Key{
-		Path: path, Kind: WordValue, Default: string(standard), Doc: doc,
+		Path: path, Kind: WordValue, Default: string(byDefault), Doc: doc,
 		get: func(s *Settings) any { return string(*field(s)) },
 		set: func(s *Settings, v any) { *field(s) = Word(v.(string)) },
 	}
@@ -308,17 +240,17 @@ func wordKey[Word ~string](path string, words []Word, standard Word, doc string,
 	return k
 }
 
-// named gives a key the symbol, noun and unit of its quantity.
+// named sets the symbol, noun and unit of the key's quantity.
 func (k Key) named(symbol, noun, unit string) Key {
 	k.Symbol, k.Noun, k.Unit = symbol, noun, unit
 	return k
 }
 
-// ShortName is the key's symbol where it has one, else the last word of its path.
+// ShortName returns the key's symbol, or the last word of its path where it has none.
 func (k Key) ShortName() string { return cmp.Or(k.Symbol, lastName(k.Path)) }
 
-// Title is the key in words under s, such as learning rate η; its path where it has
-// no words. The interval of a delay is no refresh interval.
+// Title names the key in words, such as learning rate η, or by its path where it has
+// no noun. The settings decide whether lag.interval is a refresh interval or a delay.
 func (k Key) Title(s *Settings) string {
 	switch {
 	case k.Noun == "":
@@ -329,7 +261,7 @@ func (k Key) Title(s *Settings) string {
 	return k.Noun + " " + k.Symbol
 }
 
-// AxisLabel is the Title with the unit.
+// AxisLabel returns the Title with the unit, such as refresh interval K, optimizer steps.
 func (k Key) AxisLabel(s *Settings) string {
 	if k.Unit == "" {
 		return k.Title(s)
@@ -337,124 +269,15 @@ func (k Key) AxisLabel(s *Settings) string {
 	return k.Title(s) + ", " + k.Unit
 }
 
-// OfRun says whether the key is one of `run`: how long and how often a cell is
-// simulated, which no prediction depends on.
+// OfRun reports whether the key belongs to section `run`: how long and how often a
+// cell is simulated. No prediction depends on these keys.
 func (k Key) OfRun() bool { return strings.HasPrefix(k.Path, "run.") }
 
-// ShortName is that of the key with a path of the table.
-func ShortName(path string) string {
-	k, _ := LookupKey(path)
-	return k.ShortName()
-}
-
-// LookupKey finds a key of the table by its dotted path.
-func LookupKey(path string) (Key, bool) {
-	if i := keyIndex(path); i >= 0 {
-		return Keys[i], true
-	}
-	return Key{}, false
-}
-
-func keyIndex(path string) int {
-	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
-}
-
-// Format gives a value as it stands in tables, labels and --set: numbers in
-// the shortest form that reads back the same, `inf` for grpo.Infinite, lists
-// and arms in YAML's flow style.
-func Format(v any) string {
-	switch v := v.(type) {
-	case int:
-		if v == grpo.Infinite {
-			return "inf"
-		}
-		return strconv.Itoa(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case []float64:
-		return formatList(v, func(x float64) string { return Format(x) })
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return Format(v.Logits)
-		case v.Offset == 0:
-			return fixedPointWord
-		}
-		return "{" + offsetField + ": " + Format(v.Offset) + "}"
-	case []ArmGroup:
-		return formatList(v, formatArms)
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-// The words of policy.init.
-const (
-	fixedPointWord = "fixed-point"
-	offsetField    = "fixed_point_offset"
-)
-
-func formatList[T any](list []T, format func(T) string) string {
-	var parts []string
-	for _, item := range list {
-		parts = append(parts, format(item))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}
-
-func formatArms(g ArmGroup) string {
-	text := "{reward: " + string(g.Arm.Reward) + ", mean: " + Format(g.Arm.Mean)
-	if g.Arm.Reward == grpo.Normal {
-		text += ", std: " + Format(g.Arm.Std)
-	}
-	if g.Count != 1 {
-		text += ", count: " + Format(g.Count)
-	}
-	return text + "}"
-}
-
-// expandArms writes out the arms that the groups stand for.
-func expandArms(groups []ArmGroup) []grpo.Arm {
-	var arms []grpo.Arm
-	for _, g := range groups {
-		arms = append(arms, slices.Repeat([]grpo.Arm{g.Arm}, g.Count)...)
-	}
-	return arms
-}
-
-// groupArms joins equal neighbours.
-func groupArms(arms []grpo.Arm) []ArmGroup {
-	var groups []ArmGroup
-	for _, arm := range arms {
-		if n := len(groups); n > 0 && groups[n-1].Arm == arm {
-			groups[n-1].Count++
-		} else {
-			groups = append(groups, ArmGroup{Arm: arm, Count: 1})
-		}
-	}
-	return groups
-}
-
-// countWords writes a count: 1 number, 2 numbers.
-func countWords(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-func armMeans(arms []grpo.Arm) []float64 {
-	means := make([]float64, len(arms))
-	for i, arm := range arms {
-		means[i] = arm.Mean
-	}
-	return means
-}
-
-// Numeric says whether the key's value is a number.
+// Numeric reports whether the key's values are numbers.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
-// number reads a numeric key; inf for grpo.Infinite.
+// Number returns the value of a numeric key, +Inf for grpo.Infinite. It panics for
+// other keys.
 func (k Key) Number(s *Settings) float64 {
 	switch v := k.Get(s).(type) {
 	case float64:
@@ -465,16 +288,62 @@ func (k Key) Number(s *Settings) float64 {
 		}
 		return float64(v)
 	}
-	panic("sweeps: " + k.Path + " is no number")
+	panic("config: the value of " + k.Path + " is not a number")
 }
 
-// setNumber writes a numeric key, an integer to the nearest.
+// SetNumber assigns a numeric key, an integer key the integer nearest to x.
 func (k Key) SetNumber(s *Settings, x float64) {
 	var v any = x
 	if k.Kind == IntegerValue {
 		v = int(math.Round(x))
 	}
 	if err := k.Set(s, v); err != nil {
-		panic(err) // it is no list
+		panic(err) // only lists can fail
 	}
+}
+
+// ShortName returns the ShortName of the key with a path of the table.
+func ShortName(path string) string {
+	k, _ := LookupKey(path)
+	return k.ShortName()
+}
+
+// LookupKey returns the key with a dotted path; false where the table has none.
+func LookupKey(path string) (Key, bool) {
+	if i := keyIndex(path); i >= 0 {
+		return Keys[i], true
+	}
+	return Key{}, false
+}
+
+// keyIndex returns the index in Keys of the key with a path, −1 where there is none.
+func keyIndex(path string) int {
+	return slices.IndexFunc(Keys, func(k Key) bool { return k.Path == path })
+}
+
+// keyPaths lists the paths of Keys.
+func keyPaths() []string {
+	var paths []string
+	for _, k := range Keys {
+		paths = append(paths, k.Path)
+	}
+	return paths
+}
+
+// sectionNames lists the names that may follow a prefix of the paths in Keys; the
+// prefix "" gives the sections of a file.
+func sectionNames(prefix string) []string {
+	if prefix != "" {
+		prefix += "."
+	}
+	var names []string
+	for _, k := range Keys {
+		if rest, under := strings.CutPrefix(k.Path, prefix); under {
+			name, _, _ := strings.Cut(rest, ".")
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -1,25 +1,15 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
+	"slices"
 )
 
-// Limits on what is handed to the YAML parser at all.
-const (
-	maxFileBytes = 1 << 20
-	maxDepth     = 16 // nesting; a legal file needs 9
-)
+// maxFileBytes is the size of the largest file that Load accepts.
+const maxFileBytes = 1 << 20
 
 // ReadFile reads and checks a configuration file; see Load.
 func ReadFile(path string, set ...string) (*Spec, error) {
@@ -37,16 +27,16 @@ func ReadFile(path string, set ...string) (*Spec, error) {
 	if err != nil {
 		return problem("cannot read: " + reason(err))
 	}
-	defer file.Close()                                            // only read
-	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // Load refuses the one byte too many
+	defer file.Close()                                            // the file was only read
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // Load refuses the excess byte
 	if err != nil {
 		return problem("cannot read: " + reason(err))
 	}
 	return Load(path, data, set...)
 }
 
-// reason is an error of the file system without the path, which the message
-// has already.
+// reason returns the text of an error of the file system without the path, which the
+// message already has.
 func reason(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
@@ -54,18 +44,17 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Load checks the configuration in data, which messages call file, with the
-// overrides `key=value` applied to its base. The error is Problems: everything
-// that is wrong, at once.
+// Load checks the configuration in data, with overrides `key=value` applied to its
+// base; messages name it by file. The error is Problems and lists all errors at once.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
 	if len(data) > maxFileBytes {
-		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want a configuration", maxFileBytes)}}
+		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want at most %d", maxFileBytes, maxFileBytes)}}
 	}
 	return Restore(file, data, set)
 }
 
-// load is Load for a text of any size: a folder's own manifest writes out what
-// a file may say in a few words.
+// Restore is Load without the limit on size: the document in a results folder writes
+// out what a file may abbreviate.
 func Restore(file string, data []byte, set []string) (*Spec, error) {
 	root, problems := parseYAML(file, "", data)
 	l := newLoader(problems)
@@ -76,278 +65,46 @@ func Restore(file string, data []byte, set []string) (*Spec, error) {
 	return l.spec, nil
 }
 
-// nodeKind is what stands at a place of the file.
-type nodeKind int
-
-const (
-	nothing nodeKind = iota // an empty value
-	plain                   // a scalar without quotes
-	quoted                  // a scalar with quotes, or a block of text
-	list
-	mapping
-	refused // something YAML has and configurations have not; already a problem
-)
-
-// node is a YAML node without what configurations refuse: what is left of
-// YAML are scalars, lists and mappings.
-type node struct {
-	kind   nodeKind
-	at     place
-	text   string  // plain, quoted
-	isText bool    // a scalar that every YAML reader takes for text
-	items  []*node // list
-	fields []field // mapping, in order, each name once
-}
-
-type field struct {
-	name  string
-	at    place
-	value *node
-}
-
-// describe is the node in a message: got X.
-func (n *node) describe() string {
-	switch n.kind {
-	case nothing:
-		return "nothing"
-	case list:
-		return "a list of " + countWords(len(n.items), "item")
-	case mapping:
-		return "a mapping"
-	case plain:
-		if numberSyntax.MatchString(n.text) && len(n.text) <= shownText {
-			return n.text
-		}
-	}
-	return quoteText(n.text)
-}
-
-var (
-	integerSyntax = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
-	numberSyntax  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-
-	// Messages of yaml.v3; those of its parser, as against its scanner, give
-	// the line counted from 0.
-	yamlErrorSyntax = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
-	unknownAnchor   = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-	parserMessage   = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key$|',' or )`)
-)
-
-// parseYAML reads one YAML document and refuses what configurations have not.
-// It gives nil where there is nothing to look at. path is where the document
-// belongs: "" for a file, a key for its value in an override.
-func parseYAML(source, path string, data []byte) (*node, Problems) {
-	r := &yamlReader{source: source, path: path}
-	r.read(data)
-	return r.root, r.problems
-}
-
-type yamlReader struct {
-	source   string
-	path     string
-	lines    [][]rune
-	root     *node
-	problems Problems
-}
-
-func (r *yamlReader) report(line, column int, path, format string, args ...any) {
-	at := r.place(line, column)
-	r.problems = append(r.problems, Problem{Source: at.source, Line: at.line, Column: at.column, Key: path, Text: fmt.Sprintf(format, args...)})
-}
-
-func (r *yamlReader) place(line, column int) place {
-	if r.source == override {
-		return place{source: override} // one value: its lines mean nothing
-	}
-	return place{source: r.source, line: line, column: column}
-}
-
-func (r *yamlReader) read(data []byte) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if r.refuseCharacters(data); len(r.problems) > 0 {
-		return
-	}
-	documents, err := decodeYAML(data)
-	if err != nil {
-		r.syntax(data, err)
-		return
-	}
-	if len(documents) > 1 {
-		r.report(documents[1].Line, documents[1].Column, r.path, "got a second document, want one")
-	}
-	if len(documents) == 0 || documents[0].Content[0].Tag == "!!null" {
-		r.root = &node{kind: nothing, at: r.place(1, 1)}
-		return
-	}
-	for line := range strings.SplitSeq(string(data), "\n") {
-		r.lines = append(r.lines, []rune(line))
-	}
-	r.root = r.node(documents[0].Content[0], r.path, 1)
-}
-
-// syntax reports what the parser says, in the line that it means.
-func (r *yamlReader) syntax(data []byte, err error) {
-	match := yamlErrorSyntax.FindStringSubmatch(err.Error())
-	if name := unknownAnchor.FindStringSubmatch(match[2]); name != nil {
-		before, _, _ := bytes.Cut(data, []byte("*"+name[1]))
-		line := bytes.Count(before, []byte("\n"))
-		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-		r.report(line+1, column+1, r.path, "got the alias %s, want the value written out", quoteText("*"+name[1]))
-		return
-	}
-	line, _ := strconv.Atoi("0" + match[1])
-	if line == 0 || parserMessage.MatchString(match[2]) {
-		line++ // yaml.v3 counts from 0 here, and says nothing of line 0
-	}
-	r.report(line, 0, r.path, "got %s, want valid YAML", quoteText(match[2]))
-}
-
-// refuseCharacters reports the first character of each line that has no
-// business in a configuration.
-func (r *yamlReader) refuseCharacters(data []byte) {
-	line, column, done := 1, 0, false
-	for i := 0; i < len(data); {
-		c, size := utf8.DecodeRune(data[i:])
-		i += size
-		column++
-		if c == '\n' {
-			line, column, done = line+1, 0, false
-			continue
-		}
-		if done || c == '\r' && i < len(data) && data[i] == '\n' {
-			continue
-		}
-		text := ""
-		switch {
-		case c == utf8.RuneError && size == 1:
-			text = "a byte that is not UTF-8"
-		case c == '\t':
-			r.report(line, column, r.path, "got a tab, want spaces")
-			done = true
-		case !harmless(c):
-			text = fmt.Sprintf("the control character U+%04X", c)
-		}
-		if text != "" {
-			r.report(line, column, r.path, "got %s, want plain text", text)
-			done = true
-		}
-	}
-}
-
-// harmless says whether a character is neither a control character nor one of
-// the line breaks that only some readers know.
-func harmless(c rune) bool {
-	const nonJoiner, joiner = '\u200c', '\u200d' // spelling in some scripts
-	return unicode.IsPrint(c) || unicode.In(c, unicode.Zs, unicode.Co) || c == nonJoiner || c == joiner
-}
-
-// node takes over a YAML node and everything below it. Aliases are refused
-// before anything could follow one.
-func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
-	n := &node{kind: refused, at: r.place(y.Line, y.Column)}
-	report := func(format string, args ...any) { r.report(y.Line, y.Column, path, format, args...) }
-	if y.Anchor != "" {
-		report("got the anchor %s, want the value written out", quoteText("&"+y.Anchor))
-	}
-	switch {
-	case y.Kind == yaml.AliasNode:
-		report("got the alias %s, want the value written out", quoteText("*"+y.Value))
-		return n
-	case r.tagged(y):
-		report("got an explicit tag, want a value without one")
-		return n
-	case depth > maxDepth:
-		report("got more than %d levels, want a configuration", maxDepth)
-		return n
-	}
-	switch y.Kind {
-	case yaml.ScalarNode:
-		n.text = y.Value
-		n.isText = y.Tag == "!!str" || y.Tag == "!!timestamp"
-		switch {
-		case y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-			n.kind = quoted
-		case y.Tag == "!!null":
-			n.kind = nothing
-		default:
-			n.kind = plain
-		}
-	case yaml.SequenceNode:
-		n.kind = list
-		for i, item := range y.Content {
-			n.items = append(n.items, r.node(item, fmt.Sprintf("%s[%d]", path, i), depth+1))
-		}
-	case yaml.MappingNode:
-		n.kind = mapping
-		first := map[string]int{}
-		for i := 0; i < len(y.Content); i += 2 {
-			key, value := y.Content[i], y.Content[i+1]
-			if key.Tag == "!!merge" {
-				r.report(key.Line, key.Column, path, "got a merge key <<, want the keys written out")
-				continue
+// load decodes the tree of a file, applies the overrides and checks the result.
+func (l *loader) load(root *node, set []string) {
+	var fields map[string]*node
+	if root != nil && root.kind == nothing {
+		l.want(root, "", "a configuration")
+	} else if root != nil {
+		l.at[""] = root.at
+		sections := sectionNames("")
+		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks"}))
+		for _, name := range topNames {
+			if n := fields[name]; n != nil {
+				l.top(name, n)
 			}
-			k := r.node(key, path, depth+1)
-			switch k.kind {
-			case refused:
-				continue
-			case nothing, list, mapping:
-				r.report(key.Line, key.Column, path, "got %s for a key, want a word", k.describe())
-				continue
+		}
+		for _, name := range sections {
+			if n := fields[name]; n != nil {
+				l.section(name, n)
 			}
-			name := join(path, k.text)
-			v := r.node(value, name, depth+1)
-			if line, exists := first[k.text]; exists {
-				r.report(key.Line, key.Column, name, "got the key again, want it once (first in line %d)", line)
-				continue
-			}
-			first[k.text] = key.Line
-			n.fields = append(n.fields, field{name: k.text, at: k.at, value: v})
 		}
 	}
-	return n
-}
-
-// tagged says whether a node has an explicit tag, `!` alone included, which
-// yaml.v3 does not tell.
-func (r *yamlReader) tagged(y *yaml.Node) bool {
-	if y.Style&yaml.TaggedStyle != 0 {
-		return true
+	l.overrides(set)
+	if fields == nil {
+		return
 	}
-	if y.Line > len(r.lines) || y.Column > len(r.lines[y.Line-1]) || r.lines[y.Line-1][y.Column-1] != '!' {
-		return false
+	l.require()
+	l.spec.given = l.given
+	if n := fields["sweep"]; n != nil {
+		l.spec.Sweep, l.sweepAt = l.grid(n, "sweep")
 	}
-	ofFirstKey := y.Kind == yaml.MappingNode && y.Content[0].Line == y.Line && y.Content[0].Column == y.Column
-	return !ofFirstKey
-}
-
-// join extends a path by a key of the file, which may be anything.
-func join(path, key string) string {
-	if utf8.RuneCountInString(key) > shownText || strings.ContainsFunc(key, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		key = quoteText(key)
+	if n := fields["variants"]; n != nil {
+		l.decodeVariants(n)
 	}
-	if path == "" {
-		return key
+	if len(l.spec.Variants) == 0 {
+		l.count(l.spec.Sweep, l.at[""])
 	}
-	return path + "." + key
-}
-
-// decodeYAML gives the first document and, if there is one, the second.
-func decodeYAML(data []byte) (documents []*yaml.Node, err error) {
-	defer func() { // belt and braces: nothing is known to get here
-		if p := recover(); p != nil {
-			err = fmt.Errorf("yaml: %v", p)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for len(documents) < 2 {
-		var document yaml.Node
-		switch err := decoder.Decode(&document); {
-		case err == io.EOF:
-			return documents, nil
-		case err != nil:
-			return nil, err
-		}
-		documents = append(documents, &document)
+	if n := fields["checks"]; n != nil {
+		l.decodeChecks(n)
 	}
-	return documents, nil
+	l.validate()
+	if len(l.problems) == 0 {
+		l.spec.Base = l.given.settings()
+	}
 }

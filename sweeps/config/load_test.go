@@ -113,7 +113,7 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{
 			"scalar", strings.Replace(loadMinimal, "name: x", "name: "+million, 1),
-			`f:1:7: name: got "` + million[:60] + `"… (1000000 characters), want 1 to 64 of a-z, 0-9 and -`,
+			`f:1:7: name: got "` + million[:60] + `"… (1000000 characters), want 1 to 64 characters of a-z, 0-9 and -`,
 		},
 		{
 			"number", strings.Replace(loadMinimal, "2000", strings.Repeat("9", 1_000_000), 1),
@@ -125,11 +125,11 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 		},
 		{
 			"file", loadMinimal + "# " + million + million,
-			"f: got more than 1048576 bytes, want a configuration",
+			"f: got more than 1048576 bytes, want at most 1048576",
 		},
 		{
 			"nesting", loadMinimal + "sweep: " + strings.Repeat("[", 100) + strings.Repeat("]", 100),
-			"f:10:23: sweep" + strings.Repeat("[0]", 15) + ": got more than 16 levels, want a configuration",
+			"f:10:23: sweep" + strings.Repeat("[0]", 15) + ": got more than 16 levels of nesting, want at most 16",
 		},
 		{
 			"deep nesting", strings.Repeat("[", 500_000),
@@ -185,7 +185,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("got seed %d, name %s, confidence %v", spec.Seed, spec.Name, spec.Confidence)
 	}
 	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)), "grpo.group_size=4"); err != nil {
-		t.Errorf("an override does not stand for a required key: %v", err)
+		t.Errorf("an override does not supply a required key: %v", err)
 	}
 }
 
@@ -202,13 +202,13 @@ func TestSetRefuses(t *testing.T) {
 		{[]string{"grpo.kl.coeficient=4"}, `--set: grpo.kl.coeficient: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.kl.coefficient"?`},
 		{[]string{"claim=x"}, "--set: claim: got an unknown key, want a dotted key of the base, or seed, name or confidence"},
 		{[]string{"run.steps=5", "run.steps=6"}, "--set: run.steps: got the key again, want it once"},
-		{[]string{"run.burn_in=2000"}, "--set: run.burn_in: got 2000, want fewer than run.steps, 2000"},
-		{[]string{"policy.reference=[0, 1, 2]"}, "--set: policy.reference: got 3 numbers, want 2, one an arm"},
+		{[]string{"run.burn_in=2000"}, "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
+		{[]string{"policy.reference=[0, 1, 2]"}, "--set: policy.reference: got 3 numbers, want 2, one per arm"},
 		{[]string{"policy.reference=[0, x]"}, `--set: policy.reference[1]: got "x", want a number`},
 		{[]string{"policy.reference=[0, &a 1]"}, `--set: policy.reference[1]: got the anchor "&a", want the value written out`},
 		{[]string{"policy.reference=[0, *a]"}, `--set: policy.reference: got the alias "*a", want the value written out`},
 		{[]string{"policy.reference=[0"}, `--set: policy.reference: got "did not find expected ',' or ']'", want valid YAML`},
-		{[]string{"name=../x"}, `--set: name: got "../x", want 1 to 64 of a-z, 0-9 and -`},
+		{[]string{"name=../x"}, `--set: name: got "../x", want 1 to 64 characters of a-z, 0-9 and -`},
 		{[]string{"run.steps=5\nseed: 3"}, `--set: run.steps: got "5\nseed: 3", want one line`},
 		{[]string{"lag.interval=0", "name=\t"}, "--set: name: got a tab, want spaces\n--set: lag.interval: got 0, want an integer ≥ 1 for a block"},
 	} {
@@ -222,7 +222,7 @@ func TestSetRefuses(t *testing.T) {
 
 	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
 	_, err := Load("f", []byte(swept), "grpo.group_size=8")
-	if want := "--set: grpo.group_size: got a value that every cell of the file replaces, want a key that is not swept"; err == nil || err.Error() != want {
+	if want := "--set: grpo.group_size: got a value that the file replaces in every cell, want a key that is not swept"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := Load("f", []byte(swept+"variants: [{name: a}, {name: b, sweep: []}]\n"), "grpo.group_size=8"); err != nil {
@@ -230,7 +230,7 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// The problems of a file and of the overrides come together, the file's first.
+// Problems of the file and of the overrides are reported together, those of the file first.
 func TestSetAndFileTogether(t *testing.T) {
 	_, err := Load("f", []byte(strings.Replace(loadMinimal, "0.02", "-1", 1)), "run.steps=0")
 	want := "f:8:28: optimizer.learning_rate: got -1, want a number > 0\n--set: run.steps: got 0, want an integer ≥ 1"
@@ -331,8 +331,8 @@ func TestLoadChecks(t *testing.T) {
 	}
 }
 
-// The file that gives everything gives every key of the base and of a check,
-// and makes every claim with every prediction it may name.
+// everything.yaml gives every key of the base and of a check, and makes every claim
+// with every prediction that the claim allows.
 func TestEverythingIsGiven(t *testing.T) {
 	data, err := os.ReadFile("testdata/good/everything.yaml")
 	if err != nil {
@@ -368,7 +368,7 @@ func TestEverythingIsGiven(t *testing.T) {
 	}
 }
 
-// What a check measures with reaches the Spec.
+// The keys of a check that set how its claim is measured reach the Spec.
 func TestLoadMeasuringKeys(t *testing.T) {
 	blunt := rom.Unit
 	blunt.Stiffness = 0.5
@@ -420,7 +420,7 @@ func TestLoadMeasuringKeys(t *testing.T) {
 	}
 }
 
-// A planted fault can be set key after key, whatever the order of the file.
+// The keys of a planted fault can be set one after the other in any order of the file.
 func TestControlApplies(t *testing.T) {
 	spec, err := Load("f", []byte(loadMinimal+`
 checks:

@@ -2,51 +2,26 @@ package config
 
 import (
 	"math"
-	"strings"
+	"reflect"
 
 	"grposim/rom/diagnose"
 )
 
-// Measuring holds the keys that say how the claim of a check measures. A claim
-// takes those that it needs; the others are zero.
-type Measuring struct {
-	Over         string  // the key that a claim across cells runs over, grpo.group_size
-	Displacement float64 // of the logits about the fixed point, ≥ 1e-9, where the stiffness is measured
-	Draws        int     // pairs of groups at ±Displacement, ≥ 1
-	Offset       float64 // of the starts of pairs of runs about the fixed point, ≥ 1e-9
-	Locate       *Locate // the search for an event
-	Mode         string  // the failure mode that every replica must be named
-}
-
-// Locate is the search for the first event along a parameter, in multiples of
-// the paper's rule at the measured stiffness.
-type Locate struct {
-	Param     string  // optimizer.learning_rate or lag.interval
-	From, To  float64 // 0 < From < To
-	Tolerance float64 // relative width of the last bracket, in (0, 1)
-}
-
-// measuringKey is a row of the table of the keys that say how a claim measures.
+// measuringKey is a key of a check that sets how its claim is measured.
 type measuringKey struct {
-	name   string
-	need   Need   // a claim that has it needs the key; others refuse it
-	want   string // what its value must be
-	doc    string
-	read   func(l *loader, n *node, path string, c *Check, at *checkPlaces)
-	given  func(m *Measuring) any // its value in a file, nil where it has none
-	schema func() object
+	Key                        // Path is its name in the check
+	need  Need                 // claims with this need require the key; other claims refuse it
+	field func(*Measuring) any // pointer to its value
 }
 
-// measurable are the displacements and offsets that measure something: half the
-// difference of a pair is known to the round-off of logits of order 1.
+// measurable is the range of displacements and offsets. Half the difference of a pair
+// carries the round-off of logits of order 1, so it must be far larger than 1e-16.
 var measurable = Range{Low: 1e-9, High: math.Inf(1)}
 
-const measurableWant = "a number ≥ 1e-9: a deviation of the size of round-off measures nothing"
-
-// ruleMeasured is the unit of the ends of a search.
+// ruleMeasured names the unit of the ends of a search.
 const ruleMeasured = "the paper's rule at the measured stiffness"
 
-// failureModes are the names that the diagnostics give a run.
+// failureModes are the names that the diagnostics can give a run.
 var failureModes = func() []string {
 	var names []string
 	for _, mode := range diagnose.Modes {
@@ -55,101 +30,69 @@ var failureModes = func() []string {
 	return names
 }()
 
-// measuringKeys is the table of the keys that say how a claim measures, in the
+// measuringKeys are the keys of a check that set how its claim is measured, in the
 // order of the reference document.
 var measuringKeys = []measuringKey{
-	{
-		name: "over", need: NeedsThreeSizes, want: GroupSizeKey,
-		doc: "The key that a claim across cells runs over: the cells of a group differ only in it, keys of `run` ignored.",
-		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
-			c.Over, _ = l.word(n, path, []string{GroupSizeKey})
-		},
-		given:  func(m *Measuring) any { return unlessZero(m.Over) },
-		schema: func() object { return object{"const": GroupSizeKey} },
-	},
-	{
-		name: "displacement", need: NeedsDisplacement, want: measurableWant,
-		doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is at 2d, so that the error is O(d⁴). At least 1e-9: less is round-off.",
-		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
-			c.Displacement, _ = l.number(n, path, measurable, measurableWant)
-		},
-		given:  func(m *Measuring) any { return unlessZero(m.Displacement) },
-		schema: func() object { return schemaRange("number", measurable) },
-	},
-	{
-		name: "draws", need: NeedsDisplacement, want: "an integer ≥ 1",
-		doc: "Pairs of groups drawn at either sign of the displacement.",
-		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
-			c.Draws, _ = l.integer(n, path, atLeast(1), "an integer ≥ 1")
-		},
-		given:  func(m *Measuring) any { return unlessZero(m.Draws) },
-		schema: func() object { return schemaInteger(atLeast(1)) },
-	},
-	{
-		name: "offset", need: NeedsOffset, want: measurableWant,
-		doc: "Where the pairs of runs start, x on either side of the fixed point: two arms z* ± x, more θ* ± x e, e as for `policy.init`. At least 1e-9: less is round-off.",
-		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
-			c.Offset, _ = l.number(n, path, measurable, measurableWant)
-		},
-		given:  func(m *Measuring) any { return unlessZero(m.Offset) },
-		schema: func() object { return schemaRange("number", measurable) },
-	},
-	{
-		name: "locate", need: NeedsLocation,
-		want: "{" + strings.Join(locateFields, ", ") + "}, from and to in multiples of " + ruleMeasured,
-		doc:  "`{param, from, to, tolerance}`: the search for the first event along `param`, `optimizer.learning_rate` or `lag.interval`, from `from` to `to` (multiples of the paper's rule at the measured stiffness) down to the relative `tolerance`.",
-		read: func(l *loader, n *node, path string, c *Check, at *checkPlaces) {
-			c.Locate, at.locate = l.locate(n, path)
-		},
-		given: func(m *Measuring) any {
-			if m.Locate == nil {
-				return nil
-			}
-			return map[string]any{"param": m.Locate.Param, "from": m.Locate.From, "to": m.Locate.To, "tolerance": m.Locate.Tolerance}
-		},
-		schema: func() object {
-			number := schemaRange("number", positive)
-			return object{
-				"type": "object", "additionalProperties": false, "required": locateFields,
-				"properties": object{
-					"param": object{"enum": locatedParams}, "from": number, "to": number,
-					"tolerance": schemaRange("number", openUnit),
-				},
-			}
-		},
-	},
-	{
-		name: "mode", need: NeedsMode, want: listWords(failureModes),
-		doc: "The failure mode that the replicas must be named: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
-		read: func(l *loader, n *node, path string, c *Check, _ *checkPlaces) {
-			c.Mode, _ = l.word(n, path, failureModes)
-		},
-		given:  func(m *Measuring) any { return unlessZero(m.Mode) },
-		schema: func() object { return object{"enum": failureModes} },
-	},
+	{Key{
+		Path: "over", Kind: WordValue, Words: []string{GroupSizeKey},
+		Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored).",
+	}, NeedsThreeSizes, func(m *Measuring) any { return &m.Over }},
+	{Key{
+		Path: "displacement", Kind: NumberValue, Range: measurable,
+		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off.",
+	}, NeedsDisplacement, func(m *Measuring) any { return &m.Displacement }},
+	{Key{
+		Path: "draws", Kind: IntegerValue, Range: atLeast(1),
+		Doc: "Number of pairs of groups drawn at ±displacement.",
+	}, NeedsDisplacement, func(m *Measuring) any { return &m.Draws }},
+	{Key{
+		Path: "offset", Kind: NumberValue, Range: measurable,
+		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off.",
+	}, NeedsOffset, func(m *Measuring) any { return &m.Offset }},
+	{Key{
+		Path: "locate", Kind: searchValue,
+		Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`.",
+	}, NeedsLocation, func(m *Measuring) any { return &m.Locate }},
+	{Key{
+		Path: "mode", Kind: WordValue, Words: failureModes,
+		Doc: "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
+	}, NeedsMode, func(m *Measuring) any { return &m.Mode }},
 }
 
-// unlessZero is a value, nil where it is zero.
-func unlessZero[T comparable](value T) any {
-	var zero T
-	if value == zero {
+// given returns the value of a measuring key as a file has it, nil where it has none.
+func (key measuringKey) given(m *Measuring) any {
+	value := reflect.ValueOf(key.field(m)).Elem()
+	if value.IsZero() {
 		return nil
 	}
-	return value
+	if l, isSearch := value.Interface().(*Locate); isSearch {
+		return map[string]any{"param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+	}
+	return value.Interface()
 }
 
-// readMeasuring reads the keys that say how the claim of a check measures, and
-// refuses those that it has no use for.
+// readMeasuring decodes the keys that set how the claim of a check is measured, and
+// refuses those that the claim does not use.
 func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *checkPlaces) {
+	if search := fields["locate"]; search != nil {
+		at.locate = search.at
+		for _, f := range search.fields {
+			if f.name == "param" {
+				at.locate = f.value.at
+			}
+		}
+	}
 	for _, key := range measuringKeys {
-		f, path := fields[key.name], at.path+"."+key.name
+		f, path := fields[key.Path], at.path+"."+key.Path
 		switch needed := c.Claim.Has(key.need); {
 		case f != nil && !needed:
-			l.problem(f.at, path, "got a key that %s has no use for, want it left out", c.Claim.Name)
+			l.problem(f.at, path, "got a key that %s does not use, want it left out", c.Claim.Name)
 		case f != nil:
-			key.read(l, f, path, c, at)
+			if v, ok := l.value(key.Key, f, path); ok {
+				reflect.ValueOf(key.field(&c.Measuring)).Elem().Set(reflect.ValueOf(v))
+			}
 		case needed:
-			l.problem(n.at, path, "got nothing, want %s", key.want)
+			l.problem(n.at, path, "got nothing, want %s", key.Want())
 		}
 	}
 }
@@ -157,15 +100,15 @@ func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *c
 // locateFields are the names in `locate`, all of them required.
 var locateFields = []string{"param", "from", "to", "tolerance"}
 
-// locatedParams are the parameters along which an event can be located: those
-// that the paper's rule speaks of.
+// locatedParams are the parameters along which an event can be located: those for
+// which the paper's rule gives a threshold.
 var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
-// locate reads a search, and where its parameter stands.
-func (l *loader) locate(n *node, path string) (*Locate, place) {
+// locate decodes a search; one with a problem is returned as far as it goes.
+func (l *loader) locate(n *node, path string) (*Locate, bool) {
 	fields := l.fields(n, path, locateFields)
 	if fields == nil {
-		return nil, n.at
+		return nil, false
 	}
 	given := func(name, want string) *node {
 		if fields[name] == nil {
@@ -173,9 +116,8 @@ func (l *loader) locate(n *node, path string) (*Locate, place) {
 		}
 		return fields[name]
 	}
-	locate, param := &Locate{}, n.at
+	locate := &Locate{}
 	if f := given("param", listWords(locatedParams)); f != nil {
-		param = f.at
 		locate.Param, _ = l.word(f, path+".param", locatedParams)
 	}
 	const multiple = "a number > 0, a multiple of " + ruleMeasured
@@ -186,12 +128,12 @@ func (l *loader) locate(n *node, path string) (*Locate, place) {
 	if f := given("to", multiple); f != nil {
 		x, ok := l.number(f, path+".to", positive, multiple)
 		if ok && ordered && x <= locate.From {
-			l.want(f, path+".to", "a number > from, "+Format(locate.From))
+			l.want(f, path+".to", "a number > from ("+Format(locate.From)+")")
 		}
 		locate.To = x
 	}
 	if f := given("tolerance", "a number in (0, 1)"); f != nil {
 		locate.Tolerance, _ = l.number(f, path+".tolerance", openUnit, "a number in (0, 1)")
 	}
-	return locate, param
+	return locate, true
 }

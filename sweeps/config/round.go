@@ -2,10 +2,10 @@ package config
 
 import "strconv"
 
-// Round rounds a number to 12 significant digits, and −0 to 0: values of axes, which
-// a condition must be able to name, and numbers that went through the theory's linear
-// algebra, which have to be the same on every machine. A number that would round to
-// infinity stays as it is.
+// Round rounds a number to 12 significant digits, and −0 to 0. It is applied to values of
+// axes, which conditions must match, and to results of the theory's linear algebra,
+// which must be equal on every machine. A number that would round to infinity is
+// returned unchanged.
 func Round(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 11, 64), 64)
 	if err != nil {
@@ -14,7 +14,7 @@ func Round(x float64) float64 {
 	return rounded + 0
 }
 
-// RoundAll rounds a list of numbers into a new one, nil where it is.
+// RoundAll returns a new list with every number rounded; nil for nil.
 func RoundAll(x []float64) []float64 {
 	if x == nil {
 		return nil

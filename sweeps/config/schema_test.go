@@ -27,8 +27,8 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// structural is the first line of a bad file that the schema, which knows no
-// rules between keys, must refuse too.
+// structural is the first line of the bad files that break no rule between keys: the
+// schema must refuse them too.
 const structural = "# The schema refuses this too.\n"
 
 func TestSchemaAgreesWithLoader(t *testing.T) {
@@ -74,8 +74,8 @@ func TestSchemaAgreesWithLoader(t *testing.T) {
 	}
 }
 
-// Every value that the key table calls a default is legal, for the schema and
-// for the loader, and reads back from the form in which tables show it.
+// Every default in the key table is valid for the schema and for the loader, and reads
+// back from the form in which tables show it.
 func TestDefaultsAreLegal(t *testing.T) {
 	var root map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(Schema()))
@@ -107,7 +107,7 @@ func TestCheckKeysAreDocumented(t *testing.T) {
 	properties := schemaCheck()["properties"].(object)
 	for _, name := range checkFields {
 		if checkDoc(name) == "" {
-			t.Errorf("%s has no prose", name)
+			t.Errorf("%s has no description", name)
 		}
 		if properties[name] == nil {
 			t.Errorf("the schema has no %s", name)
@@ -118,7 +118,7 @@ func TestCheckKeysAreDocumented(t *testing.T) {
 	}
 }
 
-// toJSON is the tree as JSON readers see it.
+// toJSON converts the tree to the values that a JSON decoder would return.
 func toJSON(n *node) any {
 	switch n.kind {
 	case list:
@@ -146,8 +146,7 @@ func toJSON(n *node) any {
 	return n.text
 }
 
-// schema interprets the keywords of JSON Schema that Schema uses, and no
-// others.
+// schema interprets those keywords of JSON Schema that Schema uses.
 type schema struct{ root map[string]any }
 
 func (s schema) validate(rule, v any, path string) error {
@@ -273,7 +272,7 @@ func (s schema) keyword(rule map[string]any, keyword string, arg, v any, path st
 			return s.validate(rule["then"], v, path)
 		}
 	default:
-		panic("the interpreter does not know the keyword " + keyword)
+		panic("unknown keyword " + keyword)
 	}
 	return nil
 }

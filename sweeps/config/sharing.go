@@ -1,31 +1,30 @@
 package config
 
-import "grposim/sim"
-
-// sharing holds the checks that select a cell against each other: what one of
-// them measures there must be what the others measure.
+// sharing compares the checks that select the same cell: they must measure it in the
+// same way, because each cell is measured once.
 type sharing struct {
-	forces map[int]map[string]bool // by check: the forces whose stiffness it measures in an earlier cell
-	idle   map[string]bool         // overrides that some cell locates along, so that it does not use them
-	used   map[string]bool         // overrides that some cell uses
+	forces map[int]map[string]bool // by check: ForceID of the cells in which it measures a stiffness
+	idle   map[string]bool         // overridden keys that some cell ignores because it locates along them
+	used   map[string]bool         // overridden keys that some cell uses
 }
 
+// newSharing returns a comparison that has seen no cell.
 func newSharing() *sharing {
 	return &sharing{forces: map[int]map[string]bool{}, idle: map[string]bool{}, used: map[string]bool{}}
 }
 
-// instruments are the checks of a cell that decide what is measured in it; −1
-// where there is none.
-type instruments struct {
-	location  int // the search: nothing else is simulated
+// firstChecks are the first checks of a cell, by index, that set its search, its
+// stiffness measurement and its offset; −1: none.
+type firstChecks struct {
+	location  int // a cell with a search simulates nothing else
 	stiffness int
 	offset    int
 }
 
-// cell notes the problems among the checks that select a cell, given by their
-// index in the file.
-func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int) {
-	first := instruments{location: -1, stiffness: -1, offset: -1}
+// cell records conflicts among the checks that select a cell; selected holds their
+// indices in the file.
+func (s *sharing) cell(l *loader, g Grid, choice []int, p *Point, selected []int) {
+	first := firstChecks{location: -1, stiffness: -1, offset: -1}
 	for _, i := range selected {
 		if l.spec.Checks[i].Locate != nil {
 			first.location = i
@@ -58,8 +57,8 @@ func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int
 				l.sameStiffness(first.stiffness, i)
 			}
 		case first.location >= 0:
-			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell of "+l.checks[first.location].path+", which locates",
-				"cells apart (where, variant): a located cell simulates nothing else")
+			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[first.location].path+" locates an event (nothing else is simulated there)",
+				"other cells for this check (`where`, `variant`)")
 		case check.Offset > 0 && first.offset < 0:
 			first.offset = i
 		case check.Offset > 0:
@@ -68,18 +67,18 @@ func (s *sharing) cell(l *loader, g grid, choice []int, p *Point, selected []int
 	}
 }
 
-// finish refuses an override whose value no cell uses because every one of them
-// locates along it: it would change nothing, silently.
+// finish refuses an override that no cell uses because every cell locates along its key:
+// it would have no effect.
 func (s *sharing) finish(l *loader) {
 	for _, param := range locatedParams {
 		if s.idle[param] && !s.used[param] {
-			l.problem(l.at[param], param, "got a value that no cell of the file uses, want a key that is not located")
+			l.problem(l.at[param], param, "got a value that no cell uses, want a key along which not every cell locates")
 		}
 	}
 }
 
-// measures says whether a stiffness check measures in this cell: it does in the
-// first of those that share a force.
+// measures reports whether stiffness check i measures in this cell: it measures in the
+// first of the cells that share a force.
 func (s *sharing) measures(i int, p *Point) bool {
 	if s.forces[i] == nil {
 		s.forces[i] = map[string]bool{}
@@ -92,59 +91,38 @@ func (s *sharing) measures(i int, p *Point) bool {
 	return true
 }
 
-// forceID names what an on-policy force depends on: bandit, estimator and
-// reference, not lag and optimizer.
-func ForceID(s *Settings) string {
-	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
-	force.Policy.Reference = s.Policy.Reference
-	return string(Canonical(force))
-}
-
-// sizeKey names what a cell is but for its group size: cells with one key are
-// the sizes that a claim over them compares. Keys of `run` do not count, nor
-// does a schedule that ends with the run, as it does by default.
-func SizeID(variant string, s *Settings) string {
-	rest := *s
-	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
-		rest.Optimizer.Schedule.Total = 0
-	}
-	rest.Run = sim.Run{}
-	rest.Estimator.GroupSize = 0
-	return variant + "\n" + string(Canonical(rest))
-}
-
-// sameLocation notes where check i locates in a cell otherwise than an earlier
-// check does: a cell carries one location.
+// sameLocation records how the search of check i differs from that of an earlier check
+// of the same cell: each cell is searched once.
 func (l *loader) sameLocation(earlier, i int) {
 	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
 	at := &l.checks[i]
 	switch {
 	case a.Claim.Event != b.Claim.Event:
 		l.cellProblem(at.fields["claim"], at.path+".claim", "a cell in which "+l.checks[earlier].path+" locates another event",
-			"cells apart (where, variant): a cell carries one location")
+			"other cells for this check (`where`, `variant`)")
 	case *a.Locate != *b.Locate:
-		l.cellProblem(at.fields["locate"], at.path+".locate", "another search than "+l.checks[earlier].path+" in the same cell",
-			"the same, or cells apart (where, variant): a cell carries one location")
+		l.cellProblem(at.fields["locate"], at.path+".locate", "another search than that of "+l.checks[earlier].path+" in the same cell",
+			"the same search, or other cells for this check (`where`, `variant`)")
 	default:
 		l.sameStiffness(earlier, i)
 	}
 }
 
-// sameStiffness notes where check i measures the stiffness of a cell otherwise
-// than an earlier check does.
+// sameStiffness records how the stiffness measurement of check i differs from that of an
+// earlier check of the same cell.
 func (l *loader) sameStiffness(earlier, i int) {
 	a, b := &l.spec.Checks[earlier], &l.spec.Checks[i]
 	l.sameNumber(earlier, i, "displacement", a.Displacement, b.Displacement)
 	l.sameNumber(earlier, i, "draws", a.Draws, b.Draws)
 }
 
-// sameNumber notes where a measuring key of check i is not what an earlier
-// check of the same cell has.
+// sameNumber records that a measuring key of check i differs from that of an earlier
+// check of the same cell.
 func (l *loader) sameNumber(earlier, i int, name string, has, gets any) {
 	if has == gets {
 		return
 	}
 	at := &l.checks[i]
-	l.cellProblem(at.fields[name], at.path+"."+name, Format(gets)+" for a cell that "+l.checks[earlier].path+" measures with "+Format(has),
-		"the same, or cells apart (where, variant)")
+	l.cellProblem(at.fields[name], at.path+"."+name, Format(gets)+" in a cell that "+l.checks[earlier].path+" measures with "+Format(has),
+		"the same value, or other cells for this check (`where`, `variant`)")
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Two checks can share a cell where what one measures there is what the other
-// measures.
+// Two checks can share a cell if they measure it in the same way.
 func TestSharing(t *testing.T) {
 	const (
 		probe     = ", displacement: 0.05, draws: 100"
@@ -23,16 +22,16 @@ func TestSharing(t *testing.T) {
 	}{
 		{"one event twice", []string{threshold + rate, safe + rate, threshold + rate + ", prediction: paper-rule, expect: fails"}, ""},
 		{"two events", []string{threshold + rate, ringing + rate}, "f:16:13: checks[1].claim: got a cell in which checks[0] locates another event"},
-		{"two searches", []string{safe + rate, threshold + interval}, "f:16:87: checks[1].locate: got another search than checks[0]"},
+		{"two searches", []string{safe + rate, threshold + interval}, "f:16:87: checks[1].locate: got another search than that of checks[0] in the same cell, want the same search, or other cells for this check"},
 		{"two searches, apart", []string{safe + rate + ", where: {optimizer.momentum: 0}", threshold + interval + ", where: {optimizer.momentum: 0.9}"}, ""},
-		{"two stiffnesses", []string{safe + rate, strings.Replace(threshold+rate, "100", "200", 1)}, "f:16:74: checks[1].draws: got 200 for a cell that checks[0] measures with 100"},
+		{"two stiffnesses", []string{safe + rate, strings.Replace(threshold+rate, "100", "200", 1)}, "f:16:74: checks[1].draws: got 200 in a cell that checks[0] measures with 100"},
 		{"the stiffness of a located cell", []string{"stiffness, margin: 0.1" + probe, threshold + rate}, ""},
-		{"another stiffness", []string{"stiffness, margin: 0.1, displacement: 0.1, draws: 100", threshold + rate}, "f:15:51: checks[0].displacement: got 0.1 for a cell that checks[1] measures with 0.05"},
+		{"another stiffness", []string{"stiffness, margin: 0.1, displacement: 0.1, draws: 100", threshold + rate}, "f:15:51: checks[0].displacement: got 0.1 in a cell that checks[1] measures with 0.05"},
 		{"another stiffness, measured in another cell", []string{"stiffness, margin: 0.1, displacement: 0.1, draws: 100", threshold + rate + ", where: {optimizer.momentum: 0.9}"}, ""},
-		{"another claim", []string{"fixed-point, margin: 0.1", threshold + rate}, "f:15:13: checks[0].claim: got a cell of checks[1], which locates"},
+		{"another claim", []string{"fixed-point, margin: 0.1", threshold + rate}, "f:15:13: checks[0].claim: got a cell in which checks[1] locates an event (nothing else is simulated there), want other cells for this check"},
 		{"another claim, apart", []string{"fixed-point, margin: 0.1, where: {optimizer.momentum: 0}", threshold + rate + ", where: {optimizer.momentum: 0.9}"}, ""},
 		{"one offset", []string{"relaxation, margin: 0.1, offset: 0.1", "damping-ratio, margin: 0.1, offset: 0.1"}, ""},
-		{"two offsets", []string{"relaxation, margin: 0.1, offset: 0.1", "damping-ratio, margin: 0.1, offset: 0.2"}, "f:16:49: checks[1].offset: got 0.2 for a cell that checks[0] measures with 0.1"},
+		{"two offsets", []string{"relaxation, margin: 0.1, offset: 0.1", "damping-ratio, margin: 0.1, offset: 0.2"}, "f:16:49: checks[1].offset: got 0.2 in a cell that checks[0] measures with 0.1"},
 		{"a run with everything", []string{"relaxation, margin: 0.1, offset: 0.1", "fixed-point, margin: 0.1", "stiffness, margin: 0.1" + probe, "saturation-fit, margin: 0.1", "failure-mode, margin: 0.1, mode: none"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,8 +51,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// An override of a parameter says something only where a cell uses its own
-// value of it.
+// An override of a located parameter is refused unless some cell uses its own value.
 func TestSetOfALocatedKey(t *testing.T) {
 	const text = loadMinimal + `
 variants:
@@ -63,10 +61,10 @@ checks:
   - {claim: stability-threshold, margin: 0.1, displacement: 0.05, draws: 100, locate: {param: lag.interval, from: 0.1, to: 4, tolerance: 0.01}`
 	const everywhere, once = text + "}\n", text + ", variant: located}\n"
 	for _, tt := range []struct{ text, set, want string }{
-		{everywhere, "lag.interval=4", "--set: lag.interval: got a value that no cell of the file uses, want a key that is not located"},
+		{everywhere, "lag.interval=4", "--set: lag.interval: got a value that no cell uses, want a key along which not every cell locates"},
 		{everywhere, "optimizer.learning_rate=0.1", ""},
 		{once, "lag.interval=4", ""},
-		{strings.Replace(once, "{name: run}", "{name: run, set: {lag.interval: 2}}", 1), "lag.interval=4", "--set: lag.interval: got a value that no cell of the file uses, want a key that is not located"},
+		{strings.Replace(once, "{name: run}", "{name: run, set: {lag.interval: 2}}", 1), "lag.interval=4", "--set: lag.interval: got a value that no cell uses, want a key along which not every cell locates"},
 	} {
 		_, err := Load("f", []byte(strings.Replace(tt.text, "16", "inf", 1)), tt.set)
 		if got := errorText(err); got != tt.want {

@@ -4,129 +4,157 @@ import (
 	"fmt"
 	"strings"
 
-	"grposim/grpo"
 	"grposim/rom"
-	"grposim/sim"
 )
 
 // Spec is a configuration file, checked and complete: every default is filled
-// in and every rule that needs no theory holds.
+// in, and every rule that can be checked without the theory holds.
 type Spec struct {
 	Name       string // [a-z0-9-]{1,64}; names the results folder
-	Claim      string // prose
-	Seed       uint64
+	Claim      string // the file's claim in prose; may be empty
+	Seed       uint64 // seed of all random streams
 	Base       Settings
-	Sweep      []Axis
-	Variants   []Variant
+	Sweep      []Axis    // axes of the grid, the last running fastest; empty: the base is the only cell
+	Variants   []Variant // empty: Sweep over Base is the only grid
 	Checks     []Check
-	Confidence float64 // family-wise, over all verdicts the file makes
+	Confidence float64 // family-wise confidence level of all verdicts of the file, in (0, 1)
 
-	given draft // Base as the file gives it, before defaults; nil: Base itself
+	given draft // the base as the file gives it, before defaults; nil: Base itself
 }
 
-// Settings is what one cell of a sweep sets: its fields are the algorithm's
-// own types.
-type Settings struct {
-	Bandit    grpo.Bandit // arms with `count` are expanded
-	Policy    Policy
-	Estimator grpo.Estimator
-	Lag       grpo.Lag
-	Optimizer grpo.Optimizer
-	Run       sim.Run
-}
-
-// Policy is where a run starts and what the KL penalty pulls towards.
-type Policy struct {
-	Init      Init
-	Reference []float64 // one an arm
-}
-
-// InitKind is the way an initial policy is given.
-type InitKind int
-
-const (
-	AtLogits     InitKind = iota // Init.Logits, one an arm
-	AtFixedPoint                 // the fixed point plus Init.Offset
-)
-
-// Init is the initial policy.
-type Init struct {
-	Kind   InitKind
-	Logits []float64 // AtLogits
-	Offset float64   // AtFixedPoint: two arms z* + x; more θ* + x e
-}
-
-// Assignment gives one dotted key a value. The value has the type that the
-// key table (keys.go) gives that key.
+// Assignment gives one key of the key table a value.
 type Assignment struct {
-	Param string
-	Value any
+	Param string // dotted path of the key
+	Value any    // of the type of the key's Kind
 }
 
 // Axis is one dimension of a grid. Each point assigns all of Params at once:
 // one parameter, or the several of a zip.
 type Axis struct {
-	Params []string
-	Points [][]any // Points[i][j] is the value of Params[j]
+	Params []string // dotted paths, at least one
+	Points [][]any  // Points[i][j] is the value of Params[j] at point i, of the type of its Kind
 }
 
 // Variant is the base with some keys set, under a grid of its own.
 type Variant struct {
-	Name  string
-	Set   []Assignment
-	Sweep []Axis
+	Name  string       // [a-z0-9-]{1,64}, unique in the file
+	Set   []Assignment // replaces keys of the base
+	Sweep []Axis       // the file's Sweep where the variant gives none
 }
 
-// Expectation says whether a check claims that a prediction holds or that it
-// fails.
+// Expectation is what a check claims of a prediction: that it holds, or that it fails.
 type Expectation string
 
 const (
-	Holds Expectation = "holds"
-	Fails Expectation = "fails"
+	Holds Expectation = "holds" // the measurement lies within predicted ± margin
+	Fails Expectation = "fails" // the measurement lies wholly outside predicted ± margin
 )
 
 // Condition selects the cells whose Param has one of Values.
 type Condition struct {
-	Param  string
-	Values []any
+	Param  string // dotted path of the key
+	Values []any  // at least one, compared to 12 significant digits
 }
 
-// Control is the planted fault that a check must catch, applied to what the
-// theory is given: settings replaced, then constants scaled. The fault of a
-// failure mode is another mode.
-type Control struct {
-	Set   []Assignment
-	Scale rom.Factors // rom.Unit where nothing is scaled
-	Mode  string      // "" everywhere but in failure-mode
-}
-
-// Check is one claim about the cells of a file and the margin by which it is
-// judged.
+// Check is one claim about cells of a file, with the margin by which it is judged.
 type Check struct {
 	Claim          *Claim
-	Margin         float64     // relative to |predicted|, > 0; 0 where the margin is absolute
-	AbsoluteMargin float64     // where Margin is 0; 0 itself where two whole numbers are compared
-	Prediction     rom.Kind    // the prediction that is judged; "" the claim's default
+	Margin         float64     // relative to |predicted|, > 0; 0: the margin is absolute
+	AbsoluteMargin float64     // in units of the quantity, used where Margin is 0; 0: two whole numbers are compared
+	Prediction     rom.Kind    // the prediction that is judged; "": the claim's first
 	Expect         Expectation // Holds or Fails
-	Where          []Condition // all of which a cell must satisfy
-	Variant        string      // the variant whose cells are judged; "" all
-	Control        *Control    // the planted fault; nil where the file plants none
+	Where          []Condition // conditions that a cell must all satisfy; empty: every cell
+	Variant        string      // the variant whose cells are judged; "": all
+	Control        *Control    // the planted fault; nil: none
 	Measuring
 }
 
-// Fault is a mistake planted in the theory: what it is told of a cell, the
-// constants it computes with, or the name it expects of a run.
-type Fault struct {
-	Set   func(*Settings) // nil: nothing
-	Scale rom.Factors     // rom.Unit: nothing
-	Mode  string          // "": nothing
+// Measuring holds the keys of a check that set how its claim is measured. A check
+// has those that its claim needs; the others are zero.
+type Measuring struct {
+	Over         string  // the key whose values a claim across cells compares: grpo.group_size
+	Displacement float64 // displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
+	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
+	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
+	Locate       *Locate // the search for an event; nil: none
+	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
 }
 
-// NoFault is the theory as derived.
+// Locate is the search for the first event along a parameter, in multiples of
+// the paper's rule at the measured stiffness.
+type Locate struct {
+	Param     string  // optimizer.learning_rate or lag.interval
+	From, To  float64 // ends of the search in multiples of the rule, 0 < From < To
+	Tolerance float64 // relative width of the final bracket, in (0, 1)
+}
+
+// SmallestJudged is the smallest group size in the fit of a slope over the group size;
+// 0: all sizes are fitted.
+func (c *Check) SmallestJudged() int {
+	if c.Prediction == rom.LeadingOrder {
+		return c.Claim.LeadingFrom
+	}
+	return 0
+}
+
+// judgesExact reports whether the check judges the exact prediction; true while the
+// claim is unknown.
+func (c *Check) judgesExact() bool {
+	switch {
+	case c.Prediction != "":
+		return c.Prediction == rom.Exact
+	case len(c.Claim.Predictions) == 0: // the claim is a problem already
+		return true
+	}
+	return c.Claim.Predictions[0] == rom.Exact
+}
+
+// Control is the planted fault that a check must catch: in the theory, settings are
+// replaced, then constants are scaled. For failure-mode it is another mode.
+type Control struct {
+	Set   []Assignment // settings that the theory gets in place of the cell's
+	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
+	Mode  string       // the failure mode expected instead; "" except for failure-mode
+}
+
+// String gives the fault in words, such as stiffness × 1.1.
+func (c *Control) String() string {
+	var words []string
+	if c.Mode != "" {
+		words = append(words, "mode = "+c.Mode)
+	}
+	for _, a := range c.Set {
+		words = append(words, a.Param+" = "+Format(a.Value))
+	}
+	for i, factor := range factorsOf(&c.Scale) {
+		if *factor != 1 {
+			words = append(words, fmt.Sprintf("%s × %g", faultNames[i], *factor))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// faultNames are the constants of the theory that a control may scale, in the order
+// of the reference document; lag and mass are in the leading-order prediction only.
+var faultNames = []string{"stiffness", "noise", "lag", "mass"}
+
+// factorsOf returns the factors of these constants.
+func factorsOf(f *rom.Factors) []*float64 {
+	return []*float64{&f.Stiffness, &f.Noise, &f.Lag, &f.Mass}
+}
+
+// Fault is a mistake planted in the theory: changed settings of a cell, scaled
+// constants, or another expected failure mode.
+type Fault struct {
+	Set   func(*Settings) // changes the settings from which theory predicts; nil: no change
+	Scale rom.Factors     // factors of the theory's constants, > 0; rom.Unit: none is scaled
+	Mode  string          // the failure mode expected instead of the check's; "": the check's
+}
+
+// NoFault leaves the theory as derived.
 var NoFault = Fault{Scale: rom.Unit}
 
-// Fault returns what the control plants.
+// Fault returns the control as a change of the theory.
 func (c *Control) Fault() Fault {
 	set := func(s *Settings) {
 		for _, a := range c.Set {
@@ -137,21 +165,4 @@ func (c *Control) Fault() Fault {
 		}
 	}
 	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
-}
-
-// String gives the fault in words: stiffness × 1.1.
-func (c *Control) String() string {
-	var words []string
-	if c.Mode != "" {
-		words = append(words, "mode = "+c.Mode)
-	}
-	for _, a := range c.Set {
-		words = append(words, a.Param+" = "+Format(a.Value))
-	}
-	for _, f := range factorNames(c.Scale) {
-		if f.value != 1 {
-			words = append(words, fmt.Sprintf("%s × %g", f.name, f.value))
-		}
-	}
-	return strings.Join(words, ", ")
 }

@@ -10,18 +10,19 @@ import (
 	"grposim/sim/measure"
 )
 
-// maxJudged bounds the work of checking a file: cells times checks.
+// maxJudged is the largest product of cells and checks; it bounds the time of Load.
 const maxJudged = 4 * maxCells
 
-// cellRule is a rule between keys. Broken returns what one of them is and
-// should be, "" where the rule holds.
+// cellRule is a rule between keys. Function broken returns the value that a key has
+// and what it should be, or "" where the rule holds; groups is the number of items of
+// bandit.arms.
 type cellRule struct {
-	key    string   // the one to repair
-	keys   []string // all that the rule reads: it is off where one of them is a problem already
+	key    string   // the key that the message names
+	keys   []string // all keys that the rule reads; it is not applied where one of them is bad
 	broken func(s *Settings, groups int) (got, want string)
 }
 
-// cellRules are the rules between keys that every cell must keep.
+// cellRules are the rules between keys that hold in every cell.
 var cellRules = []cellRule{
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
@@ -31,66 +32,66 @@ var cellRules = []cellRule{
 	}},
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > maxDelay {
-			return Format(s.Lag.Interval), fmt.Sprintf("at most %d for a delay, which remembers every step of it", maxDelay)
+			return Format(s.Lag.Interval), fmt.Sprintf("at most %d for a delay, which keeps the policies of that many steps", maxDelay)
 		}
 		return "", ""
 	}},
 	{GroupSizeKey, []string{GroupSizeKey, modeKey, armsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
 		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.Mode == grpo.Clip && size != grpo.Infinite && size > maxSamples {
-			return Format(size), fmt.Sprintf("at most %d where normal rewards are clipped one by one", maxSamples)
+			return Format(size), fmt.Sprintf("at most %d for clipped normal rewards, which are drawn sample by sample", maxSamples)
 		}
 		return "", ""
 	}},
 	{BurnInKey, []string{BurnInKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Run.BurnIn >= s.Run.Steps {
-			return Format(s.Run.BurnIn), fmt.Sprintf("fewer than run.steps, %d", s.Run.Steps)
+			return Format(s.Run.BurnIn), fmt.Sprintf("less than run.steps (%d)", s.Run.Steps)
 		}
 		return "", ""
 	}},
 	{warmupKey, []string{warmupKey, ScheduleTotalKey, scheduleKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		schedule := s.Optimizer.Schedule
 		if schedule.Kind != grpo.ConstantRate && schedule.Warmup >= schedule.Total {
-			return Format(schedule.Warmup), fmt.Sprintf("fewer than %s, %d, of a %s schedule", ScheduleTotalKey, schedule.Total, schedule.Kind)
+			return Format(schedule.Warmup), fmt.Sprintf("less than %s (%d) of a %s schedule", ScheduleTotalKey, schedule.Total, schedule.Kind)
 		}
 		return "", ""
 	}},
 	{TrueMeansKey, []string{TrueMeansKey, armsKey}, func(s *Settings, groups int) (got, want string) {
-		return oneAnArm(s.Bandit.TrueMeans, s, groups)
+		return onePerArm(s.Bandit.TrueMeans, s, groups)
 	}},
 	{InitKey, []string{InitKey, armsKey}, func(s *Settings, groups int) (got, want string) {
-		return oneAnArm(s.Policy.Init, s, groups)
+		return onePerArm(s.Policy.Init, s, groups)
 	}},
 	{referenceKey, []string{referenceKey, armsKey}, func(s *Settings, groups int) (got, want string) {
-		return oneAnArm(s.Policy.Reference, s, groups)
+		return onePerArm(s.Policy.Reference, s, groups)
 	}},
 }
 
-// oneAnArm is the rule that a list has one entry an arm; one an item of
-// bandit.arms has been repeated by now.
-func oneAnArm(v any, s *Settings, groups int) (got, want string) {
+// onePerArm is the rule that a list has one entry per arm. A list with one entry per
+// item of bandit.arms has been expanded before.
+func onePerArm(v any, s *Settings, groups int) (got, want string) {
 	n, isList := listLength(v)
 	arms := len(s.Bandit.Arms)
 	if !isList || n == arms {
 		return "", ""
 	}
-	want = fmt.Sprintf("%d, one an arm", arms)
+	want = fmt.Sprintf("%d, one per arm", arms)
 	if groups != arms {
-		want += fmt.Sprintf(", or %d, one an item of %s", groups, armsKey)
+		want += fmt.Sprintf(", or %d, one per item of %s", groups, armsKey)
 	}
 	return countWords(n, "number"), want
 }
 
-// validate expands the sweep and holds every cell against the rules between
-// keys, and every check against the cells that it selects.
+// validate expands the sweep, applies the rules between keys to every cell, and checks
+// each check's requirements on the cells that it selects.
 func (l *loader) validate() {
 	grids := l.spec.Grids()
-	l.deadOverrides(grids)
+	l.unusedOverrides(grids)
 	if l.cells > maxCells {
 		return
 	}
 	if l.cells*len(l.spec.Checks) > maxJudged {
-		l.problem(l.checks[0].fields[""], "checks", "got %d checks of %d cells, want at most %d verdicts", len(l.spec.Checks), l.cells, maxJudged)
+		l.problem(l.checks[0].fields[""], "checks", "got %d checks of %d cells, want a product of at most %d", len(l.spec.Checks), l.cells, maxJudged)
 		return
 	}
 	states := make([]checkState, len(l.spec.Checks))
@@ -128,81 +129,31 @@ func (l *loader) validate() {
 	shared.finish(l)
 }
 
-// cellProblem notes a problem of a cell, which other cells may have too.
-func (l *loader) cellProblem(at place, key, got, want string) {
-	text := "got " + got + ", want " + want
-	p := Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: text}
-	if !l.noted[p] {
-		l.noted[p] = true
-		l.problems = append(l.problems, p)
-	}
-}
-
-// value is what key i has in a cell of the grid, nil where it is left out.
-func (g grid) value(i int, choice []int) any {
-	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param == Keys[i].Path {
-				return axis.Points[choice[a]][j]
-			}
-		}
-	}
-	return g.start[i]
-}
-
-// placeIn is where the value that a key has in a cell is written.
-func (l *loader) placeIn(g grid, choice []int, key string) place {
-	at := l.sweepAt
-	if g.variant >= 0 {
-		at = l.variants[g.variant].sweep
-	}
-	for a, axis := range g.Axes {
-		for j, param := range axis.Params {
-			if param != key {
-				continue
-			}
-			if values := at[a].values[j]; values != nil {
-				return values[choice[a]]
-			}
-			return at[a].params[j]
-		}
-	}
-	if g.variant >= 0 {
-		if where, set := l.variants[g.variant].set[key]; set {
-			return where
-		}
-	}
-	if where, given := l.at[key]; given {
-		return where
-	}
-	return l.at[""]
-}
-
-// deadOverrides refuses an override that every grid replaces: it would change
-// nothing, silently.
-func (l *loader) deadOverrides(grids []grid) {
+// unusedOverrides refuses an override that every grid replaces: it would have no effect.
+func (l *loader) unusedOverrides(grids []Grid) {
 	for _, k := range Keys {
 		if l.at[k.Path].source != override {
 			continue
 		}
-		replaced := func(g grid) bool {
+		replaced := func(g Grid) bool {
 			set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == k.Path })
 			return set || varies(g.Axes, k.Path)
 		}
-		if !slices.ContainsFunc(grids, func(g grid) bool { return !replaced(g) }) {
-			l.problem(l.at[k.Path], k.Path, "got a value that every cell of the file replaces, want a key that is not swept")
+		if !slices.ContainsFunc(grids, func(g Grid) bool { return !replaced(g) }) {
+			l.problem(l.at[k.Path], k.Path, "got a value that the file replaces in every cell, want a key that is not swept")
 		}
 	}
 }
 
-// checkState gathers what a check needs to know of the cells that it selects.
+// checkState collects facts about the cells that a check selects.
 type checkState struct {
-	selected int
-	sizes    map[string]map[int]bool // finite group sizes of the cells that differ in nothing else
-	order    []string                // of the keys of sizes
-	changed  bool                    // the control changes a cell, or cannot be applied to one
+	selected int                     // number of selected cells
+	sizes    map[string]map[int]bool // by SizeID: the finite group sizes
+	order    []string                // the keys of sizes in the order of the cells
+	changed  bool                    // whether the control changes some cell, or has been reported
 }
 
+// add applies the claim's requirements to a selected cell.
 func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	c.selected++
 	for _, rule := range needRules {
@@ -214,10 +165,10 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 		}
 	}
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
-		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies: a located cell does not use its own value")
+		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
 	}
 	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
-		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block: pairs under sampled groups tell delays of at most 1")
+		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
 	}
 	if check.Claim.Has(NeedsThreeSizes) {
 		c.addSize(check, p)
@@ -227,18 +178,19 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	}
 }
 
-// needRule is what a claim's need asks of every cell that a check selects.
-// Broken returns what a cell has and should have, "" where the rule holds.
+// needRule is the requirement of a Need on every cell that a check selects. Function
+// broken returns what a cell has and what it should have, or "" where the rule holds.
 type needRule struct {
 	need   Need
-	keys   []string // all that the rule reads: it is off where one of them is a problem already
+	keys   []string // all keys that the rule reads; it is not applied where one of them is bad
 	broken func(s *Settings) (got, want string)
 }
 
-// fewestInstants is how many values of a deviation determine the two
-// coefficients of its recurrence.
+// fewestInstants is the number of successive values of a deviation that determine the
+// two coefficients of its recurrence.
 const fewestInstants = 4
 
+// needRules are the requirements of the needs on cells.
 var needRules = []needRule{
 	{NeedsBurnIn, []string{BurnInKey}, func(s *Settings) (got, want string) {
 		if s.Run.BurnIn == 0 {
@@ -248,33 +200,33 @@ var needRules = []needRule{
 	}},
 	{NeedsDistance, []string{InitKey}, func(s *Settings) (got, want string) {
 		if s.Policy.Init.Kind == AtFixedPoint && s.Policy.Init.Offset == 0 {
-			return "that starts at its fixed point", "a start away from it"
+			return "that starts at its fixed point", "a start away from the fixed point"
 		}
 		return "", ""
 	}},
 	{NeedsTwoArms, []string{armsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); n != 2 {
-			return "with " + countWords(n, "arm"), "2"
+			return "with " + countWords(n, "arm"), "2 arms"
 		}
 		return "", ""
 	}},
 	{NeedsSteadyRate, []string{scheduleKey}, func(s *Settings) (got, want string) {
-		return unless(scheduleKey, s.Optimizer.Schedule.Kind, grpo.ConstantRate)
+		return unequal(scheduleKey, s.Optimizer.Schedule.Kind, grpo.ConstantRate)
 	}},
 	{NeedsSteadyRate, []string{warmupKey}, func(s *Settings) (got, want string) {
-		return unless(warmupKey, s.Optimizer.Schedule.Warmup, 0)
+		return unequal(warmupKey, s.Optimizer.Schedule.Warmup, 0)
 	}},
-	// What is fitted to pairs under sampled groups has two multipliers; where the
-	// motion has more, the noise keeps them all alive.
+	// The recurrence fitted to pairs under sampled groups has two multipliers. Where the
+	// dynamics have more, the noise excites all of them.
 	{NeedsMultipliers, []string{GroupSizeKey, armsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); sampled(s) && n != 2 {
-			return "with " + countWords(n, "arm") + " at finite " + GroupSizeKey, "2"
+			return "with " + countWords(n, "arm") + " at finite " + GroupSizeKey, "2 arms"
 		}
 		return "", ""
 	}},
 	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
-			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block, or at most 1"
+			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block or a delay of at most 1"
 		}
 		return "", ""
 	}},
@@ -320,40 +272,40 @@ var needRules = []needRule{
 		return "", ""
 	}},
 	{NeedsRecurrence, []string{modeKey}, func(s *Settings) (got, want string) {
-		return unless(modeKey, s.Estimator.Importance.Mode, grpo.Ratio)
+		return unequal(modeKey, s.Estimator.Importance.Mode, grpo.Ratio)
 	}},
 	{NeedsRecurrence, []string{gradientKey}, func(s *Settings) (got, want string) {
-		return unless(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
+		return unequal(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
 	}},
 	{NeedsRecurrence, []string{anchorKey}, func(s *Settings) (got, want string) {
-		return unless(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)
+		return unequal(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)
 	}},
 	{NeedsRecurrence, []string{epsilonKey}, func(s *Settings) (got, want string) {
-		return unless(epsilonKey, s.Estimator.Advantage.Epsilon, 0)
+		return unequal(epsilonKey, s.Estimator.Advantage.Epsilon, 0)
 	}},
 	{NeedsRecurrence, []string{lagKindKey}, func(s *Settings) (got, want string) {
-		return unless(lagKindKey, s.Lag.Kind, grpo.Block)
+		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
 	}},
 	{NeedsRecurrence, []string{LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Interval > s.Run.Steps {
-			return "with no whole block: run.steps " + Format(s.Run.Steps), "at least lag.interval, " + Format(s.Lag.Interval) + ","
+			return "with run.steps " + Format(s.Run.Steps) + ", less than one block", "at least lag.interval (" + Format(s.Lag.Interval) + ")"
 		}
 		return "", ""
 	}},
 }
 
-// sampled says whether a cell draws groups.
+// sampled reports whether a cell draws groups.
 func sampled(s *Settings) bool { return s.Estimator.GroupSize != grpo.Infinite }
 
-// unless is the rule that a key has one value.
-func unless[Value comparable](key string, has, must Value) (got, want string) {
+// unequal is the rule that a key has one particular value.
+func unequal[Value comparable](key string, has, must Value) (got, want string) {
 	if has == must {
 		return "", ""
 	}
 	return "with " + key + " " + Format(has), Format(must)
 }
 
-// addSize sorts the cell's group size under everything else that it sets.
+// addSize records the cell's group size under its SizeID.
 func (c *checkState) addSize(check *Check, p *Point) {
 	size, key := p.Settings.Estimator.GroupSize, SizeID(p.Variant, &p.Settings)
 	if c.sizes == nil {
@@ -368,17 +320,7 @@ func (c *checkState) addSize(check *Check, p *Point) {
 	}
 }
 
-// SmallestJudged is the group size from which the slope of a check over it is
-// fitted; 0 where all are.
-func (c *Check) SmallestJudged() int {
-	if c.Prediction == rom.LeadingOrder {
-		return c.Claim.LeadingFrom
-	}
-	return 0
-}
-
-// addControl holds the cell with its planted fault against the rules between
-// keys.
+// addControl applies the rules between keys to the cell with its planted fault.
 func (c *checkState) addControl(l *loader, check *Check, at *checkPlaces, p *Point) {
 	faulty := p.Settings
 	for _, a := range check.Control.Set {
@@ -400,6 +342,7 @@ func (c *checkState) addControl(l *loader, check *Check, at *checkPlaces, p *Poi
 	c.changed = c.changed || string(Canonical(faulty)) != string(Canonical(p.Settings))
 }
 
+// finish records problems of the selection as a whole.
 func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 	if c.selected == 0 {
 		key := "where"
@@ -411,19 +354,19 @@ func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 		if !given {
 			where, path = at.fields[""], at.path
 		}
-		l.problem(where, path, "got no cell of the sweep, want at least 1")
+		l.problem(where, path, "got a selection without cells, want at least 1 cell of the sweep")
 		return
 	}
 	for _, key := range c.order {
 		if n := len(c.sizes[key]); n < 3 {
 			least := "3"
 			if from := check.SmallestJudged(); from > 0 {
-				least += " from " + strconv.Itoa(from) + " on"
+				least += " that are ≥ " + strconv.Itoa(from)
 			}
 			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, "finite value")+" of "+check.Over, "at least "+least+" for a slope")
 		}
 	}
 	if check.Control != nil && len(check.Control.Set) > 0 && !c.changed && check.Control.Scale == rom.Unit {
-		l.problem(at.fields["control"], at.path+".control.set", "got the settings of every cell it judges, want a fault")
+		l.problem(at.fields["control"], at.path+".control.set", "got values that all judged cells already have, want a value that changes a cell")
 	}
 }

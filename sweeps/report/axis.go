@@ -11,12 +11,12 @@ import (
 	"grposim/sweeps"
 )
 
-// largest is the largest magnitude a figure shows, and one over it the
-// smallest positive number on a logarithmic axis: their squares and ratios are
-// still floating-point numbers.
+// largest is the largest magnitude that a figure shows, and 1/largest the smallest
+// number on a logarithmic axis. Squares and ratios of such numbers do not overflow.
 const largest = 1e100
 
-// drawable reports whether x has a place on an axis.
+// drawable reports whether x can be drawn on an axis of that scale; NaN and infinities
+// cannot.
 func drawable(x float64, scale sweeps.AxisScale) bool {
 	if scale == sweeps.LogAxis {
 		return x >= 1/largest && x <= largest
@@ -24,16 +24,18 @@ func drawable(x float64, scale sweeps.AxisScale) bool {
 	return math.Abs(x) <= largest // false for NaN
 }
 
-// span is the range of the values on an axis.
+// span is the range of values on an axis; it is empty if min > max.
 type span struct {
 	min, max float64
 	scale    sweeps.AxisScale
 }
 
+// newSpan returns an empty span.
 func newSpan(scale sweeps.AxisScale) span {
 	return span{math.Inf(1), math.Inf(-1), scale}
 }
 
+// add extends the span to the drawable ones of the values.
 func (s *span) add(values ...float64) {
 	for _, x := range values {
 		if drawable(x, s.scale) {
@@ -42,9 +44,11 @@ func (s *span) add(values ...float64) {
 	}
 }
 
+// empty reports whether no drawable value was added.
 func (s *span) empty() bool { return s.min > s.max }
 
-// padded is the span with a little room at both ends, never of no length.
+// padded returns the span with 5 % of its length added at both ends. Its length is
+// positive even if the span holds one value or none.
 func (s *span) padded() span {
 	const room = 0.05
 	if s.empty() {
@@ -67,8 +71,9 @@ func (s *span) padded() span {
 	return span{s.min - pad, s.max + pad, s.scale}
 }
 
-// widened is the span with its own length added at both ends, at least three
-// decades on a logarithmic axis and a tenth of the values where it has none.
+// widened returns the span with its own length added at both ends: at least three
+// decades on a logarithmic axis, at least a tenth of the largest magnitude on a linear
+// one.
 func (s span) widened() span {
 	if s.scale == sweeps.LogAxis {
 		factor := max(1e3, s.max/s.min)
@@ -78,21 +83,24 @@ func (s span) widened() span {
 	return span{s.min - room, s.max + room, s.scale}
 }
 
-// unit maps the axis to one on which what is drawn straight is straight.
-func (s span) unit(x float64) float64 {
+// coordinate maps a value to a coordinate that is linear in the distance on the axis:
+// its logarithm on a logarithmic axis.
+func (s span) coordinate(x float64) float64 {
 	if s.scale == sweeps.LogAxis {
 		return math.Log(x)
 	}
 	return x
 }
 
-func (s span) value(unit float64) float64 {
+// value is the inverse of coordinate.
+func (s span) value(coordinate float64) float64 {
 	if s.scale == sweeps.LogAxis {
-		return math.Exp(unit)
+		return math.Exp(coordinate)
 	}
-	return unit
+	return coordinate
 }
 
+// normalizer returns the scale of the axis for gonum/plot.
 func (s span) normalizer() plot.Normalizer {
 	if s.scale == sweeps.LogAxis {
 		return plot.LogScale{}
@@ -100,7 +108,8 @@ func (s span) normalizer() plot.Normalizer {
 	return plot.LinearScale{}
 }
 
-// ticks returns about as many labelled ticks as wanted.
+// ticks returns ticks of which about as many as wanted have labels. A logarithmic
+// axis shorter than 0.8 decades has the ticks of a linear one.
 func (s span) ticks(wanted int) []plot.Tick {
 	if s.scale == sweeps.LinearAxis {
 		return linearTicks(s.min, s.max, wanted)
@@ -134,7 +143,8 @@ func (s span) ticks(wanted int) []plot.Tick {
 	return ticks
 }
 
-// linearTicks steps by 1, 2 or 5 times a power of ten.
+// linearTicks returns about as many ticks as wanted, 1, 2 or 5 times a power of ten
+// apart.
 func linearTicks(low, high float64, wanted int) []plot.Tick {
 	rough := (high - low) / float64(wanted)
 	step := math.Pow(10, math.Floor(math.Log10(rough)))
@@ -145,7 +155,7 @@ func linearTicks(low, high float64, wanted int) []plot.Tick {
 		}
 	}
 	var ticks []plot.Tick
-	const slack = 1e-9 // of a step, for rounding
+	const slack = 1e-9 // steps: allows for rounding errors
 	for i := math.Ceil(low/step - slack); i <= math.Floor(high/step+slack); i++ {
 		v := min(max(i*step, low), high)
 		label := tickLabel(i*step, step)
@@ -157,8 +167,9 @@ func linearTicks(low, high float64, wanted int) []plot.Tick {
 	return ticks
 }
 
-// powersOfTwo returns the powers of two within the span where every value is
-// one, as group sizes are; nil otherwise.
+// powersOfTwo returns ticks at the powers of two from the smallest to the largest value,
+// about as many as wanted with labels. It is nil unless the axis is logarithmic and all
+// values are powers of two, as group sizes are, over at least a factor of 4.
 func (s span) powersOfTwo(values []float64, wanted int) []plot.Tick {
 	if s.scale != sweeps.LogAxis || len(values) == 0 {
 		return nil
@@ -186,7 +197,7 @@ func (s span) powersOfTwo(values []float64, wanted int) []plot.Tick {
 	return ticks
 }
 
-// tickLabel writes v with the digits that steps of this size need.
+// tickLabel formats v with the digits needed to distinguish ticks that far apart.
 func tickLabel(v, step float64) string {
 	exponent := func(x float64) int { return int(math.Floor(math.Log10(math.Abs(x)) + 1e-9)) }
 	e, d := exponent(v), exponent(step)

@@ -20,33 +20,35 @@ import (
 	"grposim/sweeps"
 )
 
-// Draw draws a figure on a white panel, the same bytes every time: measured
-// values as points with their intervals, predictions as lines (over categories
-// as ticks) with their margins as bands, other theories dashed, the spread of
-// the replicas as a pale band; in a map its cells as points, areas shaded and
-// boundaries as lines over both. A point that is not finite, or not positive on
-// a logarithmic axis, is left out and counted in the legend; an interval that
-// leaves the axis has no cap at that end.
+// Draw draws a figure on a white panel, as SVG and as PNG. Equal figures give equal
+// bytes.
+//
+// Measured values are points with their intervals, predictions are lines (ticks over
+// categories) with their margins as bands, other theories are dashed lines, and the
+// spread of the replicas is a pale band. In a map, cells are points, regions are shaded,
+// and boundaries are lines on top of both. A point that is not finite, or not positive
+// on a logarithmic axis, is left out; the legend counts the measured ones left out. An
+// interval that extends beyond the axis has no cap at that end.
 func Draw(f sweeps.Figure) (svg, raster []byte, err error) {
 	p := newPicture(f)
 	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, p.height), vgimg.UseDPI(pngDPI))
 	p.paint(draw.New(canvas))
 	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time, 4 % more bytes
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time than the default, 4 % more bytes
 	if err := encoder.Encode(&out, canvas.Image()); err != nil {
 		return nil, nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
 	return p.svg(), out.Bytes(), nil
 }
 
-// svg is the picture as text, with a name for those who cannot see it and
-// fonts for those who do not have ours.
+// svg returns the picture as SVG, with a title for screen readers and fallbacks for a
+// missing font.
 func (p *picture) svg() []byte {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(figureWidth, p.height))
 	p.paint(draw.New(canvas))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // writing to a bytes.Buffer does not fail
 	}
 	name := html.EscapeString(strings.Join(p.title, " "))
 	return []byte(strings.NewReplacer(
@@ -58,18 +60,18 @@ func (p *picture) svg() []byte {
 	).Replace(out.String()))
 }
 
-// picture is a figure laid out.
+// picture is the layout of a figure.
 type picture struct {
 	f      sweeps.Figure
 	title  []string
-	groups []string       // measured ones first; the index decides colour and glyph
-	index  map[string]int // of groups
-	slots  map[string]int // of the measured groups, side by side within a category
-	rows   [][]entry      // the legend
-	x, y   span
-	bound  span     // of other theories' lines along y
-	labels []string // of the categories, shortened to fit
-	tilt   float64  // of those labels, radians
+	groups []string       // measured ones first; the index determines colour and glyph
+	index  map[string]int // of each group in groups
+	slots  map[string]int // position of each measured group within a category
+	rows   [][]entry      // of the legend
+	x, y   span           // of what is drawn
+	bound  span           // of y for the lines of other theories, which are cut off there
+	labels []string       // of the categories, shortened to fit
+	tilt   float64        // of those labels, radians
 	height vg.Length
 }
 
@@ -80,6 +82,7 @@ var (
 	legendStyle = textStyle(8.5)
 )
 
+// newPicture lays a figure out.
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, index: make(map[string]int), slots: make(map[string]int)}
 	p.title = wrap(f.Title, titleStyle, figureWidth-2*margin)
@@ -104,10 +107,9 @@ func newPicture(f sweeps.Figure) *picture {
 	return p
 }
 
-// measureSpans finds the ranges of the axes: all that is drawn lies inside.
-// Other theories' lines, which may run anywhere, widen the axis by no more than
-// the rest is wide, on a logarithmic axis by no more than that or a decade, and
-// are cut off there.
+// measureSpans sets the ranges of the axes, which include everything drawn. The lines
+// of other theories can have any values: they extend the y axis at most to the widened
+// span of everything else, and are cut off there.
 func (p *picture) measureSpans() {
 	p.x, p.y = newSpan(p.f.XScale), newSpan(p.f.YScale)
 	if p.f.Categories != nil {
@@ -135,7 +137,7 @@ func (p *picture) measureSpans() {
 	measure(func(m sweeps.Mark) bool { return m == sweeps.Reference })
 }
 
-// drawable reports whether a point has a place in the picture.
+// drawable reports whether a point of a mark lies within the axes.
 func (p *picture) drawable(mark sweeps.Mark, pt sweeps.FigurePoint) bool {
 	if !drawable(pt.X, p.x.scale) || p.f.Categories != nil && (pt.X < 0 || pt.X > float64(len(p.f.Categories)-1)) {
 		return false
@@ -149,22 +151,22 @@ func (p *picture) drawable(mark sweeps.Mark, pt sweeps.FigurePoint) bool {
 	return drawable(pt.Y, p.y.scale)
 }
 
-// line returns the points of a series: of another theory's line those up to
-// where it leaves the bound, and where it enters and leaves.
+// line returns the points of a series to draw. The line of another theory begins where it
+// enters the bound and ends where it first leaves it.
 func (p *picture) line(s sweeps.FigureSeries) []sweeps.FigurePoint {
 	if s.Mark != sweeps.Reference || p.f.Categories != nil {
 		return s.Points
 	}
-	beyond := func(pt sweeps.FigurePoint) bool { return pt.Y < p.bound.min || pt.Y > p.bound.max } // false of a gap
+	beyond := func(pt sweeps.FigurePoint) bool { return pt.Y < p.bound.min || pt.Y > p.bound.max } // false for a gap (NaN)
 	var points []sweeps.FigurePoint
 	for i, pt := range s.Points {
 		if i > 0 {
 			last := s.Points[i-1]
 			if beyond(last) && p.drawable(s.Mark, pt) {
-				points = append(points, p.leaving(pt, last))
+				points = append(points, p.crossing(pt, last))
 			}
 			if p.drawable(s.Mark, last) && beyond(pt) {
-				return append(points, p.leaving(last, pt))
+				return append(points, p.crossing(last, pt))
 			}
 		}
 		points = append(points, pt)
@@ -172,23 +174,25 @@ func (p *picture) line(s sweeps.FigureSeries) []sweeps.FigurePoint {
 	return points
 }
 
-// leaving returns the point of the bound between one inside and one outside.
-func (p *picture) leaving(in, out sweeps.FigurePoint) sweeps.FigurePoint {
+// crossing returns the point where the line between a point inside the bound and one
+// outside intersects it.
+func (p *picture) crossing(in, out sweeps.FigurePoint) sweeps.FigurePoint {
 	limit := p.bound.max
 	if out.Y < p.bound.min {
 		limit = p.bound.min
 	}
-	from, to := p.y.unit(in.Y), p.y.unit(out.Y)
-	share := (p.y.unit(limit) - from) / (to - from)
-	x := p.x.unit(in.X) + share*(p.x.unit(out.X)-p.x.unit(in.X))
+	from, to := p.y.coordinate(in.Y), p.y.coordinate(out.Y)
+	share := (p.y.coordinate(limit) - from) / (to - from)
+	x := p.x.coordinate(in.X) + share*(p.x.coordinate(out.X)-p.x.coordinate(in.X))
 	return sweeps.FigurePoint{X: p.x.value(x), Y: limit, Lo: math.NaN(), Hi: math.NaN()}
 }
 
-// banded reports whether points of a mark reach from Lo to Hi and have no Y.
+// banded reports whether a mark extends from Lo to Hi and has no Y.
 func banded(mark sweeps.Mark) bool { return mark == sweeps.Spread || mark == sweeps.Share }
 
-// fitCategories shortens and turns the categories' labels so that none
-// overlaps another, and returns the height that takes.
+// fitCategories shortens the labels of the categories and, if they are still wider than
+// their slots, tilts them and leaves some out. No two overlap. It returns the additional
+// height that tilted labels need.
 func (p *picture) fitCategories() (extra vg.Length) {
 	const longest, tilt = 130, math.Pi / 4
 	n := len(p.f.Categories)
@@ -215,11 +219,13 @@ func (p *picture) fitCategories() (extra vg.Length) {
 	return widest * vg.Length(math.Sin(tilt))
 }
 
-// layer is a plotter made of a function.
+// layer is a function that implements plot.Plotter.
 type layer func(c draw.Canvas, plt *plot.Plot)
 
+// Plot implements plot.Plotter.
 func (l layer) Plot(c draw.Canvas, plt *plot.Plot) { l(c, plt) }
 
+// paint draws the picture: title, legend, axes with their labels, and data.
 func (p *picture) paint(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -239,8 +245,8 @@ func (p *picture) paint(c draw.Canvas) {
 	}
 	c.Min.Y += 4
 
-	// The axes' labels are not left to plot, which looks for the middle of a
-	// logarithmic axis in the wrong place and makes room for it there.
+	// The labels of the axes are drawn here, because plot.Plot centres them wrongly on
+	// a logarithmic axis.
 	bottom := c.Min.Y
 	if p.f.YLabel != "" {
 		c.Min.X += labelRoom
@@ -250,7 +256,7 @@ func (p *picture) paint(c draw.Canvas) {
 	}
 	plt := p.axes()
 	if p.tilt != 0 {
-		// The first labels may reach further left than the axis does.
+		// The first labels may extend further left than the axis.
 		data := plt.DataCanvas(c)
 		slot := data.Rectangle.Size().X / vg.Length(len(p.labels))
 		over := vg.Length(0)
@@ -270,7 +276,7 @@ func (p *picture) paint(c draw.Canvas) {
 	c.FillText(style, vg.Point{X: c.Min.X - labelRoom, Y: data.Center().Y}, fit(p.f.YLabel, style, data.Rectangle.Size().Y))
 }
 
-// axes prepares a plot with everything but the canvas and the axes' labels.
+// axes returns a plot of the data with ticks, without the labels of the axes.
 func (p *picture) axes() *plot.Plot {
 	plt := plot.New()
 	plt.BackgroundColor = nil
@@ -297,7 +303,7 @@ func (p *picture) axes() *plot.Plot {
 		ticks := make([]plot.Tick, n)
 		for i, label := range p.labels {
 			if label != "" && p.tilt != 0 {
-				label += "  " // keeps the turned end off the axis
+				label += "  " // keeps the end of a tilted label off the axis
 			}
 			ticks[i] = plot.Tick{Value: float64(i), Label: label}
 		}
@@ -318,7 +324,7 @@ func (p *picture) axes() *plot.Plot {
 				layers = append(layers, p.series(s))
 			}
 		}
-		if mark == sweeps.Boundary { // the first are the exact theory's: on top
+		if mark == sweeps.Boundary { // the first are those of the exact theory: draw them last, on top
 			slices.Reverse(layers)
 		}
 		plt.Add(layers...)
@@ -331,9 +337,9 @@ func (p *picture) isMap() bool {
 	return slices.ContainsFunc(p.f.Series, func(s sweeps.FigureSeries) bool { return s.Mark == sweeps.Marker })
 }
 
-// numberTicks returns the ticks of a parameter: at powers of two where every
-// value is one, else about as many as wanted, at whole numbers where every value
-// is whole. The values of a map are those of its cells.
+// numberTicks returns the ticks of an axis with numbers: at powers of two if all values
+// are powers of two, otherwise about as many as wanted, and only at whole numbers if all
+// values are whole. of returns the value of a point; in a map, only cells count.
 func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) float64) []plot.Tick {
 	var values []float64
 	isMap := p.isMap()
@@ -349,12 +355,12 @@ func (p *picture) numberTicks(s span, wanted int, of func(sweeps.FigurePoint) fl
 		return ticks
 	}
 	if len(values) > 0 && !slices.ContainsFunc(values, func(x float64) bool { return x != math.Trunc(x) }) {
-		wanted = max(1, min(wanted, int(math.Ceil(s.max-s.min)))) // steps of 1 at least
+		wanted = max(1, min(wanted, int(math.Ceil(s.max-s.min)))) // at least 1 apart
 	}
 	return s.ticks(wanted)
 }
 
-// paintGrid draws a thin line at each labelled y, and the note of an empty figure.
+// paintGrid draws a thin line at each labelled tick of y, or the note of an empty figure.
 func (p *picture) paintGrid(c draw.Canvas, plt *plot.Plot) {
 	if p.x.empty() {
 		style := labelStyle
@@ -371,7 +377,7 @@ func (p *picture) paintGrid(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// series returns what draws one series.
+// series returns the layer that draws one series.
 func (p *picture) series(s sweeps.FigureSeries) layer {
 	return func(c draw.Canvas, plt *plot.Plot) {
 		x, y := plt.Transforms(&c)
@@ -390,7 +396,7 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 		if n := len(p.labels); n > 0 {
 			slot = c.Rectangle.Size().X / vg.Length(n)
 		}
-		// Runs of points without a gap.
+		// A run is a sequence of drawable points without a gap.
 		var runs [][]bar
 		gap := true
 		for _, pt := range p.line(s) {
@@ -431,8 +437,8 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 	}
 }
 
-// shift moves a measured group, and the prediction that belongs to it, beside
-// the other groups of a category.
+// shift returns the horizontal offset of a group from the centre of its category. The
+// measured groups, each with its prediction, are side by side; other groups are centred.
 func (p *picture) shift(group string, slot vg.Length) vg.Length {
 	i, ok := p.slots[group]
 	if !ok {
@@ -441,7 +447,7 @@ func (p *picture) shift(group string, slot vg.Length) vg.Length {
 	return 0.8 * slot * ((vg.Length(i)+0.5)/vg.Length(len(p.slots)) - 0.5)
 }
 
-// reach is half the width of a tick that stands for a line over categories.
+// reach returns half the width of the tick that a line becomes over a category.
 func (p *picture) reach(s sweeps.FigureSeries, slot vg.Length) vg.Length {
 	half := 0.35 * slot
 	if _, shared := p.slots[s.Group]; shared {
@@ -454,7 +460,7 @@ func (p *picture) reach(s sweeps.FigureSeries, slot vg.Length) vg.Length {
 	return half
 }
 
-// penOf returns the way a series looks.
+// penOf returns the pen that draws a series.
 func (p *picture) penOf(s sweeps.FigureSeries) pen {
 	i, known := p.index[s.Group]
 	pn := pen{colour: colourOf(i), glyph: glyphOf(i), line: draw.LineStyle{Color: colourOf(i), Width: 1.3}}
@@ -483,7 +489,8 @@ func (p *picture) penOf(s sweeps.FigureSeries) pen {
 	return pn
 }
 
-// order is the place of a series' name among those of the same mark.
+// order returns the index of a series' name among the names of series with the same
+// mark.
 func (p *picture) order(series sweeps.FigureSeries) int {
 	seen := make(map[string]bool)
 	for _, s := range p.f.Series {
@@ -498,7 +505,8 @@ func (p *picture) order(series sweeps.FigureSeries) int {
 	return 0
 }
 
-// markerRadius keeps the markers of a map apart, however many there are.
+// markerRadius returns the radius of the markers of a map: smaller, the more there are,
+// so that they do not overlap.
 func (p *picture) markerRadius() vg.Length {
 	n := 0
 	for _, s := range p.f.Series {
@@ -506,6 +514,6 @@ func (p *picture) markerRadius() vg.Length {
 			n += len(s.Points)
 		}
 	}
-	const area = 400 * 220 // of the axes, about
+	const area = 400 * 220 // of the axes, about, in square points
 	return min(2.6, vg.Length(0.4*math.Sqrt(area/float64(max(n, 1)))))
 }

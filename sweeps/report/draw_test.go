@@ -20,10 +20,9 @@ import (
 	"grposim/sweeps"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite the files in testdata")
 
-// TestDrawGolden pins the look of each kind of figure: look at the picture
-// before -update.
+// Each kind of figure is drawn as in testdata. Look at the picture before -update.
 func TestDrawGolden(t *testing.T) {
 	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18), regimes(), shares(), thresholds()} {
 		name := fmt.Sprintf("%s-%d.svg", f.Name, len(f.Series))
@@ -37,7 +36,7 @@ func TestDrawGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
-				t.Error("drawn twice, two pictures")
+				t.Error("drawing the figure twice gives different pictures")
 			}
 			path := filepath.Join("testdata", name)
 			if *update {
@@ -56,7 +55,7 @@ func TestDrawGolden(t *testing.T) {
 	}
 }
 
-// wellFormed reads a document to its end and returns its text.
+// wellFormed parses a whole XML document and returns its text.
 func wellFormed(t interface{ Fatalf(string, ...any) }, document []byte) string {
 	var text strings.Builder
 	for d := xml.NewDecoder(bytes.NewReader(document)); ; {
@@ -76,8 +75,7 @@ func wellFormed(t interface{ Fatalf(string, ...any) }, document []byte) string {
 
 var notNumbers = regexp.MustCompile(`NaN|Inf`)
 
-// TestDrawAnything: whatever the numbers and the words, a figure is an SVG and
-// a PNG of the page's width, without a coordinate that is not a number.
+// Any numbers and texts give a well-formed SVG whose coordinates are all finite.
 func TestDrawAnything(t *testing.T) {
 	numbers := rapid.OneOf(
 		rapid.SampledFrom([]float64{
@@ -109,19 +107,19 @@ func TestDrawAnything(t *testing.T) {
 				Points: rapid.SliceOfN(point, 0, 5).Draw(t, "points"),
 			})
 		}
-		// Drawn without the PNG's encoder, which takes most of the time.
+		// The PNG is not drawn: encoding it takes most of the time.
 		p := newPicture(f)
 		svg := p.svg()
 		wellFormed(t, svg)
 		for _, attribute := range regexp.MustCompile(` (d|x|y|viewBox|transform)="[^"]*"`).FindAll(svg, -1) {
 			if notNumbers.Match(attribute) {
-				t.Fatalf("a coordinate that is not a number: %s", attribute)
+				t.Fatalf("a coordinate is not finite: %s", attribute)
 			}
 		}
 	})
 }
 
-// TestDrawPNG: the raster has the page's width at its resolution.
+// A PNG is 16 cm wide at its resolution.
 func TestDrawPNG(t *testing.T) {
 	for _, f := range []sweeps.Figure{{}, curves(2, 4, 8, 16, 32, 64, 128, 256, 512), deviations(1)} {
 		_, raster, err := Draw(f)
@@ -138,7 +136,8 @@ func TestDrawPNG(t *testing.T) {
 	}
 }
 
-func TestDrawSaysWhatIsMissing(t *testing.T) {
+// A figure notes that it is empty, or how many measured points it does not show.
+func TestDrawNotesMissingPoints(t *testing.T) {
 	measured := func(y ...float64) sweeps.Figure {
 		s := sweeps.FigureSeries{Name: "m", Mark: sweeps.Measured}
 		for i, y := range y {
@@ -167,7 +166,7 @@ func TestDrawSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestTicks: labels rise, differ, lie on the axis, and are neither none nor a crowd.
+// Labelled ticks increase, have different labels and lie on the axis; there are 2 to 9.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "scale")
@@ -196,12 +195,13 @@ func TestTicks(t *testing.T) {
 	})
 }
 
+// Labels have the digits that their axis needs.
 func TestTickLabels(t *testing.T) {
 	log := func(low, high float64) span { return span{low, high, sweeps.LogAxis} }
 	for _, c := range []struct {
 		name   string
 		span   span
-		values []float64 // of x, where they may be powers of two
+		values []float64 // of x, nil if they are not powers of two
 		want   string
 	}{
 		{"linear", span{0, 1, sweeps.LinearAxis}, nil, "0 0.2 0.4 0.6 0.8 1.0"},
@@ -230,9 +230,9 @@ func TestTickLabels(t *testing.T) {
 	}
 }
 
-// TestCategoryLabelsKeepApart: upright labels are narrower than their slots,
-// turned ones further apart than a line of text is high.
-func TestCategoryLabelsKeepApart(t *testing.T) {
+// Labels of categories do not overlap: horizontal ones are narrower than their slots,
+// tilted ones are further apart than a line of text is high.
+func TestCategoryLabelsDoNotOverlap(t *testing.T) {
 	for n := 1; n <= 300; n = n*3/2 + 1 {
 		p := newPicture(deviations(n))
 		slot := float64(figureWidth-70) / float64(n)
@@ -259,8 +259,8 @@ func TestCategoryLabelsKeepApart(t *testing.T) {
 	}
 }
 
-// TestLooksDiffer: no two groups with a colour of their own share colour or glyph.
-func TestLooksDiffer(t *testing.T) {
+// No two groups within the palette share a colour or a glyph.
+func TestGroupsDiffer(t *testing.T) {
 	seen := make(map[string]int)
 	for i := range len(groupColours) + 1 {
 		for _, look := range []string{fmt.Sprint(colourOf(i)), fmt.Sprint("glyph ", glyphOf(i))} {

@@ -11,7 +11,7 @@ import (
 	"grposim/sweeps/store"
 )
 
-// verdict fills in a row and lets Compare rule.
+// verdict returns a verdict with the ruling of sweeps.Compare.
 func verdict(claim, quantity, label string, measured, half, predicted, margin float64, kind rom.Kind, expect config.Expectation) sweeps.Verdict {
 	v := sweeps.Verdict{
 		Claim: claim, Quantity: quantity, Label: label, Cell: strings.Repeat(fmt.Sprintf("%04x", len(label)*97), 16),
@@ -31,7 +31,8 @@ func verdict(claim, quantity, label string, measured, half, predicted, margin fl
 	return v
 }
 
-// examples are two experiments with every kind of verdict, and their figures.
+// examples returns two experiments with every kind of verdict, and the SVGs of their
+// figures.
 func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 	inf := math.Inf(1)
 	scope := verdict("fixed-point", "expected reward, mean", "G=2 β=1.2", 0.71, 0.002, nan, nan, rom.Exact, config.Holds)

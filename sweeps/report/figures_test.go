@@ -7,15 +7,15 @@ import (
 	"grposim/sweeps"
 )
 
-// The figures of these tests: made of formulas, so that they are the same
-// everywhere, and shaped like those that package sweeps makes.
+// The figures of these tests look like those of package sweeps. Their numbers are
+// formulas, so that they are the same everywhere.
 
 var nan = math.NaN()
 
-// wobble stands for noise: a fixed sequence in [−1, 1].
+// wobble returns the i-th number of a fixed sequence in [−1, 1], in place of noise.
 func wobble(i int) float64 { return math.Mod(0.754877666*float64(i+1), 1)*2 - 1 }
 
-// curves is a trajectory for each of some group sizes.
+// curves returns trajectories, one for each group size.
 func curves(sizes ...int) sweeps.Figure {
 	f := sweeps.Figure{
 		Name: "1-trajectory", Title: "Mean reward against the predicted curve",
@@ -45,7 +45,7 @@ func curves(sizes ...int) sweeps.Figure {
 	return f
 }
 
-// scaling is the variance against group size, with a leading-order slope.
+// scaling returns a variance against group size, with the slope of leading order.
 func scaling() sweeps.Figure {
 	f := sweeps.Figure{
 		Name: "2-fluctuation-scaling", Title: "Stationary variance of the expected reward against group size",
@@ -69,7 +69,7 @@ func scaling() sweeps.Figure {
 	return f
 }
 
-// deviations is a dot-plot of n verdicts.
+// deviations returns a dot plot of n verdicts.
 func deviations(n int) sweeps.Figure {
 	f := sweeps.Figure{
 		Name: "3-stationary-fluctuation", Title: "stationary-fluctuation: measured / predicted", YLabel: "measured / predicted",
@@ -87,9 +87,8 @@ func deviations(n int) sweeps.Figure {
 	return f
 }
 
-// regimes is a map over a learning rate and a few refresh intervals: six
-// classes in bands, an area in steps with a window of its own, and four
-// boundaries.
+// regimes returns a map over learning rate and refresh interval: six classes in bands, a
+// stepped region with a separate window, and four boundaries.
 func regimes() sweeps.Figure {
 	f := sweeps.Figure{
 		Name: "map-optimizer.learning_rate-lag.interval", Title: "Regimes over learning rate η and refresh interval K",
@@ -129,7 +128,7 @@ func regimes() sweeps.Figure {
 	return f
 }
 
-// shares is a column a run, its pieces the shares of names.
+// shares returns columns, one per run, whose pieces are the shares of failure modes.
 func shares() sweeps.Figure {
 	f := sweeps.Figure{Name: "4-failure-mode", Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
 	modes := []string{"none", "reward-hacking", "policy-concentration"}
@@ -149,8 +148,8 @@ func shares() sweeps.Figure {
 	return f
 }
 
-// thresholds is a located number over a parameter, beside rules that run off,
-// say nothing at one place, or nothing at all.
+// thresholds returns a located threshold over a parameter, with lines of other theories:
+// one leaves the axis, one has a gap, and one lies wholly outside.
 func thresholds() sweeps.Figure {
 	f := sweeps.Figure{
 		Name: "5-stability-threshold", Title: "Stability threshold, located in learning rate η (paper’s formula refuted)",

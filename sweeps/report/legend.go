@@ -11,22 +11,24 @@ import (
 	"grposim/sweeps"
 )
 
-// entry is one key of the legend: a name beside samples of marks.
+// entry is one entry of the legend: samples of marks, and a name.
 type entry struct {
 	name   string
-	series []sweeps.FigureSeries // drawn as samples; none for a note
-	plain  bool                  // in grey: a mark of every group
+	series []sweeps.FigureSeries // whose marks are the samples; none for a note
+	plain  bool                  // samples are grey, because the mark occurs in every group
 	width  vg.Length
 }
 
+// markNames are the legend's names of marks: for series without a name, and for marks
+// whose series have different names.
 var markNames = [...]string{
 	sweeps.Measured: "measured", sweeps.Predicted: "predicted",
 	sweeps.Reference: "for comparison", sweeps.Spread: "5–95 % of replicas",
 	sweeps.Marker: "cells", sweeps.Boundary: "boundary", sweeps.Region: "region", sweeps.Share: "share",
 }
 
-// byGroup reports whether several groups share a mark, so that colour tells
-// groups apart and the legend names them once.
+// byGroup reports whether several groups have series of the same mark. Then colours
+// stand for groups, and the legend names groups and marks separately.
 func (p *picture) byGroup() bool {
 	first := make(map[sweeps.Mark]string)
 	for _, s := range p.f.Series {
@@ -41,7 +43,7 @@ func (p *picture) byGroup() bool {
 	return false
 }
 
-// legend arranges the keys in rows no wider than width.
+// legend returns the entries of the legend, in rows no wider than width.
 func (p *picture) legend(width vg.Length) [][]entry {
 	var entries []entry
 	if p.byGroup() {
@@ -49,7 +51,7 @@ func (p *picture) legend(width vg.Length) [][]entry {
 	} else {
 		for _, s := range p.f.Series {
 			if (s.Mark == sweeps.Reference || s.Mark >= sweeps.Marker) && !p.shown(s) {
-				continue // a theory that says nothing, a class or boundary that is not there
+				continue // a theory without a prediction, or an empty class or boundary
 			}
 			name := s.Name
 			if printable(name) == "" {
@@ -58,10 +60,10 @@ func (p *picture) legend(width vg.Length) [][]entry {
 			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{s}})
 		}
 	}
-	if n := p.left(); n > 0 && !p.x.empty() {
+	if n := p.hidden(); n > 0 && !p.x.empty() {
 		entries = append(entries, entry{name: fmt.Sprintf("not shown: %d measured without a place on the axes", n)})
 	}
-	// Equal columns, as many as the widest key allows.
+	// Equal columns, as many as the widest entry allows.
 	widest := vg.Length(0)
 	for i := range entries {
 		e := &entries[i]
@@ -88,8 +90,8 @@ func (p *picture) legend(width vg.Length) [][]entry {
 	return rows
 }
 
-// groupEntries names each group that has a colour of its own, and the others
-// together.
+// groupEntries returns an entry for each group that has a colour of its own, and one for
+// all other groups.
 func (p *picture) groupEntries() []entry {
 	var entries []entry
 	for i, group := range p.groups {
@@ -113,8 +115,9 @@ func (p *picture) groupEntries() []entry {
 	return entries
 }
 
-// markEntries names each kind of mark once: by its series' common name, or by
-// what it is.
+// markEntries returns an entry for each mark: with the name of its series if all have
+// the same, otherwise with the name of the mark. The lines of up to three other theories
+// have an entry each.
 func (p *picture) markEntries() []entry {
 	var entries []entry
 	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread} {
@@ -142,13 +145,13 @@ func (p *picture) markEntries() []entry {
 	return entries
 }
 
-// shown reports whether any point of a series has a place in the picture.
+// shown reports whether any point of a series is drawn.
 func (p *picture) shown(s sweeps.FigureSeries) bool {
 	return slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) })
 }
 
-// left counts the measured points that are not drawn.
-func (p *picture) left() int {
+// hidden returns the number of measured points that are not drawn.
+func (p *picture) hidden() int {
 	n := 0
 	for _, s := range p.f.Series {
 		for _, pt := range s.Points {
@@ -160,7 +163,7 @@ func (p *picture) left() int {
 	return n
 }
 
-// paintEntry draws samples as the figure draws the marks, and the name.
+// paintEntry draws an entry: its samples as the figure draws these marks, and its name.
 func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 	left, right := bar{at: vg.Point{X: at.X + 1, Y: at.Y}}, bar{at: vg.Point{X: at.X + thumbWidth - 3, Y: at.Y}}
 	for _, s := range e.series {
@@ -206,12 +209,13 @@ func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
 	c.FillText(legendStyle, vg.Point{X: x, Y: at.Y + 1}, strings.TrimSpace(e.name))
 }
 
+// with returns b with an interval of the given half-width.
 func with(b bar, half vg.Length) bar {
 	b.lo, b.hi, b.known = b.at.Y-half, b.at.Y+half, true
 	return b
 }
 
-// interval reports whether any point of a series has one.
+// interval reports whether any drawn point of a series has an interval.
 func (p *picture) interval(s sweeps.FigureSeries) bool {
 	for _, pt := range s.Points {
 		if p.drawable(s.Mark, pt) && pt.Lo <= pt.Hi {

@@ -7,31 +7,31 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// bar is a point with its interval, in places on the canvas. An end that is
-// not on the axis lies on the frame and has no cap.
+// bar is a point with its interval, in canvas coordinates. An end beyond the axis is
+// at the frame and has no cap.
 type bar struct {
 	at           vg.Point
-	lo, hi       vg.Length
-	capLo, capHi bool
-	known        bool // there is an interval
+	lo, hi       vg.Length // ends of the interval along y
+	capLo, capHi bool      // whether the ends have caps
+	known        bool      // whether there is an interval
 }
 
-// pen draws marks in the way of one series.
+// pen draws the marks of one series.
 type pen struct {
 	colour color.NRGBA
 	glyph  glyph
 	line   draw.LineStyle
-	along  bool // glyphs along the line, which no measured points tell from others
+	along  bool // glyphs along the line, because no measured points identify its group
 }
 
 const (
-	glyphRadius = 2.3
-	capWidth    = 2.5
-	dense       = 60 // points in a series from which glyphs would hide intervals
+	glyphRadius = 2.3 // points
+	capWidth    = 2.5 // half the width of a cap, points
+	dense       = 60  // number of points from which a series has small glyphs and no caps
 )
 
-// points draws intervals and over them glyphs; in a dense series small ones,
-// so that neighbours stay apart.
+// points draws the intervals and, on top, the glyphs. The glyphs of a dense series are
+// small, so that they do not overlap.
 func (pn pen) points(c draw.Canvas, runs [][]bar, shift vg.Length) {
 	var bars, glyphs vg.Path
 	n := 0
@@ -59,7 +59,7 @@ func (pn pen) points(c draw.Canvas, runs [][]bar, shift vg.Length) {
 		}
 	}
 	stroke(c, draw.LineStyle{Color: pn.colour, Width: 0.9}, bars)
-	stroke(c, draw.LineStyle{Color: color.White, Width: 0.8}, glyphs) // parts a glyph from a line of its own colour
+	stroke(c, draw.LineStyle{Color: color.White, Width: 0.8}, glyphs) // separates a glyph from a line of the same colour
 	fill(c, pn.colour, glyphs)
 }
 
@@ -75,7 +75,7 @@ func (pn pen) markers(c draw.Canvas, runs [][]bar, radius vg.Length) {
 	fill(c, pn.colour, glyphs)
 }
 
-// join adds the line through the points of a run.
+// join adds the line through the points of a run to a path.
 func join(p *vg.Path, run []bar) {
 	for i, b := range run {
 		if i == 0 {
@@ -86,20 +86,20 @@ func join(p *vg.Path, run []bar) {
 	}
 }
 
-// boundary draws each run as a line, parted by white from what it crosses.
+// boundary draws each run as a line with a white outline.
 func (pn pen) boundary(c draw.Canvas, runs [][]bar) {
 	var line vg.Path
 	for _, run := range runs {
 		join(&line, run)
 	}
-	halo := pn.line // as broken as the line: what lies below shows between
+	halo := pn.line // with the dashes of the line: what is below shows in the gaps
 	halo.Color, halo.Width = color.White, halo.Width+1.4
 	stroke(c, halo, line)
 	stroke(c, pn.line, line)
 }
 
-// columns fills a piece of a column at each point, with the series' glyph where
-// there is room for it.
+// columns fills a piece of a column at each point, from lo to hi and of the given half
+// width, with the glyph of the series in it if there is room.
 func (pn pen) columns(c draw.Canvas, runs [][]bar, half vg.Length) {
 	var pieces, glyphs vg.Path
 	for _, run := range runs {
@@ -125,7 +125,7 @@ func (pn pen) areas(c draw.Canvas, runs [][]bar) {
 	fill(c, pn.colour, area)
 }
 
-// draw joins the points of each run; a point alone is a short tick.
+// draw draws each run as a line; a run of one point is a short horizontal tick.
 func (pn pen) draw(c draw.Canvas, runs [][]bar) {
 	const glyphsAlong = 8
 	var line, glyphs vg.Path
@@ -144,7 +144,8 @@ func (pn pen) draw(c draw.Canvas, runs [][]bar) {
 	fill(c, pn.colour, glyphs)
 }
 
-// band fills the area between lo and hi of each run.
+// band fills the area between lo and hi of each run; points without an interval
+// interrupt it.
 func (pn pen) band(c draw.Canvas, runs [][]bar, alpha uint8) {
 	var area vg.Path
 	for _, run := range runs {
@@ -169,8 +170,8 @@ func (pn pen) band(c draw.Canvas, runs [][]bar, alpha uint8) {
 	fill(c, faded(pn.colour, alpha), area)
 }
 
-// steps draws each point as a horizontal tick of the given half width, on a
-// band from lo to hi.
+// steps draws each point as a horizontal tick of the given half width, and its interval
+// as a band behind it.
 func (pn pen) steps(c draw.Canvas, runs [][]bar, shift, half vg.Length) {
 	var area, line vg.Path
 	for _, run := range runs {
@@ -186,11 +187,13 @@ func (pn pen) steps(c draw.Canvas, runs [][]bar, shift, half vg.Length) {
 	stroke(c, pn.line, line)
 }
 
+// addLine adds a line to a path.
 func addLine(path *vg.Path, x0, y0, x1, y1 vg.Length) {
 	path.Move(vg.Point{X: x0, Y: y0})
 	path.Line(vg.Point{X: x1, Y: y1})
 }
 
+// addBox adds a rectangle to a path.
 func addBox(path *vg.Path, x0, y0, x1, y1 vg.Length) {
 	addLine(path, x0, y0, x1, y0)
 	path.Line(vg.Point{X: x1, Y: y1})
@@ -198,6 +201,7 @@ func addBox(path *vg.Path, x0, y0, x1, y1 vg.Length) {
 	path.Close()
 }
 
+// stroke draws the lines of a path.
 func stroke(c draw.Canvas, style draw.LineStyle, path vg.Path) {
 	if len(path) > 0 {
 		c.SetLineStyle(style)
@@ -205,6 +209,7 @@ func stroke(c draw.Canvas, style draw.LineStyle, path vg.Path) {
 	}
 }
 
+// fill fills the areas of a path.
 func fill(c draw.Canvas, colour color.Color, path vg.Path) {
 	if len(path) > 0 {
 		c.SetColor(colour)

@@ -21,10 +21,9 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-// Page writes one self-contained HTML page about finished experiments. svgs
-// holds their figures as Draw made them, by experiment name, a slash, and
-// figure name; a figure without one is left out. The bytes depend on the
-// arguments alone.
+// Page returns one self-contained HTML page about finished experiments. svgs holds the
+// SVGs of their figures, as Draw returns them, by "EXPERIMENT/FIGURE"; a figure without
+// an SVG is left out. Equal arguments give equal bytes.
 func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte) ([]byte, error) {
 	tmpl, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
@@ -51,24 +50,26 @@ func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte
 	return out.Bytes(), nil
 }
 
-// page is what the template is given.
+// page is the data of the template.
 type page struct {
 	Title    string
 	CSS      template.CSS
 	JS       template.JS
-	State    badge
-	Sentence string
-	Counts   []count
-	Faults   int // planted ones, of verdicts in scope
-	Caught   int
+	State    badge   // of all verdicts together
+	Sentence string  // the state in words
+	Counts   []count // of all experiments
+	Faults   int     // planted faults, of verdicts in scope
+	Caught   int     // those whose control disagrees
 	Sections []section
 }
 
+// count is the number of verdicts with a ruling.
 type count struct {
 	badge
 	Count int
 }
 
+// counts lists the counts of a summary in the order of the page.
 func counts(s sweeps.Summary) []count {
 	return []count{
 		{badge{sweeps.Agree}, s.Agree}, {badge{sweeps.Disagree}, s.Disagree},
@@ -76,9 +77,11 @@ func counts(s sweeps.Summary) []count {
 	}
 }
 
-// badge is a verdict as it is shown: never by colour alone.
+// badge is a ruling as the page shows it: with a symbol, its name and a
+// colour.
 type badge struct{ Ruling sweeps.Ruling }
 
+// Symbol returns one character for the ruling.
 func (b badge) Symbol() string {
 	switch b.Ruling {
 	case sweeps.Agree:
@@ -91,7 +94,7 @@ func (b badge) Symbol() string {
 	return "?"
 }
 
-// Order sorts verdicts by how much attention they want.
+// Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
 	switch b.Ruling {
 	case sweeps.Disagree:
@@ -104,8 +107,9 @@ func (b badge) Order() int {
 	return 3
 }
 
-// overall is the state of all verdicts together: the worst of them, and
-// undecided where nothing was decided.
+// overall returns the state of all verdicts together, and a sentence that says it: the
+// worst of their rulings, inconclusive if all are out of scope, out-of-scope if there are
+// none.
 func overall(s sweeps.Summary) (badge, string) {
 	switch {
 	case s.Disagree > 0:
@@ -122,6 +126,7 @@ func overall(s sweeps.Summary) (badge, string) {
 	return badge{sweeps.OutOfScope}, "No verdicts."
 }
 
+// agrees returns the subject and verb of a sentence about n verdicts.
 func agrees(n int, one, several string) string {
 	if n == 1 {
 		return "One verdict " + one
@@ -131,30 +136,33 @@ func agrees(n int, one, several string) string {
 
 // section is one experiment on the page.
 type section struct {
-	ID       string
+	ID       string // of the HTML element
 	Name     string
 	Claim    string
 	Gist     string // the first sentence of Claim
-	Facts    string
+	Facts    string // one line
 	Summary  sweeps.Summary
-	Refuted  int // verdicts that agree on a prediction expected to fail
-	Figures  []template.HTML
-	Verdicts string // how many, in words
-	Claims   []claimCount
+	Refuted  int             // number of verdicts that agree that a prediction fails
+	Figures  []template.HTML // SVGs
+	Verdicts string          // their number, in words
+	Claims   []claimCount    // in the order of the rows
 	Rows     []row
-	Command  string
+	Command  string // that runs the experiment again
 }
 
+// claimCount is the number of verdicts on a claim.
 type claimCount struct {
 	Name  string
 	Count int
 }
 
-// Long says whether the rows are folded away at first.
+// Long reports whether the table of verdicts is folded at first.
 func (s section) Long() bool { return len(s.Rows) > 20 }
 
+// Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
 
+// newSection returns the i-th section of the page.
 func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 	spec := e.Plan.Spec
 	s := section{
@@ -187,7 +195,7 @@ func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 	return s
 }
 
-// facts says in one line what was run.
+// facts describes in one line what was run: cells, seed and confidence.
 func facts(e *sweeps.Experiment) string {
 	diverged, without := 0, 0
 	for i := range e.Plan.Cells {
@@ -215,11 +223,11 @@ func facts(e *sweeps.Experiment) string {
 	return strings.Join(parts, " · ")
 }
 
-// inline is a figure without what only a file of its own may begin with. Draw
-// names no element, so that many figures on a page do not clash.
+// inline returns an SVG without its XML declaration, to be part of a page. The SVGs of
+// Draw have no element ids, so those of several figures cannot clash.
 func inline(svg []byte) template.HTML {
 	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
 		svg = svg[i:]
 	}
-	return template.HTML(bytes.TrimSpace(svg)) // made by Draw, which escapes
+	return template.HTML(bytes.TrimSpace(svg)) // from Draw, which escapes all text
 }

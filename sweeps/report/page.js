@@ -1,5 +1,5 @@
 "use strict";
-// Sorting and filtering; without this script the page shows every row in the
+// Sorts and filters the verdicts. Without this script the page shows all rows in the
 // order of the checks.
 (() => {
   const rows = [...document.querySelectorAll(".verdicts tbody tr")];
@@ -12,8 +12,8 @@
   const asWritten = new Map(folds.map(fold => [fold, fold.open]));
   let active = false;
 
-  // While something is filtered, only matching rows and the names of their
-  // experiments show.
+  // While a filter is active, the page shows only matching rows and the names of
+  // their experiments.
   const filter = () => {
     const words = find.value.toLowerCase().split(/\s+/);
     const wanted = new Set(kinds.filter(box => box.checked).map(box => box.value));
@@ -41,7 +41,8 @@
   form.hidden = rows.length === 0;
   filter();
 
-  // Numbers before words, what has no value last in either direction.
+  // Compares numbers by value and other keys as text. Rows without a key come last in
+  // either direction.
   const compare = (a, b) => {
     const x = Number(a), y = Number(b);
     if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;

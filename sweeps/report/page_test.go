@@ -20,6 +20,7 @@ import (
 	"grposim/sweeps/store"
 )
 
+// examplePage returns the page of the example experiments.
 func examplePage(t *testing.T) (string, []*sweeps.Experiment) {
 	t.Helper()
 	experiments, svgs, err := examples()
@@ -35,14 +36,14 @@ func examplePage(t *testing.T) (string, []*sweeps.Experiment) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(data, again) {
-		t.Error("written twice, two pages")
+		t.Error("writing the page twice gives different bytes")
 	}
 	return string(data), experiments
 }
 
 var programs = regexp.MustCompile(`(?s)(<style>|<script>).*?(</style>|</script>)`)
 
-// elements returns the page's start tags, having checked that all are closed.
+// elements returns the start tags of a page. It fails the test if one is not closed.
 func elements(t *testing.T, page string) []xml.StartElement {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(programs.ReplaceAllString(page, "$1$2")))
@@ -79,6 +80,8 @@ func elements(t *testing.T, page string) []xml.StartElement {
 	return found
 }
 
+// The elements of a page nest, its ids are unique, its links have targets, and every
+// figure and experiment is there once.
 func TestPageIsWellFormed(t *testing.T) {
 	page, experiments := examplePage(t)
 	ids := make(map[string]bool)
@@ -89,19 +92,19 @@ func TestPageIsWellFormed(t *testing.T) {
 		for _, a := range e.Attr {
 			switch {
 			case a.Name.Local == "id" && ids[a.Value]:
-				t.Errorf("two elements are called %q", a.Value)
+				t.Errorf("two elements have the id %q", a.Value)
 			case a.Name.Local == "id":
 				ids[a.Value] = true
 			case a.Name.Local == "href":
 				links = append(links, a.Value)
 			case strings.HasPrefix(a.Name.Local, "on"):
-				t.Errorf("a program in an attribute: %s=%q", a.Name.Local, a.Value)
+				t.Errorf("a script in an attribute: %s=%q", a.Name.Local, a.Value)
 			}
 		}
 	}
 	for _, link := range links {
 		if !ids[strings.TrimPrefix(link, "#")] {
-			t.Errorf("a link to %q leads nowhere", link)
+			t.Errorf("the link to %q has no target", link)
 		}
 	}
 	figures := 0
@@ -113,9 +116,9 @@ func TestPageIsWellFormed(t *testing.T) {
 	}
 }
 
-// TestPageAsksForNothing: no style, script, image or font is fetched from
-// anywhere; the names of XML's vocabularies are not addresses.
-func TestPageAsksForNothing(t *testing.T) {
+// A page loads no style, script, image or font. XML namespaces look like addresses but
+// are not loaded.
+func TestPageLoadsNothing(t *testing.T) {
 	page, _ := examplePage(t)
 	for _, e := range elements(t, page) {
 		for _, a := range e.Attr {
@@ -134,13 +137,13 @@ func TestPageAsksForNothing(t *testing.T) {
 	}
 }
 
-// TestPageTells: every verdict is on the page with what it says and what its
-// control says, nothing is left unescaped, and what is not a number is a dash.
-func TestPageTells(t *testing.T) {
+// Every verdict is on the page with its fields and its control, all text is escaped, and
+// numbers that are not finite are dashes.
+func TestPageShowsVerdicts(t *testing.T) {
 	page, experiments := examplePage(t)
 	text := html.UnescapeString(page)
 	if strings.Contains(page, "<claims>") || strings.Contains(page, "<b>too") {
-		t.Error("markup from the data")
+		t.Error("text of the experiments is not escaped")
 	}
 	if found := regexp.MustCompile(`.{0,40}(NaN|[+-]Inf|ZgotmplZ).{0,40}`).FindString(programs.ReplaceAllString(page, "")); found != "" {
 		t.Errorf("on the page: %s", found)
@@ -155,7 +158,7 @@ func TestPageTells(t *testing.T) {
 		}
 		for _, v := range e.Verdicts {
 			if refuted := v.Expect == config.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "refuted") != refuted {
-				t.Errorf("row %d says of a refutation what is not so: %v", i, refuted)
+				t.Errorf("row %d: want refuted: %v", i, refuted)
 			}
 			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
 			if v.Control != nil {
@@ -177,8 +180,8 @@ func TestPageTells(t *testing.T) {
 	}
 }
 
-// TestPageScales: a dozen experiments of forty verdicts each have a table of
-// contents with their counts, fold their tables away, and cost little a row.
+// A page of twelve experiments with at least forty verdicts each has a table of contents
+// with their counts, folded tables, and at most 1300 bytes per row.
 func TestPageScales(t *testing.T) {
 	experiments, _, err := examples()
 	if err != nil {
@@ -213,16 +216,17 @@ func TestPageScales(t *testing.T) {
 		row = row[:strings.Index(row, "</tr>")]
 		for _, want := range []string{e.Plan.Spec.Name, fmt.Sprintf(">%d</td>", s.Agree), fmt.Sprintf(">%d</td>", s.Disagree), fmt.Sprintf(">%d of %d</td>", s.Caught, s.Planted)} {
 			if !strings.Contains(row, want) {
-				t.Errorf("no %q in the contents' row %s", want, row)
+				t.Errorf("no %q in the row of the table of contents %s", want, row)
 			}
 		}
 	}
-	const most = 1300 // bytes a row: 500 rows stay well below a megabyte
+	const most = 1300 // bytes per row: a page of 500 rows stays below a megabyte
 	if perRow := len(data) / (12 * len(many.Verdicts)); perRow > most {
-		t.Errorf("%d bytes a row", perRow)
+		t.Errorf("%d bytes per row", perRow)
 	}
 }
 
+// The state of all verdicts together is the worst of them.
 func TestOverall(t *testing.T) {
 	for _, c := range []struct {
 		summary  sweeps.Summary
@@ -242,9 +246,9 @@ func TestOverall(t *testing.T) {
 	}
 }
 
-// TestPageWithLittle: a sweep without checks, a figure that was not drawn, or
-// no experiment at all still make a page.
-func TestPageWithLittle(t *testing.T) {
+// There is a page of a sweep without checks, with a figure that was not drawn, and of no
+// experiments at all.
+func TestEmptyPage(t *testing.T) {
 	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, experiments := range [][]*sweeps.Experiment{nil, {bare}} {
 		data, err := Page("", experiments, nil)
@@ -253,11 +257,13 @@ func TestPageWithLittle(t *testing.T) {
 		}
 		elements(t, string(data))
 		if !strings.Contains(string(data), "No verdicts.") {
-			t.Error("does not say that there are no verdicts")
+			t.Error("the page does not say that there are no verdicts")
 		}
 	}
 }
 
+// Numbers of a row share a power of ten, and have the digits that their interval or
+// margin determines.
 func TestRowNumbers(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -291,7 +297,7 @@ func TestRowNumbers(t *testing.T) {
 	}
 }
 
-// TestRowAnything: no number is a row's undoing, and none shows that is not one.
+// Any verdict gives a row, without NaN or Inf.
 func TestRowAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string) store.Number {
@@ -316,7 +322,7 @@ func TestRowAnything(t *testing.T) {
 	})
 }
 
-// TestStrip: the picture says the same as the comparison.
+// A strip has the right positions, and its words agree with them.
 func TestStrip(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -324,11 +330,11 @@ func TestStrip(t *testing.T) {
 		band, bar, point string
 		words            string
 	}{
-		// Reach 1.5 margins: 74/1.5 a unit.
+		// The box reaches 1.5 margins: 74/1.5 per unit.
 		{"inside", 10, 9.5, 10.5, "30.7 98.7", "M55.3 12H104.7M55.3 8V16M104.7 8V16", "80.0", "inside"},
-		// Reach 1.08 · 3 = 3.24 margins.
+		// The box reaches 1.08 · 3 = 3.24 margins.
 		{"across", 12, 11, 13, "57.2 45.7", "M102.8 12H148.5M102.8 8V16M148.5 8V16", "125.7", "across the edge of"},
-		// Reach 6 margins at most.
+		// The box reaches 6 margins at most.
 		{"beyond", 30, 29, 31, "67.7 24.7", "M148.0 12H159.0M154 7L159 12L154 17", "", "outside"},
 		{"far below", -90, -91, -89, "67.7 24.7", "M1.0 12H12.0M6 7L1 12L6 17", "", "outside"},
 		{"an open end", 12, 12, math.Inf(1), "45.7 68.5", "M148.5 12H159.0M148.5 8V16M154 7L159 12L154 17", "148.5", "outside"},
@@ -344,6 +350,6 @@ func TestStrip(t *testing.T) {
 		})
 	}
 	if newStrip(1, 0, 2, nan, nan) != nil || newStrip(nan, nan, nan, 1, 1) != nil {
-		t.Error("a picture of nothing")
+		t.Error("a row without a prediction or an interval has a strip")
 	}
 }

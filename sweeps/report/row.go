@@ -11,26 +11,36 @@ import (
 
 // row is one verdict on the page.
 type row struct {
-	Badge                                 badge
-	Claim, Quantity, Cell, Label          string
+	Badge    badge
+	Claim    string
+	Quantity string
+	Cell     string // id, shortened
+	Label    string // the parameters of the cell, or Cell if it has none
+
+	// The numbers as the page shows them: all with the same power of ten, "–" if not
+	// finite, Margin "" if there is none.
 	Measured, Interval, Predicted, Margin string
-	// Keys to sort by, "" where there is no value; the distance is that of the
-	// measured value from the predicted, in margins.
+	// Sort keys, "" if there is no value. The distance is (measured − predicted) /
+	// margin.
 	MeasuredKey, PredictedKey, DistanceKey string
-	Strip                                  *strip
-	Kind, Expect, Because                  string
-	Refuted                                bool // as it was expected to be
-	Control                                *control
+
+	Strip   *strip // nil if there is nothing to compare
+	Kind    string // of the prediction
+	Expect  string
+	Because string
+	Refuted bool     // the prediction fails, as expected
+	Control *control // nil if the check has none
 }
 
-// control is what the check said of a theory with a planted fault. One whose
-// own verdict is out of scope is no test of the check.
+// control is the ruling of the check on a theory with a planted fault.
 type control struct {
 	badge
-	Fault          string
-	Tested, Caught bool
+	Fault  string
+	Tested bool // the verdict itself is in scope; otherwise the control does not count
+	Caught bool // the check disagrees with the faulty theory
 }
 
+// newRow formats a verdict.
 func newRow(v sweeps.Verdict) row {
 	m, lo, hi := float64(v.Measured), float64(v.Lo), float64(v.Hi)
 	p, margin := float64(v.Predicted), float64(v.Margin)
@@ -62,7 +72,7 @@ func newRow(v sweeps.Verdict) row {
 	return r
 }
 
-// shortCell is the beginning of a cell's digest, or a name as it stands.
+// shortCell returns the first 12 digits of a cell id, and any other name unchanged.
 func shortCell(cell string) string {
 	if len(cell) == 64 && !strings.ContainsAny(cell, "|=") {
 		return cell[:12]
@@ -70,8 +80,10 @@ func shortCell(cell string) string {
 	return cell
 }
 
+// finite reports whether x is neither NaN nor infinite.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
+// key formats a number to sort by; it is "" if x is not finite.
 func key(x float64) string {
 	if !finite(x) {
 		return ""
@@ -79,8 +91,8 @@ func key(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// exponent is the power of ten that the numbers of a row are written with: 0
-// where the largest needs none.
+// exponent returns the power of ten that all numbers of a row are written with: 0 if the
+// largest magnitude is in [0.01, 100000).
 func exponent(values ...float64) int {
 	largest := 0.0
 	for _, x := range values {
@@ -94,20 +106,19 @@ func exponent(values ...float64) int {
 	return int(math.Floor(math.Log10(largest)))
 }
 
-// layout is how numbers are written: times a power of ten, with the digits
-// that a resolution, the half-width of an interval, makes worth reading.
+// layout says how numbers are written.
 type layout struct {
-	exponent   int
-	resolution float64
+	exponent   int     // of the power of ten, which is a factor
+	resolution float64 // half-width of the interval, which determines the number of digits
 }
 
-// digits writes x without its power of ten: to two significant digits of the
-// resolution, or where there is none to six of its own.
+// digits writes x without its power of ten: down to the second significant digit of the
+// resolution, or with six significant digits if the resolution is 0 or not finite.
 func (l layout) digits(x float64) string {
 	if !finite(x) {
 		return "–"
 	}
-	// By decimal text, so that no power of ten overflows.
+	// Scaled as decimal text, because a power of ten can overflow.
 	s := strconv.FormatFloat(x, 'e', -1, 64)
 	mantissa, power, _ := strings.Cut(s, "e")
 	n, _ := strconv.Atoi(power)
@@ -121,6 +132,7 @@ func (l layout) digits(x float64) string {
 	return strings.ReplaceAll(s, "-", "−")
 }
 
+// power returns the factor that is the power of ten; "" if it is 1.
 func (l layout) power() string {
 	if l.exponent == 0 {
 		return ""
@@ -130,6 +142,7 @@ func (l layout) power() string {
 	return " × 10" + superscript.Replace(strconv.Itoa(l.exponent))
 }
 
+// value writes a number.
 func (l layout) value(x float64) string {
 	if !finite(x) {
 		return "–"
@@ -137,22 +150,23 @@ func (l layout) value(x float64) string {
 	return l.digits(x) + l.power()
 }
 
+// pair writes an interval.
 func (l layout) pair(lo, hi float64) string {
 	return "[" + l.digits(lo) + ", " + l.digits(hi) + "]" + l.power()
 }
 
-// strip is the picture of a row: places along a box 160 wide whose middle is
-// the predicted value.
+// strip is the small picture of a row: horizontal positions in a box 160 wide whose
+// middle is the predicted value.
 type strip struct {
-	BandLeft, BandWidth string
-	Bar                 string // path of the interval
-	Point               string // "" beyond the box
-	Words               string
+	BandLeft, BandWidth string // of predicted ± margin
+	Bar                 string // SVG path of the interval
+	Point               string // position of the measured value; "" if it is outside the box
+	Words               string // the same in words
 }
 
-// newStrip scales the box so that the interval fits, between 1.5 and 6 margins
-// to either side: what lies beyond is an arrow. It is nil where there is
-// nothing to compare.
+// newStrip scales the box so that the interval fits, but to at least 1.5 and at most 6
+// margins on either side of the predicted value; an arrow points to an end outside. It
+// returns nil if there is no prediction or no interval.
 func newStrip(m, lo, hi, p, margin float64) *strip {
 	const middle, half = 80, 74
 	if !finite(p) || !finite(margin) || !finite(lo) && !finite(hi) {
@@ -176,7 +190,7 @@ func newStrip(m, lo, hi, p, margin float64) *strip {
 	}
 	show := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 	place := func(x float64) float64 { return middle + half*min(max((x-p)/reach, -2), 2) }
-	left, right := middle-2.0*half, middle+2.0*half // of an end that is not known
+	left, right := middle-2.0*half, middle+2.0*half // if an end is not known
 	if finite(lo) {
 		left = place(lo)
 	}
@@ -187,7 +201,7 @@ func newStrip(m, lo, hi, p, margin float64) *strip {
 		BandLeft: show(place(p - margin)), BandWidth: show(2 * half * (margin / reach)),
 		Words: "the interval lies " + describe(lo, hi, p, margin) + " predicted ± margin",
 	}
-	const first, last = middle - half, middle + half // of the box
+	const first, last = middle - half, middle + half // ends of the scale
 	from, to := max(left, first-5), min(right, last+5)
 	if left > last {
 		from = last - 6 // room for the arrow's shaft
@@ -214,6 +228,7 @@ func newStrip(m, lo, hi, p, margin float64) *strip {
 	return s
 }
 
+// describe returns where the interval is relative to predicted ± margin.
 func describe(lo, hi, p, margin float64) string {
 	switch {
 	case lo >= p-margin && hi <= p+margin:

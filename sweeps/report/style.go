@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of a figure. The height is that of a figure with one row of legend
-// and upright labels; what needs more room makes the figure taller, so that
-// the data keep theirs.
+// Sizes of a figure. figureHeight is the height of a figure with a title of one line, one
+// row of legend and upright labels. Other figures are taller, so that the plotting area
+// stays the same.
 const (
 	figureWidth  = 16 * vg.Centimeter
 	figureHeight = 10 * vg.Centimeter
@@ -27,8 +27,8 @@ const (
 	labelRoom  = vg.Length(15) // for an axis' label
 )
 
-// groupColours is the palette of Okabe and Ito, which the colour-blind can
-// tell apart; its yellow, too light on white, is left out.
+// groupColours is the palette of Okabe and Ito, whose colours people with colour
+// blindness can distinguish. Its yellow is left out: it is too light on white.
 var groupColours = [...]color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
@@ -44,22 +44,21 @@ var (
 	grey    = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
 	gridInk = color.NRGBA{0xE6, 0xE6, 0xE6, 0xFF}
 
-	boundaryGreen = color.NRGBA{0x00, 0x7A, 0x59, 0xFF} // the bluish green, darker: lines are thin
+	boundaryGreen = color.NRGBA{0x00, 0x7A, 0x59, 0xFF} // a darker bluish green, because lines are thin
 	regionInk     = color.NRGBA{0xF6, 0xE3, 0xD3, 0xFF}
 )
 
-// referenceDashes tells other theories' lines apart.
+// referenceDashes are the dashes of the lines of other theories.
 var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
 
-// markerColours are those of a map's classes of cells, in their order: from calm
-// to alarming, and what has moved not at all.
+// markerColours are the colours of the classes of cells in a map, in the order of
+// sweeps.Classes: from convergence to divergence, then cells that did not move.
 var markerColours = [...]color.NRGBA{
 	groupColours[0], groupColours[5], groupColours[4], groupColours[1], groupColours[3], groupColours[6], grey,
 }
 
-// boundaryLines are those of a map, in the order of its boundaries: the exact
-// theory's in black, those of the paper and its model in green, told apart by
-// their dashes.
+// boundaryLines are the line styles of the boundaries of a map, in their order: the exact
+// theory in black, the paper and its model in green, each with dashes of its own.
 var boundaryLines = [...]draw.LineStyle{
 	{Color: groupColours[6], Width: 1.6},
 	{Color: groupColours[6], Width: 1.2, Dashes: []vg.Length{1.4, 2.2}},
@@ -67,8 +66,7 @@ var boundaryLines = [...]draw.LineStyle{
 	{Color: boundaryGreen, Width: 1.3, Dashes: []vg.Length{6, 2.2, 1.4, 2.2}},
 }
 
-// colourOf returns the colour of the i-th group; all groups past the palette
-// share a grey.
+// colourOf returns the colour of the i-th group; groups beyond the palette are grey.
 func colourOf(i int) color.NRGBA {
 	if i < len(groupColours) {
 		return groupColours[i]
@@ -76,16 +74,18 @@ func colourOf(i int) color.NRGBA {
 	return grey
 }
 
+// faded returns a colour with the given opacity, 0 to 255.
 func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
 	return c
 }
 
-// glyph is the outline of a point's mark about the origin, for radius 1; nil
-// is a disc. Every colour has its own, so that nothing is told by colour
-// alone; all have about the same area.
+// glyph is the outline of a mark, as the corners of a polygon about the origin; nil is a
+// disc of radius 1.
 type glyph []vg.Point
 
+// groupGlyphs are the glyphs of the groups, one per colour, so that groups can be
+// distinguished without colours. All have about the same area.
 var groupGlyphs = [...]glyph{
 	nil,
 	polygon(4, math.Pi/4, 1.2),
@@ -97,8 +97,10 @@ var groupGlyphs = [...]glyph{
 	star(5, math.Pi/2, 1.6, 0.65),
 }
 
+// glyphOf returns the glyph of the i-th group; groups beyond the palette share the last.
 func glyphOf(i int) glyph { return groupGlyphs[min(i, len(groupGlyphs)-1)] }
 
+// polygon returns a regular polygon; turn is the angle of its first corner, radians.
 func polygon(corners int, turn, radius float64) glyph {
 	g := make(glyph, corners)
 	for i := range g {
@@ -108,6 +110,7 @@ func polygon(corners int, turn, radius float64) glyph {
 	return g
 }
 
+// star returns a star; turn is the angle of its first ray, radians.
 func star(rays int, turn, outer, inner float64) glyph {
 	tips, notches := polygon(rays, turn, outer), polygon(rays, turn+math.Pi/float64(rays), inner)
 	g := make(glyph, 0, 2*rays)
@@ -117,7 +120,7 @@ func star(rays int, turn, outer, inner float64) glyph {
 	return g
 }
 
-// add appends the glyph at a place to a path.
+// add appends the glyph to a path, centred at a point and scaled by a radius.
 func (g glyph) add(path *vg.Path, at vg.Point, radius vg.Length) {
 	if g == nil {
 		path.Move(vg.Point{X: at.X + radius, Y: at.Y})
@@ -134,7 +137,7 @@ func (g glyph) add(path *vg.Path, at vg.Point, radius vg.Length) {
 	path.Close()
 }
 
-// textStyle is the sans-serif font that gonum/plot carries with it.
+// textStyle returns the sans-serif font that gonum/plot includes, in a size in points.
 func textStyle(size vg.Length) text.Style {
 	return text.Style{
 		Color:   ink,
@@ -145,7 +148,8 @@ func textStyle(size vg.Length) text.Style {
 	}
 }
 
-// printable is s on one line, without what a font or XML has no place for.
+// printable returns s on one line, without the characters that a font or XML cannot
+// represent.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -159,7 +163,7 @@ func printable(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// fit shortens s until it is no wider than width.
+// fit returns s, shortened with an ellipsis if it is wider than width.
 func fit(s string, style text.Style, width vg.Length) string {
 	s = printable(s)
 	if style.Width(s) <= width {
@@ -179,7 +183,8 @@ func fit(s string, style text.Style, width vg.Length) string {
 	return strings.TrimSpace(string(runes[:keep])) + "…"
 }
 
-// wrap breaks s into at most three lines no wider than width.
+// wrap breaks s into at most three lines no wider than width; it shortens what does not
+// fit.
 func wrap(s string, style text.Style, width vg.Length) []string {
 	const most = 3
 	var lines []string

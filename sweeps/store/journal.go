@@ -3,9 +3,6 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,155 +14,73 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"grposim/sim"
 )
 
-// The journal is cells.jsonl: one line a finished cell, with a checksum,
-//
-//	{"sha256":"…","cell":{…}}
-//
-// appended while the sweep runs, nearly in cell order, and put in that order when
-// it is complete. Everything else in a results folder is derived from it.
+// JournalName is the file name of a results folder's journal.
 const JournalName = "cells.jsonl"
 
-// damagedName collects lines whose checksum does not hold.
+// DamagedName is the file name of the damaged lines removed from the journal.
 const DamagedName = "cells.damaged"
 
-const (
-	beforeChecksum = `{"sha256":"`
-	beforeCell     = `","cell":`
-	afterCell      = "}\n"
-
-	beforeTrajectory = `,"trajectory":` // the last of a cell's fields
-)
-
-func checksum(data []byte) string {
-	digest := sha256.Sum256(data)
-	return hex.EncodeToString(digest[:])
-}
-
-// appendLine appends the journal line of an outcome, with its line feed.
-func AppendLine(text []byte, o *Outcome) ([]byte, error) {
-	cell, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	text = append(text, beforeChecksum...)
-	sum := len(text)
-	text = append(text, make([]byte, hex.EncodedLen(sha256.Size))...)
-	text = append(text, beforeCell...)
-	start := len(text)
-	text = append(text, cell...)
-	t, err := o.Trajectory()
-	if err != nil {
-		return nil, err
-	}
-	if t != nil {
-		text = append(text[:len(text)-1], beforeTrajectory...)
-		text = append(t.appendJSON(text), '}')
-	}
-	digest := sha256.Sum256(text[start:])
-	hex.Encode(text[sum:], digest[:])
-	return append(text, afterCell...), nil
-}
-
-// parseLine reads a line that appendLine wrote; ok is false where it is torn or
-// changed since.
-func parseLine(line []byte) (o *Outcome, ok bool) {
-	rest, framed := bytes.CutPrefix(line, []byte(beforeChecksum))
-	sum, rest, found := bytes.Cut(rest, []byte(beforeCell))
-	cell, whole := bytes.CutSuffix(rest, []byte(afterCell))
-	if !framed || !found || !whole || string(sum) != checksum(cell) {
-		return nil, false
-	}
-	head, trajectory, recorded := bytes.Cut(cell, []byte(beforeTrajectory))
-	o = new(Outcome)
-	if recorded {
-		trajectory, whole = bytes.CutSuffix(trajectory, []byte("}"))
-		o.recorded, ok = parseTrajectory(trajectory, nil)
-		if !whole || !ok {
-			return nil, false
-		}
-		head = append(bytes.Clone(head), '}')
-	}
-	return o, json.Unmarshal(head, o) == nil && o.intact()
-}
-
-// journal is a results folder's cells.jsonl. The outcomes it gives leave their
-// trajectories in it, so it stays open as long as they are in use.
+// Journal is the journal of a results folder, cells.jsonl: one checksummed line per
+// finished cell, appended while the sweep runs and sorted into cell order at its end.
+//
+// After a method has returned an error, only Close may be called.
 type Journal struct {
-	path     string
-	text     io.ReaderAt         // all lines
-	file     *os.File            // the same, to append to; nil where the journal is only read
-	end      int64               // of the last line
-	Outcomes map[string]*Outcome // of the intact lines, by cell id
-	Damaged  [][]byte            // lines that are torn, or changed since they were written
+	// Outcomes are the outcomes of the intact lines, by cell id. Their trajectories
+	// stay in the file, which must exist as long as they are read; the journal may be
+	// closed.
+	Outcomes map[string]*Outcome
+	// Damaged are the lines that were torn or did not match their checksum when the
+	// journal was opened, with their line feeds.
+	Damaged [][]byte
 
-	memory []byte // of the last line appended, or moved
-	synced time.Time
+	source *lineSource // of all lines
+	end    int64       // size of the file, bytes
+	file   *os.File    // to append to; nil if the journal was opened by ReadJournal
+	buffer []byte      // the last line appended or moved
+	synced time.Time   // when file was last synced
 }
 
-// storedLine is where a journal holds an outcome.
-type storedLine struct {
-	journal *Journal
-	at      int64
-	length  int
-}
-
-// openJournal opens the journal of a folder to append to it, and reads it. A
-// missing one is created. The caller closes it.
+// OpenJournal opens the journal of a locked folder to append to it, and reads it. A
+// missing one is created. The caller closes it. Damaged lines must be removed with
+// MoveDamaged before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	j, err := readJournal(file)
+	j, err := readJournal(path, file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	j.path, j.text, j.file = path, fileText(path), file
+	j.source.ReaderAt, j.file = fileText(path), file
 	return j, nil
 }
 
-// loadJournal reads the journal of a folder; a missing one is empty.
+// ReadJournal reads the journal of a folder, which stays closed; a missing one is
+// empty.
 func ReadJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return readJournal(strings.NewReader(""))
+		return readJournal(path, strings.NewReader(""))
 	}
 	if err != nil {
 		return nil, err
 	}
-	j, err := readJournal(file)
+	j, err := readJournal(path, file)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	j.path, j.text = path, fileText(path)
+	j.source.ReaderAt = fileText(path)
 	return j, nil
 }
 
-// close writes what the operating system still holds to disk and closes the file.
-// Trajectories can be read on.
-func (j *Journal) Close() error { return errors.Join(j.file.Sync(), j.file.Close()) }
-
-// fileText is the text of the file at a path, which is open only while it is read.
-type fileText string
-
-// ReadAt is that of io.ReaderAt.
-func (path fileText) ReadAt(text []byte, at int64) (int, error) {
-	file, err := os.Open(string(path))
-	if err != nil {
-		return 0, err
-	}
-	n, err := file.ReadAt(text, at)
-	return n, errors.Join(err, file.Close())
-}
-
-func readJournal(text io.ReaderAt) (*Journal, error) {
-	j := &Journal{text: text, Outcomes: make(map[string]*Outcome), synced: time.Now()}
+// readJournal reads all lines of a journal's text.
+func readJournal(path string, text io.ReaderAt) (*Journal, error) {
+	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome), synced: time.Now()}
 	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
 	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
 	lines.Split(wholeLines)
@@ -181,32 +96,26 @@ func readJournal(text io.ReaderAt) (*Journal, error) {
 	return j, lines.Err()
 }
 
-// wholeLines splits a text into lines with their line feeds.
-func wholeLines(data []byte, atEnd bool) (advance int, line []byte, err error) {
-	n := bytes.IndexByte(data, '\n') + 1
-	if n == 0 && atEnd {
-		n = len(data)
-	}
-	if n == 0 {
-		return 0, nil, nil
-	}
-	return n, data[:n], nil
-}
-
-// keep takes over an outcome whose line is at the end, but for its trajectory.
+// keep adds an outcome whose line begins at the end, and drops its trajectory from
+// memory.
 func (j *Journal) keep(o *Outcome, length int) {
-	o.recorded, o.line = nil, &storedLine{journal: j, at: j.end, length: length}
+	o.recorded, o.line = nil, &storedLine{source: j.source, at: j.end, length: length}
 	j.Outcomes[o.ID] = o
 }
 
-// append writes an outcome and keeps it. It syncs at most once a second: a crash
-// of the machine can lose the cells since, a crash of the program none.
+// Close writes what the operating system still holds to disk and closes the file.
+// Trajectories can be read afterwards.
+func (j *Journal) Close() error { return errors.Join(j.file.Sync(), j.file.Close()) }
+
+// Append writes the line of an outcome and adds it to Outcomes; the outcome keeps no
+// trajectory in memory. The file is synced at most once a second: a crash of the
+// program loses no line, a crash of the machine those written since.
 func (j *Journal) Append(o *Outcome) error {
-	line, err := AppendLine(j.memory[:0], o)
+	line, err := o.appendLine(j.buffer[:0])
 	if err != nil {
 		return err
 	}
-	j.memory = line
+	j.buffer = line
 	if _, err := j.file.Write(line); err != nil {
 		return err
 	}
@@ -219,72 +128,55 @@ func (j *Journal) Append(o *Outcome) error {
 	return j.file.Sync()
 }
 
-// read returns the stored line, in memory if it has room.
-func (l *storedLine) read(memory []byte) ([]byte, error) {
-	line := slices.Grow(memory[:0], l.length)[:l.length]
-	_, err := l.journal.text.ReadAt(line, l.at)
-	return line, err
-}
-
-// trajectory reads what was recorded of some quantities, or of all where none is
-// named; nil where nothing was recorded.
-func (l *storedLine) trajectory(wanted []sim.Quantity) (*Trajectory, error) {
-	line, err := l.read(nil)
-	if err != nil {
-		return nil, err
-	}
-	_, text, recorded := bytes.Cut(line, []byte(beforeTrajectory))
-	if !recorded {
-		return nil, nil
-	}
-	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
-	if !ok {
-		return nil, fmt.Errorf("%s changed while it was read", l.journal.path)
-	}
-	return t, nil
-}
-
-// setAside moves damaged lines out of the journal: they are appended to
-// cells.damaged, and the journal is put in order without them.
-func (j *Journal) SetAside(order []string) error {
-	path := filepath.Join(filepath.Dir(j.path), DamagedName)
-	kept, err := os.ReadFile(path)
+// MoveDamaged moves the damaged lines to the end of cells.damaged, and sorts the
+// journal like Sort.
+func (j *Journal) MoveDamaged(order []string) error {
+	path := filepath.Join(filepath.Dir(j.source.path), DamagedName)
+	damaged, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, line := range j.Damaged {
-		kept = append(kept, bytes.TrimRight(line, "\n")...)
-		kept = append(kept, '\n')
+		damaged = append(damaged, bytes.TrimRight(line, "\n")...)
+		damaged = append(damaged, '\n')
 	}
-	if err := WriteFile(path, kept); err != nil {
+	if err := WriteFile(path, damaged); err != nil {
 		return err
 	}
-	return j.Settle(order)
+	return j.Sort(order)
 }
 
-// sort puts the journal in order, atomically: the cells of a sweep as order has
-// their ids, then the outcomes of cells that the sweep no longer has, by id.
-func (j *Journal) Settle(order []string) error {
+// DamageReport says in one line how many damaged lines there were, and where
+// MoveDamaged put them.
+func (j *Journal) DamageReport() string {
+	return fmt.Sprintf("%s: damaged lines set aside in %s: %d; what they held is computed again",
+		j.source.path, DamagedName, len(j.Damaged))
+}
+
+// Sort sorts the lines of the journal, atomically: first the cells of the sweep, in
+// the order of their ids in order, then cells of earlier versions of the sweep, by id.
+// Of several lines of a cell it keeps the last.
+func (j *Journal) Sort(order []string) error {
 	if err := j.file.Sync(); err != nil {
 		return err
 	}
-	lines := j.ordered(order)
+	lines := j.sorted(order)
 	end := int64(0)
-	settled := true
+	inPlace := true
 	for _, l := range lines {
-		settled = settled && l.at == end
+		inPlace = inPlace && l.at == end
 		end += int64(l.length)
 	}
-	if settled && end == j.end {
+	if inPlace && end == j.end {
 		return nil
 	}
-	err := replaceFile(j.path, func(w io.Writer) error {
+	err := replaceFile(j.source.path, func(w io.Writer) error {
 		for _, l := range lines {
-			line, err := l.read(j.memory)
+			line, err := l.read(j.buffer)
 			if err != nil {
 				return err
 			}
-			j.memory = line
+			j.buffer = line
 			if _, err := w.Write(line); err != nil {
 				return err
 			}
@@ -294,21 +186,22 @@ func (j *Journal) Settle(order []string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	err = j.file.Close()
-	j.file, j.end = file, 0
+	j.end = 0
 	for _, l := range lines {
 		l.at = j.end
 		j.end += int64(l.length)
 	}
-	return err
+	replaced := j.file
+	file, err := os.OpenFile(j.source.path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	j.file = file
+	return replaced.Close()
 }
 
-// ordered lists the stored lines as settle orders them.
-func (j *Journal) ordered(order []string) []*storedLine {
+// sorted lists the lines of the outcomes in the order of Sort.
+func (j *Journal) sorted(order []string) []*storedLine {
 	var lines []*storedLine
 	planned := make(map[string]bool)
 	for _, id := range order {
@@ -323,10 +216,4 @@ func (j *Journal) ordered(order []string) []*storedLine {
 		}
 	}
 	return lines
-}
-
-// damageReport says in one line what was set aside.
-func (j *Journal) DamageReport() string {
-	return fmt.Sprintf("%s: damaged lines set aside in %s: %d; what they held is computed again",
-		j.path, DamagedName, len(j.Damaged))
 }

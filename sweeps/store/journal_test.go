@@ -3,9 +3,12 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"grposim/sim"
 )
 
+// sampleOutcome returns an outcome with one estimate and one series.
 func sampleOutcome(id string) *Outcome {
 	return &Outcome{
 		ID: id, Status: CellOK,
@@ -25,34 +29,38 @@ func sampleOutcome(id string) *Outcome {
 	}
 }
 
+// journalOf returns the text of a journal with the sample outcomes of some cells.
 func journalOf(t *testing.T, ids ...string) []byte {
 	t.Helper()
 	var journal []byte
 	for _, id := range ids {
 		var err error
-		if journal, err = AppendLine(journal, sampleOutcome(id)); err != nil {
+		if journal, err = sampleOutcome(id).appendLine(journal); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return journal
 }
 
+// readText reads the text of a journal.
 func readText(t *testing.T, text []byte) *Journal {
 	t.Helper()
-	j, err := readJournal(bytes.NewReader(text))
+	j, err := readJournal("cells.jsonl", bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return j
 }
 
-// same compares outcomes, wherever their trajectories are.
-func same(t *testing.T, a, b *Outcome) string {
+// difference compares two outcomes and their trajectories, in memory or in a journal;
+// it is "" if they are equal.
+func difference(t *testing.T, a, b *Outcome) string {
 	t.Helper()
 	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(trajectoryOf(t, a), trajectoryOf(t, b), cmpopts.EquateNaNs())
 }
 
-// trajectoryOf returns what was recorded of an outcome that can be read.
+// trajectoryOf returns the trajectory of an outcome, and fails the test if it cannot be
+// read.
 func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
 	t.Helper()
 	recorded, err := o.Trajectory()
@@ -62,19 +70,21 @@ func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
 	return recorded
 }
 
+// A journal gives back the outcomes that were written, and leaves their trajectories in
+// the file.
 func TestJournalReadsBack(t *testing.T) {
 	j := readText(t, journalOf(t, "b", "a", "c"))
 	if len(j.Damaged) > 0 || len(j.Outcomes) != 3 {
 		t.Errorf("%d damaged lines and %d outcomes", len(j.Damaged), len(j.Outcomes))
 	}
 	for id, o := range j.Outcomes {
-		if diff := same(t, sampleOutcome(id), o); diff != "" || o.recorded != nil {
+		if diff := difference(t, sampleOutcome(id), o); diff != "" || o.recorded != nil {
 			t.Errorf("%s: %s", id, diff)
 		}
 	}
 }
 
-// The line is what encoding/json makes of the same content.
+// A journal line is the JSON that encoding/json writes for the same content.
 func TestJournalLine(t *testing.T) {
 	for _, o := range []*Outcome{sampleOutcome("a"), {ID: "b", Status: CellDiverged, Diverged: 2, DivergedAt: 9}} {
 		type series struct {
@@ -108,7 +118,7 @@ func TestJournalLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := AppendLine(nil, o)
+		got, err := o.appendLine(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +128,8 @@ func TestJournalLine(t *testing.T) {
 	}
 }
 
-// Numbers stand as encoding/json writes them, and read back the same to the bit.
+// Finite numbers are written as encoding/json writes them, and read back to the same bits;
+// others are null.
 func TestNumbersInJSON(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	numbers := []float64{0, math.Copysign(0, -1), 1, 0.1, 1e-6, 9.999999e-7, 1e-9, 1.5e-10, -1e-123, 1e20, 1e21, 123456789e15, math.MaxFloat64, math.SmallestNonzeroFloat64}
@@ -146,33 +157,33 @@ func TestNumbersInJSON(t *testing.T) {
 	}
 }
 
-// Any bracket, brace, colon or quotation mark that is missing makes a trajectory
-// unreadable.
+// A trajectory is refused if it is cut anywhere, or if any bracket, brace, colon or
+// quotation mark is missing.
 func TestTrajectoryForm(t *testing.T) {
 	whole := sampleOutcome("a").recorded.appendJSON(nil)
 	if _, ok := parseTrajectory(whole, nil); !ok {
-		t.Fatalf("%s is not read", whole)
+		t.Fatalf("%s is refused", whole)
 	}
 	for at := range whole {
 		if _, ok := parseTrajectory(whole[:at], nil); ok {
-			t.Errorf("%s is read", whole[:at])
+			t.Errorf("%s is accepted", whole[:at])
 		}
 		if bytes.IndexByte([]byte("{}[]:\""), whole[at]) < 0 {
 			continue
 		}
 		changed := slices.Delete(bytes.Clone(whole), at, at+1)
 		if _, ok := parseTrajectory(changed, nil); ok {
-			t.Errorf("%s is read", changed)
+			t.Errorf("%s is accepted", changed)
 		}
 	}
 	for _, text := range []string{"", "null", `{"steps":[],"quantities":[]} `, `{"steps":[0,],"quantities":[]}`, `{"steps":[x],"quantities":[]}`} {
 		if _, ok := parseTrajectory([]byte(text), nil); ok {
-			t.Errorf("%s is read", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }
 
-// Some quantities are read as all of them are.
+// Reading some quantities gives the same series as reading all of them.
 func TestWantedQuantities(t *testing.T) {
 	whole := longOutcome("a", 5).recorded
 	for i := range whole.Quantities {
@@ -193,8 +204,8 @@ func TestWantedQuantities(t *testing.T) {
 	}
 }
 
-// Wherever a journal is cut or a byte of it is changed, the other lines are
-// read, and no wrong one is.
+// If a journal is cut anywhere, or any byte is changed, exactly the damaged line is
+// refused.
 func TestJournalDamage(t *testing.T) {
 	whole := journalOf(t, "a", "b")
 	first := len(journalOf(t, "a"))
@@ -215,31 +226,33 @@ func TestJournalDamage(t *testing.T) {
 			t.Fatalf("byte %d changed: the other line is lost", at)
 		}
 		if a := j.Outcomes["a"]; a != nil {
-			t.Fatalf("byte %d changed: the line is read", at)
+			t.Fatalf("byte %d changed: the line is accepted", at)
 		}
 	}
 }
 
-// A journal that is cut while it is in use gives no trajectory, and says so.
+// A trajectory whose line was cut or changed after the journal was opened is an error.
 func TestJournalThatChanges(t *testing.T) {
 	text := journalOf(t, "a", "b")
 	j := readText(t, text)
-	j.text = bytes.NewReader(text[:len(text)-4])
+	j.source.ReaderAt = bytes.NewReader(text[:len(text)-4])
 	if recorded, err := j.Outcomes["b"].Trajectory(); recorded != nil || err == nil {
-		t.Error("a torn trajectory is read")
+		t.Error("a torn trajectory is accepted")
 	}
 	if trajectoryOf(t, j.Outcomes["a"]) == nil {
-		t.Error("the other is lost")
+		t.Error("the trajectory of the intact line is lost")
 	}
 	changed := readText(t, text)
-	changed.text = bytes.NewReader(bytes.ReplaceAll(text, []byte("steps"), []byte("stops")))
+	changed.source.ReaderAt = bytes.NewReader(bytes.ReplaceAll(text, []byte("steps"), []byte("stops")))
 	if recorded, err := changed.Outcomes["a"].Trajectory(); recorded != nil || err == nil {
-		t.Error("a changed trajectory is read")
+		t.Error("a changed trajectory is accepted")
 	}
 }
 
+// Any text can be read as a journal; each of its lines becomes at most one outcome or one
+// damaged line.
 func FuzzJournal(f *testing.F) {
-	line, err := AppendLine(nil, &Outcome{ID: "a", Status: CellOK})
+	line, err := (&Outcome{ID: "a", Status: CellOK}).appendLine(nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -260,19 +273,119 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// Outcomes that no sweep can have written are damage, checksum or not.
+// Outcomes that no sweep can have written are damaged lines, even if their checksum
+// matches.
 func TestImpossibleOutcomes(t *testing.T) {
 	for _, o := range []Outcome{
 		{ID: "a", Status: "bogus"},
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
 	} {
-		line, err := AppendLine(nil, &o)
+		line, err := o.appendLine(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if j := readText(t, line); len(j.Outcomes) != 0 || len(j.Damaged) != 1 {
 			t.Errorf("%s is accepted", line)
+		}
+	}
+}
+
+// failingReader reads a text up to a byte that cannot be read.
+type failingReader struct{ text []byte }
+
+var errUnreadable = errors.New("input/output error")
+
+func (r failingReader) ReadAt(text []byte, at int64) (int, error) {
+	n := copy(text, r.text[min(at, int64(len(r.text))):])
+	if n < len(text) {
+		return n, errUnreadable
+	}
+	return n, nil
+}
+
+// A journal that cannot be read to its end is an error, not a shorter journal.
+func TestUnreadableJournal(t *testing.T) {
+	text := journalOf(t, "a", "b")
+	if _, err := readJournal("cells.jsonl", failingReader{text[:len(text)-9]}); !errors.Is(err, errUnreadable) {
+		t.Errorf("the error of reading is lost: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, JournalName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(dir); err == nil {
+		t.Error("a folder is opened as a journal")
+	}
+	if _, err := ReadJournal(dir); err == nil {
+		t.Error("a folder is read as a journal")
+	}
+}
+
+// A line that cannot be written is an error, and so is closing the journal after it; the
+// outcome is not in the journal. The lines before it can still be read.
+func TestUnwritableJournal(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(sampleOutcome("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.file.Close(); err != nil { // every later write fails
+		t.Fatal(err)
+	}
+	b := sampleOutcome("b")
+	if err := j.Append(b); err == nil || b.InJournal() || j.Outcomes["b"] != nil {
+		t.Errorf("a line that was not written is in the journal: %v", err)
+	}
+	if err := j.Sort(nil); err == nil {
+		t.Error("sorting gives no error")
+	}
+	if err := j.Close(); err == nil {
+		t.Error("closing gives no error")
+	}
+	if trajectoryOf(t, j.Outcomes["a"]) == nil {
+		t.Error("the line before is lost")
+	}
+}
+
+// Sorting puts the given cells first, in their order, and others after them by id; it
+// keeps the last line of each cell. If a line cannot be read, the file keeps its content.
+func TestJournalSort(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"z", "b", "a", "b", "c"} {
+		if err := j.Append(sampleOutcome(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, JournalName)
+	unsorted, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.source.ReaderAt = failingReader{unsorted[:len(unsorted)-9]}
+	if err := j.Sort([]string{"c", "missing", "b"}); !errors.Is(err, errUnreadable) {
+		t.Errorf("the error of reading is lost: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, unsorted) {
+		t.Errorf("the file changed: %v", err)
+	}
+	j.source.ReaderAt = fileText(path)
+	if err := errors.Join(j.Sort([]string{"c", "missing", "b"}), j.Append(sampleOutcome("d")), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, journalOf(t, "c", "b", "a", "z", "d")) {
+		t.Errorf("sorted: %s, %v", text, err)
+	}
+	for id, o := range j.Outcomes {
+		if diff := difference(t, sampleOutcome(id), o); diff != "" {
+			t.Errorf("%s: %s", id, diff)
 		}
 	}
 }

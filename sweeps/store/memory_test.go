@@ -14,7 +14,7 @@ import (
 	"grposim/sim"
 )
 
-// longOutcome is an outcome that was recorded at so many steps.
+// longOutcome returns an outcome whose trajectory has so many steps.
 func longOutcome(id string, steps int) *Outcome {
 	t := &Trajectory{}
 	for i := range steps {
@@ -31,7 +31,7 @@ func longOutcome(id string, steps int) *Outcome {
 	return &Outcome{ID: id, Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
 }
 
-// heap returns the bytes in use.
+// heap returns the bytes of heap memory in use.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -39,8 +39,8 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// What is held of a cell does not grow with its trajectory, whether it was
-// appended just now or read from a file. A trajectory of 200 steps is 112 kB.
+// The memory held per cell does not grow with the trajectory, whether the cell was
+// appended or read from a file. A trajectory of 200 steps takes 112 kB.
 func TestTrajectoriesAreNotHeld(t *testing.T) {
 	const cells, most = 100, 4 << 10
 	dir := t.TempDir()
@@ -54,9 +54,9 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	appended.memory = nil // one line
+	appended.buffer = nil // one line
 	if held := (heap() - before) / cells; held > most {
-		t.Errorf("%g bytes are held of a cell that was appended, want at most %d", held, most)
+		t.Errorf("%g bytes are held per appended cell, want at most %d", held, most)
 	}
 	before = heap()
 	read, err := ReadJournal(dir)
@@ -64,7 +64,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if held := (heap() - before) / cells; held > most {
-		t.Errorf("%g bytes are held of a cell that was read, want at most %d", held, most)
+		t.Errorf("%g bytes are held per cell read, want at most %d", held, most)
 	}
 	for _, j := range []*Journal{appended, read} {
 		if recorded := trajectoryOf(t, j.Outcomes["7"]); recorded == nil || len(recorded.Steps) != 200 {
@@ -73,16 +73,16 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 	}
 }
 
-// Writing a line allocates nothing that grows with the trajectory; reading one
-// its numbers and no more.
+// Writing a line makes at most 20 allocations, however long the trajectory; reading one
+// makes a number of allocations per quantity, not per step.
 func TestLineAllocations(t *testing.T) {
 	count := func(steps int) (writing, reading float64) {
 		o := longOutcome("a", steps)
-		line, err := AppendLine(nil, o)
+		line, err := o.appendLine(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		writing = testing.AllocsPerRun(10, func() { _, _ = AppendLine(line[:0], o) })
+		writing = testing.AllocsPerRun(10, func() { _, _ = o.appendLine(line[:0]) })
 		reading = testing.AllocsPerRun(10, func() { parseLine(line) })
 		return writing, reading
 	}
@@ -96,7 +96,7 @@ func TestLineAllocations(t *testing.T) {
 	}
 }
 
-// In whatever order cells are journaled, the table has them in the sweep's.
+// The table has the cells in the order of the sweep, in whatever order they finish.
 func TestTrajectoriesInAnyOrder(t *testing.T) {
 	const cells = 60
 	var ids []string
@@ -124,7 +124,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 			if err := j.Append(o); err != nil {
 				t.Fatal(err)
 			}
-			if err := table.Follow(j.Outcomes, o.ID, recorded); err != nil {
+			if err := table.WriteNext(j.Outcomes, o.ID, recorded); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,7 +140,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 			want = got
 		}
 		if string(got) != string(want) {
-			t.Errorf("%s: another table", name)
+			t.Errorf("%s: the table differs", name)
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 			t.Errorf("%s: %d entries in the folder: %v", name, len(entries), err)
@@ -148,8 +148,8 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 	}
 }
 
-// A table larger than a group of rows is whole, and an interrupted one leaves
-// nothing once the folder is used again.
+// A table of more than one row group is complete, and the temporary file of an
+// interrupted one is removed when the folder is locked again.
 func TestTrajectoryGroups(t *testing.T) {
 	dir := t.TempDir()
 	j, err := OpenJournal(dir)
@@ -168,7 +168,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	for _, id := range ids {
 		o := longOutcome(id, steps)
 		recorded := o.recorded
-		if err := errors.Join(j.Append(o), table.Follow(j.Outcomes, o.ID, recorded)); err != nil {
+		if err := errors.Join(j.Append(o), table.WriteNext(j.Outcomes, o.ID, recorded)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,8 +180,8 @@ func TestTrajectoryGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	quantities := sim.Quantities(2)
-	if want := cells * steps * len(quantities); len(rows) != want || want < rowsTogether {
-		t.Fatalf("%d rows, want %d, more than %d", len(rows), want, rowsTogether)
+	if want := cells * steps * len(quantities); len(rows) != want || want < rowsPerGroup {
+		t.Fatalf("%d rows, want %d, more than %d", len(rows), want, rowsPerGroup)
 	}
 	for i, row := range rows {
 		step := i % steps

@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// Number is a float64 whose JSON is null where it is not finite.
+// Number is a float64 whose JSON is null if it is NaN or infinite.
 type Number float64
 
-// MarshalJSON writes the shortest decimal that reads back as the same number.
+// MarshalJSON writes the shortest decimal that reads back as the same number, or null.
 func (n Number) MarshalJSON() ([]byte, error) { return n.appendJSON(nil), nil }
 
-// appendJSON appends the number in the form of encoding/json.
+// appendJSON appends the number, if finite with the same bytes as encoding/json.
 func (n Number) appendJSON(text []byte) []byte {
 	x := float64(n)
-	switch { // shares and ratios are 0 or 1 in most of what is recorded
+	switch { // fast paths: most recorded shares and ratios are 0 or 1
 	case x == 1:
 		return append(text, '1')
 	case math.Float64bits(x) == 0:

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// Numbers are written as their shortest decimal, or null if they are not finite.
 func TestNumberJSON(t *testing.T) {
 	for _, c := range []struct {
 		x    float64

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -8,46 +9,56 @@ import (
 	"grposim/sim/measure"
 )
 
-// Outcome is what a cell measured: everything that is stored of it, and all
-// that any verdict, table or figure is made from.
+// Outcome is the measurement of one cell: all that is stored of it, and all that
+// verdicts, tables and figures are made from. Its JSON is the cell of a journal line
+// without the trajectory.
 type Outcome struct {
-	ID         string          `json:"id"`
-	Status     CellStatus      `json:"status"`
-	Diverged   int             `json:"diverged,omitempty"`    // replicas
-	DivergedAt int             `json:"diverged_at,omitempty"` // first step
-	Estimates  []NamedEstimate `json:"estimates,omitempty"`
+	// ID is the id of the cell: the sha256 of what decides its measurement, in
+	// hexadecimal digits. It is not empty.
+	ID string `json:"id"`
+	// Status says whether the cell could be measured.
+	Status CellStatus `json:"status"`
+	// Diverged is the number of replicas that diverged, ≥ 1 if Status is
+	// CellDiverged and 0 otherwise.
+	Diverged int `json:"diverged,omitempty"`
+	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none
+	// did.
+	DivergedAt int `json:"diverged_at,omitempty"`
+	// Estimates are the measured means, each name once.
+	Estimates []NamedEstimate `json:"estimates,omitempty"`
 
-	recorded *Trajectory // nil where nothing was recorded, or line holds it
-	line     *storedLine // where the outcome is in a journal; nil: in none
+	recorded *Trajectory // nil if nothing was recorded, or if line is set
+	line     *storedLine // the outcome's line in a journal; nil if it is in none
 }
 
-// Trajectory returns what was recorded along the run, nil where nothing was. Of
-// a stored outcome it is read from the journal, each time: call it once, and
-// name the quantities that are wanted; without a name it is all of them.
-func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
-	if o.line == nil {
-		return o.recorded, nil
-	}
-	return o.line.trajectory(wanted)
-}
+// CellStatus says whether a cell could be measured.
+type CellStatus string
 
-// Record sets what was recorded along the run, in the place of what is stored.
-func (o *Outcome) Record(t *Trajectory) { o.recorded, o.line = t, nil }
+const (
+	// CellOK is the status of a cell whose replicas all stayed finite.
+	CellOK CellStatus = CellStatus(sim.OK)
+	// CellDiverged is the status of a cell of which at least one replica diverged.
+	CellDiverged CellStatus = CellStatus(sim.Diverged)
+	// NoFixedPoint is the status of a cell that starts at a fixed point where the
+	// theory finds none; it is not simulated.
+	NoFixedPoint CellStatus = "no-fixed-point"
+)
 
-// Stored reports whether the outcome is in a journal.
-func (o *Outcome) Stored() bool { return o.line != nil }
-
-// NamedEstimate is a measured mean with its standard error; DF −1 where no chance
-// entered, 0 where the error is not known.
+// NamedEstimate is a measured mean with its standard error.
 type NamedEstimate struct {
-	Name   string  `json:"name"`
-	Mean   float64 `json:"mean"`
+	// Name is the name of the quantity.
+	Name string `json:"name"`
+	// Mean is the mean, in the unit of the quantity.
+	Mean float64 `json:"mean"`
+	// StdErr is the standard error of the mean, in the unit of the quantity, ≥ 0.
 	StdErr float64 `json:"stderr"`
-	DF     int     `json:"df"`
+	// DF is the number of degrees of freedom of the standard error, ≥ 1; 0 if the
+	// error is not known, −1 if there is none (measure.Exactly).
+	DF int `json:"df"`
 }
 
-// estimate returns the estimate of the named quantity.
-func (o *Outcome) Estimate(name string) (measure.Estimate, bool) {
+// Estimate returns the estimate of the named quantity; ok is false if there is none.
+func (o *Outcome) Estimate(name string) (e measure.Estimate, ok bool) {
 	for _, e := range o.Estimates {
 		if e.Name == name {
 			return measure.Estimate{Mean: e.Mean, StdErr: e.StdErr, DF: e.DF}, true
@@ -56,9 +67,70 @@ func (o *Outcome) Estimate(name string) (measure.Estimate, bool) {
 	return measure.Estimate{}, false
 }
 
-// intact reports whether an outcome read from a journal is one that a sweep can
-// have written: a known status, and series as long as their steps.
-func (o *Outcome) intact() bool {
+// Trajectory returns the recorded series, nil if nothing was recorded. If the outcome
+// is in a journal, every call reads them from its file, and only those of the wanted
+// quantities if any are named: call it once.
+func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
+	if o.line == nil {
+		return o.recorded, nil
+	}
+	return o.line.trajectory(wanted)
+}
+
+// SetTrajectory replaces the recorded series. The outcome then counts as one that is
+// in no journal.
+func (o *Outcome) SetTrajectory(t *Trajectory) { o.recorded, o.line = t, nil }
+
+// InJournal reports whether the outcome is in a journal.
+func (o *Outcome) InJournal() bool { return o.line != nil }
+
+// Failure says why the cell has no stationary state: how many replicas diverged, and
+// when. It is "" if none did.
+func (o *Outcome) Failure() string {
+	if o.Status != CellDiverged {
+		return ""
+	}
+	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
+}
+
+// LineSize returns the size of the outcome's journal line in bytes.
+func LineSize(o *Outcome) (int, error) {
+	line, err := o.appendLine(nil)
+	return len(line), err
+}
+
+// appendLine appends the journal line of the outcome.
+func (o *Outcome) appendLine(text []byte) ([]byte, error) {
+	cell, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := o.Trajectory()
+	if err != nil {
+		return nil, err
+	}
+	return appendLine(text, cell, t), nil
+}
+
+// parseLine reads a journal line; ok is false if the line is torn, does not match its
+// checksum, or holds no outcome of a sweep.
+func parseLine(line []byte) (o *Outcome, ok bool) {
+	cell, trajectory, ok := cutLine(line)
+	if !ok {
+		return nil, false
+	}
+	o = new(Outcome)
+	if trajectory != nil {
+		if o.recorded, ok = parseTrajectory(trajectory, nil); !ok {
+			return nil, false
+		}
+	}
+	return o, json.Unmarshal(cell, o) == nil && o.valid()
+}
+
+// valid reports whether a sweep can have written the outcome: it has an id and a known
+// status, and its series are as long as their steps.
+func (o *Outcome) valid() bool {
 	if o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, NoFixedPoint}, o.Status) {
 		return false
 	}
@@ -73,20 +145,3 @@ func (o *Outcome) intact() bool {
 	}
 	return slices.IsSorted(t.Steps) && t.Series(sim.ExpectedReward) != nil
 }
-
-// failure says why the cell has no stationary state, or "".
-func (o *Outcome) Failure() string {
-	if o.Status != CellDiverged {
-		return ""
-	}
-	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
-}
-
-// CellStatus is what became of a cell.
-type CellStatus string
-
-const (
-	CellOK       CellStatus = CellStatus(sim.OK)
-	CellDiverged CellStatus = CellStatus(sim.Diverged)
-	NoFixedPoint CellStatus = "no-fixed-point" // its start is defined by one, and there is none
-)

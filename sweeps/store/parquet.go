@@ -9,11 +9,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
+// trajectoriesName is the file name of a results folder's table of trajectories.
 const trajectoriesName = "trajectories.parquet"
 
-// trajectoryRow is a row of trajectories.parquet, in long form. Words are delta
-// encoded: parquet-go cuts the runs of a dictionary's indices differently where
-// it has vector instructions, and files are the same on every machine.
+// trajectoryRow is a row of trajectories.parquet: one quantity at one step of one
+// cell. Strings are delta encoded, not by a dictionary: parquet-go splits the runs of
+// dictionary indices differently on machines with vector instructions, and the file
+// must be the same everywhere.
 type trajectoryRow struct {
 	Cell          string  `parquet:"cell,delta"`
 	Step          int64   `parquet:"step"`
@@ -27,34 +29,35 @@ type trajectoryRow struct {
 	Q95           float64 `parquet:"q95"`
 }
 
-// trajectoryTable writes trajectories.parquet: the cells of a sweep in order, each
-// as soon as it and those before it have an outcome.
+// TrajectoryTable writes trajectories.parquet: the cells of a sweep in order, each
+// as soon as it and all before it have an outcome.
 type TrajectoryTable struct {
 	ids     []string // of the cells, in order
-	next    int      // the first that is not written
+	next    int      // index of the first cell that is not written
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
-	rows    []trajectoryRow // of the last cell
+	rows    []trajectoryRow // buffer: the rows of the last cell
 }
 
-// rowsTogether is how many rows are a group, whose columns stand apart: some 7 MB,
-// which are in memory until the group is whole.
-const rowsTogether = 1 << 16
+// rowsPerGroup is the number of rows in a row group of the file, which stores each
+// group column by column. A group takes about 7 MB of memory until it is written.
+const rowsPerGroup = 1 << 16
 
-// newTrajectoryTable begins the table of a results folder for the cells with these
-// ids. The caller calls discard in the end.
+// NewTrajectoryTable creates the table of a locked results folder for the cells with
+// these ids. The caller calls Discard at the end, after Save as well.
 func NewTrajectoryTable(dir string, ids []string) (*TrajectoryTable, error) {
 	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
-	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsTogether))
+	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup))
 	return &TrajectoryTable{ids: ids, file: file, columns: columns}, nil
 }
 
-// follow writes the cells that come next, as far as outcomes has them: the one
-// with the given id as it was recorded, others as they are stored.
-func (t *TrajectoryTable) Follow(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
+// WriteNext writes the next cells in order, up to the first without an outcome. The
+// cell with the given id has the trajectory recorded, which saves reading it from the
+// journal; those of the others are read.
+func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
 	for ; t.next < len(t.ids); t.next++ {
 		o := outcomes[t.ids[t.next]]
 		if o == nil {
@@ -71,6 +74,7 @@ func (t *TrajectoryTable) Follow(outcomes map[string]*Outcome, id string, record
 	return nil
 }
 
+// write writes the rows of one cell; none if recorded is nil.
 func (t *TrajectoryTable) write(id string, recorded *Trajectory) error {
 	if recorded == nil {
 		return nil
@@ -90,9 +94,10 @@ func (t *TrajectoryTable) write(id string, recorded *Trajectory) error {
 	return err
 }
 
-// save writes the cells that are not written yet and puts the file in its place.
+// Save writes the remaining cells and puts the file in place, atomically. outcomes
+// holds all cells of the table.
 func (t *TrajectoryTable) Save(outcomes map[string]*Outcome) error {
-	err := errors.Join(t.Follow(outcomes, "", nil), t.columns.Close())
+	err := errors.Join(t.WriteNext(outcomes, "", nil), t.columns.Close())
 	if err == nil {
 		err = t.file.CloseAtomicallyReplace()
 	}
@@ -102,5 +107,6 @@ func (t *TrajectoryTable) Save(outcomes map[string]*Outcome) error {
 	return nil
 }
 
-// discard removes a table that was not saved.
+// Discard removes the temporary file of a table that was not saved. If that fails, the
+// next Lock removes it.
 func (t *TrajectoryTable) Discard() { _ = t.file.Cleanup() }

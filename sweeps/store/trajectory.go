@@ -9,21 +9,28 @@ import (
 	"grposim/sim"
 )
 
-// Trajectory is what was recorded along the run.
+// Trajectory holds the series that a cell recorded along its run.
 type Trajectory struct {
-	Steps      []int
+	// Steps are the recorded optimizer steps, ≥ 0 and increasing.
+	Steps []int
+	// Quantities are the series of the recorded quantities, each quantity once.
 	Quantities []RecordedSeries
 }
 
-// RecordedSeries is one recorded quantity; index i belongs to Steps[i].
+// RecordedSeries is the series of one quantity over the replicas of a cell. Index i is
+// Trajectory.Steps[i]; values are in the unit of the quantity, NaN if not finite.
 type RecordedSeries struct {
-	Quantity  sim.Quantity
-	Mean      []Number
-	StdErr    []Number
-	Quantiles [][5]Number // at sim.QuantileLevels
+	// Quantity names the recorded quantity.
+	Quantity sim.Quantity
+	// Mean is the mean over the replicas.
+	Mean []Number
+	// StdErr is the standard error of Mean, ≥ 0.
+	StdErr []Number
+	// Quantiles are quantiles over the replicas at sim.QuantileLevels, increasing.
+	Quantiles [][5]Number
 }
 
-// newTrajectory turns what a cell's simulation recorded into series.
+// NewTrajectory returns the trajectory that a cell's simulation recorded.
 func NewTrajectory(r *sim.Result) *Trajectory {
 	t := &Trajectory{Steps: r.Steps, Quantities: make([]RecordedSeries, len(r.Quantities))}
 	n := len(r.Steps)
@@ -41,7 +48,7 @@ func NewTrajectory(r *sim.Result) *Trajectory {
 	return t
 }
 
-// Series returns what was recorded of a quantity, or nil.
+// Series returns the series of a quantity, nil if it was not recorded.
 func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
 	for i := range t.Quantities {
 		if t.Quantities[i].Quantity == quantity {
@@ -51,12 +58,12 @@ func (t *Trajectory) Series(quantity sim.Quantity) *RecordedSeries {
 	return nil
 }
 
-// appendJSON appends the trajectory as it stands in a journal:
+// appendJSON appends the JSON of the trajectory in a journal line:
 //
 //	{"steps":[…],"quantities":[{"quantity":"…","mean":[…],"stderr":[…],"quantiles":[[…],…]},…]}
 //
-// It is nearly all of a journal, so it is written and read here, not by
-// reflection.
+// Trajectories are nearly all of a journal, so this file writes and reads them itself,
+// which is faster than the reflection of encoding/json.
 func (t *Trajectory) appendJSON(text []byte) []byte {
 	text = append(text, `{"steps":[`...)
 	for i, step := range t.Steps {
@@ -66,7 +73,7 @@ func (t *Trajectory) appendJSON(text []byte) []byte {
 	for i := range t.Quantities {
 		s := &t.Quantities[i]
 		text = append(comma(text, i), `{"quantity":"`...)
-		text = append(text, s.Quantity...) // a plain word
+		text = append(text, s.Quantity...) // needs no escaping
 		text = appendNumbers(append(text, `","mean":[`...), s.Mean)
 		text = appendNumbers(append(text, `],"stderr":[`...), s.StdErr)
 		text = append(text, `],"quantiles":[`...)
@@ -79,7 +86,7 @@ func (t *Trajectory) appendJSON(text []byte) []byte {
 	return append(text, "]}"...)
 }
 
-// comma appends what stands before the i-th item of a list.
+// comma appends the separator before the i-th item of a list: none before the first.
 func comma(text []byte, i int) []byte {
 	if i == 0 {
 		return text
@@ -87,6 +94,7 @@ func comma(text []byte, i int) []byte {
 	return append(text, ',')
 }
 
+// appendNumbers appends numbers, separated by commas.
 func appendNumbers(text []byte, numbers []Number) []byte {
 	for i, x := range numbers {
 		text = x.appendJSON(comma(text, i))
@@ -94,8 +102,9 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 	return text
 }
 
-// parseTrajectory reads of what appendJSON wrote the quantities that are wanted,
-// or all where none is named; ok says whether it is that.
+// parseTrajectory reads the output of appendJSON: all steps, and the series of the
+// wanted quantities, or of all if none is named. ok is false if the text has another
+// form.
 func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
 	r := reader{text: text}
 	t = new(Trajectory)
@@ -118,17 +127,17 @@ func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool
 	return t, !r.failed && len(r.text) == 0
 }
 
-// reader takes a text apart from the front. Once it has failed, what it gives
-// means nothing.
+// reader parses a text from front to back. Once it has failed, its results mean
+// nothing.
 type reader struct {
-	text   []byte
+	text   []byte // the rest, not yet read
 	failed bool
 }
 
-// endOfSeries is the end of the last quantiles, and of what holds them.
+// endOfSeries closes the last quantiles of a series, their list and the series.
 const endOfSeries = "]]}"
 
-// series reads what was recorded of a quantity at about n steps.
+// series reads a series after its quantity; it allocates for n steps.
 func (r *reader) series(n int) RecordedSeries {
 	s := RecordedSeries{Quantiles: make([][5]Number, 0, n)}
 	r.skip(`","mean":`)
@@ -147,13 +156,13 @@ func (r *reader) series(n int) RecordedSeries {
 	return s
 }
 
-// numbers reads a list of numbers and appends them.
+// numbers reads a list of numbers and appends them to the given ones.
 func (r *reader) numbers(to []Number) []Number {
 	r.list(func() { to = append(to, Number(r.number())) })
 	return to
 }
 
-// list reads a list, each of its items by item.
+// list reads a list, calling item to read each of its items.
 func (r *reader) list(item func()) {
 	r.skip("[")
 	if r.next(']') {
@@ -168,7 +177,7 @@ func (r *reader) list(item func()) {
 	}
 }
 
-// number reads a number that a comma or a bracket follows; null is NaN.
+// number reads a number up to the next comma or bracket; null is NaN.
 func (r *reader) number() float64 {
 	end := 0
 	for end < len(r.text) && r.text[end] != ',' && r.text[end] != ']' {
@@ -191,7 +200,7 @@ func (r *reader) number() float64 {
 	return x
 }
 
-// until reads up to an end, which is left.
+// until reads up to the first occurrence of end, excluding it; nothing if there is none.
 func (r *reader) until(end string) []byte {
 	n := max(bytes.Index(r.text, []byte(end)), 0)
 	read := r.text[:n]
@@ -199,7 +208,7 @@ func (r *reader) until(end string) []byte {
 	return read
 }
 
-// skip reads exactly this.
+// skip reads the text want, and fails on any other.
 func (r *reader) skip(want string) {
 	if len(r.text) < len(want) || string(r.text[:len(want)]) != want {
 		r.failed = true
@@ -208,7 +217,7 @@ func (r *reader) skip(want string) {
 	r.text = r.text[len(want):]
 }
 
-// next reads a byte, if it is that.
+// next reads the byte b if it comes next, and reports whether it did.
 func (r *reader) next(b byte) bool {
 	found := len(r.text) > 0 && r.text[0] == b
 	if found {

@@ -1,0 +1,128 @@
+// Grposim simulates GRPO (group relative policy optimization) on softmax bandits and
+// compares what it measures with what an independent theory predicts.
+//
+// A configuration file describes a sweep: a bandit, a gradient estimator, an
+// optimizer, the parameters to vary, and checks. A cell is one combination of
+// parameters. For every cell grposim simulates many replicas and computes the theory's
+// predictions. A check compares the two, cell by cell or across cells, and gives
+// verdicts.
+//
+// The commands below run in the root folder of the module.
+//
+// # A first sweep
+//
+// Save this file as first.yaml. Its bandit has two arms, which give reward 1 with
+// probability 0.9 and 0.2. It varies the learning rate and the refresh interval of the
+// behaviour policy, so it has four cells:
+//
+//	name: first
+//	seed: 1
+//	bandit:
+//	  arms:
+//	    - {reward: bernoulli, mean: 0.9}
+//	    - {reward: bernoulli, mean: 0.2}
+//	grpo:
+//	  group_size: 64
+//	  advantage: {scale: none}
+//	  kl: {coefficient: 0.5, at: snapshot}
+//	optimizer: {learning_rate: 0.1}
+//	run: {steps: 2000, burn_in: 500, replicas: 512}
+//	sweep:
+//	  - {param: optimizer.learning_rate, values: [0.1, 0.2]}
+//	  - {param: lag.interval, values: [1, 4]}
+//	checks:
+//	  - {claim: fixed-point, margin: 0.01, control: {set: {grpo.kl.coefficient: 0.55}}}
+//	  - {claim: stationary-fluctuation, margin: 0.1, control: {scale: {noise: 1.5}}}
+//
+// The first check compares the mean reward after the burn-in with the predicted one,
+// ± 1 %, the second its variance, ± 10 %.
+//
+// Build the program:
+//
+//	make build
+//
+// Print how many cells the sweep has and how many replica-steps, and about how long it
+// takes and how much it stores:
+//
+//	bin/grposim sweep first.yaml --dry-run
+//
+// Print the theory's predictions, one line for each cell:
+//
+//	bin/grposim predict first.yaml
+//
+// Simulate the four cells, in about a second, and print one line for each verdict. The
+// last line counts them: 8 agree.
+//
+//	bin/grposim sweep first.yaml
+//
+// Compute the verdicts again from the stored measurements, and print the same lines:
+//
+//	bin/grposim check results/local/first
+//
+// Draw the figures and write the page again, and print the path of the page:
+//
+//	bin/grposim report results/local/first
+//
+// Draw a map of the cells over two of their parameters, and print how many cells of
+// each class (monotone, oscillatory and so on) lie in each regime of the theory:
+//
+//	bin/grposim map first.yaml --x optimizer.learning_rate --y lag.interval
+//
+// Run an experiment that is built into the program, and print its verdicts. Without a
+// name, reproduce runs all experiments, which takes some minutes.
+//
+//	bin/grposim reproduce saturation-law
+//
+// # The results folder
+//
+// A sweep called first writes into results/local/first, or into the folder that --out
+// names:
+//
+//   - report.html shows the verdicts and figures on one page without external files.
+//   - verdicts.md and verdicts.json hold the verdicts.
+//   - cells.csv holds one row of estimates with confidence intervals for each cell,
+//     predictions.csv the predictions, trajectories.parquet the recorded steps.
+//   - figures holds the figures as SVG and PNG.
+//   - cells.jsonl is the journal: one line for each simulated cell. All files above
+//     are computed from it.
+//   - manifest.json holds the complete configuration, the program's version and the
+//     time that the run took.
+//
+// A sweep that was interrupted continues when the same command is run again, and ends
+// with the same bytes in every file except manifest.json.
+//
+// # Verdicts
+//
+// A verdict compares a confidence interval of the measured value with the predicted
+// value ± the margin of the check:
+//
+//   - agree: the whole interval lies within the margin.
+//   - disagree: the whole interval lies outside the margin.
+//   - inconclusive: the interval contains an end of the margin; more replicas may
+//     decide.
+//   - out-of-scope: the theory does not apply to this cell; the verdict says why.
+//
+// A check with "expect: fails" claims that a prediction is wrong: agree and disagree
+// are exchanged. A control repeats the check with a fault planted in the theory. It
+// has to disagree; otherwise the check could not have failed.
+//
+// # Exit codes
+//
+// Results are printed on stdout, and everything else on stderr, in lines that begin
+// with "grposim: ". The exit code is the first of these that applies:
+//
+//   - 2: the command line or the configuration is wrong.
+//   - 130: interrupted by a signal. Finished cells are kept.
+//   - 4: results are damaged, a file cannot be read or written, or an internal error.
+//   - 1: a verdict is disagree.
+//   - 3: a verdict is inconclusive, or there are verdicts and none is agree.
+//   - 0: otherwise.
+//
+// An internal error is a bug of grposim and is reported in one line. With the
+// environment variable GRPOSIM_TRACE=1 its stack follows.
+//
+// # Further reading
+//
+// docs/config.md lists every key and every claim of a configuration, docs/theory.md
+// derives every prediction, and "grposim help COMMAND" lists the flags of a command.
+package main

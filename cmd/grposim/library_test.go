@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// otherModule is a program of another module that simulates one cell and prints the
+// prediction next to the measurement.
+const otherModule = `package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"grposim/rom"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+func main() {
+	spec, err := config.Load("mine.yaml", []byte("{name: mine, seed: 1, " +
+		"bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}, " +
+		"policy: {init: fixed-point}, grpo: {group_size: 16, kl: {coefficient: 1}}, " +
+		"optimizer: {learning_rate: 0.05}, run: {steps: 4000, burn_in: 400, replicas: 64}}"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan := sweeps.NewPlan(spec)
+	outcomes, err := sweeps.Simulate(context.Background(), plan, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cell := &plan.Cells[0]
+	p := rom.Predict(sweeps.Params(&cell.Settings, rom.Unit))
+	e, _ := outcomes[cell.ID].Estimate("expected_reward_variance")
+	fmt.Printf("measured %.2g, predicted %.2g\n", e.Mean, *p.Exact.StationaryVariance.ExpectedReward)
+}
+`
+
+// The packages can be imported by another module; a wrong word is named, with what it
+// must be.
+func TestAnotherModule(t *testing.T) {
+	root, dir := moduleRoot(t), t.TempDir()
+	run := func(program string) string {
+		for name, text := range map[string]string{
+			"go.mod":  "module other\n\ngo 1.26\n\nrequire grposim v0.0.0\n\nreplace grposim => " + root + "\n",
+			"go.sum":  string(readDocument(t, root, "go.sum")),
+			"main.go": program,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := exec.Command("go", "run", "-mod=mod", ".")
+		command.Dir = dir
+		out, _ := command.CombinedOutput() // a wrong word ends it with exit code 1
+		return string(out)
+	}
+	if got, want := run(otherModule), "measured 6.1e-05, predicted 6.3e-05\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	wrong := strings.Replace(otherModule, "group_size: 16", "group_size: 16, advantage: {baseline: average}", 1)
+	if got, want := run(wrong), `grpo.advantage.baseline: got "average", want mean or leave-one-out`; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

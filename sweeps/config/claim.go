@@ -1,0 +1,62 @@
+package config
+
+import (
+	"slices"
+
+	"grposim/rom"
+	"grposim/sim"
+)
+
+// Claim is a statement about cells that a check can make: its requirements, what is
+// measured in addition to the runs, and its documentation. How measurement and
+// prediction are found and compared is the claim's other half, in package sweeps.
+type Claim struct {
+	Name        string     // the word after `claim:` in a check
+	Per         ClaimScope // over which cells one verdict is made
+	Quantity    string     // the quantity that is compared, in words
+	Needs       []Need     // requirements on the check and on the cells it selects
+	Predictions []rom.Kind // allowed values of `prediction`, at least one; the first is the default
+	Doc         string     // the statement, in one sentence
+	How         string     // how it is measured and judged; "": nothing beyond Quantity and Doc
+
+	Event       sim.Event    // the event that is located along a parameter; "": none
+	Fit         sim.CurveFit // the curve fitted to the mean reward; "": none
+	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
+	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
+}
+
+// ClaimScope is the set of cells over which one verdict of a claim is made.
+type ClaimScope string
+
+const (
+	PerCell     ClaimScope = "per cell"
+	PerForce    ClaimScope = "per force"          // once for the cells that share `bandit`, `grpo` and `policy.reference`
+	AcrossCells ClaimScope = "per group of cells" // cells that differ in Check.Over only
+)
+
+// Need is a requirement of a claim on its check or on the cells that the check selects,
+// in the words of the reference document.
+type Need string
+
+const (
+	NeedsBurnIn       Need = "`run.burn_in` > 0"
+	NeedsFiniteGroups Need = "finite `grpo.group_size` (out of scope at `inf`)"
+	NeedsThreeSizes   Need = "`over: grpo.group_size` and at least 3 finite values of it"
+	NeedsDisplacement Need = "`displacement` ≥ 1e-9 and `draws` ≥ 1 (pairs of groups at ±displacement)"
+	NeedsAbsolute     Need = "`absolute_margin` (the predicted value is 0)"
+	NeedsDistance     Need = "a start away from the fixed point"
+	NeedsOffset       Need = "`offset` ≥ 1e-9 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
+	NeedsLocation     Need = "`locate` (nothing else is simulated in the cell)"
+	NeedsTwoArms      Need = "two arms"
+	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
+	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block or a delay of at most 1"
+	NeedsScatter      Need = "at finite `grpo.group_size`: `run.replicas` ≥ 2"
+	NeedsKnownRule    Need = "`optimizer.kind` heavy-ball or nesterov"
+	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
+	NeedsHundredSteps Need = "`run.steps` > 100"
+	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
+	NeedsMode         Need = "`mode`"
+)
+
+// Has reports whether the claim has the need.
+func (c *Claim) Has(need Need) bool { return slices.Contains(c.Needs, need) }

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// topNames are the top-level keys of a file outside the key table that hold a scalar.
+var topNames = []string{"name", "claim", "seed", "confidence"}
+
+// top decodes a scalar of topNames.
+func (l *loader) top(name string, n *node) {
+	l.at[name] = n.at
+	switch name {
+	case "name":
+		l.spec.Name, _ = l.name(n, name)
+	case "claim":
+		l.spec.Claim, _ = l.prose(n, name)
+	case "seed":
+		seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
+		if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
+			l.want(n, name, "an integer in [0, 18446744073709551615]")
+		}
+		l.spec.Seed = seed
+	case "confidence":
+		if x, ok := l.number(n, name, openUnit, "a number in (0, 1)"); ok {
+			l.spec.Confidence = x
+		}
+	}
+}
+
+// section decodes a section of the base or, where path is a key, its value.
+func (l *loader) section(path string, n *node) {
+	l.at[path] = n.at
+	if i := keyIndex(path); i >= 0 {
+		l.give(i, n, path)
+		return
+	}
+	names := sectionNames(path)
+	fields := l.fields(n, path, names)
+	for _, name := range names {
+		if child := fields[name]; child != nil {
+			l.section(path+"."+name, child)
+		} else if fields == nil {
+			l.badSection(path)
+		}
+	}
+}
+
+// badSection marks every key of a section that cannot be read as bad.
+func (l *loader) badSection(path string) {
+	for _, k := range Keys {
+		if strings.HasPrefix(k.Path, path+".") {
+			l.bad[k.Path] = true
+		}
+	}
+}
+
+// give decodes the value of key i of the base.
+func (l *loader) give(i int, n *node, path string) {
+	l.at[Keys[i].Path] = n.at
+	v, ok := l.value(Keys[i], n, path)
+	if !ok {
+		l.bad[Keys[i].Path] = true
+		return
+	}
+	l.given[i] = v
+}
+
+// overrides applies key=value arguments to the base.
+func (l *loader) overrides(set []string) {
+	seen := map[string]bool{}
+	at := place{source: override}
+	for _, argument := range set {
+		key, text, assigned := strings.Cut(argument, "=")
+		i := keyIndex(key)
+		switch {
+		case !assigned:
+			l.problem(at, "", "got %s, want key=value", quoteText(argument))
+			continue
+		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
+			known := append(keyPaths(), "seed", "name", "confidence")
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", keyHint(key, known))
+			continue
+		case seen[key]:
+			l.problem(at, key, "got the key again, want it once")
+			continue
+		case strings.ContainsAny(text, "\r\n"):
+			l.problem(at, key, "got %s, want one line", quoteText(text))
+			continue
+		}
+		seen[key] = true
+		n, problems := parseYAML(override, key, []byte(text))
+		l.problems = append(l.problems, problems...)
+		switch {
+		case n == nil:
+		case i < 0:
+			l.top(key, n)
+		default:
+			l.give(i, n, key)
+		}
+	}
+}
+
+// require records the required keys that are left out, at the nearest section
+// that is given.
+func (l *loader) require() {
+	missing := func(path, want string) {
+		if _, given := l.at[path]; given || l.bad[path] {
+			return
+		}
+		l.bad[path] = true
+		at := path
+		for {
+			dot := strings.LastIndexByte(at, '.')
+			at = at[:max(dot, 0)]
+			if where, given := l.at[at]; given {
+				l.problem(where, path, "got nothing, want %s", want)
+				return
+			}
+		}
+	}
+	missing("name", nameWant)
+	missing("seed", "an integer in [0, 18446744073709551615]")
+	for _, k := range Keys {
+		if k.Required() {
+			missing(k.Path, k.Want())
+		}
+	}
+}

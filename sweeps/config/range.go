@@ -1,0 +1,97 @@
+package config
+
+import (
+	"math"
+	"strconv"
+)
+
+// Limits that prevent a mistyped file from exhausting the memory; experiments stay
+// far below them.
+const (
+	maxArms     = 4096    // the theory's matrices have arms² entries
+	maxInteger  = 1 << 53 // JSON readers round larger integers
+	maxCells    = 1_000_000
+	maxGroup    = 1 << 31 // the largest finite group that the samplers draw
+	maxReplicas = 10_000_000
+	maxDelay    = 1_000_000 // the policies of all steps of a delay are kept
+	maxSamples  = 1_000_000 // clipped normal rewards are drawn sample by sample
+)
+
+// Range is an interval of numbers.
+type Range struct {
+	Low, High         float64 // ends; ∓Inf: unbounded
+	LowOpen, HighOpen bool    // whether the end itself lies outside
+}
+
+var (
+	anyNumber   = Range{Low: math.Inf(-1), High: math.Inf(1)}
+	positive    = Range{Low: 0, High: math.Inf(1), LowOpen: true}
+	nonNegative = Range{Low: 0, High: math.Inf(1)}
+	unit        = Range{Low: 0, High: 1}
+	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
+	belowOne    = Range{Low: 0, High: 1, HighOpen: true}
+)
+
+// between is the range [low, high].
+func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
+
+// atLeast is the range [low, ∞).
+func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
+
+// Contains reports whether x lies in the range.
+func (r Range) Contains(x float64) bool {
+	return (x > r.Low || x == r.Low && !r.LowOpen) && (x < r.High || x == r.High && !r.HighOpen)
+}
+
+// String writes the range as a condition, such as ≥ 0 or in (0, 1); "" for all numbers.
+func (r Range) String() string {
+	switch low, high := math.IsInf(r.Low, -1), math.IsInf(r.High, 1); {
+	case low && high:
+		return ""
+	case high && r.LowOpen:
+		return "> " + Format(r.Low)
+	case high:
+		return "≥ " + Format(r.Low)
+	}
+	open, closed := "[", "]"
+	if r.LowOpen {
+		open = "("
+	}
+	if r.HighOpen {
+		closed = ")"
+	}
+	return "in " + open + plainNumber(r.Low) + ", " + plainNumber(r.High) + closed
+}
+
+// plainNumber writes a number without an exponent.
+func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// object is a JSON object; encoding/json writes its keys sorted.
+type object = map[string]any
+
+// schemaRange is the JSON Schema of a number in a range; kind is number or integer.
+func schemaRange(kind string, r Range) object {
+	s := object{"type": kind}
+	if !math.IsInf(r.Low, 0) {
+		name := "minimum"
+		if r.LowOpen {
+			name = "exclusiveMinimum"
+		}
+		s[name] = r.Low
+	}
+	if !math.IsInf(r.High, 0) {
+		name := "maximum"
+		if r.HighOpen {
+			name = "exclusiveMaximum"
+		}
+		s[name] = r.High
+	}
+	return s
+}
+
+// schemaInteger is the JSON Schema of an integer in a range, within ±maxInteger.
+func schemaInteger(r Range) object {
+	r.High = min(r.High, maxInteger)
+	r.Low = max(r.Low, -maxInteger)
+	return schemaRange("integer", r)
+}

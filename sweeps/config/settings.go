@@ -1,0 +1,211 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/sim"
+)
+
+// Settings are the values of all keys in one cell of a sweep, in the types of the
+// simulator.
+type Settings struct {
+	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
+	Policy    Policy         // section `policy`
+	Estimator grpo.Estimator // section `grpo`
+	Lag       grpo.Lag       // section `lag`
+	Optimizer grpo.Optimizer // section `optimizer`
+	Run       sim.Run        // section `run`
+}
+
+// Policy holds the policy at which a run starts and the reference policy of the KL
+// penalty.
+type Policy struct {
+	Init      Init
+	Reference []float64 // logits of π_ref, finite, one per arm
+}
+
+// InitKind is the form in which an initial policy is given.
+type InitKind int
+
+const (
+	AtLogits     InitKind = iota // Init.Logits
+	AtFixedPoint                 // the fixed point displaced by Init.Offset
+)
+
+// Init is the initial policy.
+type Init struct {
+	Kind   InitKind
+	Logits []float64 // of AtLogits: finite, one per arm
+	Offset float64   // of AtFixedPoint: x in z* + x (two arms) or θ* + x e (more arms), finite
+}
+
+// ArmGroup is one item of bandit.arms: a number of equal arms.
+type ArmGroup struct {
+	Arm   grpo.Arm
+	Count int // ≥ 1
+}
+
+// expandArms lists the arms of all groups, one entry per arm.
+func expandArms(groups []ArmGroup) []grpo.Arm {
+	var arms []grpo.Arm
+	for _, g := range groups {
+		arms = append(arms, slices.Repeat([]grpo.Arm{g.Arm}, g.Count)...)
+	}
+	return arms
+}
+
+// groupArms joins equal neighbouring arms into groups.
+func groupArms(arms []grpo.Arm) []ArmGroup {
+	var groups []ArmGroup
+	for _, arm := range arms {
+		if n := len(groups); n > 0 && groups[n-1].Arm == arm {
+			groups[n-1].Count++
+		} else {
+			groups = append(groups, ArmGroup{Arm: arm, Count: 1})
+		}
+	}
+	return groups
+}
+
+// armMeans lists the arms' mean rewards.
+func armMeans(arms []grpo.Arm) []float64 {
+	means := make([]float64, len(arms))
+	for i, arm := range arms {
+		means[i] = arm.Mean
+	}
+	return means
+}
+
+// listLength returns the length of a list that must have one entry per arm; isList is
+// false for values of other keys.
+func listLength(v any) (n int, isList bool) {
+	switch v := v.(type) {
+	case []float64:
+		return len(v), true
+	case Init:
+		return len(v.Logits), v.Kind == AtLogits
+	}
+	return 0, false
+}
+
+// Words of policy.init.
+const (
+	fixedPointWord = "fixed-point"
+	offsetField    = "fixed_point_offset"
+)
+
+// Format writes a value of a key as tables, labels and --set show it: numbers in
+// the shortest form that reads back as the same number, `inf` for grpo.Infinite,
+// lists and arms in YAML's flow style.
+func Format(v any) string {
+	switch v := v.(type) {
+	case int:
+		if v == grpo.Infinite {
+			return "inf"
+		}
+		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []float64:
+		return formatList(v, func(x float64) string { return Format(x) })
+	case Init:
+		switch {
+		case v.Kind == AtLogits:
+			return Format(v.Logits)
+		case v.Offset == 0:
+			return fixedPointWord
+		}
+		return "{" + offsetField + ": " + Format(v.Offset) + "}"
+	case []ArmGroup:
+		return formatList(v, formatArms)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// formatList writes a list in YAML's flow style.
+func formatList[T any](list []T, format func(T) string) string {
+	var parts []string
+	for _, item := range list {
+		parts = append(parts, format(item))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// formatArms writes an item of bandit.arms in YAML's flow style.
+func formatArms(g ArmGroup) string {
+	text := "{reward: " + string(g.Arm.Reward) + ", mean: " + Format(g.Arm.Mean)
+	if g.Arm.Reward == grpo.Normal {
+		text += ", std: " + Format(g.Arm.Std)
+	}
+	if g.Count != 1 {
+		text += ", count: " + Format(g.Count)
+	}
+	return text + "}"
+}
+
+// documentValue converts a value of a key to its form in a JSON document.
+func documentValue(v any) any {
+	switch v := v.(type) {
+	case int:
+		if v == grpo.Infinite {
+			return "inf"
+		}
+	case Init:
+		switch {
+		case v.Kind == AtLogits:
+			return v.Logits
+		case v.Offset == 0:
+			return fixedPointWord
+		}
+		return map[string]any{offsetField: v.Offset}
+	case []ArmGroup:
+		var arms []any
+		for _, g := range v {
+			arm := map[string]any{"reward": g.Arm.Reward, "mean": g.Arm.Mean}
+			if g.Arm.Reward == grpo.Normal {
+				arm["std"] = g.Arm.Std
+			}
+			if g.Count != 1 {
+				arm["count"] = g.Count
+			}
+			arms = append(arms, arm)
+		}
+		return arms
+	}
+	return v
+}
+
+// roundValue rounds all numbers in a value of an axis to 12 significant digits.
+func roundValue(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return Round(v)
+	case []float64:
+		return RoundAll(v)
+	case Init:
+		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
+	case []ArmGroup:
+		for i := range v {
+			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
+		}
+	}
+	return v
+}
+
+// comparable12 converts a value to a form in which == compares numbers to 12
+// significant digits: axes round their values so, and conditions must match them.
+func comparable12(v any) any {
+	switch v := v.(type) {
+	case int, string:
+		return v
+	case float64:
+		return Round(v)
+	default:
+		return Format(v)
+	}
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// shownText is the largest number of characters of a reader's text in a message.
+const shownText = 60
+
+// quoteText quotes a reader's text for a message and cuts it after shownText
+// characters.
+func quoteText(text string) string {
+	n := utf8.RuneCountInString(text)
+	if n <= shownText {
+		return fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprintf("%q… (%d characters)", string([]rune(text[:min(len(text), 4*shownText)])[:shownText]), n)
+}
+
+// listWords joins alternatives: a, b or c.
+func listWords(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// didYouMean ends a message about an unknown word: it suggests the nearest known
+// word, and is "" where none is near.
+func didYouMean(word string, known []string) string {
+	if best := nearestWord(word, known); best != "" {
+		return fmt.Sprintf(", did you mean %q?", best)
+	}
+	return ""
+}
+
+// nearestWord returns the first of the known words with the fewest edits from word,
+// "" where these exceed one edit per three letters.
+func nearestWord(word string, known []string) string {
+	best, least := "", (len(word)+1)/3+1
+	if len(word) > shownText {
+		return ""
+	}
+	for _, candidate := range known {
+		if d := editDistance(word, candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn a into b (optimal string alignment), bytewise.
+func editDistance(a, b string) int {
+	row := func() []int { return make([]int, len(b)+1) }
+	before, last, next := row(), row(), row()
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		for j := range len(b) {
+			replace := last[j]
+			if a[i] != b[j] {
+				replace++
+			}
+			next[j+1] = min(last[j+1]+1, next[j]+1, replace)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, last, next = last, next, before
+	}
+	return last[len(b)]
+}
+
+// countWords writes a count: 1 number, 2 numbers.
+func countWords(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// lastName returns the part of a dotted path after the last dot.
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// join appends a key of a file to a dotted path; a key that is long or has unprintable
+// characters is quoted.
+func join(path, key string) string {
+	if utf8.RuneCountInString(key) > shownText || strings.ContainsFunc(key, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		key = quoteText(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// WriteFile replaces the content of a file by data, atomically: a crash leaves
+// either the old content or the new.
+func WriteFile(path string, data []byte) error {
+	return renameio.WriteFile(path, data, 0o644)
+}
+
+// writeJSON replaces the content of a file by indented JSON, atomically.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, append(data, '\n'))
+}
+
+// replaceFile replaces the content of a file by the output of write, atomically. If
+// write fails, the file keeps its content.
+func replaceFile(path string, write func(io.Writer) error) error {
+	file, err := pendingFile(path)
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup() // does nothing once the file is in place
+	buffer := bufio.NewWriterSize(file, 1<<16)
+	if err := errors.Join(write(buffer), buffer.Flush()); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
+}
+
+// pendingFile creates the temporary file that will replace the file at path. Both
+// are in the same folder, so replacing is a rename.
+func pendingFile(path string) (*renameio.PendingFile, error) {
+	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+}
+
+// checksum returns the sha256 of data in hexadecimal digits.
+func checksum(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
+}

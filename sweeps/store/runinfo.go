@@ -1,0 +1,69 @@
+package store
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+// RunInfo says how and where a sweep was last run.
+type RunInfo struct {
+	// Version is the commit that the program was built from, else its module
+	// version, else "unknown".
+	Version string `json:"version"`
+	// GoVersion is the version of the Go compiler, such as "go1.25.0".
+	GoVersion string `json:"go"`
+	// OS is the operating system, as GOOS names it.
+	OS string `json:"goos"`
+	// Arch is the processor architecture, as GOARCH names it.
+	Arch string `json:"goarch"`
+	// AMD64 is the instruction set level the program was compiled for, v1 to v4; ""
+	// on other architectures.
+	AMD64 string `json:"goamd64,omitempty"`
+	// Host is the name of the machine, "" if it has none.
+	Host string `json:"host"`
+	// Workers is the number of cells simulated at the same time, ≥ 1.
+	Workers int `json:"workers"`
+	// Simulated is the number of cells that this run simulated, ≥ 0; cells that the
+	// journal held before are not counted.
+	Simulated int `json:"cells_simulated"`
+	// WallSeconds is the elapsed time of the simulation, in seconds, ≥ 0.
+	WallSeconds float64 `json:"wall_seconds"`
+	// CPUSeconds is the user and system time of the simulation, in seconds, ≥ 0.
+	CPUSeconds float64 `json:"cpu_seconds"`
+}
+
+// NewRunInfo describes a run of this program on this machine that simulated so many
+// cells in wall seconds of elapsed time and cpu seconds of processor time.
+func NewRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
+	info := &RunInfo{
+		Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu,
+	}
+	info.Host, _ = os.Hostname()
+	if build, ok := debug.ReadBuildInfo(); ok {
+		info.Version = build.Main.Version
+		for _, setting := range build.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				info.Version = setting.Value
+			case "GOAMD64":
+				info.AMD64 = setting.Value
+			}
+		}
+	}
+	return info
+}
+
+// CPUSeconds returns the user and system time that this process has used so far, in
+// seconds; 0 if the operating system does not say.
+func CPUSeconds() float64 {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return seconds(usage.Utime) + seconds(usage.Stime)
+}
