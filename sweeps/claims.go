@@ -10,56 +10,54 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Names of the estimates of the stiffness of the stiffest mode, whole and in its
-// parts, and of the slowest mode.
+// Names of the estimates of the stiffness λ (docs/theory.md §3).
 const (
-	stiffnessTotal   = sim.StiffnessTotal
-	stiffnessFresh   = "stiffness_fresh"
-	stiffnessStale   = "stiffness_stale"
-	stiffnessSlowest = "stiffness_slowest"
+	stiffnessTotal   = sim.StiffnessTotal  // of the stiffest mode
+	stiffnessFresh   = "stiffness_fresh"   // its part from the current policy
+	stiffnessStale   = "stiffness_stale"   // its part from the snapshot
+	stiffnessSlowest = "stiffness_slowest" // of the slowest mode, with more than two arms
 )
 
-// finding is what a claim says of one quantity of one set of cells, before the
-// margin is laid on.
+// finding is the measurement and the prediction of one quantity of one set of cells,
+// before they are compared within the check's margin.
 type finding struct {
-	quantity         string
-	measured, lo, hi float64
-	replicas         int // independent values behind the interval; 0 where there are none
+	quantity         string  // "": the claim's quantity of the same index
+	measured, lo, hi float64 // value and interval; NaN where nothing was measured
+	replicas         int     // independent values behind the interval; 0 where there are none
 	predicted        predicted
-	side             Side               // on which the prediction may be missed
-	expect           config.Expectation // "" the check's
+	side             Side               // how the measurement can contradict the prediction
+	expect           config.Expectation // "": the check's
 	fault            string             // in words, of a control that is not the check's; ""
-	failed           string             // why nature has decided against every stationary state
+	diverged         string             // why there is no stationary state to measure; "": there is
 }
 
-// predicted is what the theory says of a number, or why it says nothing.
+// predicted is a predicted value, or the reason why the theory predicts none.
 type predicted struct {
-	value      float64
+	value      float64 // ±Inf for an event that never occurs; of no meaning out of scope
 	kind       rom.Kind
 	outOfScope string // why the theory does not hold here; "" where it does
 }
 
-// unmeasured begins a finding that has no number yet: what nobody fills in
-// decides nothing.
-func unmeasured(kind rom.Kind) finding {
+// newFinding returns a finding without a measurement. Its NaNs make the comparison
+// inconclusive until a claim replaces them.
+func newFinding(kind rom.Kind) finding {
 	nan := math.NaN()
 	return finding{measured: nan, lo: nan, hi: nan, predicted: predicted{kind: kind}}
 }
 
-// logic is the half of a claim that judges (the other is a config.Claim): which
-// quantities it decides in a set of cells, how it finds them, and how they are
-// pictured.
+// logic is the part of a claim that judges and draws; its config.Claim is the part
+// that is read from configurations and documented.
 type logic struct {
-	quantities func(check *config.Check, cells []*Cell) []string
-	find       func(j *judgement, set CellSet) []finding // one for each of the quantities
+	quantities func(check *config.Check, cells []*Cell) []string // names of the quantities judged in a set of cells
+	find       func(j *judgement, set CellSet) []finding         // one per quantity, in their order
 	picture    picture
-	// noiseless adds to an outcome what a cell would measure without noise if the
-	// theory were right; nil where a finding needs no measurement to be made, or
-	// the keys of the check say it all.
+	// noiseless adds to an outcome the estimates that a cell would give without noise
+	// if the theory were right. It is nil where a prediction can be found without
+	// estimates, or with those of the stiffness alone.
 	noiseless func(j *judgement, c *Cell, o *store.Outcome)
 }
 
-// logics has the logic of every claim.
+// logics maps every claim to its logic.
 var logics = map[*config.Claim]logic{
 	config.Trajectory:            trajectory,
 	config.FixedPoint:            fixedPoint,
@@ -79,8 +77,7 @@ var logics = map[*config.Claim]logic{
 	config.FailureMode:           failureMode,
 }
 
-// setsOf divides the cells that a check selects into the sets that its claim is
-// judged on.
+// setsOf divides the cells that a check selects into sets, each judged as a whole.
 func setsOf(check *config.Check, cells []*Cell) []CellSet {
 	switch check.Claim.Per {
 	case config.PerForce:
@@ -91,7 +88,7 @@ func setsOf(check *config.Check, cells []*Cell) []CellSet {
 	return each(cells)
 }
 
-// each makes every cell a set of its own.
+// each returns one set per cell.
 func each(cells []*Cell) []CellSet {
 	sets := make([]CellSet, len(cells))
 	for i, c := range cells {
@@ -100,8 +97,8 @@ func each(cells []*Cell) []CellSet {
 	return sets
 }
 
-// acrossOver groups the cells that differ only in check.Over, keys of `run`
-// ignored; sets and cells keep the order of the sweep.
+// acrossOver groups the cells that differ only in the key check.Over and in keys of
+// `run`. Sets and cells keep the order of the sweep.
 func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	var sets []CellSet
 	index := make(map[string]int)
@@ -111,7 +108,6 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 		if !known {
 			n = len(sets)
 			index[id] = n
-			name := check.Over + "|"
 			var others []string
 			for _, a := range c.Axes {
 				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
@@ -119,7 +115,7 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 				}
 			}
 			sets = append(sets, CellSet{
-				Name:  name + strings.Join(others, ","),
+				Name:  check.Over + "|" + strings.Join(others, ","),
 				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over)),
 			})
 		}
@@ -128,8 +124,8 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	return sets
 }
 
-// firstOfForce keeps the first of the cells that share bandit, estimator and
-// reference: lag and optimizer do not enter an on-policy stiffness.
+// firstOfForce returns the first of all cells that share bandit, estimator and
+// reference policy. Lag and optimizer do not change the stiffness of the mean force.
 func firstOfForce(cells []*Cell) []*Cell {
 	var first []*Cell
 	seen := make(map[string]bool)
@@ -142,10 +138,12 @@ func firstOfForce(cells []*Cell) []*Cell {
 	return first
 }
 
+// only returns the quantities of a claim about a single quantity.
 func only(quantity string) func(*config.Check, []*Cell) []string {
 	return func(*config.Check, []*Cell) []string { return []string{quantity} }
 }
 
+// perCell returns the find of a claim that judges one quantity of single cells.
 func perCell(find func(j *judgement, c *Cell, o *store.Outcome) finding) func(*judgement, CellSet) []finding {
 	return func(j *judgement, set CellSet) []finding {
 		c := set.Cells[0]

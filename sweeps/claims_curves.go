@@ -21,7 +21,7 @@ var (
 		find:       perCell(findTrajectory),
 		picture:    picture{draw: (*judgement).drawCurves},
 		noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
-			if curve, p := j.curve(c); p.outOfScope == "" {
+			if curve, theory := j.curve(c); theory.outOfScope == "" {
 				o.SetTrajectory(noiselessSeries(c, sim.ExpectedReward, curve.at))
 			}
 		},
@@ -34,26 +34,27 @@ var (
 	earlySlope = logic{quantities: only("stiffness by the early slope"), find: perCell(findEarlySlope)}
 )
 
-// sameDeviation is the difference of deviations below which the earlier step is
-// named: where only rounding differs, every architecture names the same.
+// sameDeviation is the difference below which two deviations count as equal and the
+// earlier step is reported, so that rounding does not decide which.
 const sameDeviation = 1e-9
 
-// findTrajectory compares the mean reward at every recorded step with the
-// predicted curve, as a share of the rise J* − J_0. The band is simultaneous
-// over the recorded steps (Bonferroni). The finding is the step that decides:
-// one where the band lies farthest outside, if anywhere it does wholly, else
-// the one where it reaches farthest.
+// findTrajectory compares the mean reward at every recorded step with the predicted
+// curve, as a share of the rise J* − J_0. The band of intervals is simultaneous over the
+// recorded steps (Bonferroni). The finding is that of one step: if the band lies wholly
+// outside the margin anywhere, the step where it is farthest outside, else the step
+// where it reaches farthest from 0. If a number is missing at any step, so is the
+// finding's.
 func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := unmeasured(rom.Exact)
+	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
 	recorded := j.trajectory(o, sim.ExpectedReward)
-	if recorded == nil || len(recorded.Steps) == 0 || store.CellStatus(o.Status) == store.CellDiverged {
-		f.failed = o.Failure()
+	if recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
+		f.diverged = o.Failure()
 		return f
 	}
-	curve, of := j.curve(c)
-	f.predicted = of
-	if of.outOfScope != "" {
+	curve, theory := j.curve(c)
+	f.predicted = theory
+	if theory.outOfScope != "" {
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
@@ -63,14 +64,14 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		lo, hi := e.Interval(confidence)
 		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
 		lo, hi = min(lo, hi), max(lo, hi)
-		if t == 0 { // every replica starts there
+		if t == 0 { // all replicas start at the same policy
 			lo, hi = deviation, deviation
 		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
-			return unmeasured(of.kind) // what is not known cannot agree
+			return newFinding(theory.kind)
 		}
 		reach := max(-lo, hi)
-		miss := max(lo, -hi) // by how much the band misses 0
+		miss := max(lo, -hi) // distance of the interval from 0; < 0 where it contains 0
 		isOutside := miss > j.margin(0)
 		if isOutside {
 			reach = miss
@@ -84,8 +85,8 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// saturationQuantities are those of the fit; the reduced-order model, a sum of
-// two exponentials, has a rate of its own but no R².
+// saturationQuantities returns the quantities of the fit: rate and R², or the rate alone
+// to leading order, where the predicted rate is not that of a fit.
 func saturationQuantities(check *config.Check, _ []*Cell) []string {
 	quantities := []string{"rate of the free exponential, per step", "R² of the free exponential"}
 	if check.Prediction == rom.LeadingOrder {
@@ -94,42 +95,42 @@ func saturationQuantities(check *config.Check, _ []*Cell) []string {
 	return quantities
 }
 
-// findSaturation compares the free exponential fitted to the mean reward with
-// the same fit of the mean-field curve; to leading order its rate with k/γ.
+// findSaturation compares an exponential fitted to the mean reward with the same fit to
+// the mean-field curve, and to leading order its rate with the relaxation rate k/γ.
 func findSaturation(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	rate := j.measured(c, o, sim.SaturationRate)
+	rate := j.ofRun(c, o, sim.SaturationRate)
 	if j.kind == rom.LeadingOrder {
 		s := j.settings(c)
 		rate.predicted = j.relaxationRate(&s)
 		return []finding{rate}
 	}
-	r2 := j.measured(c, o, sim.SaturationR2)
-	curve, of := j.curve(c)
-	rate.predicted, r2.predicted = of, of
-	if of.outOfScope == "" {
+	r2 := j.ofRun(c, o, sim.SaturationR2)
+	curve, theory := j.curve(c)
+	rate.predicted, r2.predicted = theory, theory
+	if theory.outOfScope == "" {
 		rate.predicted.value, r2.predicted.value = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
 	}
-	if j.inPlace {
+	if j.exactInstead {
 		return []finding{rate}
 	}
 	return []finding{rate, r2}
 }
 
-// findEarlySlope compares the stiffness that the paper reads off the first
-// steps with the same reading of the mean-field curve; by its rule it is the
+// findEarlySlope compares the stiffness that the paper's fit to the first steps gives
+// with that of the same fit to the mean-field curve, and by the paper's rule with the
 // stiffness of the stiffest mode.
 func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.measured(c, o, sim.EarlySlope)
+	f := j.ofRun(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
 		p := j.prediction(c)
-		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: withoutFixedPoint(p)}
+		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: missingFixedPoint(p)}
 		return f
 	}
-	curve, of := j.curve(c)
-	f.predicted = of
-	if of.outOfScope == "" {
+	curve, theory := j.curve(c)
+	f.predicted = theory
+	if theory.outOfScope == "" {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
 		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
@@ -137,13 +138,14 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// paperBaselineRate is the small learning rate of the run from which the paper
-// reads its stiffness; the paper does not state it.
+// paperBaselineRate is the learning rate of the run from whose first steps the paper's
+// stiffness is computed. The paper does not state it, only that it is small.
 const paperBaselineRate = 0.01
 
-// paperStiffness is the stiffness that the paper's own formulas go with: the
-// early slope of the baseline without momentum and lag, from where the cell
-// starts; at the fixed point, where there is no slope, λ of the stiffest mode.
+// paperStiffness returns the stiffness that enters the paper's formulas: the early slope
+// of the mean-field curve at G = ∞ without momentum and lag, from the cell's start. For a
+// cell that starts at the fixed point, where there is no slope, it is λ of the stiffest
+// mode.
 func (j *judgement) paperStiffness(c *Cell) predicted {
 	stiffness := func(x float64) predicted { return predicted{value: x, kind: rom.PaperRule} }
 	none := func(because string) predicted { return predicted{kind: rom.PaperRule, outOfScope: because} }
@@ -151,7 +153,7 @@ func (j *judgement) paperStiffness(c *Cell) predicted {
 	s.Estimator.GroupSize = grpo.Infinite
 	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
 	s.Optimizer = grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: paperBaselineRate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}}
-	params := Params(&s, j.factors)
+	params := Params(&s, j.fault.Scale)
 	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 		p := rom.Predict(params)
 		if p.FixedPoint == nil {
@@ -174,15 +176,15 @@ func (j *judgement) paperStiffness(c *Cell) predicted {
 	return stiffness(measure.EarlySlope(steps, append(reward, point.Reward, point.Reward), paperBaselineRate))
 }
 
-// curve is a predicted mean reward over steps.
+// curve is a predicted mean reward over optimizer steps, given by values or by a formula.
 type curve struct {
-	steps  []int     // at which anything compares a curve
-	reward []float64 // at steps; nil where form is
-	form   func(t float64) float64
-	rise   float64 // J* − J_0
+	steps  []int                   // all recorded or fitted steps, ascending
+	reward []float64               // J at steps; nil: given by form
+	form   func(t float64) float64 // J at step t; nil: given by reward
+	rise   float64                 // J* − J_0
 }
 
-// at returns the reward at a step that is recorded or fitted.
+// at returns the reward at a recorded or fitted step.
 func (c *curve) at(t int) float64 {
 	if c.reward == nil {
 		return c.form(float64(t))
@@ -191,7 +193,7 @@ func (c *curve) at(t int) float64 {
 	return c.reward[i]
 }
 
-// comparedSteps lists the steps of a run that are recorded or fitted, in order.
+// comparedSteps returns the recorded and the fitted steps of a run, ascending.
 func comparedSteps(s *config.Settings) []int {
 	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
@@ -201,7 +203,7 @@ func comparedSteps(s *config.Settings) []int {
 	return slices.Compact(steps)
 }
 
-// sample returns the curve at the given steps, with them.
+// sample returns the given steps and the curve at them.
 func (c *curve) sample(steps []int) ([]int, []float64) {
 	reward := make([]float64, len(steps))
 	for i, t := range steps {
@@ -210,38 +212,40 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
-// curve returns the predicted trajectory of a cell: the nonlinear mean-field
-// map with the exact drift; the paper's (paper-rule): the G = ∞ curve for every
-// G, and at G = ∞ its oscillator at its early-slope stiffness; or the closed
-// form of the reduced-order model (leading-order).
-func (j *judgement) curve(c *Cell) (cv curve, of predicted) {
+// curve returns the predicted mean reward of a cell, with its kind and scope (no value):
+//
+//	exact          the mean-field map with the mean force at the cell's G
+//	paper-rule     that map at G = ∞; for cells at G = ∞ the paper's oscillator, with the
+//	               stiffness from the early slope
+//	leading-order  the closed form of the reduced-order model
+func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
 		params.GroupSize = rom.Infinite
 	}
-	of.kind = j.kind
+	theory.kind = j.kind
 	start := rom.ExpectedReward(params, c.Sim.Init)
 	point, ok := rom.Reached(params)
 	if !ok {
-		of.outOfScope = noFixedPoint
-		return curve{}, of
+		theory.outOfScope = noFixedPoint
+		return curve{}, theory
 	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		of.outOfScope = "the run starts at the fixed point: there is no rise to compare"
-		return curve{}, of
+		theory.outOfScope = "the run starts at the fixed point: there is no rise to compare"
+		return curve{}, theory
 	}
 	if j.kind == rom.LeadingOrder {
 		form, scope := rom.ClosedForm(params, c.Sim.Init)
-		cv.form, of.outOfScope = form, scope.Because
-		return cv, of
+		cv.form, theory.outOfScope = form, scope.Because
+		return cv, theory
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
 		stiffness := j.paperStiffness(c)
-		of.outOfScope = stiffness.outOfScope
+		theory.outOfScope = stiffness.outOfScope
 		cv.form = rom.PaperCurve(stiffness.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
-		return cv, of
+		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)
 	cv.reward = make([]float64, len(cv.steps))
@@ -252,42 +256,43 @@ func (j *judgement) curve(c *Cell) (cv curve, of predicted) {
 			next++
 		}
 	})
-	of.kind = cmp.Or(of.kind, force)
-	of.outOfScope = cmp.Or(scope.Because, j.inexact(force))
-	return cv, of
+	theory.kind = cmp.Or(theory.kind, force)
+	theory.outOfScope = cmp.Or(scope.Because, j.missingExact(force))
+	return cv, theory
 }
 
-// mostCurves is how many curves a picture can tell apart.
-const mostCurves = 7
+// maxCurves is the largest number of cells whose curves a picture shows.
+const maxCurves = 7
 
-// thinned returns at most mostCurves of the sets, evenly spaced, with the first
+// thinned returns at most maxCurves of the sets, evenly spaced, with the first
 // and the last.
 func thinned(sets []CellSet) []CellSet {
-	if len(sets) <= mostCurves {
+	if len(sets) <= maxCurves {
 		return sets
 	}
 	var some []CellSet
-	for i := range mostCurves {
-		some = append(some, sets[i*(len(sets)-1)/(mostCurves-1)])
+	for i := range maxCurves {
+		some = append(some, sets[i*(len(sets)-1)/(maxCurves-1)])
 	}
 	return some
 }
 
-// ofHowMany says in a title that not all cells are drawn.
-func ofHowMany(sets []CellSet) string {
-	if len(sets) <= mostCurves {
+// drawnOf returns the part of a title that says how many of the cells are drawn; "" for
+// all.
+func drawnOf(sets []CellSet) string {
+	if len(sets) <= maxCurves {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d cells)", mostCurves, len(sets))
+	return fmt.Sprintf(" (%d of %d cells)", maxCurves, len(sets))
 }
 
-// shortRun is the length up to which a run is drawn over its steps, not over
-// their logarithm.
+// shortRun is the largest number of steps drawn on a linear axis; longer runs are drawn
+// on a logarithmic one.
 const shortRun = 1000
 
-// curvesOf begins a picture of mean rewards over steps.
+// curvesOf returns an empty picture of mean rewards over steps.
 func curvesOf(title string, sets []CellSet) Figure {
-	f := Figure{Title: title + ofHowMany(sets), XLabel: "optimizer step", YLabel: "expected reward J"}
+	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: "expected reward J"}
 	for _, set := range sets {
 		if set.Cells[0].Settings.Run.Steps > shortRun {
 			f.XScale = LogAxis
@@ -296,15 +301,14 @@ func curvesOf(title string, sets []CellSet) Figure {
 	return f
 }
 
-// drawCurves shows the mean reward over steps against the predicted curve.
-// Without noise, and against another theory than the exact, what was simulated
-// is a curve itself.
+// drawCurves returns a picture of the mean reward over steps against the predicted
+// curve. Runs without noise are drawn as lines where the prediction is not the exact one.
 func (j *judgement) drawCurves(d *figureSource) Figure {
 	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
 	if against != "" {
-		f.Title = "Mean reward against the " + against + ofHowMany(sets)
+		f.Title = "Mean reward against the " + against + drawnOf(sets)
 	}
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -322,7 +326,7 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 			measured.Name, measured.Mark, every = "simulated", Predicted, 1
 			predicted.Name, predicted.Mark = against, Reference
 		}
-		curve, of := j.curve(c)
+		curve, theory := j.curve(c)
 		for i, t := range recorded.Steps {
 			if t == 0 && f.XScale == LogAxis {
 				continue
@@ -337,7 +341,7 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
-			if of.outOfScope == "" {
+			if theory.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
 			}
 		}
@@ -349,13 +353,13 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 	return f
 }
 
-// drawFits shows the mean reward, the mean-field curve, the free exponential
-// that was fitted to it, and the curve of the reduced-order model.
+// drawFits returns a picture of the mean reward, the exponential fitted to it, the
+// mean-field curve, and the curve of the reduced-order model.
 func (j *judgement) drawFits(d *figureSource) Figure {
 	sets := d.sets
 	const points = 30
 	f := curvesOf("A free exponential fitted to the mean reward", sets)
-	f.XScale = LinearAxis // as it was fitted
+	f.XScale = LinearAxis // the fit gives every step the same weight
 	nan := math.NaN()
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -402,7 +406,7 @@ func (j *judgement) drawFits(d *figureSource) Figure {
 	return f
 }
 
-// rewards are the recorded means of J.
+// rewards returns the mean of J at each recorded step.
 func (c *Cell) rewards(t *store.Trajectory) []float64 {
 	reward := make([]float64, len(t.Steps))
 	for i := range reward {
@@ -411,9 +415,8 @@ func (c *Cell) rewards(t *store.Trajectory) []float64 {
 	return reward
 }
 
-// exponentialAt returns the a and b of J(t) = a − b e^{−rate·t} that come
-// nearest to a curve, each step of the run counted alike: a recorded one stands
-// for those up to halfway to its neighbours.
+// exponentialAt returns the a and b that fit J(t) = a − b e^{−rate·t} to a curve by least
+// squares. A recorded step has the weight of the steps up to halfway to its neighbours.
 func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 	var weight, x, y, xx, xy float64
 	for i, t := range steps {

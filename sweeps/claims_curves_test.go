@@ -11,8 +11,9 @@ import (
 	"grposim/sweeps/config"
 )
 
-// A predicted curve is kept where anything compares it, however long the run.
-func TestCurveIsKeptWhereCompared(t *testing.T) {
+// A predicted curve holds the recorded and the fitted steps only, so that its size does
+// not grow with the run.
+func TestCurveHoldsComparedSteps(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	c := &planText(t, text).Cells[0]
@@ -22,7 +23,7 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 		t.Fatal(of.outOfScope)
 	}
 	if len(cv.reward) > 600 {
-		t.Errorf("%d rewards are kept of a run of %d steps", len(cv.reward), steps)
+		t.Errorf("the curve has %d rewards for a run of %d steps, want at most 600", len(cv.reward), steps)
 	}
 	params := Params(&c.Settings, rom.Unit)
 	compared := sim.RecordedSteps(steps, c.Settings.Lag)
@@ -30,7 +31,7 @@ func TestCurveIsKeptWhereCompared(t *testing.T) {
 	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
 	rom.MeanField(params, c.Sim.Init, steps, func(at int, theta []float64) {
 		if want := rom.ExpectedReward(params, theta); slices.Contains(compared, at) && cv.at(at) != want {
-			t.Fatalf("step %d: %g, want %g", at, cv.at(at), want)
+			t.Fatalf("step %d: J = %g, want %g", at, cv.at(at), want)
 		}
 	})
 }

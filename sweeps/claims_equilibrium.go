@@ -11,28 +11,28 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The claims about the stationary state; their pictures are of deviations.
+// The claims about the stationary state; their pictures show deviations.
 var (
 	fixedPoint            = logic{quantities: only("expected reward, mean"), find: perCell(findFixedPoint)}
 	stationaryFluctuation = logic{quantities: only("expected reward, variance"), find: perCell(findFluctuation)}
 	degenerateGroups      = logic{quantities: only("share of zero-variance groups"), find: perCell(findDegenerate)}
 )
 
-// stationary begins a finding about a stationary estimate, with the theory's
-// scope, and returns the prediction to complete it from.
-func (j *judgement) stationary(c *Cell, o *store.Outcome, name string) (finding, *rom.Prediction) {
-	f := j.measured(c, o, name)
+// ofStationaryState returns a finding with a stationary estimate and the theory's scope,
+// and the prediction that completes it.
+func (j *judgement) ofStationaryState(c *Cell, o *store.Outcome, name string) (finding, *rom.Prediction) {
+	f := j.ofRun(c, o, name)
 	p := j.prediction(c)
 	s := j.settings(c)
-	f.predicted.kind = knownTo(&s, p)
-	f.predicted.outOfScope = cmp.Or(stationaryScope(&s, p), j.inexact(f.predicted.kind))
+	f.predicted.kind = stationaryKind(&s, p)
+	f.predicted.outOfScope = cmp.Or(stationaryScope(&s, p), j.missingExact(f.predicted.kind))
 	return f, p
 }
 
-// findFixedPoint compares the stationary mean of J with J(θ*_G), shifted to
-// second order by the noise.
+// findFixedPoint compares the stationary mean of J with J(θ*_G), plus the second-order
+// shift by the noise except to leading order.
 func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
-	f, p := j.stationary(c, o, sim.ExpectedRewardMean)
+	f, p := j.ofStationaryState(c, o, sim.ExpectedRewardMean)
 	if f.predicted.outOfScope != "" {
 		return f
 	}
@@ -45,17 +45,17 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// findFluctuation compares the time average of Var J.
+// findFluctuation compares the time average of Var J with the stationary variance.
 func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.measured(c, o, sim.ExpectedRewardVariance)
+	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted = j.rewardVariance(&s)
 	return f
 }
 
-// findDegenerate compares the share of zero-variance groups.
+// findDegenerate compares the share of zero-variance groups with the expected share.
 func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
-	f, p := j.stationary(c, o, sim.ZeroVarianceShare)
+	f, p := j.ofStationaryState(c, o, sim.ZeroVarianceShare)
 	if f.predicted.outOfScope != "" {
 		return f
 	}
@@ -67,16 +67,17 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// inexact says why a check that asks for the exact prediction gets none where
-// the theory is known in another way, or "".
-func (j *judgement) inexact(known rom.Kind) string {
-	if j.kind == rom.Exact && known != rom.Exact {
+// missingExact returns the reason why a check of the exact prediction is out of scope
+// where the theory's own prediction is of another kind; "" where it is in scope.
+func (j *judgement) missingExact(kind rom.Kind) string {
+	if j.kind == rom.Exact && kind != rom.Exact {
 		return "the theory is known to leading order only here"
 	}
 	return ""
 }
 
-// stationaryScope says why the theory has no stationary state for the settings, or "".
+// stationaryScope returns the reason why the theory predicts no stationary state for the
+// settings; "" where it does.
 func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
@@ -86,7 +87,7 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
 		}
 		return ""
-	case s.Optimizer.Kind == grpo.Adam: // known to leading order only, which has its own scope
+	case s.Optimizer.Kind == grpo.Adam: // to leading order only, with the scope of that
 		return p.LeadingOrder.Scope.Because
 	case !p.Noise.In:
 		return p.Noise.Because
@@ -94,45 +95,45 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	return ""
 }
 
-// knownTo says how the theory knows a stationary state: exactly, or to leading
-// order where the force is or the optimizer is Adam.
-func knownTo(s *config.Settings, p *rom.Prediction) rom.Kind {
+// stationaryKind returns the kind of the theory's prediction of a stationary state:
+// leading order with Adam, else that of the mean force.
+func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	if s.Optimizer.Kind == grpo.Adam {
 		return rom.LeadingOrder
 	}
 	return p.ForceKind
 }
 
-// rewardVariance returns the predicted Var J.
+// rewardVariance returns the predicted stationary Var J.
 func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
-	of := predicted{kind: cmp.Or(j.kind, knownTo(s, p)), outOfScope: stationaryScope(s, p)}
+	variance := predicted{kind: cmp.Or(j.kind, stationaryKind(s, p)), outOfScope: stationaryScope(s, p)}
 	if s.Estimator.GroupSize == grpo.Infinite {
-		of.outOfScope = "the expected gradient has no noise"
+		variance.outOfScope = "the expected gradient has no noise"
 	}
-	if of.outOfScope != "" {
-		return of
+	if variance.outOfScope != "" {
+		return variance
 	}
 	v := p.Exact.StationaryVariance.ExpectedReward
-	switch of.kind {
+	switch variance.kind {
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
 	case rom.PaperRule:
 		v = p.PaperVariance
 	}
 	if v == nil {
-		of.outOfScope = "the theory has no " + string(of.kind) + " variance here"
-		return of
+		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
+		return variance
 	}
-	of.value = *v
-	return of
+	variance.value = *v
+	return variance
 }
 
-// noFixedPoint says why the theory is out of scope where there is none.
+// noFixedPoint is the reason for being out of scope where there is no fixed point.
 const noFixedPoint = "no fixed point"
 
-// withoutFixedPoint is noFixedPoint where a prediction has none, else "".
-func withoutFixedPoint(p *rom.Prediction) string {
+// missingFixedPoint returns noFixedPoint for a prediction without fixed point, else "".
+func missingFixedPoint(p *rom.Prediction) string {
 	if p.FixedPoint == nil {
 		return noFixedPoint
 	}
@@ -142,6 +143,8 @@ func withoutFixedPoint(p *rom.Prediction) string {
 // The claim about the slope of the mean gradient at the fixed point.
 var stiffness = logic{quantities: stiffnessQuantities, find: findStiffness}
 
+// stiffnessQuantities returns the estimates that the claim compares; their names are
+// those of the quantities.
 func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 	quantities := []string{stiffnessTotal, stiffnessFresh, stiffnessStale}
 	if len(cells[0].Settings.Bandit.Arms) > 2 {
@@ -150,18 +153,17 @@ func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 	return quantities
 }
 
-// findStiffness compares the measured stiffness of the stiffest mode, whole
-// and in parts, and of the slowest, with the closed forms.
+// findStiffness compares the measured stiffness of the stiffest mode and its two parts,
+// and of the slowest mode, with the closed forms.
 func findStiffness(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
 	p := j.prediction(c)
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
-		f := j.estimated(c, o, quantity)
-		f.quantity = quantity
+		f := j.ofEstimate(c, o, quantity)
 		f.predicted.kind = p.ForceKind
-		f.predicted.outOfScope = cmp.Or(withoutFixedPoint(p), j.inexact(f.predicted.kind))
+		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
 		switch quantity {
 		case stiffnessTotal:
 			f.predicted.value = p.Stiffness.Total

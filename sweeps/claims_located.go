@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,19 +16,20 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The claims about where something sets in.
+// The claims about the smallest learning rate or refresh interval at which the dynamics
+// about the fixed point oscillate, or grow.
 var (
 	oscillationOnset = logic{
 		quantities: locatedQuantity("onset of oscillation"),
 		find:       perCell(findOnset),
 		picture:    picture{family: byParam("onset"), draw: drawOver(onsetPicture)},
-		noiseless:  func(j *judgement, c *Cell, o *store.Outcome) { j.noiselessLocation(c, o, (*judgement).onset) },
+		noiseless:  noiselessLocation((*judgement).onset),
 	}
 	stabilityThreshold = logic{
 		quantities: locatedQuantity("stability threshold"),
 		find:       perCell(findThreshold),
 		picture:    picture{family: byParam("threshold"), draw: drawOver(thresholdPicture)},
-		noiseless:  func(j *judgement, c *Cell, o *store.Outcome) { j.noiselessLocation(c, o, (*judgement).threshold) },
+		noiseless:  noiselessLocation((*judgement).threshold),
 	}
 	ruleIsSafe = logic{
 		quantities: safetyQuantities,
@@ -37,78 +39,82 @@ var (
 	}
 )
 
+// locatedQuantity returns the quantity of a claim that locates an event.
 func locatedQuantity(event string) func(*config.Check, []*Cell) []string {
 	return func(check *config.Check, _ []*Cell) []string {
 		return []string{event + " in " + config.ShortName(check.Locate.Param)}
 	}
 }
 
+// safetyQuantities returns the quantities of the claim that the paper's rule is safe.
 func safetyQuantities(check *config.Check, _ []*Cell) []string {
 	threshold := "stability threshold in " + config.ShortName(check.Locate.Param)
 	return []string{threshold + " against the rule", "threshold / rule"}
 }
 
-// findThreshold compares the value at which the motion about the fixed point
-// begins to grow with the exact threshold at the measured stiffness.
+// findThreshold compares the parameter value from which on deviations from the fixed
+// point grow with the predicted threshold at the measured stiffness.
 func findThreshold(j *judgement, c *Cell, o *store.Outcome) finding {
 	return j.locatedAgainst(c, o, (*judgement).threshold)
 }
 
-// findOnset compares the value at which it begins to ring.
+// findOnset compares the parameter value from which on such deviations oscillate with
+// the predicted one at the measured stiffness.
 func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
 	return j.locatedAgainst(c, o, (*judgement).onset)
 }
 
-// findSafety holds the located threshold against the paper's rule, from one
-// side, and their ratio against the exact one. The rule is the rule at the
-// measured stiffness; a planted fault of the stiffness shifts it.
+// findSafety compares the located threshold with the paper's rule, from below, and the
+// ratio of the two with that of the exact threshold to the rule, from both sides. All
+// are at the measured stiffness. A planted fault changes the rule of the first
+// comparison and the exact threshold of the second, not the rule that divides there.
 func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	quantities := safetyQuantities(j.check, set.Cells)
-	right := j.by(rom.PaperRule) // by which both are told the rule
-	right.plant(config.NoFault)
-	reference := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
+	right := j.by(rom.PaperRule)
+	right.fault = config.NoFault
+	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
-	rule, exact := j.by(rom.PaperRule), j.by("")
-	if j.inPlace {
-		rule = j.by("")
-		exact.factors.Stiffness *= ratioFault
-	}
-	safe := rule.locatedAgainst(c, o, (*judgement).threshold)
-	safe.quantity = quantities[0]
-	if !j.inPlace {
-		safe.side = FromBelow
+	safe := j.by(rom.PaperRule).locatedAgainst(c, o, (*judgement).threshold)
+	safe.side = FromBelow
+	exact := j.by("")
+	if j.exactInstead {
+		safe = exact.locatedAgainst(c, o, (*judgement).threshold)
+		exact.fault.Scale.Stiffness *= ratioFault
 	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
-	ratio.quantity, ratio.expect = quantities[1], config.Holds
-	if j.inPlace {
+	ratio.expect = config.Holds
+	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
-	ratio.predicted.outOfScope = cmp.Or(reference.outOfScope, ratio.predicted.outOfScope)
+	ratio.predicted.outOfScope = cmp.Or(rule.outOfScope, ratio.predicted.outOfScope)
 	for _, x := range []*float64{&ratio.measured, &ratio.lo, &ratio.hi, &ratio.predicted.value} {
-		*x /= reference.value
+		*x /= rule.value
 	}
 	return []finding{safe, ratio}
 }
 
-// ratioFault is the fault planted for threshold / rule where the check is a
-// refutation of the rule: its own control, the exact prediction, is what the
-// ratio is held against anyway.
+// ratioFault is the factor of the stiffness in the control of threshold / rule where
+// the check refutes the rule. The exact prediction, the usual control of a refutation,
+// is what the ratio is compared with.
 const ratioFault = 1.2
 
-// located is a prediction of where something happens along a parameter.
+// located is a predicted value of the located parameter, a learning rate or a refresh
+// interval, at which an event first occurs.
 type located struct {
-	predicted // +Inf: nowhere below searched
-	searched  float64
+	predicted         // +Inf: not below searched
+	searched  float64 // the end of the theory's own search
 }
 
-// locatedAgainst begins a finding with the located bracket and a prediction at
-// the measured stiffness. The bracket is widened by what the errors of that
-// stiffness are worth. Where no event was found up to the end of the search it
-// has no upper end.
-func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judgement, *Cell, *rom.Measured) located) finding {
-	f := unmeasured(j.kind)
+// locator predicts where an event of a cell occurs, at a measured stiffness.
+type locator func(j *judgement, c *Cell, stiffness *rom.Measured) located
+
+// locatedAgainst returns a finding of the located bracket against the prediction at the
+// measured stiffness. Both ends of the bracket are moved outwards by the error of the
+// prediction that comes from the error of the stiffness. If the event was not found up
+// to the end of the search, the bracket ends at +Inf.
+func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) finding {
+	f := newFinding(j.kind)
 	low, found := o.Estimate(sim.LocatedLow)
 	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
 	if !found || stiffness == nil {
@@ -120,7 +126,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judg
 	if high, found := o.Estimate(sim.LocatedHigh); found {
 		f.hi, f.measured = high.Mean, (low.Mean+high.Mean)/2
 	} else if end, found := o.Estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
-		f.side = Beyond // certainly absent to the end, not undecided
+		f.side = Beyond // the whole search found no event, instead of ending undecided
 	}
 	at := func(stiffness *rom.Measured) located { return predict(j, c, stiffness) }
 	p := at(stiffness)
@@ -140,15 +146,17 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict func(*judg
 		}
 	}
 	if j.check.Locate.Param == config.LagIntervalKey {
-		f.predicted.value = max(f.predicted.value, 1) // no search begins below it
+		f.predicted.value = max(f.predicted.value, 1) // the smallest interval that can be located
 	}
 	return f
 }
 
-// stiffnessError returns by how much, relatively, the intervals of the measured
-// stiffness move a prediction made from it, centre at the stiffness itself: of two arms those of its fresh and
-// stale parts, independent of each other; of more, whose matrices have an entry
-// a pair of arms, that of the stiffest mode.
+// stiffnessError returns the half-width of a prediction, relative to its value centre,
+// that results from the half-widths of the measured stiffness; +Inf where those are not
+// known. With two arms the fresh and the stale part are displaced by their half-widths,
+// one at a time, and the two changes of at(stiffness) added in squares, as errors are
+// that are independent. With more arms, and where centre is +Inf, it is the relative
+// half-width of λ of the stiffest mode.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
@@ -172,7 +180,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 			continue
 		}
 		moved := *o
-		moved.Estimates = append([]store.NamedEstimate{}, o.Estimates...)
+		moved.Estimates = slices.Clone(o.Estimates)
 		for i := range moved.Estimates {
 			if e := &moved.Estimates[i]; e.Name == part {
 				e.Mean += half
@@ -187,25 +195,25 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(&s, j.factors, stiffness, withThresholds)
+	p := j.cache.at(&s, j.fault.Scale, stiffness, withThresholds)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if j.kind == rom.PaperRule {
 		rule := p.PaperRule.CriticalLearningRate
 		if inInterval {
 			rule = p.PaperRule.CriticalRefreshInterval
 		}
-		return byRule(p, rule)
+		return paperLocated(p, rule)
 	}
-	d, of := j.dynamics(&s, p)
+	d, theory := j.dynamics(&s, p)
 	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
 	if inInterval {
 		critical, searched = d.CriticalRefreshInterval, d.Searched.RefreshInterval
 	}
-	return newLocated(critical, searched, of)
+	return newLocated(critical, searched, theory)
 }
 
-// onset returns the value of the located parameter from which on the motion
-// rings.
+// onset returns the smallest value of the located parameter at which the dynamics
+// oscillate.
 func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
 	if j.check.Locate.Param != config.LagIntervalKey {
@@ -231,27 +239,26 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	return at
 }
 
-// The refresh intervals up to which an onset of oscillation is looked for:
-// beyond 78 steps of delay the theory gives none.
+// The refresh intervals, in steps, up to which an onset of oscillation is searched for.
+// The theory gives no onset at delays of more than 78 steps.
 const (
 	longestBlockOnset = 1000
 	longestDelayOnset = 78
 )
 
-// onsetRate returns the smallest learning rate at which the motion rings.
+// onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.factors, stiffness, withoutThresholds)
+	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
 	if j.kind == rom.PaperRule {
-		return byRule(p, p.PaperRule.OscillationLearningRate)
+		return paperLocated(p, p.PaperRule.OscillationLearningRate)
 	}
-	d, of := j.dynamics(s, p)
-	return newLocated(d.OscillationLearningRate, d.Searched.Onset, of)
+	d, theory := j.dynamics(s, p)
+	return newLocated(d.OscillationLearningRate, d.Searched.Onset, theory)
 }
 
-// newLocated makes a prediction of a threshold that may not exist below what
-// was searched.
-func newLocated(threshold *float64, searched float64, of predicted) located {
-	l := located{of, searched}
+// newLocated returns a prediction of a threshold; nil stands for none below searched.
+func newLocated(threshold *float64, searched float64, theory predicted) located {
+	l := located{theory, searched}
 	l.value = math.Inf(1)
 	if threshold != nil {
 		l.value = *threshold
@@ -259,8 +266,9 @@ func newLocated(threshold *float64, searched float64, of predicted) located {
 	return l
 }
 
-// byRule makes a prediction by the paper's rule, which may say nothing.
-func byRule(p *rom.Prediction, threshold *float64) located {
+// paperLocated returns the threshold of the paper's rule, out of scope where the rule
+// gives none.
+func paperLocated(p *rom.Prediction, threshold *float64) located {
 	l := newLocated(threshold, 0, predicted{kind: rom.PaperRule})
 	switch {
 	case p.FixedPoint == nil:
@@ -271,11 +279,13 @@ func byRule(p *rom.Prediction, threshold *float64) located {
 	return l
 }
 
-// matrixEntry names the measured entry −∂g_a/∂θ_b of a stiffness matrix.
+// matrixEntry returns the name of the estimate of the entry −∂g_a/∂θ_b of a stiffness
+// matrix, part the name of its scalar estimate.
 func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]", part, a, b) }
 
-// measuredStiffness returns the stiffness matrices as measured, or nil. Two
-// arms have one mode, λ in θ_1 − θ_0; of more every entry is measured.
+// measuredStiffness returns the measured stiffness matrices, nil if an estimate is
+// missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices
+// (λ/2) [[1, −1], [−1, 1]]; with more arms every entry is measured.
 func measuredStiffness(o *store.Outcome, arms int) *rom.Measured {
 	read := func(part string) *mat.Dense {
 		m := mat.NewDense(arms, arms, nil)

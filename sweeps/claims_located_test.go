@@ -10,7 +10,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// locating is one cell in which a threshold is located, without noise.
+// locating is a configuration of one cell without noise, to be completed by a check that
+// locates a threshold.
 const locating = `
 name: locating
 seed: 1
@@ -31,7 +32,8 @@ const (
 	locatingRule      = 0.1 / (4 * locatingStiffness)
 )
 
-// judgeLocated judges the cell with a bracket; NaN leaves an end out.
+// judgeLocated judges the cell with an event located between lo and hi, the search
+// ending at end, and the given estimate of the stiffness. NaN leaves an estimate out.
 func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate) []Verdict {
 	t.Helper()
 	plan := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
@@ -66,16 +68,16 @@ func TestJudgeLocated(t *testing.T) {
 		stiffness     store.NamedEstimate
 		want, control Ruling
 	}{
-		{"found where predicted", threshold, 0.999, 1.001, 2, certain, Agree, Disagree},
-		{"found elsewhere", threshold, 1.1, 1.101, 2, certain, Disagree, Disagree},
-		{"at a stiffness known to 1 %", threshold, 0.999, 1.001, 2, noisy, Inconclusive, Disagree},
-		{"at a stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
-		{"not found, though predicted", threshold, 2, nan, 2, certain, Disagree, Disagree},
-		{"not found before it is predicted", threshold, 0.5, nan, 0.5, certain, Agree, Agree},
-		{"undecided at the end of the search", threshold, 0.5, nan, 2, certain, Inconclusive, Inconclusive},
-		{"not even begun", threshold, nan, nan, nan, certain, OutOfScope, OutOfScope},
-		{"the rule refuted", refuted, 0.999, 1.001, 2, certain, Agree, Disagree},
-		{"the rule not refuted", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, Disagree, Agree},
+		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, Agree, Disagree},
+		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, Disagree, Disagree},
+		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, Inconclusive, Disagree},
+		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
+		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, Disagree, Disagree},
+		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, Agree, Agree},
+		{"search undecided before its end", threshold, 0.5, nan, 2, certain, Inconclusive, Inconclusive},
+		{"search not begun", threshold, nan, nan, nan, certain, OutOfScope, OutOfScope},
+		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, Agree, Disagree},
+		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, Disagree, Agree},
 	} {
 		v := judgeLocated(t, c.check, c.lo*locatingThreshold, c.hi*locatingThreshold, c.end*locatingThreshold, c.stiffness)[0]
 		if v.Verdict != c.want || v.Control.Verdict != c.control {
@@ -84,7 +86,8 @@ func TestJudgeLocated(t *testing.T) {
 	}
 }
 
-// The rule is held from one side and without margin; the factor beyond it has one.
+// The threshold is compared with the rule from below and without margin, the ratio of
+// the two from both sides with margin.
 func TestJudgeRuleIsSafe(t *testing.T) {
 	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const factor = locatingThreshold / locatingRule
@@ -105,7 +108,7 @@ func TestJudgeRuleIsSafe(t *testing.T) {
 		verdicts := judgeLocated(t, c.check, c.at*locatingRule*0.9999, c.at*locatingRule*1.0001, 8*locatingRule, certain)
 		for i, v := range verdicts {
 			if v.Verdict != c.want[i] || v.Control.Verdict != c.caught[i] {
-				t.Errorf("%s, found at %g of the rule, row %d: %v because %s, control %s: %v; want %v and %v",
+				t.Errorf("%s, located at %g times the rule, row %d: %v because %s, control %s: %v; want %v and %v",
 					c.check, c.at, i, v.Verdict, v.Because, v.Control.Fault, v.Control.Verdict, c.want[i], c.caught[i])
 			}
 		}
@@ -115,8 +118,9 @@ func TestJudgeRuleIsSafe(t *testing.T) {
 	}
 }
 
-// What the theory has not searched is out of scope, not "never".
-func TestJudgeBeyondTheory(t *testing.T) {
+// A location beyond the range that the theory searches is out of scope; it does not
+// agree with "never".
+func TestJudgeBeyondSearchOfTheory(t *testing.T) {
 	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const check = "claim: oscillation-onset, absolute_margin: 0, locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}"
 	text := strings.Replace(locating, "lag: {interval: 4}", "lag: {kind: delay, interval: 4}", 1)

@@ -11,7 +11,7 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The claim about the names that the diagnostics give to runs.
+// The claim about the failure mode that the diagnostics find in a run.
 var failureMode = logic{
 	quantities: modeQuantity,
 	find:       perCell(findMode),
@@ -23,9 +23,9 @@ var failureMode = logic{
 	},
 }
 
-// namedShare and paperNamedShare are the estimates of the share of replicas
-// whose failure mode is named so, by the project's diagnostics and by the
-// paper's.
+// namedShare and paperNamedShare return the names of the estimates of the share of
+// replicas in which a failure mode is diagnosed, by this project's criteria and by
+// the paper's.
 func namedShare(mode diagnose.Mode) string      { return namedPrefix + string(mode) }
 func paperNamedShare(mode diagnose.Mode) string { return paperNamedPrefix + string(mode) }
 
@@ -38,16 +38,17 @@ func modeQuantity(check *config.Check, _ []*Cell) []string {
 	return []string{"share of replicas named " + check.Mode}
 }
 
-// findMode compares the share of replicas that are named as the check says
-// with 1.
+// findMode compares the share of replicas in which the check's failure mode is
+// diagnosed with 1.
 func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.measured(c, o, namedShare(diagnose.Mode(cmp.Or(j.mode, j.check.Mode))))
+	f := j.ofRun(c, o, namedShare(diagnose.Mode(cmp.Or(j.fault.Mode, j.check.Mode))))
 	f.predicted.value = 1
 	return f
 }
 
-// nameModes names the failure mode of every replica that was traced and
-// returns the shares of each name. At G = ∞ there are no groups to count.
+// nameModes diagnoses the failure mode of every traced replica and returns the share
+// of replicas with each mode, by both criteria; nil if none was traced. At G = ∞ there
+// are no groups, and so no share of zero-variance groups in the trace.
 func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
@@ -88,6 +89,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 	return shares
 }
 
+// indicator returns 1 if the event occurred, else 0.
 func indicator(event bool) float64 {
 	if event {
 		return 1
@@ -95,12 +97,11 @@ func indicator(event bool) float64 {
 	return 0
 }
 
-// drawModes shows the share of replicas that each failure mode is named in,
-// cell by cell, by the project's diagnostics and by the paper's.
+// drawModes returns a picture of the share of replicas in which each failure mode is
+// diagnosed, two columns per cell: by this project's criteria and by the paper's.
 func (j *judgement) drawModes(d *figureSource) Figure {
-	sets := d.sets
 	f := Figure{Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
-	for _, set := range sets {
+	for _, set := range d.sets {
 		name := set.Label
 		if name == "" {
 			name = "all"
@@ -110,7 +111,7 @@ func (j *judgement) drawModes(d *figureSource) Figure {
 	for _, mode := range diagnose.Modes {
 		f.Series = append(f.Series, FigureSeries{Name: string(mode), Group: string(mode), Mark: Share})
 	}
-	for i, set := range sets {
+	for i, set := range d.sets {
 		o := j.outcome(set.Cells[0])
 		for n, share := range []func(diagnose.Mode) string{namedShare, paperNamedShare} {
 			top := 0.0

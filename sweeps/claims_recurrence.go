@@ -8,24 +8,25 @@ import (
 	"grposim/sweeps/store"
 )
 
-// The claim about the policy from refresh to refresh.
+// The claim about the map of the policy from one refresh to the next.
 var recurrence = logic{
 	quantities: only("worst deviation of the logit gap from the map"),
 	find:       perCell(findRecurrence),
 	picture:    picture{family: byClaim, draw: (*judgement).drawOrbits},
 	noiseless: func(j *judgement, c *Cell, o *store.Outcome) {
-		o.SetTrajectory(noiselessSeries(c, sim.LogitGap, j.refreshes(c)))
+		o.SetTrajectory(noiselessSeries(c, sim.LogitGap, j.refreshedGaps(c)))
 	},
 }
 
-// findRecurrence compares the logit gap from refresh to refresh with the map
-// that a block of infinitely many steps is. Where the recorded steps skip
-// refreshes only neighbours are compared.
+// findRecurrence compares the logit gap at each refresh with the map of an infinitely
+// long block applied to the gap at the refresh before. Where the recorded steps skip
+// refreshes, only pairs of consecutive ones are compared. The measured value is the
+// deviation of largest size, in logits.
 func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := unmeasured(rom.Exact)
+	f := newFinding(rom.Exact)
 	recorded := j.trajectory(o, sim.LogitGap)
 	if recorded == nil {
-		f.failed = o.Failure()
+		f.diverged = o.Failure()
 		return f
 	}
 	if !c.Sim.Deterministic() {
@@ -52,9 +53,9 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// refreshes returns the logit gap of two arms at the refresh instants of blocks
-// that converge.
-func (j *judgement) refreshes(c *Cell) func(t int) float64 {
+// refreshedGaps returns the predicted logit gap of two arms at refresh instants t,
+// multiples of the refresh interval, if each block converges.
+func (j *judgement) refreshedGaps(c *Cell) func(t int) float64 {
 	params := j.params(c)
 	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
 	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
@@ -64,8 +65,8 @@ func (j *judgement) refreshes(c *Cell) func(t int) float64 {
 	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
 }
 
-// refreshedGap returns the logit gap of two arms at the end of an endless block
-// that begins with the gap z.
+// refreshedGap returns the logit gap of two arms at the end of an infinitely long block
+// that begins with the gap z; 0 out of scope.
 func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) {
 	logits, scope := rom.Refreshed(params, []float64{z / 2, -z / 2})
 	if !scope.In {
@@ -74,13 +75,12 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 	return logits[0] - logits[1], scope
 }
 
-// drawOrbits shows the logit gap from refresh to refresh against the orbit of
+// drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
 func (j *judgement) drawOrbits(d *figureSource) Figure {
-	sets := d.sets
-	f := Figure{Title: "Logit gap from refresh to refresh" + ofHowMany(sets), XLabel: "refresh", YLabel: "logit gap z"}
+	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
 	nan := math.NaN()
-	for _, set := range thinned(sets) {
+	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		o := j.outcome(c)
 		recorded := j.trajectory(o, sim.LogitGap)

@@ -17,30 +17,42 @@ import (
 var (
 	fluctuationScaling = logic{
 		quantities: only("slope of log variance of expected reward"),
-		find:       findSlope(sim.ExpectedRewardVariance, (*judgement).rewardVariance),
-		picture:    picture{family: byClaim, draw: drawScaling(varianceScaling)},
+		find:       varianceScaling.find,
+		picture:    picture{family: byClaim, draw: varianceScaling.draw},
 	}
 	relaxationScaling = logic{
 		quantities: only("slope of log relaxation rate"),
-		find:       findSlope(sim.RelaxationRate, (*judgement).relaxationRate),
-		picture:    picture{family: byClaim, draw: drawScaling(rateScaling)},
+		find:       rateScaling.find,
+		picture:    picture{family: byClaim, draw: rateScaling.draw},
 	}
 )
 
-// findSlope fits log y = a + slope·log G to an estimate of the cells, and in the
-// same way to its predictions: the exact slope is that of the exact predictions
-// on the same G. The leading order is the slope as G → ∞.
-func findSlope(estimate string, predict predictor) func(j *judgement, set CellSet) []finding {
-	return func(j *judgement, set CellSet) []finding { return []finding{j.slope(set, estimate, predict)} }
+// scaledNumber is a positive number that is measured and predicted at several group
+// sizes G.
+type scaledNumber struct {
+	title, label string // of its picture and of the picture's y axis
+	estimate     string // name of the estimate
+	predict      func(j *judgement, s *config.Settings) predicted
 }
 
-// predictor is a prediction of one number for settings, with what it is and why
-// it does not hold there.
-type predictor func(j *judgement, s *config.Settings) predicted
+var (
+	varianceScaling = scaledNumber{
+		"Stationary variance of the expected reward against group size", "Var J",
+		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
+	}
+	rateScaling = scaledNumber{
+		"Relaxation rate against group size", "relaxation rate per step",
+		sim.RelaxationRate, (*judgement).relaxationRate,
+	}
+)
 
-func (j *judgement) slope(set CellSet, estimate string, predict predictor) finding {
-	f := unmeasured(j.kind)
-	var sized []*Cell // at least three: the loader sees to it
+// find fits log y = a + slope·log G by least squares to the estimates of the cells, and
+// to their predictions. The measured slope is that of the estimates; its interval comes
+// from their errors. The predicted slope is that of the exact predictions at the same G,
+// and to leading order the limit of the slope as G → ∞.
+func (n scaledNumber) find(j *judgement, set CellSet) []finding {
+	f := newFinding(j.kind)
+	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
 		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged() {
@@ -53,15 +65,15 @@ func (j *judgement) slope(set CellSet, estimate string, predict predictor) findi
 	for _, c := range sized {
 		o := j.outcome(c)
 		if failure := o.Failure(); failure != "" {
-			f.failed = failure
-			return f
+			f.diverged = failure
+			return []finding{f}
 		}
-		e, _ := o.Estimate(estimate)
+		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
-		p := predict(j, &s)
+		p := n.predict(j, &s)
 		if p.outOfScope != "" {
 			f.predicted.outOfScope = c.Label() + ": " + p.outOfScope
-			return f
+			return []finding{f}
 		}
 		f.predicted.kind = cmp.Or(j.kind, p.kind)
 		f.replicas = c.Settings.Run.Replicas
@@ -78,14 +90,15 @@ func (j *judgement) slope(set CellSet, estimate string, predict predictor) findi
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder {
-		f.predicted.value, f.predicted.outOfScope = j.asymptoticSlope(sized[len(sized)-1], predict)
+		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
 	}
 	f.measured = slope.Mean
 	f.lo, f.hi = slope.Interval(j.confidence)
-	return f
+	return []finding{f}
 }
 
-// slopeWeights returns w with Σ w_i y_i the least-squares slope of y on x.
+// slopeWeights returns the weights w for which Σ w_i y_i is the least-squares slope of y
+// on x. They are NaN where all x are equal.
 func slopeWeights(x []float64) []float64 {
 	mean := 0.0
 	for _, v := range x {
@@ -102,11 +115,11 @@ func slopeWeights(x []float64) []float64 {
 	return w
 }
 
-// asymptoticSlope is the exponent of a prediction in G as G → ∞, a multiple of
-// ½. (Var J: −1, −2 where the leading noise vanishes, −½ for Adam; Adam's
-// relaxation: ½.) It is read off the full theory at two very large groups, and
-// at so small a learning rate that no motion there is fast.
-func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, outOfScope string) {
+// asymptoticSlope returns the exponent of G in the prediction as G → ∞, rounded to a
+// multiple of ½, or why there is none. Var J has −1, −2 where the leading noise vanishes,
+// and −½ with Adam; Adam's relaxation rate has ½. It is computed from the full theory at
+// two very large G, at the cell's learning rate / 1000, so that all modes are slow.
+func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, outOfScope string) {
 	const small, large = 1 << 14, 1 << 15
 	full := j.by("")
 	var log [2]float64
@@ -114,7 +127,7 @@ func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, 
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
-		y := predict(full, &s)
+		y := n.predict(full, &s)
 		if y.outOfScope != "" || y.value <= 0 {
 			return 0, "no slope at large G: " + y.outOfScope
 		}
@@ -123,34 +136,12 @@ func (j *judgement) asymptoticSlope(c *Cell, predict predictor) (slope float64, 
 	return math.Round(2*(log[1]-log[0])) / 2, ""
 }
 
-// scalingPicture is a number over the group size.
-type scalingPicture struct {
-	title, label string
-	estimate     string
-	predict      predictor
-}
-
-var (
-	varianceScaling = scalingPicture{
-		"Stationary variance of the expected reward against group size", "Var J",
-		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
-	}
-	rateScaling = scalingPicture{
-		"Relaxation rate against group size", "relaxation rate per step",
-		sim.RelaxationRate, (*judgement).relaxationRate,
-	}
-)
-
-// drawScaling shows a number against G, and if asked for the slope of its
-// asymptote.
-func drawScaling(picture scalingPicture) func(*judgement, *figureSource) Figure {
-	return func(j *judgement, d *figureSource) Figure { return j.drawScaling(d, picture) }
-}
-
-func (j *judgement) drawScaling(d *figureSource, picture scalingPicture) Figure {
+// draw returns a picture of the number against G, with a line of the asymptotic slope if
+// one of the checks judges the leading order.
+func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	f := Figure{
-		Title: picture.title, XLabel: "group size G", YLabel: picture.label,
+		Title: n.title, XLabel: "group size G", YLabel: n.label,
 		XScale: LogAxis, YScale: LogAxis,
 	}
 	nan := math.NaN()
@@ -165,18 +156,18 @@ func (j *judgement) drawScaling(d *figureSource, picture scalingPicture) Figure 
 				continue
 			}
 			x := float64(size)
-			if e, ok := j.outcome(c).Estimate(picture.estimate); ok {
+			if e, ok := j.outcome(c).Estimate(n.estimate); ok {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if p := picture.predict(j.by(""), &c.Settings); p.outOfScope == "" {
+			if p := n.predict(j.by(""), &c.Settings); p.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
-		if n := len(predicted.Points); n > 0 && asymptote {
-			last := predicted.Points[n-1]
-			slope, why := j.asymptoticSlope(set.Cells[len(set.Cells)-1], picture.predict)
+		if count := len(predicted.Points); count > 0 && asymptote {
+			last := predicted.Points[count-1]
+			slope, why := n.asymptoticSlope(j, set.Cells[len(set.Cells)-1])
 			if why == "" {
 				line := FigureSeries{Name: "slope " + strings.Replace(config.Format(slope), "-", "−", 1), Group: name, Mark: Reference}
 				for _, p := range predicted.Points {

@@ -13,35 +13,32 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Mistake makes the fault that a mistake is for a check and the settings of the
-// first of its cells.
+// Mistake returns the fault that a mistake in the theory amounts to, for a check and
+// the settings of the first cell of a set; config.NoFault where it changes nothing.
 type Mistake func(*config.Check, *config.Settings) config.Fault
 
-// plant gives a judgement's theory the fault.
-func (j *judgement) plant(f config.Fault) { j.set, j.factors, j.mode = f.Set, f.Scale, f.Mode }
-
-// Shift is by how much a fault moves one comparison that a check makes.
+// Shift is the change that a fault of the theory makes to one comparison of a check.
 type Shift struct {
-	Check    *config.Check
-	Label    string  // the cells, for people
-	Quantity string  // what is compared
-	Relative float64 // the move, in units of the right prediction; NaN where that is 0
-	Margins  float64 // the move, in margins of the check; ±Inf where it has none
-	Lost     string  // why the faulty theory predicts nothing here; "" where it does
+	Check      *config.Check // the check
+	Label      string        // name of the cells, for people
+	Quantity   string        // the quantity compared
+	Relative   float64       // the change as a multiple of the right prediction; NaN where that is 0, or out of scope
+	Margins    float64       // the change as a multiple of the check's margin; ±Inf where that is 0, NaN out of scope
+	OutOfScope string        // why the wrong theory predicts nothing here; "": it does
 }
 
-// Shifts returns by how much each mistake moves what the checks of a plan compare:
-// the prediction, or its distance from what a noiseless measurement of a right
-// theory would give. The theory alone decides; nothing is simulated. Of every
-// check the first and the last set of cells stand for all. Refutations, one-sided
-// comparisons, and those whose right prediction is out of scope or no number are
-// left out.
+// Shifts returns, for each mistake, the changes it makes to the comparisons of a plan's
+// checks: in the prediction, or in its distance from what a measurement without noise
+// would give if the theory were right. It computes predictions only and simulates
+// nothing. It uses the first and the last set of cells of every check. Left out are
+// refutations, one-sided comparisons, and right predictions that are infinite or out
+// of scope.
 func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
 	cache := newPredictionCache()
 	for _, planned := range plan.Checks {
 		check := planned.Check
-		for _, set := range ends(planned.Sets) {
+		for _, set := range firstAndLast(planned.Sets) {
 			ideal := &evidence{outcomes: make(map[string]*store.Outcome), cache: cache}
 			right := newJudgement(check, plan.Spec.Confidence, ideal)
 			for _, c := range set.Cells {
@@ -51,13 +48,13 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 			findings := right.find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
-				if right.isToldOf(fault, set) {
+				if right.isAffectedBy(fault, set) {
 					wrong := *right
-					wrong.plant(fault)
+					wrong.fault = fault
 					found = wrong.find(set)
 				}
 				for i, f := range found {
-					if was := findings[i]; was.movable(check) {
+					if was := findings[i]; was.isTwoSided(check) {
 						s := right.shift(was, f)
 						s.Label, s.Quantity = set.Label, quantities[i]
 						shifts[n] = append(shifts[n], s)
@@ -69,10 +66,11 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 	return shifts
 }
 
-// isToldOf reports whether a fault changes anything that the theory is told of a
-// set of cells; most settings have nothing to do with most mistakes. The age and
-// the mass are those of the reduced-order model, and at G = ∞ there is no noise.
-func (j *judgement) isToldOf(f config.Fault, set CellSet) bool {
+// isAffectedBy reports whether a fault changes any input of the judged prediction for
+// a set of cells; most mistakes change none of most cells, which need no second
+// prediction. Age and mass are inputs of the reduced-order model only, and at G = ∞
+// there is no noise to scale.
+func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	scale := f.Scale
 	if j.kind != rom.LeadingOrder {
 		scale.Lag, scale.Mass = 1, 1
@@ -84,49 +82,51 @@ func (j *judgement) isToldOf(f config.Fault, set CellSet) bool {
 		return true
 	}
 	faulty := *j
-	faulty.plant(f)
+	faulty.fault = f
 	return slices.ContainsFunc(set.Cells, func(c *Cell) bool {
 		return !reflect.DeepEqual(faulty.settings(c), c.Settings)
 	})
 }
 
-// ends returns the first and the last of the sets.
-func ends(sets []CellSet) []CellSet {
+// firstAndLast returns the first and the last of the sets, or all of fewer than two.
+func firstAndLast(sets []CellSet) []CellSet {
 	if len(sets) < 2 {
 		return sets
 	}
 	return []CellSet{sets[0], sets[len(sets)-1]}
 }
 
-// movable reports whether a right finding compares a number from both sides
-// with a prediction that is claimed to hold.
-func (f *finding) movable(check *config.Check) bool {
-	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds && f.predicted.outOfScope == "" && !math.IsInf(f.predicted.value, 0)
+// isTwoSided reports whether a finding compares a measurement from both sides with a
+// finite prediction that is claimed to hold.
+func (f *finding) isTwoSided(check *config.Check) bool {
+	return f.side == FromBothSides && cmp.Or(f.expect, check.Expect) == config.Holds &&
+		f.predicted.outOfScope == "" && !math.IsInf(f.predicted.value, 0)
 }
 
-// shift compares what the right and the faulty theory find in the same outcome.
+// shift returns the difference between the findings of the right and of the wrong
+// theory in the same outcome.
 func (j *judgement) shift(right, wrong finding) Shift {
-	s := Shift{Check: j.check, Lost: wrong.predicted.outOfScope}
-	if s.Lost != "" {
+	s := Shift{Check: j.check, OutOfScope: wrong.predicted.outOfScope}
+	if s.OutOfScope != "" {
 		s.Relative, s.Margins = math.NaN(), math.NaN()
 		return s
 	}
 	moved := wrong.predicted.value - right.predicted.value
 	if d := wrong.measured - right.measured; !math.IsNaN(d) {
-		moved -= d // measured against the prediction itself: trajectories, recurrences, names
+		moved -= d // trajectories, recurrences and failure modes measure a deviation from the prediction
 	}
 	s.Relative = moved / right.predicted.value
 	if right.predicted.value == 0 {
 		s.Relative = math.NaN()
 	}
-	if moved != 0 { // whole numbers have no margin
+	if moved != 0 { // else 0 also where the margin is 0
 		s.Margins = moved / j.margin(right.predicted.value)
 	}
 	return s
 }
 
-// noiseless returns what the check's claim would measure in a cell without
-// noise, if its theory were right: only what a finding cannot be made without.
+// noiseless returns the outcome that a cell would have without noise if the theory
+// were right, with those estimates only that the claim's predictions need.
 func (j *judgement) noiseless(c *Cell) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: c.Status}
 	if c.Status == store.NoFixedPoint {
@@ -141,12 +141,13 @@ func (j *judgement) noiseless(c *Cell) *store.Outcome {
 	return o
 }
 
-// certain is an estimate that no chance entered.
+// certain returns an estimate without error.
 func certain(name string, x float64) store.NamedEstimate {
 	return store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly}
 }
 
-// noiselessSeries is the trajectory of one quantity at the recorded steps.
+// noiselessSeries returns a trajectory of one quantity, with the value at(t) and no
+// error at each recorded step t.
 func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *store.Trajectory {
 	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
 	series := store.RecordedSeries{Quantity: quantity, StdErr: make([]store.Number, len(steps))}
@@ -156,7 +157,8 @@ func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *st
 	return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}}
 }
 
-// noiselessStiffness adds the stiffness as the probes of a check would find it.
+// noiselessStiffness adds the estimates of a check's stiffness probes; none where there
+// is no fixed point.
 func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
 	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
 	params := j.params(c)
@@ -181,14 +183,17 @@ func (j *judgement) noiselessStiffness(c *Cell, o *store.Outcome) {
 	}
 }
 
-// noiselessLocation adds the event, found where it is predicted.
-func (j *judgement) noiselessLocation(c *Cell, o *store.Outcome, predict func(*judgement, *Cell, *rom.Measured) located) {
-	stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
-	if stiffness == nil {
-		return
-	}
-	at := predict(j.by(""), c, stiffness)
-	if at.outOfScope == "" && !math.IsInf(at.value, 0) {
-		o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.value), certain(sim.LocatedHigh, at.value))
+// noiselessLocation returns the function logic.noiseless of a claim that locates an
+// event: it adds the event where predict has it, if anywhere.
+func noiselessLocation(predict locator) func(*judgement, *Cell, *store.Outcome) {
+	return func(j *judgement, c *Cell, o *store.Outcome) {
+		stiffness := measuredStiffness(o, len(c.Settings.Bandit.Arms))
+		if stiffness == nil {
+			return
+		}
+		at := predict(j.by(""), c, stiffness)
+		if at.outOfScope == "" && !math.IsInf(at.value, 0) {
+			o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.value), certain(sim.LocatedHigh, at.value))
+		}
 	}
 }

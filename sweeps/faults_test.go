@@ -12,15 +12,16 @@ import (
 	"grposim/sweeps/store"
 )
 
-// shiftsOf returns what a fault does to the checks of a file.
+// shiftsOf returns the shifts of a configuration's checks by one fault.
 func shiftsOf(t *testing.T, file string, fault config.Fault) []Shift {
 	t.Helper()
 	return Shifts(planText(t, file), []Mistake{func(*config.Check, *config.Settings) config.Fault { return fault }})[0]
 }
 
+// scaled is the fault of wrong constants.
 func scaled(factors rom.Factors) config.Fault { return config.Fault{Scale: factors} }
 
-// Faults whose shift is known by hand.
+// Faults whose shift is known in closed form.
 func TestShifts(t *testing.T) {
 	const offset = `
 name: offset
@@ -61,7 +62,7 @@ checks:
 		},
 		{"trajectory", offset, "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
 		{
-			"another name", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
+			"another failure mode", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
 			config.Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,
 		},
 	} {
@@ -75,13 +76,13 @@ checks:
 			return math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= test.within*math.Abs(want)
 		}
 		if !same(s.Relative, test.relative) || !same(math.Abs(s.Margins), math.Abs(test.margins)) {
-			t.Errorf("%s: %g of the prediction, %g margins; want %g, %g", test.name, s.Relative, s.Margins, test.relative, test.margins)
+			t.Errorf("%s: relative %g, in margins %g; want %g and %g", test.name, s.Relative, s.Margins, test.relative, test.margins)
 		}
 	}
 }
 
-// A theory without a fault moves nothing, whatever is compared.
-func TestNoFaultMovesNothing(t *testing.T) {
+// The theory as derived shifts no comparison.
+func TestNoFaultShiftsNothing(t *testing.T) {
 	shifts := shiftsOf(t, `
 name: recurrence
 seed: 1
@@ -100,18 +101,18 @@ checks:
 		t.Errorf("%d comparisons, want 5", len(shifts))
 	}
 	for _, s := range shifts {
-		if s.Margins != 0 || s.Lost != "" {
-			t.Errorf("%s: %s moves by %g margins; lost: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.Lost)
+		if s.Margins != 0 || s.OutOfScope != "" {
+			t.Errorf("%s: %s is shifted by %g margins; out of scope: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.OutOfScope)
 		}
 	}
 }
 
-// A theory without a penalty has no fixed point to compare with; a refutation
-// has nothing to move.
-func TestShiftsOfWhatIsThere(t *testing.T) {
+// A wrong theory without KL penalty has no fixed point, so its shift is out of scope.
+// Refutations have no shifts.
+func TestShiftsOutOfScope(t *testing.T) {
 	unpenalized := config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0 }, Scale: rom.Unit}
 	shifts := shiftsOf(t, resting+"  - {claim: fixed-point, margin: 0.01}\n", unpenalized)
-	if len(shifts) != 1 || shifts[0].Lost == "" || !math.IsNaN(shifts[0].Margins) {
+	if len(shifts) != 1 || shifts[0].OutOfScope == "" || !math.IsNaN(shifts[0].Margins) {
 		t.Errorf("without a penalty: %+v", shifts)
 	}
 	shifts = shiftsOf(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}\n", unpenalized)
@@ -120,8 +121,8 @@ func TestShiftsOfWhatIsThere(t *testing.T) {
 	}
 }
 
-// A located value is no better than the stiffness that it is compared at: where
-// the error of that is not known, nothing is decided.
+// A located value is compared at the measured stiffness: where the error of that is not
+// known, the verdict is inconclusive.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	const lambda = 0.1670956266 // docs/theory.md §5
 	located := func(stiffness store.NamedEstimate) Verdict {
@@ -133,15 +134,15 @@ func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 				store.NamedEstimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
 	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
-		t.Errorf("known to 1e-4: %v because %s", v.Verdict, v.Because)
+		t.Errorf("relative error 1e-4: %v because %s", v.Verdict, v.Because)
 	}
 	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
-		t.Errorf("of a single batch: %v because %s", v.Verdict, v.Because)
+		t.Errorf("error of a single draw: %v because %s", v.Verdict, v.Because)
 	}
 }
 
-// Simulating in memory measures what Run stores.
-func TestSimulateIsRun(t *testing.T) {
+// Simulate and Run give the same verdicts.
+func TestSimulateEqualsRun(t *testing.T) {
 	plan := planText(t, resting+"  - {claim: stationary-fluctuation, margin: 0.02}\n")
 	outcomes, err := Simulate(t.Context(), plan, 2)
 	if err != nil {

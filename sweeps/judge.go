@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -11,25 +12,22 @@ import (
 	"grposim/sweeps/store"
 )
 
-// judgement is one check being applied to one theory: the right one, or one
-// with a planted fault.
+// judgement is one check applied to one theory: the theory as derived, or one with a
+// planted fault.
 type judgement struct {
-	check      *config.Check
-	confidence float64                // of a single verdict
-	kind       rom.Kind               // the prediction judged; "" the claim's default
-	set        func(*config.Settings) // changes what the theory is told of a cell; nil: nothing
-	factors    rom.Factors
-	mode       string // a failure mode in the place of the check's; "" the check's
-	inPlace    bool   // the exact prediction stands in the place of a refuted one
+	check        *config.Check
+	confidence   float64      // of each interval, in (0, 1)
+	kind         rom.Kind     // the prediction judged; "": the claim's default
+	fault        config.Fault // config.NoFault: none
+	exactInstead bool         // the control of a refutation: the exact prediction replaces the refuted one
 	*evidence
 }
 
-// evidence is shared by all judgements of an experiment: the measured outcomes by
-// cell id, the predictions made so far, and the first error in reading a trajectory.
+// evidence is shared by all judgements of an experiment.
 type evidence struct {
-	outcomes map[string]*store.Outcome
+	outcomes map[string]*store.Outcome // what was measured, by cell id
 	cache    *predictionCache
-	failure  error
+	failure  error // the first error in reading a trajectory; nil: none
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
@@ -39,8 +37,9 @@ func newEvidence(outcomes map[string]*store.Outcome) *evidence {
 // outcome returns the outcome of a cell.
 func (e *evidence) outcome(c *Cell) *store.Outcome { return e.outcomes[c.ID] }
 
-// trajectory returns what was recorded of some quantities, nil where nothing was or
-// it cannot be read; the error of reading is kept in failure.
+// trajectory returns the recorded series of the wanted quantities, or nil where
+// nothing was recorded or it cannot be read. The first error of reading is kept in
+// failure.
 func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.Trajectory {
 	t, err := o.Trajectory(wanted...)
 	if err != nil && e.failure == nil {
@@ -51,13 +50,20 @@ func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.T
 
 // newJudgement returns the judgement of a check by the theory as derived.
 func newJudgement(check *config.Check, confidence float64, e *evidence) *judgement {
-	return &judgement{check: check, confidence: confidence, kind: check.Prediction, factors: rom.Unit, evidence: e}
+	return &judgement{check: check, confidence: confidence, kind: check.Prediction, fault: config.NoFault, evidence: e}
 }
 
-// Judge compares the measured outcomes of a plan's cells, by id, with the
-// predictions of the theory: one verdict a quantity and set of cells, in the
-// order of the checks. It writes nothing; its error is one of reading a
-// trajectory.
+// Judge compares the measured outcomes of a plan's cells with the predictions of the
+// theory. It needs the outcome of every cell, by cell id, and returns one verdict per
+// quantity and set of cells, in the order of the checks.
+//
+// The confidence of the configuration holds for all verdicts together: with n
+// verdicts each interval has confidence 1 − (1 − confidence)/n (Bonferroni). Every
+// check that has a control, or expects a failure, is also run against a deliberately
+// wrong theory, and must fail (Verdict.Control).
+//
+// Judge writes nothing. Its error is the first in reading a trajectory; the verdicts
+// that needed it are not to be trusted.
 func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 	e := newEvidence(outcomes)
 	verdicts := e.judge(plan)
@@ -69,24 +75,18 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	for _, planned := range plan.Checks {
 		check := planned.Check
 		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), e)
-		wrong, fault := right.planted()
-		l := logics[check.Claim]
+		wrong, fault := right.control()
 		for _, set := range planned.Sets {
 			row := Verdict{
 				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
 			}
-			quantities := l.quantities(check, set.Cells)
-			findings := right.find(set)
 			var faulty []finding
 			if wrong != nil {
 				faulty = wrong.find(set)
 			}
-			for i, f := range findings {
+			for i, f := range right.find(set) {
 				v := right.rule(row, f)
-				if v.Quantity == "" {
-					v.Quantity = quantities[i]
-				}
 				if wrong != nil {
 					v.Control = &ControlVerdict{Fault: cmp.Or(faulty[i].fault, fault), Verdict: wrong.rule(row, faulty[i]).Verdict}
 				}
@@ -97,50 +97,51 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	return verdicts
 }
 
-// planted returns the judgement of the same check by a theory with the check's
-// fault, and the fault in words; nil where the check plants none. A refutation
-// is controlled by the exact prediction in the place of the refuted one.
-func (j *judgement) planted() (*judgement, string) {
-	wrong := *j
-	control := j.check.Control
-	if control == nil {
-		if j.check.Expect != config.Fails {
-			return nil, ""
-		}
-		wrong.kind, wrong.inPlace = "", true
-		return &wrong, "the exact prediction"
+// control returns the judgement of the same check by a theory with the check's
+// planted fault, and the fault in words; nil where the check has no control. The
+// control of a refutation, unless it has another, judges the exact prediction
+// instead of the refuted one.
+func (j *judgement) control() (wrong *judgement, fault string) {
+	other := *j
+	switch control := j.check.Control; {
+	case control != nil:
+		other.fault = control.Fault()
+		return &other, control.String()
+	case j.check.Expect == config.Fails:
+		other.kind, other.exactInstead = "", true
+		return &other, "the exact prediction"
 	}
-	wrong.plant(control.Fault())
-	return &wrong, control.String()
+	return nil, ""
 }
 
-// find finds the claim's quantities for a set of cells, unless one of them has
-// no fixed point to start from.
+// find returns the findings of the claim in a set of cells, one per quantity. If a
+// cell of the set has no fixed point to start from, all are out of scope.
 func (j *judgement) find(set CellSet) []finding {
 	l := logics[j.check.Claim]
-	for _, c := range set.Cells {
-		if c.Status != store.NoFixedPoint {
-			continue
-		}
-		findings := make([]finding, len(l.quantities(j.check, set.Cells)))
+	quantities := l.quantities(j.check, set.Cells)
+	findings := make([]finding, len(quantities))
+	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
-			findings[i] = unmeasured(rom.Exact)
+			findings[i] = newFinding(rom.Exact)
 			findings[i].predicted.outOfScope = "no fixed point to start from"
 		}
-		return findings
+	} else {
+		findings = l.find(j, set)
 	}
-	return l.find(j, set)
+	for i := range findings {
+		findings[i].quantity = cmp.Or(findings[i].quantity, quantities[i])
+	}
+	return findings
 }
 
-// rule lays the margin on a finding.
-func (j *judgement) rule(row Verdict, f finding) Verdict {
-	v := row
+// rule completes a verdict by comparing a finding with its prediction, within the
+// check's margin.
+func (j *judgement) rule(v Verdict, f finding) Verdict {
+	nan := store.Number(math.NaN())
 	v.Quantity = f.quantity
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
 	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
-	if f.expect != "" {
-		v.Expect = f.expect
-	}
+	v.Expect = cmp.Or(f.expect, v.Expect)
 	margin := j.margin(f.predicted.value)
 	if f.side == FromBelow {
 		margin = 0
@@ -149,10 +150,10 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 	switch {
 	case f.predicted.outOfScope != "":
 		v.Verdict, v.Because = OutOfScope, f.predicted.outOfScope
-		v.Predicted, v.Margin = store.Number(math.NaN()), store.Number(math.NaN())
-	case f.failed != "":
-		v.Verdict, v.Because = Disagree, f.failed
-		v.Measured, v.Lo, v.Hi = store.Number(math.NaN()), store.Number(math.NaN()), store.Number(math.NaN())
+		v.Predicted, v.Margin = nan, nan
+	case f.diverged != "":
+		v.Verdict, v.Because = Disagree, f.diverged
+		v.Measured, v.Lo, v.Hi = nan, nan, nan
 	default:
 		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
 		v.Because = because(v.Verdict, f, margin, v.Expect)
@@ -160,8 +161,7 @@ func (j *judgement) rule(row Verdict, f finding) Verdict {
 	return v
 }
 
-// margin returns the absolute margin about a prediction; none about one that
-// lies beyond every number.
+// margin returns the absolute margin about a prediction, 0 about an infinite one.
 func (j *judgement) margin(predicted float64) float64 {
 	if math.IsInf(predicted, 0) {
 		return 0
@@ -172,7 +172,8 @@ func (j *judgement) margin(predicted float64) float64 {
 	return j.check.Margin * math.Abs(predicted)
 }
 
-// because says in one sentence what decided, or what would.
+// because returns the reason for a ruling in one sentence; for an inconclusive one,
+// what would decide it.
 func because(ruling Ruling, f finding, margin float64, expect config.Expectation) string {
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
@@ -190,21 +191,20 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 		}
 		return "the interval straddles the margin"
 	}
-	inside := (ruling == Agree) == (expect == config.Holds)
-	switch {
-	case f.side == FromBelow && inside:
-		return "the interval does not lie below the prediction"
-	case f.side == FromBelow:
-		return "the interval lies wholly below the prediction"
-	case f.side == Beyond && inside:
-		return "no event up to the end of the search, and none predicted before it"
-	case f.side == Beyond:
-		return "no event up to the end of the search, where one is predicted"
-	case inside:
-		return "the interval lies inside predicted ± margin"
-	default:
-		return "the interval lies wholly outside predicted ± margin"
+	if inside := (ruling == Agree) == (expect == config.Holds); inside {
+		return reasons[f.side].inside
 	}
+	return reasons[f.side].outside
+}
+
+// reasons are those of decided verdicts, by the side of the comparison.
+var reasons = map[Side]struct{ inside, outside string }{
+	FromBothSides: {"the interval lies inside predicted ± margin", "the interval lies wholly outside predicted ± margin"},
+	FromBelow:     {"the interval does not lie below the prediction", "the interval lies wholly below the prediction"},
+	Beyond: {
+		"no event up to the end of the search, and none predicted before it",
+		"no event up to the end of the search, where one is predicted",
+	},
 }
 
 // by returns the same judgement of another prediction; "": the claim's default.
@@ -214,42 +214,48 @@ func (j *judgement) by(kind rom.Kind) *judgement {
 	return &other
 }
 
-// settings returns the cell's settings as the theory is told them.
+// settings returns the cell's settings as given to the theory, with the keys that
+// the fault replaces.
 func (j *judgement) settings(c *Cell) config.Settings {
 	s := c.Settings
-	if j.set != nil {
-		j.set(&s)
+	if j.fault.Set != nil {
+		j.fault.Set(&s)
 	}
 	return s
 }
 
+// params returns the parameters of the theory for a cell, fault included.
 func (j *judgement) params(c *Cell) rom.Params {
 	s := j.settings(c)
-	return Params(&s, j.factors)
+	return Params(&s, j.fault.Scale)
 }
 
+// prediction returns the prediction for a cell at its fixed point, fault included.
 func (j *judgement) prediction(c *Cell) *rom.Prediction {
 	s := j.settings(c)
 	return j.predictSettings(&s)
 }
 
+// predictSettings returns the prediction for settings as returned by j.settings.
 func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
-	return j.cache.predict(s, j.factors)
+	return j.cache.predict(s, j.fault.Scale)
 }
 
-// measured begins a finding with a stationary estimate and its interval.
-func (j *judgement) measured(c *Cell, o *store.Outcome, name string) finding {
-	f := j.estimated(c, o, name)
-	f.failed = o.Failure()
-	return f
-}
-
-// estimated begins a finding with an estimate and its interval.
-func (j *judgement) estimated(c *Cell, o *store.Outcome, name string) finding {
-	f := unmeasured(rom.Exact)
+// ofEstimate returns a finding with the named estimate of a cell and its interval,
+// to be completed by a prediction.
+func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
+	f := newFinding(rom.Exact)
 	if e, ok := o.Estimate(name); ok {
 		f.measured, f.replicas = e.Mean, e.DF+1
 		f.lo, f.hi = c.interval(name, e, j.confidence)
 	}
+	return f
+}
+
+// ofRun is ofEstimate for an estimate made along the run: if replicas diverged, it
+// contradicts every prediction.
+func (j *judgement) ofRun(c *Cell, o *store.Outcome, name string) finding {
+	f := j.ofEstimate(c, o, name)
+	f.diverged = o.Failure()
 	return f
 }

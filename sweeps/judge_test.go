@@ -11,7 +11,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// resting is one cell at its fixed point with one check.
+// resting is a configuration of one cell that starts at its fixed point, to be completed
+// by a check.
 const resting = `
 name: resting
 seed: 1
@@ -23,7 +24,7 @@ run: {steps: 1000, burn_in: 100, replicas: 10}
 checks:
 `
 
-// judgeOne judges one cell with made-up estimates.
+// judgeOne judges the cell of resting by one check, with the estimates of o.
 func judgeOne(t *testing.T, check string, o store.Outcome) Verdict {
 	t.Helper()
 	plan := planText(t, resting+"  - "+check+"\n")
@@ -35,8 +36,8 @@ func judgeOne(t *testing.T, check string, o store.Outcome) Verdict {
 	return verdicts[0]
 }
 
-// The linear variance of docs/theory.md §5 for this cell, and its fixed point
-// with the second-order shift.
+// The stationary variance of J of this cell by docs/theory.md §5, and its mean J with the
+// second-order shift.
 const (
 	restingVariance = 3.606780e-3 * 0.11696694 * 0.11696694 // Var z · J′², J′ = Δpq
 	restingReward   = 0.751551837 + 1.216689e-4
@@ -61,10 +62,10 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != Disagree {
 		t.Errorf("10 %% off: %v", v.Verdict)
 	}
-	starved := right
-	starved.StdErr = restingVariance * 0.05
-	if v := judgeOne(t, check, outcomeOf(starved)); v.Verdict != Inconclusive || !strings.Contains(v.Because, "would decide") {
-		t.Errorf("starved: %v because %s", v.Verdict, v.Because)
+	imprecise := right
+	imprecise.StdErr = restingVariance * 0.05
+	if v := judgeOne(t, check, outcomeOf(imprecise)); v.Verdict != Inconclusive || !strings.Contains(v.Because, "would decide") {
+		t.Errorf("5 %% standard error: %v because %s", v.Verdict, v.Because)
 	}
 	single := right
 	single.DF = 0
@@ -76,8 +77,8 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	}
 }
 
-// The paper's variance lacks a factor ½: a refutation of it agrees with the
-// right measurement, and its control, the exact prediction, does not.
+// The paper's variance lacks a factor ½. A check that expects it to fail agrees, and its
+// control, which expects the exact prediction to fail, disagrees.
 func TestJudgeRefutation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
@@ -95,13 +96,13 @@ func TestJudgeFixedPoint(t *testing.T) {
 	if v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
 		t.Errorf("%v, control %+v", v.Verdict, v.Control)
 	}
-	// the shift is second order in the noise: 1 % of it
+	// within 1 % of the second-order shift
 	if got := float64(v.Predicted); math.Abs(got-restingReward) > 1.3e-6 {
 		t.Errorf("predicted %.9f, want %.9f", got, restingReward)
 	}
 }
 
-// A cell without a fixed point to start from is a result, out of scope.
+// A cell without a fixed point to start from is out of scope, and no error.
 func TestNoFixedPoint(t *testing.T) {
 	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: fixed-point, margin: 0.1}\n"
 	plan := planText(t, text)
@@ -117,7 +118,7 @@ func TestNoFixedPoint(t *testing.T) {
 	}
 }
 
-// Every row of the claim table has its logic, and the other way round.
+// Every claim of the configuration has a logic, and there are no others.
 func TestClaimTableIsComplete(t *testing.T) {
 	for _, claim := range config.Claims {
 		if logics[claim].find == nil {
@@ -129,13 +130,14 @@ func TestClaimTableIsComplete(t *testing.T) {
 	}
 }
 
-// scaling makes estimates with Var J ∝ G^exponent at the given sizes and judges
-// their slope.
+// scaling judges the slope of estimates Var J = G^exponent at the given group sizes, for
+// the cell of resting.
 func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
 	return scalingOf(t, resting, sizes, check, exponent)
 }
 
+// scalingOf is scaling for the cell of another configuration.
 func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
 	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
@@ -175,7 +177,7 @@ func TestJudgeScaling(t *testing.T) {
 	}
 }
 
-// An adaptive optimizer is known to leading order only: its exponent is −½.
+// The theory of Adam is of leading order only, and its exponent −½.
 func TestJudgeAdamScaling(t *testing.T) {
 	const check = "{claim: fluctuation-scaling, over: grpo.group_size, prediction: leading-order, margin: 0.03}"
 	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
@@ -190,7 +192,7 @@ func TestJudgeAdamScaling(t *testing.T) {
 	}
 }
 
-// A verdict names its cell by its id.
+// The verdict of a single cell has the cell's id, that of several the key they differ in.
 func TestVerdictsNameCells(t *testing.T) {
 	e, _ := runSweep(t, small, t.TempDir(), 2)
 	ids := make(map[string]bool)
@@ -208,7 +210,7 @@ func TestVerdictsNameCells(t *testing.T) {
 	}
 }
 
-// A trajectory of which a number is missing decides nothing, whatever the rest.
+// A trajectory with a missing number is inconclusive, even if all others agree.
 func TestMissingNumbersDoNotAgree(t *testing.T) {
 	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1) + "  - {claim: trajectory, absolute_margin: 1e6}\n"
 	plan := planText(t, text)
@@ -234,7 +236,7 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	}
 }
 
-// What is out of scope carries no number that nobody measured.
+// A verdict out of scope has no prediction, and no measured value if there is none.
 func TestOutOfScopeHasNoNumbers(t *testing.T) {
 	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: stationary-fluctuation, margin: 0.1}\n"
 	e, err := Run(t.Context(), planText(t, text), t.TempDir(), 1, &silent{})
@@ -246,9 +248,9 @@ func TestOutOfScopeHasNoNumbers(t *testing.T) {
 	}
 }
 
-// A check that asks for the exact prediction gets none where the theory is
-// known to leading order only; one that leaves it open gets that.
-func TestExactMeansExact(t *testing.T) {
+// Where the theory is of leading order only, a check of the exact prediction is out of
+// scope, and a check that names no prediction is judged by the leading order.
+func TestExactPredictionOutOfScope(t *testing.T) {
 	text := strings.Replace(resting, "[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]",
 		"[{reward: normal, mean: 0.9, std: 0.3}, {reward: normal, mean: 0.2, std: 0.3}]", 1)
 	text = strings.Replace(text, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
@@ -270,7 +272,7 @@ func TestExactMeansExact(t *testing.T) {
 	}
 }
 
-// judged is Judge of outcomes that can be read.
+// judged returns the verdicts of Judge, and fails the test on an error.
 func judged(t *testing.T, plan *Plan, outcomes map[string]*store.Outcome) []Verdict {
 	t.Helper()
 	verdicts, err := Judge(plan, outcomes)

@@ -8,23 +8,23 @@ import (
 	"grposim/sweeps/config"
 )
 
-// predictionCache caches predictions by their parameters, and equilibria by the
-// parameters that they depend on.
+// predictionCache caches predictions by their parameters, and equilibria by those
+// parameters that equilibria depend on. It is not safe for concurrent use.
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
 	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxEquilibria
 }
 
-// maxEquilibria is the number of equilibria that are cached: as many as the axes
-// that a grid runs through fastest have values.
+// maxEquilibria is the number of equilibria cached before all are dropped. It exceeds
+// the usual number of values of a sweep's fastest axes.
 const maxEquilibria = 64
 
 func newPredictionCache() *predictionCache {
 	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium)}
 }
 
-// thresholds says whether a prediction contains the thresholds of stability, whose
-// search takes most of the time.
+// thresholds selects whether a prediction includes the stability thresholds, whose
+// search takes most of its time.
 type thresholds int
 
 const (
@@ -41,7 +41,7 @@ type predictionKey struct {
 }
 
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
-// except optimizer and lag, numbers of lists as their bytes.
+// except optimizer and lag, with lists of numbers as bytes, so that it is comparable.
 type equilibriumKey struct {
 	arms, reference, fresh, stale string
 
@@ -73,7 +73,7 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 	return key
 }
 
-// bytesOf returns numbers as their bytes.
+// bytesOf returns the concatenated bits of numbers; "" for none.
 func bytesOf(numbers ...float64) string {
 	var bytes []byte
 	for _, x := range numbers {
@@ -82,14 +82,14 @@ func bytesOf(numbers ...float64) string {
 	return string(bytes)
 }
 
-// predict returns the prediction for settings at their fixed point: it depends
-// neither on the start nor on how long and how often the cell is run.
+// predict returns the prediction for settings at their fixed point. Start, length and
+// number of runs do not change it.
 func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.at(s, factors, nil, withThresholds)
 }
 
-// at returns the prediction for settings at a measured stiffness; nil: at that of
-// the theory.
+// at returns the prediction for settings at a measured stiffness; nil stands for the
+// stiffness of the theory.
 func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, search thresholds) *rom.Prediction {
 	params := Params(s, factors)
 	params.Measured = measured
@@ -102,14 +102,14 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	return p
 }
 
-// predictDynamics returns the prediction for settings without the thresholds, and
-// does not cache it: maps ask for every place once.
+// predictDynamics returns the prediction for settings without thresholds. It does not
+// cache it: a map needs the prediction of each of its points once.
 func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
 	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, params)
 }
 
-// compute makes the prediction for a key and its parameters, from the cached
+// compute computes the prediction for parameters and their key, from a cached
 // equilibrium if there is one.
 func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
 	equilibrium, known := cache.equilibria[key.equilibriumKey]

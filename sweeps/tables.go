@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 	"grposim/sweeps/store"
 )
 
-// VerdictsJSON returns verdicts.json.
+// VerdictsJSON returns the content of verdicts.json: the experiment's name, the summary
+// and the verdicts. Its error is one of encoding.
 func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
 	if verdicts == nil {
 		verdicts = []Verdict{}
@@ -28,7 +30,7 @@ func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// VerdictsMarkdown returns the verdict table as Markdown.
+// VerdictsMarkdown returns the summary and the table of verdicts as Markdown.
 func VerdictsMarkdown(verdicts []Verdict) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", Summarize(verdicts))
@@ -44,8 +46,9 @@ func VerdictsMarkdown(verdicts []Verdict) []byte {
 	return b.Bytes()
 }
 
-// Cells returns the columns of a verdict for people: experiment, claim, cell,
-// quantity, measured with its interval, predicted, margin, verdict, control.
+// Cells returns a verdict as the columns of a table for people: experiment, claim,
+// cell, quantity, measured with its interval, predicted, margin, verdict, control.
+// Numbers are rounded; "–" stands for what is missing.
 func (v *Verdict) Cells() []string {
 	digits := significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
 	measured := fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
@@ -77,8 +80,9 @@ func (v *Verdict) Cells() []string {
 	return []string{v.Experiment, v.Claim, cell, v.Quantity, measured, predicted, "± " + format(v.Margin, 2), verdict, control}
 }
 
-// significant returns how many digits of x matter beside something of the
-// given width: two digits of the width.
+// significant returns the number of significant digits to write of x, at most 12, so
+// that two digits of the width of its interval are shown; 4 where the width or x is
+// zero or not known.
 func significant(x, width float64) int {
 	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
 		return 4
@@ -86,6 +90,7 @@ func significant(x, width float64) int {
 	return min(max(2+int(math.Floor(math.Log10(math.Abs(x))))-int(math.Floor(math.Log10(width))), 2), 12)
 }
 
+// format returns x with a number of significant digits; "–" for NaN.
 func format(x store.Number, digits int) string {
 	switch f := float64(x); {
 	case math.IsNaN(f):
@@ -97,10 +102,9 @@ func format(x store.Number, digits int) string {
 	}
 }
 
-// cellsCSV returns cells.csv: parameters, estimates with the interval of the
-// file's confidence for each alone, status.
+// cellsCSV returns the content of cells.csv: parameters, status and estimates. Each
+// interval has the configuration's confidence for itself alone.
 func (e *Experiment) cellsCSV() ([]byte, error) {
-	keys := e.parameters()
 	var names []string
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
@@ -111,19 +115,13 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 			}
 		}
 	}
-	header := []string{"cell", "variant"}
-	for _, k := range keys {
-		header = append(header, k.Path)
-	}
-	header = append(header, "status")
+	columns := []string{"status"}
 	for _, n := range names {
-		header = append(header, n, n+"_lo", n+"_hi")
+		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
-	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
-		c := &e.Plan.Cells[i]
+	return e.cellTable(columns, func(c *Cell) []string {
 		o := e.Outcomes[c.ID]
-		row := e.identify(c, keys)
-		row = append(row, string(o.Status))
+		row := []string{string(o.Status)}
 		for _, n := range names {
 			estimate, ok := o.Estimate(n)
 			if !ok {
@@ -137,20 +135,14 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	})
 }
 
-// predictionsCSV returns predictions.csv: what the theory says of each cell.
+// predictionsCSV returns the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV() ([]byte, error) {
-	keys := e.parameters()
-	header := []string{"cell", "variant"}
-	for _, k := range keys {
-		header = append(header, k.Path)
-	}
-	header = append(header, "fixed_point_expected_reward", "expected_reward_shift", "stiffness_total", "stiffness_fresh",
+	columns := []string{"fixed_point_expected_reward", "expected_reward_shift", "stiffness_total", "stiffness_fresh",
 		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
 		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
 		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
-		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope")
-	return writeCSV(header, len(e.Plan.Cells), func(i int) []string {
-		c := &e.Plan.Cells[i]
+		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope"}
+	return e.cellTable(columns, func(c *Cell) []string {
 		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
 		if p.ForceKind == rom.LeadingOrder {
@@ -160,20 +152,33 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		if p.FixedPoint != nil {
 			reward = &p.FixedPoint.Reward
 		}
-		scope := "in"
-		if why := stationaryScope(&c.Settings, p); why != "" {
-			scope = why
-		}
-		return append(e.identify(c, keys),
+		return []string{
 			number(reward), number(p.Moments.RewardShift),
 			number(&p.Stiffness.Total), number(&p.Stiffness.Fresh), number(&p.Stiffness.Stale), number(&p.Stiffness.Slowest),
 			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
 			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
 			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
-			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance), scope)
+			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance),
+			cmp.Or(stationaryScope(&c.Settings, p), "in"),
+		}
 	})
 }
 
+// cellTable returns a CSV table of one row per cell: its id and variant, the parameters
+// that differ between cells, and the values of the given columns.
+func (e *Experiment) cellTable(columns []string, values func(c *Cell) []string) ([]byte, error) {
+	keys := e.parameters()
+	header := []string{"cell", "variant"}
+	for _, k := range keys {
+		header = append(header, k.Path)
+	}
+	return writeCSV(append(header, columns...), len(e.Plan.Cells), func(i int) []string {
+		c := &e.Plan.Cells[i]
+		return append(e.identify(c, keys), values(c)...)
+	})
+}
+
+// number returns the shortest decimal that reads back as x; "" for nil and NaN.
 func number(x *float64) string {
 	if x == nil || math.IsNaN(*x) {
 		return ""
@@ -181,6 +186,7 @@ func number(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', -1, 64)
 }
 
+// writeCSV returns a CSV table of a header and rows row(0), …, row(rows − 1).
 func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -196,19 +202,20 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 	return b.Bytes(), w.Error()
 }
 
-// PredictionLine is one line of `grposim predict --json`. What a cell without a
-// fixed point does not have is null.
+// PredictionLine is the prediction for one cell, one line of `grposim predict --json`.
+// Its pointers shadow the fields of Prediction in JSON; they are nil, and null, for a
+// cell without a fixed point.
 type PredictionLine struct {
-	Cell       string             `json:"cell"`
-	Parameters json.RawMessage    `json:"parameters"`
-	FixedPoint *rom.FixedPoint    `json:"fixed_point"`
-	Stiffness  *rom.ModeStiffness `json:"stiffness"`
-	Gradient   *float64           `json:"gradient_variance"`
-	Oscillator *rom.Oscillator    `json:"rom"`
-	rom.Prediction
+	Cell           string             `json:"cell"`              // cell id
+	Parameters     json.RawMessage    `json:"parameters"`        // the cell's settings, those at their default left out
+	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`       // the fixed point
+	Stiffness      *rom.ModeStiffness `json:"stiffness"`         // stiffness of the stiffest and the slowest mode
+	Gradient       *float64           `json:"gradient_variance"` // variance of one step's gradient in the stiffest mode
+	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
+	rom.Prediction                    // everything else
 }
 
-// Predictions yields what the theory says of each cell of a plan.
+// Predictions yields each cell of a plan with its prediction, in the order of the plan.
 func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 	return func(yield func(*Cell, *PredictionLine) bool) {
 		for i := range plan.Cells {

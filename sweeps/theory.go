@@ -1,13 +1,20 @@
 package sweeps
 
 import (
+	"fmt"
+
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
-// Params translates settings into the theory's words. It is the only
-// translation between the two witnesses: a wrong one turns a verdict red.
+// Params returns the settings of a cell as parameters of the theory, with constants
+// scaled by factors (rom.Unit: the theory as derived). It is the only translation
+// between simulator and theory; an error in it makes a verdict disagree.
+//
+// Settings that no prediction depends on are left out: start, length and number of
+// runs. Params.Measured is nil. It panics on an enumeration value without
+// counterpart in the theory.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	e := &s.Estimator
 	p := rom.Params{
@@ -47,7 +54,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	return p
 }
 
-// The enumerations, word for word.
+// The enumeration values of the algorithm and their counterparts in the theory.
 var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
 	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut}
@@ -61,11 +68,12 @@ var (
 	decays     = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
 )
 
-// translate looks a word up; a word the theory does not have is a bug here.
-func translate[From comparable, To any](word From, dictionary map[From]To) To {
-	to, known := dictionary[word]
+// translate returns the counterpart of an enumeration value. It panics if there is
+// none, which is a gap in the dictionaries above.
+func translate[From comparable, To any](value From, dictionary map[From]To) To {
+	to, known := dictionary[value]
 	if !known {
-		panic("sweeps: no translation into the theory's words")
+		panic(fmt.Sprintf("sweeps: the theory has no counterpart of %T %v", value, value))
 	}
 	return to
 }

@@ -11,17 +11,17 @@ import (
 	"grposim/sweeps/config"
 )
 
-// notTheorys lists the keys that no prediction at rest depends on, and why.
-var notTheorys = map[string]string{
+// notOfTheory lists the keys that no prediction at a fixed point depends on, and why.
+var notOfTheory = map[string]string{
 	config.TrueMeansKey: "only recorded",
-	config.InitKey:      "a start, given to the mean field beside the parameters",
+	config.InitKey:      "a start, an argument of its own of the mean field",
 	config.StepsKey:     "the length of a run",
 	config.BurnInKey:    "the length of a run",
 	"run.replicas":      "the number of runs",
 }
 
-// Every key of the configuration reaches the theory, with every value of an
-// enumeration a different one.
+// Every other key of the configuration changes the parameters of the theory, and every
+// value of an enumeration gives other parameters.
 func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := planText(t, minimal).Spec.Points()[0].Settings
 	for _, k := range config.Keys {
@@ -35,8 +35,8 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 			p := Params(&s, rom.Unit)
 			for i, other := range seen {
 				same := reflect.DeepEqual(p, other)
-				if _, exempt := notTheorys[k.Path]; same != exempt {
-					t.Errorf("%s = %s and %s: the theory is told the same: %t", k.Path, config.Format(v), config.Format(values[i]), same)
+				if _, exempt := notOfTheory[k.Path]; same != exempt {
+					t.Errorf("%s = %s and %s: the parameters of the theory are the same: %t", k.Path, config.Format(v), config.Format(values[i]), same)
 				}
 			}
 			seen = append(seen, p)
@@ -44,8 +44,7 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// differentValues returns at least two legal values of a key, all words of an
-// enumeration.
+// differentValues returns at least two legal values of a key, and all of an enumeration.
 func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 	t.Helper()
 	switch k.Kind {
@@ -80,7 +79,7 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 	return nil
 }
 
-// The fields of rom.Params that the translation fills are all of them.
+// Params fills in every field of rom.Params except Measured.
 func TestTranslationFillsEveryField(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
 	s.Estimator.GroupsPerStep = 3
@@ -100,16 +99,16 @@ func TestTranslationFillsEveryField(t *testing.T) {
 			return
 		}
 		if v.IsZero() {
-			t.Errorf("%s is not filled in", path)
+			t.Errorf("%s is zero", path)
 		}
 	}
 	p := Params(&s, rom.Unit)
-	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // not of the settings: Outcome.measuredStiffness
+	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // measuredStiffness fills it in
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }
 
-// Every field of rom.Params makes another key of the cache.
+// A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
 	p := Params(&s, rom.Unit)
@@ -154,6 +153,6 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 		keys[keyOf(p)] = path
 	}
 	p.Reference = []float64{0, 0}
-	keys[keyOf(p)] = "a reference"
+	keys[keyOf(p)] = "two logits of the reference"
 	walk("Params", reflect.ValueOf(&p).Elem())
 }

@@ -8,24 +8,29 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Ruling is the outcome of comparing an interval with a prediction.
+// Ruling is the result of comparing a measured interval with a prediction. Its zero
+// value is Inconclusive.
 type Ruling int
 
+// The rulings on a prediction that is expected to hold. For one expected to fail, Agree
+// and Disagree are exchanged (see Compare).
 const (
-	Inconclusive Ruling = iota // the interval straddles the margin
-	Agree
-	Disagree
-	OutOfScope // the theory says of itself that it does not hold here
+	Inconclusive Ruling = iota // the interval straddles the margin, or a number is missing
+	Agree                      // the interval lies inside predicted ± margin
+	Disagree                   // the interval lies wholly outside; or replicas diverged, whichever is expected
+	OutOfScope                 // the theory does not hold for these cells, by its own conditions
 )
 
 var rulingNames = [...]string{"inconclusive", "agree", "disagree", "out-of-scope"}
 
+// String returns the ruling's name, such as "out-of-scope". It panics on a value that
+// is none of the constants.
 func (r Ruling) String() string { return rulingNames[r] }
 
-// MarshalText writes the ruling as it stands in verdicts.json.
+// MarshalText returns the ruling's name, as in verdicts.json.
 func (r Ruling) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText sets the ruling from its name; other texts are an error.
 func (r *Ruling) UnmarshalText(text []byte) error {
 	for i, name := range rulingNames {
 		if name == string(text) {
@@ -36,47 +41,49 @@ func (r *Ruling) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown verdict %q", text)
 }
 
-// ControlVerdict is what the check said of a theory with a planted fault.
+// ControlVerdict is the verdict of the same check, on the same measurement, against a
+// theory with a planted fault. A check that can fail gives Disagree here.
 type ControlVerdict struct {
-	Fault   string `json:"fault"`
-	Verdict Ruling `json:"verdict"`
+	Fault   string `json:"fault"`   // the fault in words, such as "stiffness × 1.1"
+	Verdict Ruling `json:"verdict"` // the ruling against the wrong theory
 }
 
-// Verdict is one row of the table: a measured value with its interval against
-// a prediction with its margin.
+// Verdict compares one measured quantity of one set of cells with its prediction. It
+// is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
+// JSON a number that is not finite is null.
 type Verdict struct {
-	Experiment     string             `json:"experiment"`
-	Variant        string             `json:"variant"`
-	Claim          string             `json:"claim"`
-	Cell           string             `json:"cell"` // id, or PARAM|other=value,… across cells
-	Quantity       string             `json:"quantity"`
-	Measured       store.Number       `json:"measured"`
-	Lo             store.Number       `json:"lo"`
-	Hi             store.Number       `json:"hi"`
-	Predicted      store.Number       `json:"predicted"`
-	PredictionKind rom.Kind           `json:"prediction_kind"`
-	Expect         config.Expectation `json:"expect"`
-	Margin         store.Number       `json:"margin"` // absolute
-	Verdict        Ruling             `json:"verdict"`
-	Because        string             `json:"because"`
-	Control        *ControlVerdict    `json:"control"`
+	Experiment     string             `json:"experiment"`      // name of the configuration
+	Variant        string             `json:"variant"`         // variant of the cells; "" in a file without variants
+	Claim          string             `json:"claim"`           // name of the claim
+	Cell           string             `json:"cell"`            // cell id, or PARAM|other=value,… across cells
+	Quantity       string             `json:"quantity"`        // the quantity compared
+	Measured       store.Number       `json:"measured"`        // measured value; NaN where there is none
+	Lo             store.Number       `json:"lo"`              // lower end of its interval; −Inf or NaN where not known
+	Hi             store.Number       `json:"hi"`              // upper end of its interval; +Inf where an event was not found, or where not known
+	Predicted      store.Number       `json:"predicted"`       // predicted value; NaN out of scope, +Inf: the event never occurs
+	PredictionKind rom.Kind           `json:"prediction_kind"` // origin of the predicted value
+	Expect         config.Expectation `json:"expect"`          // whether the prediction is claimed to hold or to fail
+	Margin         store.Number       `json:"margin"`          // absolute, ≥ 0; NaN out of scope
+	Verdict        Ruling             `json:"verdict"`         // the result of the comparison
+	Because        string             `json:"because"`         // the reason for it, in one sentence
+	Control        *ControlVerdict    `json:"control"`         // the verdict against a wrong theory; nil: the check has no control
 
-	Label string `json:"-"` // the cell's own parameters, for people
-	Check int    `json:"-"` // index of the check in the file
+	Label string `json:"-"` // name of the cells for people: variant and parameters
+	Check int    `json:"-"` // index of the check in the configuration, from 0
 }
 
-// Summary counts verdicts.
+// Summary counts verdicts. Its zero value is the summary of none.
 type Summary struct {
-	Agree        int `json:"agree"`
-	Disagree     int `json:"disagree"`
-	Inconclusive int `json:"inconclusive"`
-	OutOfScope   int `json:"out_of_scope"`
+	Agree        int `json:"agree"`        // verdicts that agree
+	Disagree     int `json:"disagree"`     // verdicts that disagree
+	Inconclusive int `json:"inconclusive"` // verdicts that decide nothing
+	OutOfScope   int `json:"out_of_scope"` // verdicts out of the theory's scope
 
-	Planted int `json:"-"` // faults planted in verdicts that are in scope
-	Caught  int `json:"-"` // those whose control came out disagree
+	Planted int `json:"-"` // verdicts with a control, except those out of scope
+	Caught  int `json:"-"` // those of Planted whose control disagrees
 }
 
-// String gives the counts in one line.
+// String returns the counts in one line.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
 	if s.Planted > 0 {
@@ -85,7 +92,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// Summarize counts the verdicts of each kind.
+// Summarize counts verdicts by their rulings, and their controls.
 func Summarize(verdicts []Verdict) Summary {
 	var s Summary
 	for _, v := range verdicts {
@@ -109,20 +116,28 @@ func Summarize(verdicts []Verdict) Summary {
 	return s
 }
 
-// Side says from where a prediction may be missed.
+// Side is the way in which a measurement can contradict a prediction.
 type Side int
 
+// The sides of a comparison.
 const (
-	FromBothSides Side = iota
-	FromBelow          // a measurement above the prediction is as good as any; there is no margin
-	Beyond             // what was looked for was not found up to lo, and may be anywhere beyond
+	FromBothSides Side = iota // too low or too high
+	FromBelow                 // too low only, without margin: the prediction is a lower bound
+	Beyond                    // an event was not found up to lo, and was predicted below
 )
 
-// Compare rules on a measurement [lo, hi] of something predicted, give or take
-// margin. A prediction that is expected to hold agrees when the interval lies
-// inside predicted ± margin and disagrees when it lies wholly outside; one
-// expected to fail the other way round. An interval that straddles the margin,
-// or is not known, decides nothing.
+// Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
+// The interval is
+//
+//	               inside where                    outside where
+//	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
+//	FromBelow      predicted ≤ lo                  hi < predicted
+//	Beyond         lo ≤ predicted                  predicted + margin < lo
+//
+// A prediction expected to hold agrees when the interval is inside and disagrees when
+// it is outside; one expected to fail, the other way round. Everything else is
+// Inconclusive: an interval that straddles the margin or is infinite, and NaN as
+// interval or prediction.
 func Compare(lo, hi, predicted, margin float64, side Side, expect config.Expectation) Ruling {
 	inside := lo >= predicted-margin && hi <= predicted+margin
 	outside := lo > predicted+margin || hi < predicted-margin

@@ -15,12 +15,12 @@ func TestCompare(t *testing.T) {
 		holds, fails              Ruling
 	}{
 		{0.99, 1.01, 1, 0.02, Agree, Disagree},
-		{0.98, 1.02, 1, 0.02, Agree, Disagree}, // touching from inside is inside
+		{0.98, 1.02, 1, 0.02, Agree, Disagree}, // as wide as the margin: inside
 		{0.97, 1.01, 1, 0.02, Inconclusive, Inconclusive},
-		{0.9, 1.1, 1, 0.02, Inconclusive, Inconclusive}, // starved: wider than the margin
+		{0.9, 1.1, 1, 0.02, Inconclusive, Inconclusive}, // wider than the margin
 		{1.03, 1.05, 1, 0.02, Disagree, Agree},
 		{0.9, 0.97, 1, 0.02, Disagree, Agree},
-		{1.02, 1.05, 1, 0.02, Inconclusive, Inconclusive}, // touching from outside decides nothing
+		{1.02, 1.05, 1, 0.02, Inconclusive, Inconclusive}, // touches the margin from outside
 		{-inf, inf, 1, 0.02, Inconclusive, Inconclusive},
 		{nan, nan, 1, 0.02, Inconclusive, Inconclusive},
 		{1, 1, nan, nan, Inconclusive, Inconclusive},
@@ -35,8 +35,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// From below only a measurement under the prediction counts against it; one
-// that was not found up to lo is inside where the prediction lies beyond.
+// FromBelow compares without margin, and only a measurement below the prediction
+// disagrees. Beyond agrees with every prediction of at least lo.
 func TestCompareSides(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestCompareSides(t *testing.T) {
 	}{
 		{2, 2.1, 1, 0.02, FromBelow, Agree, Disagree},
 		{1, 1.01, 1, 0.02, FromBelow, Agree, Disagree},
-		{0.99, 1.01, 1, 0.02, FromBelow, Inconclusive, Inconclusive}, // no margin here
+		{0.99, 1.01, 1, 0.02, FromBelow, Inconclusive, Inconclusive}, // within the margin, which does not count
 		{0.9, 1.1, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
 		{0.8, 0.9, 1, 0.02, FromBelow, Disagree, Agree},
 		{2, inf, 1, 0.02, FromBelow, Agree, Disagree},
@@ -56,7 +56,7 @@ func TestCompareSides(t *testing.T) {
 		{20, inf, 5, 0.5, Beyond, Disagree, Agree},
 		{20, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
 		{nan, inf, 19.8, 0.5, Beyond, Inconclusive, Inconclusive},
-		{4, 4, inf, 0, FromBothSides, Disagree, Agree}, // found, and none predicted
+		{4, 4, inf, 0, FromBothSides, Disagree, Agree}, // located, where none is predicted
 	} {
 		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Holds); got != c.holds {
 			t.Errorf("[%g, %g] against %g ± %g from side %d: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.holds)
@@ -67,13 +67,14 @@ func TestCompareSides(t *testing.T) {
 	}
 }
 
-// A verdict that nobody has made is inconclusive.
+// The zero value of a verdict is inconclusive.
 func TestZeroVerdict(t *testing.T) {
 	if v := (Verdict{}); v.Verdict != Inconclusive || v.Verdict.String() != "inconclusive" {
 		t.Errorf("the zero verdict is %v", v.Verdict)
 	}
 }
 
+// Numbers are rounded to two digits of the width of their interval.
 func TestVerdictColumns(t *testing.T) {
 	v := Verdict{Measured: 0.751553, Lo: 0.751402, Hi: 0.751704, Predicted: 0.7515518, Margin: 0.00375, PredictionKind: rom.Exact}
 	row := v.Cells()
