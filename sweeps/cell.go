@@ -49,3 +49,12 @@ func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 	}
 	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i]), DF: c.Settings.Run.Replicas - 1}
 }
+
+// rewards returns the mean of J at each recorded step.
+func (c *Cell) rewards(t *store.Trajectory) []float64 {
+	reward := make([]float64, len(t.Steps))
+	for i := range reward {
+		reward[i] = c.meanReward(t, i).Mean
+	}
+	return reward
+}

@@ -2,20 +2,10 @@ package sweeps
 
 import (
 	"math"
-	"strings"
 
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
-)
-
-// Names of the estimates of the stiffness λ (docs/theory.md §3).
-const (
-	stiffnessTotal   = sim.StiffnessTotal  // of the stiffest mode
-	stiffnessFresh   = "stiffness_fresh"   // its part from the current policy
-	stiffnessStale   = "stiffness_stale"   // its part from the snapshot
-	stiffnessSlowest = "stiffness_slowest" // of the slowest mode, with more than two arms
 )
 
 // finding is the measurement and the prediction of one quantity of one set of cells,
@@ -75,67 +65,6 @@ var logics = map[*config.Claim]logic{
 	config.Recurrence:            recurrence,
 	config.DegenerateGroups:      degenerateGroups,
 	config.FailureMode:           failureMode,
-}
-
-// setsOf divides the cells that a check selects into sets, each judged as a whole.
-func setsOf(check *config.Check, cells []*Cell) []CellSet {
-	switch check.Claim.Per {
-	case config.PerForce:
-		return each(firstOfForce(cells))
-	case config.AcrossCells:
-		return acrossOver(check, cells)
-	}
-	return each(cells)
-}
-
-// each returns one set per cell.
-func each(cells []*Cell) []CellSet {
-	sets := make([]CellSet, len(cells))
-	for i, c := range cells {
-		sets[i] = CellSet{Label: c.Label(), Cells: []*Cell{c}}
-	}
-	return sets
-}
-
-// acrossOver groups the cells that differ only in the key check.Over and in keys of
-// `run`. Sets and cells keep the order of the sweep.
-func acrossOver(check *config.Check, cells []*Cell) []CellSet {
-	var sets []CellSet
-	index := make(map[string]int)
-	for _, c := range cells {
-		id := config.SizeID(c.Variant, &c.Settings)
-		n, known := index[id]
-		if !known {
-			n = len(sets)
-			index[id] = n
-			var others []string
-			for _, a := range c.Axes {
-				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
-					others = append(others, a.Param+"="+config.Format(a.Value))
-				}
-			}
-			sets = append(sets, CellSet{
-				Name:  check.Over + "|" + strings.Join(others, ","),
-				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over)),
-			})
-		}
-		sets[n].Cells = append(sets[n].Cells, c)
-	}
-	return sets
-}
-
-// firstOfForce returns the first of all cells that share bandit, estimator and
-// reference policy. Lag and optimizer do not change the stiffness of the mean force.
-func firstOfForce(cells []*Cell) []*Cell {
-	var first []*Cell
-	seen := make(map[string]bool)
-	for _, c := range cells {
-		if id := config.ForceID(&c.Settings); !seen[id] {
-			seen[id] = true
-			first = append(first, c)
-		}
-	}
-	return first
 }
 
 // only returns the quantities of a claim about a single quantity.

@@ -406,15 +406,6 @@ func (j *judgement) drawFits(d *figureSource) Figure {
 	return f
 }
 
-// rewards returns the mean of J at each recorded step.
-func (c *Cell) rewards(t *store.Trajectory) []float64 {
-	reward := make([]float64, len(t.Steps))
-	for i := range reward {
-		reward[i] = c.meanReward(t, i).Mean
-	}
-	return reward
-}
-
 // exponentialAt returns the a and b that fit J(t) = a − b e^{−rate·t} to a curve by least
 // squares. A recorded step has the weight of the steps up to halfway to its neighbours.
 func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {

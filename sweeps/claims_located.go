@@ -39,6 +39,28 @@ var (
 	}
 )
 
+// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
+// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
+var (
+	thresholdPicture = overPicture{
+		title: "Stability threshold",
+		label: "%s at the threshold",
+		find:  findThreshold,
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+		},
+	}
+	onsetPicture = overPicture{
+		title: "Onset of oscillation",
+		label: "%s at the onset",
+		ratio: "onset in %s / that of ζ = 1",
+		find:  findOnset,
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
+		},
+	}
+)
+
 // locatedQuantity returns the quantity of a claim that locates an event.
 func locatedQuantity(event string) func(*config.Check, []*Cell) []string {
 	return func(check *config.Check, _ []*Cell) []string {
@@ -278,10 +300,6 @@ func paperLocated(p *rom.Prediction, threshold *float64) located {
 	}
 	return l
 }
-
-// matrixEntry returns the name of the estimate of the entry −∂g_a/∂θ_b of a stiffness
-// matrix, part the name of its scalar estimate.
-func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]", part, a, b) }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is
 // missing. Two arms have a single mode, in θ_1 − θ_0, and so the matrices

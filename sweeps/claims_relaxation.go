@@ -24,6 +24,22 @@ var (
 	}
 )
 
+// The pictures of the two claims.
+var (
+	relaxationPicture = overPicture{
+		title:    "Relaxation rate, negative where a deviation grows",
+		label:    "relaxation rate per step",
+		find:     findRelaxation,
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
+	}
+	dampingPicture = overPicture{
+		title:    "Damping ratio",
+		label:    "damping ratio ζ",
+		find:     findDamping,
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}},
+	}
+)
+
 // findRelaxation compares −ln |dominant multiplier per step|.
 func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.RelaxationRate)

@@ -27,40 +27,6 @@ type theoryLine struct {
 	name string
 }
 
-// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
-// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
-var (
-	thresholdPicture = overPicture{
-		title: "Stability threshold",
-		label: "%s at the threshold",
-		find:  findThreshold,
-		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
-		},
-	}
-	onsetPicture = overPicture{
-		title: "Onset of oscillation",
-		label: "%s at the onset",
-		ratio: "onset in %s / that of ζ = 1",
-		find:  findOnset,
-		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
-		},
-	}
-	relaxationPicture = overPicture{
-		title:    "Relaxation rate, negative where a deviation grows",
-		label:    "relaxation rate per step",
-		find:     findRelaxation,
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
-	}
-	dampingPicture = overPicture{
-		title:    "Damping ratio",
-		label:    "damping ratio ζ",
-		find:     findDamping,
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}},
-	}
-)
-
 // drawOver returns a function that draws one number per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.

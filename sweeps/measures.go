@@ -175,3 +175,15 @@ func matrixProbes(point []float64, check *config.Check) []sim.StiffnessProbe {
 	}
 	return probes
 }
+
+// Names of the estimates of the stiffness λ (docs/theory.md §3).
+const (
+	stiffnessTotal   = sim.StiffnessTotal  // of the stiffest mode
+	stiffnessFresh   = "stiffness_fresh"   // its part from the current policy
+	stiffnessStale   = "stiffness_stale"   // its part from the snapshot
+	stiffnessSlowest = "stiffness_slowest" // of the slowest mode, with more than two arms
+)
+
+// matrixEntry returns the name of the estimate of the entry −∂g_a/∂θ_b of a stiffness
+// matrix, part the name of its scalar estimate.
+func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]", part, a, b) }

@@ -230,3 +230,39 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 		}
 	}
 }
+
+// parameters returns the keys that axes or variants set, in the order of config.Keys.
+func (e *Experiment) parameters() []config.Key {
+	used := make(map[string]bool)
+	axes := func(sweep []config.Axis) {
+		for _, axis := range sweep {
+			for _, path := range axis.Params {
+				used[path] = true
+			}
+		}
+	}
+	axes(e.Plan.Spec.Sweep)
+	for _, v := range e.Plan.Spec.Variants {
+		for _, a := range v.Set {
+			used[a.Param] = true
+		}
+		axes(v.Sweep)
+	}
+	var keys []config.Key
+	for _, k := range config.Keys {
+		if used[k.Path] {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// identify returns the first columns of a cell's row in a table: id, variant, and the
+// values of the given keys.
+func (e *Experiment) identify(c *Cell, keys []config.Key) []string {
+	row := []string{c.ID, c.Variant}
+	for _, k := range keys {
+		row = append(row, config.Format(k.Get(&c.Settings)))
+	}
+	return row
+}
