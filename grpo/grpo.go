@@ -22,7 +22,7 @@ type Arm struct {
 }
 
 // Bandit is the environment: one context, len(Arms) ≥ 2 actions. Where an
-// equation speaks of two arms, index 1 is the arm listed first.
+// equation speaks of two arms, index 1 is the arm listed first (Go index 0).
 type Bandit struct {
 	Arms      []Arm     // at least 2
 	TrueMeans []float64 // true mean reward of each arm, where Arms hold a proxy (reward hacking); recorded, no part of a force

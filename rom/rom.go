@@ -26,7 +26,7 @@
 // Notation (docs/theory.md §0): Λ = −∂E[g]/∂θ at the fixed point is the
 // stiffness matrix, Λ = Λ_f + Λ_s its fresh part (through θ) and stale part
 // (through θ_old), λ the stiffness of a mode, η the learning rate, κ = ηλ. With
-// two arms index 1 is the arm listed first, z = θ_1 − θ_0, p = σ(z).
+// two arms index 1 is the arm listed first (Go index 0), z = θ_1 − θ_0, p = σ(z).
 package rom
 
 // Law is the distribution of an arm's reward.
@@ -157,12 +157,13 @@ type Factors struct {
 // Unit is the theory as derived.
 var Unit = Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1}
 
-// Params is a cell: all that the theory depends on.
+// Params is a cell: all that the theory depends on. The zero value of each word is a
+// valid one, the first of its type.
 type Params struct {
 	Arms      []Arm     // at least 2
 	Reference []float64 // logits of π_ref, one per arm, finite; nil: all 0
 
-	GroupSize int // G ≥ 2, or Infinite
+	GroupSize int // G ≥ 2, or Infinite, the zero value
 	Groups    int // B ≥ 1, groups averaged in one step
 
 	Baseline  Baseline
@@ -337,7 +338,7 @@ type Rule struct {
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms
 	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J, in squared units of reward; two arms, Unscaled, ExactKL, exact force, frozen or on-policy
+	RewardVariance *float64 // Var J to second order, in squared units of reward; nil unless two arms, Unscaled, ExactKL, exact force, frozen or on-policy: else use StationaryVariance
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
 }
 

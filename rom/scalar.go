@@ -167,9 +167,9 @@ func (s *scalar) sufficientRate() float64 {
 //	η(λ_f + λ_s z^{−τ}) = C(w) = −(z − (1+μ) + μ/z)/N(z),
 //
 // N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
-// of the left factor is real and η their ratio. Some rate is always unstable (the
-// multipliers' sum, or with λ_f = 0 their product, grows without bound), so the
-// threshold is unknown where no crossing is found.
+// of λ_f + λ_s z^{−τ} is real and η their ratio. A crossing always exists (the
+// multipliers' sum, or with λ_f = 0 their product, grows without bound): if the scan
+// finds none, the threshold is unknown.
 func (s *scalar) delayCrossing() threshold {
 	tau := float64(s.lag.Age)
 	parts := func(w float64) (c, d complex128) {

@@ -23,7 +23,7 @@ type LocationParam string
 // The parameters that a location probe can vary.
 const (
 	LearningRate    LocationParam = "optimizer.learning_rate" // η
-	RefreshInterval LocationParam = "lag.interval"            // K or τ, an integer
+	RefreshInterval LocationParam = "lag.interval"            // K of a block, τ of a delay; an integer
 )
 
 // LocationProbe searches for the smallest value of a parameter at which an event
@@ -37,12 +37,12 @@ const (
 // search, and simulates nothing else; its own value of Param is unused.
 //
 // A trial of a value has three outcomes: the event is certainly absent, certainly
-// present, or undecided (trial.go defines them). Undecided values widen the bracket:
-// little data gives a wide bracket, not a wrong one. Instability can come in windows
-// (docs/theory.md §5), so the search goes upwards from From in steps small enough to
-// meet a window. Only then does it halve the gaps between the last value without the
-// event, the undecided values and the first value with it. It tries nothing below From:
-// it locates the first event from there on. It uses no prediction of the theory.
+// present, or undecided, where the data do not tell at three standard errors.
+// Undecided values widen the bracket: little data gives a wide bracket, not a wrong one. Instability can come in windows
+// (docs/theory.md §5), so the search tries growing values from From, in steps small
+// enough to meet a window, until one has the event. Then it halves the gaps that remain
+// between that value, the undecided ones and the last one without the event. It tries
+// nothing below From. It uses no prediction of the theory.
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
 // offset must be above the noise of a pair and small against the size at which a

@@ -8,7 +8,8 @@
 //     of one cell, and runs these on a fixed number of worker goroutines.
 //  3. It calls back with a Result for each finished cell: its status, the recorded
 //     quantities as means, standard errors and quantiles over the replicas, and
-//     estimates with their errors.
+//     estimates with their errors, each with a name: the stationary variance of J is
+//     ExpectedRewardVariance, measured if Run.BurnIn > 0.
 //
 // Results are reproducible to the last bit. Every replica, every pair of replicas and
 // every bin of a stiffness probe reads a random stream that is a pure function of the
@@ -21,6 +22,6 @@ package sim
 // Run is the length of a cell.
 type Run struct {
 	Steps    int // optimizer steps, ≥ 1
-	BurnIn   int // initial steps left out of stationary averages, in [0, Steps)
+	BurnIn   int // initial steps left out of stationary averages, in [0, Steps); 0: no stationary estimates
 	Replicas int // independent replicas, ≥ 1; at G = ∞ one is run, and this is unused
 }

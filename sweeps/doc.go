@@ -34,10 +34,10 @@
 //
 // Package sweeps/report draws figures and writes pages.
 //
-// A claim has two halves. Its declaration, a [config.Claim], says which keys a check
-// of it takes, what it requires of cells and which predictions it can name; it is in
+// A claim has two halves. Its declaration, a [config.Claim], says what it
+// requires of cells and of the keys of its checks, and which predictions it can name; it is in
 // sweeps/config/claims*.go. Its logic says which quantities are judged, how the
 // measured interval and the prediction of each are found, and how they are pictured;
 // it is in claims*.go of this package, in the table logics. Neither half applies the
-// margin: that is done for all claims alike by judge.go.
+// margin: judge.go does that for all claims alike, by Compare.
 package sweeps

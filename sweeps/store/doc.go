@@ -6,8 +6,8 @@
 //     the sweep was last run ([Manifest]).
 //   - cells.jsonl: the journal, one checksummed line per finished cell ([Journal]).
 //     It is the only source of truth; all other results are derived from it.
-//   - cells.damaged: lines removed from the journal because their checksum does not
-//     match. Their cells are computed again.
+//   - cells.damaged: lines removed from the journal because they were torn, did not match
+//     their checksum, or held no outcome of a sweep. Their cells are simulated again.
 //   - trajectories.parquet: the recorded trajectories as one table
 //     ([TrajectoryTable]).
 //

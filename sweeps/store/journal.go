@@ -31,8 +31,8 @@ type Journal struct {
 	// stay in the file, which must exist as long as they are read; the journal may be
 	// closed.
 	Outcomes map[string]*Outcome
-	// Damaged are the lines that were torn or did not match their checksum when the
-	// journal was opened, with their line feeds.
+	// Damaged are the lines that were torn, did not match their checksum, or held no
+	// outcome of a sweep when the journal was opened, with their line feeds.
 	Damaged [][]byte
 
 	source *lineSource // of all lines
@@ -128,8 +128,9 @@ func (j *Journal) Append(o *Outcome) error {
 	return j.file.Sync()
 }
 
-// MoveDamaged moves the damaged lines to the end of cells.damaged, and sorts the
-// journal like Sort.
+// MoveDamaged appends the damaged lines to cells.damaged and rewrites the journal
+// without them, sorted like Sort. Their cells are then missing from it, and a run of
+// the sweep simulates them again.
 func (j *Journal) MoveDamaged(order []string) error {
 	path := filepath.Join(filepath.Dir(j.source.path), DamagedName)
 	damaged, err := os.ReadFile(path)
