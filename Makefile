@@ -21,7 +21,7 @@ calibrate: ## how far verdicts can be trusted: 200 seeds of every claim, and eve
 	$(GO) run ./cmd/calibrate -o docs/calibration.md
 
 mutants: ## plant small faults in the code, one by one, and write which test fails first to docs/mutants.md
-	$(GO) run ./cmd/mutants
+	$(GO) test -tags mutants -timeout 2h -parallel 2 ./cmd/mutants -run TestMutants -v -update
 
 test: ## fast tests
 	$(GO) test ./...
@@ -39,8 +39,8 @@ fuzz: ## every parser, and the theory, on inputs nobody thought of; a minute eac
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags long ./...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long ./...
+	$(GO) vet -tags long,mutants ./...
+	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants ./...
 
 bench: ## time a step beside NumPy, Numba and C, all on the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \

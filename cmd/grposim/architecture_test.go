@@ -31,7 +31,6 @@ func TestArchitecture(t *testing.T) {
 		{"configs", nil, nil, "files, no logic"},
 		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
 		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
-		{"cmd/mutants", nil, []string{"gopkg.in/yaml.v3"}, "it plants faults in source files and runs commands; the code under test is not compiled into it"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
 			own, isOwn := strings.CutPrefix(dep, module)

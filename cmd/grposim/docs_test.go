@@ -164,29 +164,30 @@ func checkNames(root string, words []string) error {
 		_, err := os.Stat(filepath.Join(root, words[2], "main.go"))
 		return err
 	case words[0] == "go" && len(words) > 2 && words[1] == "test":
-		return checkTests(root, words[2], words[3:])
+		return checkTests(root, words[2:])
 	}
 	return fmt.Errorf("no test runs such a command")
 }
 
-// checkTests returns an error if go test finds no test or benchmark for one of the
-// alternatives that -run or -bench names.
-func checkTests(root, pkg string, flags []string) error {
+// checkTests returns an error if go test, with these arguments, finds no test or
+// benchmark for one of the alternatives that -run or -bench names.
+func checkTests(root string, args []string) error {
 	var patterns []string
-	for i, flag := range flags[:max(0, len(flags)-1)] {
-		if pattern := strings.Trim(flags[i+1], "'"); (flag == "-run" || flag == "-bench") && pattern != "^$" {
+	for i, flag := range args[:len(args)-1] {
+		if pattern := strings.Trim(args[i+1], "'"); (flag == "-run" || flag == "-bench") && pattern != "^$" {
 			patterns = append(patterns, strings.Split(pattern, "|")...)
 		}
 	}
-	list := exec.Command("go", "test", pkg, "-list", ".")
+	list := exec.Command("go", slices.Concat([]string{"test"}, args, []string{"-list", "."})...)
 	list.Dir = root
 	out, err := list.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	for _, pattern := range patterns {
-		if !regexp.MustCompile(`(?m)^(Test|Benchmark)?` + pattern).Match(out) {
-			return fmt.Errorf("%s has no test %s", pkg, pattern)
+		test, _, _ := strings.Cut(pattern, "/") // what follows names subtests, which -list omits
+		if !regexp.MustCompile(`(?m)^(Test|Benchmark)?` + test).Match(out) {
+			return fmt.Errorf("there is no test %s", test)
 		}
 	}
 	return nil

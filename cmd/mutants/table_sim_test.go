@@ -1,4 +1,4 @@
-package main
+package mutants
 
 // simMutants are faults in the simulation of replicas and in what they record.
 var simMutants = []mutant{

@@ -1,4 +1,4 @@
-package main
+package mutants
 
 // grpoMutants are faults in the algorithm.
 var grpoMutants = []mutant{

@@ -1,4 +1,4 @@
-package main
+package mutants
 
 // romMutants are faults in the theory.
 var romMutants = []mutant{
