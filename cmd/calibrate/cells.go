@@ -60,7 +60,7 @@ func loadCells() ([]*cell, error) {
 		c := &cell{claim: claim.Name, kind: cmp.Or(intervalKinds[claim.Name], pointwise)}
 		var err error
 		if c.data, err = configs.ReadFile("configs/" + claim.Name + ".yaml"); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s has neither cmd/calibrate/configs/%s.yaml nor an entry in exempt: %w", claim.Name, claim.Name, err)
 		}
 		if c.spec, err = c.load(); err != nil {
 			return nil, err
