@@ -8,7 +8,7 @@ export GOAMD64 ?= v2
 .PHONY: help build reproduce calibrate mutants test test-long fuzz lint bench
 .DEFAULT_GOAL := help
 
-help: ## say what there is
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/grposim
@@ -31,7 +31,7 @@ test-long: ## tests that take minutes: all of reproduce, close statistics, anoth
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	$(GO) test -timeout 60m -tags long ./...
 
-fuzz: ## every parser, and the theory, on inputs nobody thought of; a minute each
+fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s
 	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
@@ -42,7 +42,7 @@ lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	$(GO) vet -tags long,mutants ./...
 	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants ./...
 
-bench: ## time a step beside NumPy, Numba and C, all on the same process; into docs/performance.md
+bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \
 		{ apt-get update && apt-get install -y gcc libc6-dev python3-numpy python3-numba; } || \
 		echo "peers whose tools are missing are skipped"
