@@ -17,8 +17,16 @@ func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
-	return m.covariance(), m.kind()
+	kind := m.kind()
+	if m.groups != nil && !m.composed() {
+		kind = LeadingOrder
+	}
+	return m.covariance(), kind
 }
+
+// composed reports whether composedCovariance holds: not for a clip in force with normal
+// rewards.
+func (m *model) composed() bool { return m.groups != nil && !(m.groups.smeared && m.clips()) }
 
 func (m *model) covariance() *mat.SymDense {
 	arms := len(m.Arms)
@@ -27,9 +35,14 @@ func (m *model) covariance() *mat.SymDense {
 		return total
 	}
 	reward, cross, penalty := square(arms), square(arms), square(arms)
-	if m.success != nil {
+	switch {
+	case m.success != nil:
 		m.countCovariance(reward, cross)
-	} else {
+	case m.composed():
+		m.composedCovariance(reward, cross)
+	case m.Scale == Unscaled && !m.clips():
+		m.unscaledCovariance(reward, cross)
+	default:
 		m.expandedCovariance(reward, cross)
 	}
 	at := m.anchor().probs
@@ -108,6 +121,53 @@ func (m *model) countCovariance(reward, cross [][]float64) {
 		}
 		reward[a][a] += (g.up*m.up[a]*up + g.down*m.down[a]*down) / m.size
 		cross[a][a] += h * m.kappa[a] * (up - down)
+	}
+}
+
+// unscaledCovariance writes the same two matrices of one group for any reward law
+// without scale and clip, where the force is a polynomial of the samples: with
+// X = w x e_a, Y = w e_a, x = r − J_old, s² = E x² and the means over a group
+// N = X̄ − x̄Ȳ, C̄ = mean of κ e_a, in which products of different samples have the
+// expectation of independent ones and E x = 0,
+//
+//	E[X̄_aX̄_b] = {E[X_aX_b] + (G−1)X_aX_b}/G
+//	E[X̄_ax̄Ȳ_b] = {E[X_axY_b] + (G−1)(E[X_ax]Y_b + X_aE[xY_b])}/G²
+//	E[x̄²Ȳ_aȲ_b] = {E[x²Y_aY_b] + (G−1)(E[x²Y_a]Y_b + Y_aE[x²Y_b] + s²E[Y_aY_b] + 2E[xY_a]E[xY_b])
+//	              + (G−1)(G−2)s²Y_aY_b}/G³
+//	E[x̄Ȳ_aC̄_b] = {E[xY_aC_b] + (G−1)(E[xY_a]C_b + Y_aE[xC_b])}/G²
+//
+// where X_a, Y_a and C_a without E stand for their expectations.
+func (m *model) unscaledCovariance(reward, cross [][]float64) {
+	m.prepare()
+	arms, g := len(m.Arms), m.size
+	moment := square2(3, arms) // E[w x^j; a]
+	total := 0.0               // s²
+	for a, old := range m.past.probs {
+		for j := range moment {
+			moment[j][a] = old * m.states[a].weighted(j, m.up[a], m.up[a])
+		}
+		total += old * m.states[a].full(2)
+	}
+	y, x, xx := moment[0], moment[1], moment[2]
+	for a := range m.past.probs {
+		w, k := m.up[a], m.kappa[a]
+		mean := (1 - 1/g) * x[a] // E[N_a] = X − X/G
+		for b, drawn := range m.past.probs {
+			reward[a][b] = (g-1)*x[a]*x[b]/g -
+				(g-1)/(g*g)*(xx[a]*y[b]+2*x[a]*x[b]+y[a]*xx[b]) +
+				(g-1)/(g*g*g)*(xx[a]*y[b]+y[a]*xx[b]+2*x[a]*x[b]+(g-2)*total*y[a]*y[b]) -
+				mean*(1-1/g)*x[b]
+			c, xc := m.kappa[b]*drawn, m.kappa[b]*drawn*m.states[b].full(1)
+			cross[a][b] = (1-1/g)*x[a]*c - (g-1)/(g*g)*(x[a]*c+y[a]*xc) - mean*c
+		}
+		reward[a][a] += w*xx[a]*(1/g-2/(g*g)+1/(g*g*g)) + (g-1)/(g*g*g)*total*w*y[a]
+		cross[a][a] += k * x[a] * (1/g - 1/(g*g))
+	}
+	for a := range arms {
+		for b := range arms {
+			reward[a][b] *= m.baseline * m.baseline
+			cross[a][b] *= m.baseline
+		}
 	}
 }
 

@@ -73,6 +73,8 @@ func (m *model) rewardForce(dst []float64) {
 		for a, old := range m.past.probs {
 			dst[a] = factor * old * m.states[a].weighted(1, m.up[a], m.down[a])
 		}
+	case m.groups != nil && (m.Scale == GroupStd || m.clips()):
+		m.composedMean(dst)
 	default:
 		m.expandedMean(dst)
 	}

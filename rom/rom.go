@@ -190,6 +190,8 @@ type Params struct {
 	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil:
 	// closed forms.
 	Measured *Measured
+
+	groups *compositions // of Arms and the estimator, by checked; nil: not summed
 }
 
 // Kind is the origin of a prediction.
