@@ -209,10 +209,10 @@ func (c *compositions) signedPull(i, j int) (above, below float64) {
 	return c.above[k], c.pull[k] - c.above[k]
 }
 
-// composedMean writes E[c_a] of one group, exact for any reward law:
+// composedResponse writes E[c_a]/π_old,a of one group, exact for any reward law:
 //
-//	E[c_a] = (π_old,a/G) Σ_j q_aj (w⁺_a E[T⁺_j] + w⁻_a E[T⁻_j])/P_j
-func (m *model) composedMean(dst []float64) {
+//	E[c_a]/π_old,a = (1/G) Σ_j q_aj (w⁺_a E[T⁺_j] + w⁻_a E[T⁻_j])/P_j
+func (m *model) composedResponse(dst []float64) {
 	m.mix()
 	c, parts := m.groups, len(m.groups.parts)
 	up, down := make([]float64, parts), make([]float64, parts)
@@ -226,7 +226,7 @@ func (m *model) composedMean(dst []float64) {
 			down[j] += chance * below
 		}
 	}
-	for a, old := range m.past.probs {
+	for a := range dst {
 		sum := 0.0
 		for j, q := range m.shares[a] {
 			if p := m.mixture.probs[j]; q > 0 && p > 0 {
@@ -237,7 +237,7 @@ func (m *model) composedMean(dst []float64) {
 				}
 			}
 		}
-		dst[a] = old * sum / m.size
+		dst[a] = sum / m.size
 	}
 }
 

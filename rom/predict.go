@@ -150,7 +150,7 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	e.logits = f.reached()
 	if e.logits == nil {
-		return "no fixed point is reached from the reference"
+		return f.missing()
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
@@ -309,7 +309,10 @@ func (f *folded) representable() bool {
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	return isFinite(force) && (m.success != nil || isFinite([]float64{m.variance()}))
+	if m.success == nil {
+		m.prepare()
+	}
+	return isFinite(force) && (m.success != nil || m.Scale == Unscaled || isFinite([]float64{m.spread()}))
 }
 
 // degenerate reports whether more than maxDegenerate of the groups at a fixed

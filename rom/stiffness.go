@@ -72,16 +72,15 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 		return m.phi(j, rest), slope, u
 	}
 	mean := m.prepare()
-	variance := 0.0
-	for a, p := range probs {
-		variance += p * m.states[a].full(2)
-	}
-	phi, derivative, _ := m.generalScale(variance)
-	if m.GroupSize != Infinite { // Unscaled
-		phi *= m.baseline * (1 - 1/m.size)
-	}
 	for a, p := range probs {
 		u[a] = p * (m.Arms[a].Mean - mean)
+	}
+	if m.Scale == Unscaled { // the variance, which may overflow, does not matter
+		return m.baseline * (1 - 1/m.size), slope, u
+	}
+	variance := m.spread()
+	phi, derivative, _ := m.generalScale(variance)
+	for a, p := range probs {
 		slope[a] = derivative * p * (m.states[a].full(2) - variance)
 	}
 	return phi, slope, u
