@@ -5,16 +5,17 @@ import "math"
 // groupLaw computes the conditional moments of the advantages in a group of given
 // composition (see compositions). It holds the result of the last call.
 type groupLaw struct {
-	size      float64 // G
-	unscaled  bool
-	factor    float64 // A_i = factor·(r_i − r̄)/(√V + epsilon), V = Σ(r_i − r̄)²/G
-	epsilon   float64 // in the unit of the components
-	clipped   bool
-	pull      []float64 // T_j
-	above     []float64 // E[Σ max(y_i, 0)]
-	square    []float64 // W_j
-	pairs     []float64 // U_jk
-	precision []float64 // g_j, scratch
+	size     float64 // G
+	unscaled bool
+	factor   float64 // A_i = factor·(r_i − r̄)/(√V + epsilon), V = Σ(r_i − r̄)²/G
+	epsilon  float64 // in the unit of the components
+	clipped  bool
+	pull     []float64 // T_j
+	above    []float64 // E[Σ max(y_i, 0)]
+	square   []float64 // W_j
+	pairs    []float64 // U_jk
+
+	precision, mean, excess []float64 // g_j, E[y_i], b_j − b̄ under e^{−uQ}, scratch
 }
 
 // newGroupLaw returns that of p's estimator, where rewards are in the given unit.
@@ -24,7 +25,7 @@ func newGroupLaw(p *Params, unit float64) *groupLaw {
 	g := &groupLaw{
 		size: float64(p.GroupSize), unscaled: p.Scale == Unscaled, factor: 1, clipped: p.Weighting == Clipped,
 		pull: make([]float64, j), above: make([]float64, j), square: make([]float64, j), pairs: make([]float64, j*j),
-		precision: make([]float64, j),
+		precision: make([]float64, j), mean: make([]float64, j), excess: make([]float64, j),
 	}
 	if p.Baseline == LeaveOneOut {
 		g.factor = g.size / (g.size - 1)
@@ -99,9 +100,9 @@ func (g *groupLaw) fixed(parts []component, n []float64) {
 //
 // of such weights (see laplace), which leaves one integral over u. Its integrand is
 // analytic for |arg u| < π/2, so the trapezoidal rule in x with the step h, log u =
-// log u_0 + x − e^{−x} + e^{x−X}, has a relative error of e^{−π²/h}. Below u_0 and
-// beyond the smallest scale, e^X u_0, where the integrand is a power of u, the two
-// exponentials make it decay faster than any power.
+// log u_0 + x − e^{−x} + e^{x−X}, has a relative error of e^{−π²/h}. Below u_0 = 1/(E Q +
+// Gε²) and beyond the scale of the smallest of σ_j² and Gε², e^X u_0, the integrand is a
+// power of u, which the two exponentials make decay faster than any power.
 func (g *groupLaw) integrate(parts []component, n []float64) {
 	const h = 0.27 // e^{−π²/h} = 1e-16
 	clear(g.pull)
@@ -130,6 +131,7 @@ func (g *groupLaw) integrate(parts []component, n []float64) {
 	}
 	if g.epsilon > 0 {
 		finest = min(finest, g.size*g.epsilon*g.epsilon)
+		spread += g.size * g.epsilon * g.epsilon
 	}
 	end := math.Log(spread/finest) + 3
 	if atoms > 1 {
@@ -155,24 +157,33 @@ func (g *groupLaw) integrate(parts []component, n []float64) {
 // accumulate adds the moments under the weight e^{−uQ}, times first (T) and second (U
 // and W), and returns the size of what it added to W.
 func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second float64) float64 {
-	sum, centre, logs, noise := 0.0, 0.0, 0.0, 0.0
+	sum, logs, noise := 0.0, 0.0, 0.0 // H, log Πg_j^{n_j/2}, b̄
 	for j, count := range n {
-		s := parts[j].std
-		p := 1 / (1 + 2*u*s*s)
-		g.precision[j] = p
+		if s := parts[j].std; count > 0 {
+			g.precision[j] = 1 / (1 + 2*u*s*s)
+			sum += count * g.precision[j]
+			logs -= 0.5 * count * math.Log1p(2*u*s*s)
+			noise += count * s * s * g.precision[j] / g.size
+		}
+	}
+	// Differences as sums over pairs, b_j − b_k = (σ_j² − σ_k²)g_jg_k, keep their digits
+	// where u is large.
+	distance := 0.0 // Σn_jg_j(μ_j − c̄)²
+	for j, count := range n {
 		if count == 0 {
 			continue
 		}
-		sum += count * p
-		centre += count * p * parts[j].mean
-		logs -= 0.5 * count * math.Log1p(2*u*s*s)
-		noise += count * s * s * p / g.size
-	}
-	centre /= sum
-	distance := 0.0
-	for j, count := range n {
-		d := parts[j].mean - centre
-		distance += count * g.precision[j] * d * d
+		centre, excess := 0.0, 0.0
+		for k, other := range n {
+			if other > 0 {
+				centre += other * g.precision[k] * (parts[j].mean - parts[k].mean)
+				excess += other * (parts[j].std - parts[k].std) * (parts[j].std + parts[k].std) * g.precision[k]
+			}
+		}
+		centre /= sum
+		distance += count * g.precision[j] * centre * centre
+		g.mean[j] = g.precision[j] * centre
+		g.excess[j] = g.precision[j] * excess / g.size
 	}
 	weight := math.Sqrt(g.size/sum) * math.Exp(logs-u*distance)
 	first *= weight * g.factor
@@ -182,10 +193,8 @@ func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second f
 		if count == 0 {
 			continue
 		}
-		s := parts[j].std
-		own := s * s * g.precision[j]
-		y := g.precision[j] * (parts[j].mean - centre)
-		variance := own*(1-2/g.size) + noise/g.size + 2*u*(own-noise)*(own-noise)/sum
+		own, y := parts[j].std*parts[j].std*g.precision[j], g.mean[j]
+		variance := own*(1-2/g.size) + noise/g.size + 2*u*g.excess[j]*g.excess[j]/sum
 		g.pull[j] += first * count * y
 		if g.clipped {
 			g.above[j] += first * count * positivePart(y, math.Sqrt(variance))
@@ -196,10 +205,8 @@ func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second f
 			if other == 0 {
 				continue
 			}
-			r := parts[k].std
-			theirs := r * r * g.precision[k]
-			joint := y*g.precision[k]*(parts[k].mean-centre) -
-				(own+theirs)/g.size + noise/g.size + 2*u*(own-noise)*(theirs-noise)/sum
+			theirs := parts[k].std * parts[k].std * g.precision[k]
+			joint := y*g.mean[k] - (own+theirs)/g.size + noise/g.size + 2*u*g.excess[j]*g.excess[k]/sum
 			if j == k {
 				joint += own / count
 			}
