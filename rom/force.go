@@ -51,6 +51,12 @@ func (m *model) meanForce(dst []float64) {
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.
 func (m *model) rewardForce(dst []float64) {
+	m.unprojected(dst)
+	project(dst, m.now.probs)
+}
+
+// unprojected writes E[c], c_a the mean weighted advantage of a group's samples of arm a.
+func (m *model) unprojected(dst []float64) {
 	switch {
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
@@ -75,7 +81,6 @@ func (m *model) rewardForce(dst []float64) {
 			dst[a] *= old
 		}
 	}
-	project(dst, m.now.probs)
 }
 
 // response writes E[c_a]/π_old,a of a finite group: the mean weighted advantage of the

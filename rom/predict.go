@@ -442,6 +442,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		}
 		variances[i] = laws[i].timeAverage().At(0, 0)
 	}
+	prediction.Neglected.include(l.clipNeglect(m, &law, laws, nil))
 	gradient := l.rewardGradient()
 	reward := form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward

@@ -213,6 +213,13 @@ type Neglected struct {
 	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
 }
 
+// include takes other into account: of every number the larger one stays.
+func (n *Neglected) include(other Neglected) {
+	n.RewardMean = max(n.RewardMean, other.RewardMean)
+	n.RewardVariance = max(n.RewardVariance, other.RewardVariance)
+	n.ZeroVariance = max(n.ZeroVariance, other.ZeroVariance)
+}
+
 // Scope says whether a prediction holds for its cell.
 type Scope struct {
 	In      bool   `json:"in"`      // the prediction holds
