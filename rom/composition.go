@@ -34,8 +34,8 @@ type compositions struct {
 	parts   []component
 	smeared bool // a component has a density
 
-	counts []float64 // n_j, J numbers per composition
-	logs   []float64 // log G!/Πn_j!, one per composition
+	counts []int     // n_j, J numbers per composition
+	ways   []float64 // G!/Πn_j!, one per composition
 	pull   []float64 // T_j, J per composition
 	above  []float64 // E[Σ_{i∈j} max(y_i, 0) | n], J per composition; nil without a clip
 	square []float64 // W_j, J per composition
@@ -123,18 +123,18 @@ func newCompositions(p *Params) *compositions {
 	for n := 1; n <= size; n++ {
 		factorials[n] = factorials[n-1] + math.Log(float64(n))
 	}
-	c.counts = make([]float64, 0, total*j)
-	n := make([]float64, j)
+	c.counts = make([]int, 0, total*j)
+	n := make([]int, j)
 	var walk func(part, left int, log float64)
 	walk = func(part, left int, log float64) {
 		if part == j-1 {
-			n[part] = float64(left)
+			n[part] = left
 			c.counts = append(c.counts, n...)
-			c.logs = append(c.logs, log-factorials[left])
+			c.ways = append(c.ways, math.Exp(log-factorials[left]))
 			return
 		}
 		for k := 0; k <= left; k++ {
-			n[part] = float64(k)
+			n[part] = k
 			walk(part+1, left-k, log-factorials[k])
 		}
 	}
@@ -147,12 +147,15 @@ func newCompositions(p *Params) *compositions {
 		c.pairs = make([]float64, total*j*j)
 	}
 	g := newGroupLaw(p, unit)
+	sizes := make([]float64, j)
 	for i := range total {
-		n := c.counts[i*j : (i+1)*j]
-		if !g.smeared(parts, n) {
-			g.fixed(parts, n)
+		for k, count := range c.counts[i*j : (i+1)*j] {
+			sizes[k] = float64(count)
+		}
+		if !g.smeared(parts, sizes) {
+			g.fixed(parts, sizes)
 		} else {
-			g.integrate(parts, n)
+			g.integrate(parts, sizes)
 		}
 		copy(c.pull[i*j:], g.pull)
 		copy(c.square[i*j:], g.square)
@@ -163,17 +166,25 @@ func newCompositions(p *Params) *compositions {
 			copy(c.pairs[i*j*j:], g.pairs)
 		}
 	}
-	if !isFinite(c.pull) || !isFinite(c.square) || !isFinite(c.pairs) {
+	if !isFinite(c.ways) || !isFinite(c.pull) || !isFinite(c.square) || !isFinite(c.pairs) {
 		return nil
 	}
 	return c
 }
 
-// mixture is a policy over arms as one over components: P_j = Σ_a π_old,a q_aj, its
-// logarithm, and the probabilities of all compositions.
+// mixture is a policy over arms as one over components, P_j = Σ_a π_old,a q_aj, and the
+// probabilities of all compositions.
 type mixture struct {
-	probs, logs []float64 // one per component
-	chances     []float64 // one per composition
+	probs   []float64   // one per component
+	powers  [][]float64 // P_j^n, n = 0 … G, one row per component
+	chances []float64   // one per composition
+}
+
+// newMixture returns a mixture for groups of the given size.
+func newMixture(c *compositions, size int) mixture {
+	return mixture{
+		probs: make([]float64, len(c.parts)), powers: square2(len(c.parts), size+1), chances: make([]float64, len(c.ways)),
+	}
 }
 
 // mix sets the probabilities of the components and of the compositions under π_old.
@@ -186,16 +197,18 @@ func (m *model) mix() {
 		}
 	}
 	for j, p := range x.probs {
-		x.logs[j] = math.Log(p)
+		power := 1.0
+		for n := range x.powers[j] {
+			x.powers[j][n] = power
+			power *= p
+		}
 	}
 	parts := len(c.parts)
-	for i, log := range c.logs {
+	for i, chance := range c.ways {
 		for j, n := range c.counts[i*parts : (i+1)*parts] {
-			if n > 0 {
-				log += n * x.logs[j]
-			}
+			chance *= x.powers[j][n]
 		}
-		x.chances[i] = math.Exp(log)
+		x.chances[i] = chance
 	}
 }
 
@@ -259,7 +272,7 @@ func (m *model) composedSlope() (u []float64, s [][]float64) {
 		for j, t := range pull {
 			mean[j] += chance * t
 			for k, count := range n {
-				lean[j][k] += chance * t * (count - m.size*probs[k])
+				lean[j][k] += chance * t * (float64(count) - m.size*probs[k])
 			}
 		}
 	}
@@ -337,7 +350,7 @@ func (m *model) composedCovariance(reward, cross [][]float64) {
 				squares[x] += chance * c.square[i*parts+j]
 			}
 			for k, count := range n {
-				lean[x][k] += chance * t * (count - m.size*probs[k])
+				lean[x][k] += chance * t * (float64(count) - m.size*probs[k])
 			}
 			for y, v := range pull {
 				pairs[x][y] += chance * (t - mean[x]) * (v - mean[y])

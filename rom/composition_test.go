@@ -151,7 +151,7 @@ func TestCompositionSums(t *testing.T) {
 			p = p.checked()
 			c := p.groups
 			parts := len(c.parts)
-			for i := range c.logs {
+			for i := range c.ways {
 				squares, pulls := 0.0, 0.0
 				for j := range parts {
 					squares += c.square[i*parts+j]

@@ -78,6 +78,9 @@ func (f *folded) reached() []float64 {
 	end, converged := f.flow(m)
 	reward := m.expected(end)
 	if converged {
+		if !m.factored() { // it need not be one of those that Newton's method found
+			return end
+		}
 		return slices.MinFunc(all, func(a, b []float64) int {
 			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 		})
@@ -176,8 +179,10 @@ func (f *folded) fixedPoints() [][]float64 {
 				add(end)
 			}
 		}
-		if end, ok := f.flow(m); ok {
-			add(end)
+		if len(all) == 0 {
+			if end, ok := f.flow(m); ok {
+				add(end)
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b []float64) int { return compare(m.expected(a), m.expected(b)) })

@@ -79,9 +79,8 @@ func newModel(p *Params) *model {
 	}
 	m.success, m.span = twoValued(p.Arms)
 	if p.groups != nil {
-		parts := len(p.groups.parts)
 		_, _, m.shares = components(p.Arms)
-		m.mixture = mixture{make([]float64, parts), make([]float64, parts), make([]float64, len(p.groups.logs))}
+		m.mixture = newMixture(p.groups, p.GroupSize)
 	}
 	return m
 }

@@ -13,6 +13,12 @@ const maxGapVariance = 0.01
 // beyondRange is the reason why a cell with too extreme numbers is out of scope.
 const beyondRange = "the fixed point or its dynamics leaves the range of floating point"
 
+// roundedStiffness is the stiffness of the stiffest mode in units of β below which the
+// dynamics is out of scope. The stiffness is at most of order β times the probability of
+// all arms but one, which is known to 1e-16 from a sum of 1: to 1e-10 of itself or worse
+// there, more than what distinguishes a part of the force that is not stale.
+const roundedStiffness = 1e-6
+
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
 // z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
@@ -177,6 +183,9 @@ func (e *Equilibrium) locate() (because string) {
 	s := prediction.Stiffness
 	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
 		return beyondRange
+	}
+	if math.Abs(s.Total) < roundedStiffness*p.Strength {
+		return "the stiffness at the fixed point is less than a millionth of the KL coefficient, so that rounding decides the dynamics"
 	}
 	return ""
 }
@@ -446,6 +455,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	gradient := l.rewardGradient()
 	reward := form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
+	prediction.Neglected.include(l.expansionNeglect(m, reward))
 	if len(p.Arms) == 2 {
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
 		d.StationaryVariance.LogitGap = &gap
