@@ -30,7 +30,7 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	}
 	gradient := l.rewardGradient()
 	variance := form(gradient, law.timeAverage(), gradient)
-	neglected := Neglected{RewardMean: math.Inf(1), RewardVariance: variance}
+	neglected := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -58,8 +58,12 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
-		neglected.RewardMean = math.Abs(mat.Dot(mat.NewVecDense(len(gradient), gradient), shift.ColView(0)))
-		neglected.RewardVariance = math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
+		mean := math.Abs(mat.Dot(mat.NewVecDense(len(gradient), gradient), shift.ColView(0)))
+		change := math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
+		if !isFinite([]float64{mean, change}) {
+			return neglected
+		}
+		neglected.RewardMean, neglected.RewardVariance = mean, change
 		current = &next
 	}
 	return neglected

@@ -282,3 +282,73 @@ func TestLaplace(t *testing.T) {
 	near(t, "φ_1", a, c, 1e-13)
 	near(t, "φ_2", b, d, 1e-12)
 }
+
+// Fixed points of normal arms in groups of few samples, against the simulator: means of J
+// of 1,000 and 64 replicas at small learning rates, within four standard errors and the
+// second-order shift of the noise, at most 4e-4.
+func TestFixedPointsOfNormalArms(t *testing.T) {
+	for _, c := range []struct {
+		size            int
+		std, strength   float64
+		anchor          Anchor
+		reward, allowed float64
+	}{
+		{2, 0.3, 1.2, AtSnapshot, 0.6941, 1e-3}, {4, 0.3, 1.2, AtSnapshot, 0.77277, 1e-3},
+		{16, 0.3, 1.2, AtSnapshot, 0.83618, 1e-3}, {4, 0.1, 0.5, AtCurrent, 0.9659, 4e-3},
+	} {
+		p := Params{
+			Arms: []Arm{{Normal, 1, c.std}, {Normal, 0, c.std}}, GroupSize: c.size, Groups: 1,
+			Strength: c.strength, Anchor: c.anchor, Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 0.01},
+		}
+		point, ok := Reached(p)
+		if !ok || math.Abs(point.Reward-c.reward) > c.allowed {
+			t.Errorf("G = %d, std %g: J* = %v, %v, simulated %v", c.size, c.std, point.Reward, ok, c.reward)
+		}
+	}
+}
+
+// At finite G and β > 0 there is a fixed point, whatever the rewards, and the force
+// vanishes there.
+func TestFixedPointsOfAnyRewards(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 38))
+	laws := []Law{Bernoulli, Constant, Normal}
+	for range 60 {
+		arms := 2 + r.IntN(3)
+		p := Params{
+			GroupSize: 2 + r.IntN(6), Groups: 1, Strength: math.Exp(2*r.NormFloat64() - 1), KLEstimator: KLEstimator(r.IntN(3)),
+			Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Lag: Lag{Block, 1}, Reference: normals(r, arms, 1),
+		}
+		for range arms {
+			p.Arms = append(p.Arms, Arm{laws[r.IntN(3)], r.Float64(), 0.01 + r.Float64()})
+		}
+		all := FixedPoints(p)
+		if len(all) == 0 {
+			t.Errorf("%+v: none", p)
+		}
+		force := make([]float64, arms)
+		for _, point := range all {
+			MeanForce(force, p, point.Logits, point.Logits)
+			if norm(force) > 1e-9 {
+				t.Errorf("%+v: force %v at %v", p, force, point.Policy)
+			}
+		}
+	}
+}
+
+// Which of the two is said: that there is no fixed point, or that none was found.
+func TestReasonsWithoutFixedPoint(t *testing.T) {
+	p := reference(GroupStd, 0, 16)
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists without a KL penalty" {
+		t.Errorf("β = 0: %+v", got.Exact.Scope)
+	}
+	p = reference(GroupStd, 0.9*BetaCritical(0), Infinite)
+	p.Arms = []Arm{{Mean: 1}, {Mean: 0}}
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists at G = ∞ below the critical KL coefficient" {
+		t.Errorf("below β_c: %+v", got.Exact.Scope)
+	}
+	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 0, 0}, {Constant, 0.5, 0}}
+	p.Reference, p.Strength = nil, 0.1
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != noneFound {
+		t.Errorf("three values: %+v", got.Exact.Scope)
+	}
+}

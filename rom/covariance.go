@@ -9,7 +9,8 @@ import "gonum.org/v1/gonum/mat"
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
 // The sampled KL gradient uses the same samples as the reward part, so their
 // cross-covariance enters. Where rewards take two values the result is Exact,
-// from sums over the number of successes; otherwise, at finite G, it is the
+// from sums over the number of successes; for other rewards it is Exact where the mean
+// force is, except under a clip in force with normal rewards; otherwise it is the
 // LeadingOrder in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	p = p.checked()

@@ -112,6 +112,9 @@ func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
 	return first
 }
 
+// noneFound is the reason where one may exist.
+const noneFound = "no fixed point was found"
+
 // missing returns the reason why a bandit without a known fixed point has none.
 func (f *folded) missing() string {
 	m := newModel(&f.Params)
@@ -120,9 +123,9 @@ func (f *folded) missing() string {
 		return "no fixed point exists without a KL penalty"
 	case f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil:
 		// φ → ∞ as the rewards become equal (docs/theory.md §3).
-		return "no fixed point exists: at G = ∞ the standard deviation of the rewards falls faster than the penalty grows"
+		return "no fixed point exists at G = ∞ below the critical KL coefficient"
 	}
-	return "no fixed point was found"
+	return noneFound
 }
 
 func compare(a, b float64) int {
@@ -180,7 +183,9 @@ func (f *folded) fixedPoints() [][]float64 {
 			}
 		}
 		if len(all) == 0 {
-			if end, ok := f.flow(m); ok {
+			if end, ok := c.balance(); ok {
+				add(end)
+			} else if end, ok := f.flow(m); ok {
 				add(end)
 			}
 		}
@@ -309,6 +314,45 @@ func (c *curve) factor(t float64) float64 {
 		f *= c.baseline * (1 - 1/c.size)
 	}
 	return f
+}
+
+// balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of
+// the arms, whose fixed points are those of the force, from the reference. Where β is so
+// small that all arms but one nearly vanish R hardly varies and the iteration converges
+// at once, while the force is too small for Newton's method. ok is true if the last change
+// is below 1e-10 in every logit.
+func (c *curve) balance() (logits []float64, ok bool) {
+	arms := len(c.Arms)
+	at := *c
+	at.value = make([]float64, arms)
+	logits = slices.Clone(c.reference)
+	damping, last := 1.0, math.Inf(1)
+	for range 2000 {
+		at.set(logits, logits)
+		at.response(at.value)
+		at.low, at.high = slices.Min(at.value), slices.Max(at.value)
+		next := at.logits(1 / at.Strength)
+		change := 0.0
+		for a := range next {
+			// Logits below e^{−700} of the largest no longer change anything.
+			next[a] = max(next[a], slices.Max(next)-700)
+			change = max(change, math.Abs(next[a]-next[0]-logits[a]+logits[0]))
+		}
+		if math.IsNaN(change) {
+			return nil, false
+		}
+		if change >= last {
+			damping = max(damping/2, 1e-3)
+		}
+		last = change
+		if change < 1e-10 {
+			return next, true
+		}
+		for a := range logits {
+			logits[a] += damping * (next[a] - logits[a])
+		}
+	}
+	return nil, false
 }
 
 // scanStep is the step of the scan for zeros in units of log-odds. Where the

@@ -57,7 +57,7 @@ func PredictDynamics(p Params) Prediction {
 type Equilibrium struct {
 	params        Params
 	merged        folded
-	logits        []float64      // of the merged bandit; nil: no fixed point
+	logits        []float64      // of the merged bandit; nil: no fixed point is known
 	linearization *linearization // nil: there is no dynamics to predict
 	directions    []mode         // stiffest first
 	prediction    Prediction     // the part that optimizer and lag do not change

@@ -157,7 +157,7 @@ func (j *judgement) paperStiffness(c *Cell) predicted {
 	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 		p := rom.Predict(params)
 		if p.FixedPoint == nil {
-			return none(noFixedPoint)
+			return none(missingFixedPoint(&p))
 		}
 		return stiffness(p.Stiffness.Total)
 	}

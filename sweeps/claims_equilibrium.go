@@ -81,7 +81,7 @@ func (j *judgement) missingExact(kind rom.Kind) string {
 func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
-		return noFixedPoint
+		return missingFixedPoint(p)
 	case s.Estimator.GroupSize == grpo.Infinite:
 		if r := p.Exact.SpectralRadius; r != nil && *r >= 1 {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
@@ -129,13 +129,15 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	return variance
 }
 
-// noFixedPoint is the reason for being out of scope where there is no fixed point.
-const noFixedPoint = "no fixed point"
+// noFixedPoint is the reason for being out of scope where no fixed point is known and the
+// theory does not say why.
+const noFixedPoint = "no fixed point was found"
 
-// missingFixedPoint returns noFixedPoint for a prediction without fixed point, else "".
+// missingFixedPoint returns the theory's reason for a prediction without fixed point,
+// which tells one that does not exist from one that was not found; else "".
 func missingFixedPoint(p *rom.Prediction) string {
 	if p.FixedPoint == nil {
-		return noFixedPoint
+		return p.Exact.Scope.Because
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			name = plan.Spec.Name
 		}
 		if p.FixedPoint == nil {
-			rows = append(rows, []string{name, "no fixed point"})
+			rows = append(rows, []string{name, p.Exact.Scope.Because})
 			continue
 		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
