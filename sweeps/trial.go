@@ -176,9 +176,20 @@ func (t *Trial) outcome() Standing {
 	return StandsLeadingOrder
 }
 
-// Judged returns the trials of the statements that verdicts are about.
-func Judged(trials []Trial) []Trial {
-	return slices.DeleteFunc(slices.Clone(trials), func(t Trial) bool { return len(t.Readings) == 0 })
+// Trials returns the outcomes of the statements that several experiments are about, and
+// of those that cannot be tested. It is nil for a single experiment, which alone decides
+// no statement, and where no check is about one.
+func Trials(experiments []*Experiment) []Trial {
+	var verdicts []Verdict
+	for _, e := range experiments {
+		verdicts = append(verdicts, e.Verdicts...)
+	}
+	judged := func(t Trial) bool { return len(t.Readings) > 0 }
+	trials := Try(verdicts)
+	if len(experiments) < 2 || !slices.ContainsFunc(trials, judged) {
+		return nil
+	}
+	return slices.DeleteFunc(trials, func(t Trial) bool { return !judged(t) && t.NotTestable == "" })
 }
 
 // Headline counts statements by their outcomes in one line.

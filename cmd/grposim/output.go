@@ -150,7 +150,7 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 // experiments into dir. It reads the figures of experiments[i] from folders[i].
 func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
 	verdicts := allVerdicts(experiments)
-	trials := statements(experiments)
+	trials := sweeps.Trials(experiments)
 	data, err := sweeps.VerdictsJSON(suite, trials, verdicts)
 	if err != nil {
 		return err
@@ -179,20 +179,6 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 		all = append(all, e.Verdicts...)
 	}
 	return all
-}
-
-// statements returns the statements of the paper that several experiments are about, with
-// their outcomes; all statements where the experiments are all that are built in. It is nil
-// for a single experiment, whose verdicts alone decide no statement.
-func statements(experiments []*sweeps.Experiment) []sweeps.Trial {
-	if len(experiments) < 2 {
-		return nil
-	}
-	trials := sweeps.Try(allVerdicts(experiments))
-	if len(experiments) < len(experimentNames()) {
-		return sweeps.Judged(trials)
-	}
-	return trials
 }
 
 // checkFolder judges the results folder dir or, if dir is not one, every results folder

@@ -107,9 +107,9 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 			}
 			verdicts := allVerdicts(experiments)
 			if asJSON {
-				err = printVerdictsJSON(stdout, experimentName(experiments), statements(experiments), verdicts)
+				err = printVerdictsJSON(stdout, experimentName(experiments), sweeps.Trials(experiments), verdicts)
 			} else {
-				err = printVerdicts(stdout, statements(experiments), verdicts)
+				err = printVerdicts(stdout, sweeps.Trials(experiments), verdicts)
 			}
 			if err != nil {
 				return err
