@@ -136,10 +136,10 @@ func smallestChange(f, g finding, up, down, margin, step float64) float64 {
 }
 
 // Bisection of a fault that makes a whole number jump: factors of at most
-// largestBisected, to a relative width of 2^(1/32) − 1, 2 %.
+// largestBisected, to a width of 2^(1/256) − 1, 0.3 %.
 const (
 	largestBisected = 2
-	bisections      = 5
+	bisections      = 8
 )
 
 // bisect returns the smallest tried factor of the constant at which the i-th verdict
