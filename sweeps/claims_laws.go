@@ -178,7 +178,7 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 		}
 		f.Series = append(f.Series, forecast)
 	}
-	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "origin", Mark: Boundary,
+	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
 		Points: []FigurePoint{barePoint(origin, 0), barePoint(origin, 1.2*slices.Max(reward))}})
 	measured := FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured}
 	last := math.Inf(-1)

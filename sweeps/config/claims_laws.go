@@ -24,6 +24,6 @@ var (
 		Predictions: []rom.Kind{rom.PaperRule},
 		Fit:         sim.LoggedFit,
 		Doc:         "Fitted to the first 30 % of a log, the law forecasts the rest with at most twice the error of persistence, and finds the plateau in at least half of the pairs.",
-		How:         "The logs and laws are those of `law-fit`. Two one-sided verdicts without margin. The first: the root-mean-square error of persistence, which forecasts the mean of the last 5 % of what is known, is at least half of that of the law. The second: in at least half of the pairs the plateau a + b differs from the mean over the last 5 % of the log by at most a fifth of the rise. The paper fits whole runs and forecasts nothing; the test and its numbers are this project's.",
+		How:         "The logs and laws are those of `law-fit`. Two one-sided verdicts without margin. The first: the root-mean-square error of persistence, which forecasts the mean of the last 5 % of what is known, is at least half of that of the law. The second: in at least half of the pairs the plateau a + b differs from the mean over the last 5 % of the log by at most a fifth of the rise. The paper fits whole runs and forecasts nothing; the test and its numbers are this project's. There is no exact prediction: a check that expects a failure needs a control, another law.",
 	}
 )
