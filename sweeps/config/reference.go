@@ -47,7 +47,7 @@ var locatingDocs = []string{
 }
 
 // controlDoc is the paragraph about `control`.
-const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*. With `expect: fails` and no `control`, the exact prediction in place of the refuted one is the fault. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode; that of a claim about a law may be another law."
+const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*, else the exit code is 3. With `expect: fails` and no `control`, the exact prediction takes the place of the refuted one; it is no planted fault and is counted apart. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode; that of a claim about a law may be another law."
 
 // ReferenceDoc returns the reference document of a configuration (docs/config.md), in
 // Markdown.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"grposim/rom"
@@ -144,6 +145,35 @@ func (c *Control) String() string {
 // faultNames are the constants of the theory that a control may scale, in the order
 // of the reference document; lag and mass are in the leading-order prediction only.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
+
+// Scaled returns the factors that scale one constant of the theory. It panics on an
+// unknown name.
+func Scaled(constant string, factor float64) rom.Factors {
+	scale := rom.Unit
+	i := slices.Index(faultNames, constant)
+	if i < 0 {
+		panic(fmt.Sprintf("config: Scaled: got constant %q, want %s", constant, listWords(faultNames)))
+	}
+	*factorsOf(&scale)[i] = factor
+	return scale
+}
+
+// Scaled returns the constant that the control scales and its factor; "" unless it scales
+// exactly one and changes nothing else.
+func (c *Control) Scaled() (constant string, factor float64) {
+	if len(c.Set) > 0 || c.Mode != "" {
+		return "", 1
+	}
+	for i, f := range factorsOf(&c.Scale) {
+		switch {
+		case *f != 1 && constant != "":
+			return "", 1
+		case *f != 1:
+			constant, factor = faultNames[i], *f
+		}
+	}
+	return constant, factor
+}
 
 // factorsOf returns the factors of these constants.
 func factorsOf(f *rom.Factors) []*float64 {
