@@ -65,6 +65,8 @@ var logics = map[*config.Claim]logic{
 	config.RuleIsSafe:            ruleIsSafe,
 	config.SaturationFit:         saturationFit,
 	config.EarlySlope:            earlySlope,
+	config.LawFit:                lawFit,
+	config.LawForecast:           lawForecast,
 	config.Recurrence:            recurrence,
 	config.DegenerateGroups:      degenerateGroups,
 	config.FailureMode:           failureMode,
