@@ -14,7 +14,25 @@ import (
 
 // pending are the files of testdata/faults whose faults are not mended yet.
 var pending = []string{
-	"11-33", "22-12", "adam", "basin", "clip", "disp", "div", "dv", "eq", "exp2", "k3", "k3c", "mis", "nofp", "onb", "predict-hangs", "rx", "silent", "wil",
+	"11-33",
+	"22-12",
+	"adam",
+	"basin",
+	"clip",
+	"disp",
+	"div",
+	"dv",
+	"eq",
+	"exp2",
+	"k3",
+	"k3c",
+	"mis",
+	"nofp",
+	"onb",
+	"predict-hangs",
+	"rx",
+	"silent",
+	"wil",
 }
 
 // faultFile is a configuration on which theory and simulator once disagreed without

@@ -74,7 +74,14 @@ func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	z2 := z * z / trials
 	centre := (p + z2/2) / (1 + z2)
 	half := z / (1 + z2) * math.Sqrt(p*(1-p)/trials+z2/(4*trials))
-	return max(centre-half, 0), min(centre+half, 1)
+	lo, hi = max(centre-half, 0), min(centre+half, 1)
+	switch p { // an end of the interval, exactly, which the square root misses by rounding
+	case 0:
+		lo = 0
+	case 1:
+		hi = 1
+	}
+	return lo, hi
 }
 
 // Combine returns the standard error of a sum of independent estimates, √Σ StdErr²,
