@@ -7,17 +7,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval returns the two-sided Student t interval Mean ± t·StdErr of the given
-// confidence in (0, 1): (−∞, ∞) if the error is not known, [Mean, Mean] if there is none.
+// Interval returns the two-sided interval Mean ± (t·StdErr + Systematic), t the quantile
+// of Student's law, of the given confidence in (0, 1): (−∞, ∞) if the error is not known,
+// Mean ± Systematic if no error is random.
 func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
-		return e.Mean, e.Mean
+		return e.Mean - e.Systematic, e.Mean + e.Systematic
 	case e.DF == 0:
 		return math.Inf(-1), math.Inf(1)
 	}
-	t := studentQuantile(e.DF, confidence)
-	return e.Mean - t*e.StdErr, e.Mean + t*e.StdErr
+	half := studentQuantile(e.DF, confidence)*e.StdErr + e.Systematic
+	return e.Mean - half, e.Mean + half
 }
 
 // studentQuantile returns the two-sided quantile of Student's t with df ≥ 1 degrees of
