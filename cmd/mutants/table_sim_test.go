@@ -83,7 +83,7 @@ var simMutants = []mutant{
 	{id: "sim/slope-factor", fault: "a difference over the distance 2d is divided by d", file: "sim/stiffness.go",
 		before: "return sum / (2 * d * float64(pairs))", after: "return sum / (d * float64(pairs))"},
 	{id: "sim/richardson-order", fault: "Richardson's extrapolation assumes an error of first order", file: "sim/stiffness.go",
-		before: "(float64(4*near) - far) / 3", after: "float64(2*near) - far"},
+		before: "(float64(4*s.near) - s.far) / 3", after: "float64(2*s.near) - s.far"},
 	{id: "sim/fresh-for-stale", fault: "the probe of the fresh stiffness displaces the snapshot, and that of the stale one the current policy", file: "sim/stiffness.go",
 		before: "case Current:\n\t\t\tbehaviour[side] = point\n\t\tcase Behind:\n\t\t\tcurrent[side] = point",
 		after:  "case Behind:\n\t\t\tbehaviour[side] = point\n\t\tcase Current:\n\t\t\tcurrent[side] = point"},
