@@ -204,7 +204,7 @@ var pairMutants = []mutant{
 	{id: "sim/relaxation-per-period", fault: "the relaxation rate is per period, not per step", file: "sim/relaxation.go",
 		before: "period := float64(refreshPeriod(c.Lag))", after: "period := 1.0"},
 	{id: "sim/relaxation-sign", fault: "growth is reported as decay and decay as growth", file: "sim/relaxation.go",
-		before: "return -pooled(c, fits, without).LogModulus() / period", after: "return pooled(c, fits, without).LogModulus() / period"},
+		before: "return -m.LogModulus() / period", after: "return m.LogModulus() / period"},
 	{id: "sim/relaxation-phase", fault: "a deviation is taken one step after each refresh instant", file: "sim/pair.go",
 		before: "if (step+1)%period == 0 && !at(", after: "if step%period == 0 && !at("},
 	{id: "sim/location-halves-swapped", fault: "a value with the event counts as the last one without it", file: "sim/location.go",
