@@ -38,7 +38,7 @@ const StiffnessTotal = "stiffness_total"
 // or less, and the systematic error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
 //
 // A group whose rewards are all equal says nothing about the reward's part of the
-// stiffness. With less than fewestInformative pairs in which a group does, the scatter
+// stiffness. With less than FewestInformative pairs in which a group does, the scatter
 // of the bins is no measure of the error, and the error is not known.
 type StiffnessProbe struct {
 	Name         string    // of the estimate
@@ -65,10 +65,10 @@ func (p *StiffnessProbe) bins(c *Cell) int {
 // pairsPerDouble is the number of all pairs for each pair at the double displacement.
 const pairsPerDouble = 9
 
-// fewestInformative is the least number of pairs with rewards that differ from which an
+// FewestInformative is the least number of pairs with rewards that differ from which an
 // error is estimated. The count then has a relative error of 18 %, and its law is near
 // the normal one that Student's t assumes.
-const fewestInformative = 30
+const FewestInformative = 30
 
 // slopes are the measurements of one bin of a stiffness probe.
 type slopes struct {
@@ -91,7 +91,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
 	e.Systematic = float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean)))))
-	if !c.Deterministic() && informative < fewestInformative && c.rewardsDiffer() {
+	if !c.Deterministic() && informative < FewestInformative && c.rewardsDiffer() {
 		e.StdErr, e.DF = 0, 0
 	}
 	return e

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -162,6 +163,9 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.ofEstimate(c, o, quantity)
+		if math.IsInf(f.hi, 1) && j.check.Draws >= sim.FewestInformative {
+			f.unresolved = fmt.Sprintf("fewer than %d informative groups among %d draws: in the others all rewards are equal", sim.FewestInformative, j.check.Draws)
+		}
 		f.predicted.kind = p.ForceKind
 		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
 		switch quantity {

@@ -187,6 +187,8 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
+		case f.unresolved != "":
+			return f.unresolved
 		case math.IsNaN(half) || math.IsNaN(f.predicted.value):
 			return "there is no number to compare"
 		case math.IsInf(half, 0) && f.replicas == 1:
