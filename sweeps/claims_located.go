@@ -303,7 +303,7 @@ func paperLocated(p *rom.Prediction, threshold *float64) located {
 	l := newLocated(threshold, 0, predicted{kind: rom.PaperRule})
 	switch {
 	case p.FixedPoint == nil:
-		l.outOfScope = noFixedPoint
+		l.outOfScope = missingFixedPoint(p)
 	case threshold == nil:
 		l.outOfScope = "the paper's rule says nothing here"
 	}

@@ -123,7 +123,7 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.outOfScope = "no fixed point to start from"
+			findings[i].predicted.outOfScope = noFixedPoint + " to start from"
 		}
 	} else {
 		findings = l.find(j, set)
