@@ -31,7 +31,8 @@ type mutant struct {
 }
 
 // table holds every mutant, in the order of docs/mutants.md.
-var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, diagnoseMutants)
+var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, diagnoseMutants,
+	configMutants, storeMutants, judgeMutants, reportMutants, commandMutants)
 
 // apply returns the source with the fault in it.
 func (m *mutant) apply(source string) (string, error) {
