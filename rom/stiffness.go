@@ -113,9 +113,9 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 func (m *model) composedStiffness(fresh, stale [][]float64) {
 	probs := m.now.probs
 	u, slope := m.composedSlope()
-	h := stale
-	if m.Weighting != Unweighted {
-		h = fresh
+	h := fresh
+	if m.Weighting == Unweighted {
+		h = stale
 	}
 	for b, q := range probs {
 		sum := 0.0

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -129,12 +130,12 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	return variance
 }
 
-// noFixedPoint is the reason for being out of scope where no fixed point is known and the
-// theory does not say why.
-const noFixedPoint = "no fixed point was found"
+// noFixedPoint is the reason for being out of scope where the theory finds no fixed
+// point and gives no reason of its own.
+const noFixedPoint = "the theory finds no fixed point"
 
-// missingFixedPoint returns the theory's reason for a prediction without fixed point,
-// which tells one that does not exist from one that was not found; else "".
+// missingFixedPoint returns the theory's own reason for a prediction without fixed point,
+// else "".
 func missingFixedPoint(p *rom.Prediction) string {
 	if p.FixedPoint == nil {
 		return p.Exact.Scope.Because
@@ -164,6 +165,9 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.ofEstimate(c, o, quantity)
+		if math.IsInf(f.hi, 1) && j.check.Draws >= sim.FewestInformative {
+			f.unresolved = fmt.Sprintf("fewer than %d informative groups among %d draws: in the others all rewards are equal", sim.FewestInformative, j.check.Draws)
+		}
 		f.predicted.kind = p.ForceKind
 		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
 		switch quantity {
