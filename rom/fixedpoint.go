@@ -237,7 +237,7 @@ func (c *curve) factor(t float64) float64 {
 		variance += p * c.states[a].full(2)
 	}
 	f, _, _ := c.generalScale(variance)
-	return f
+	return f * c.baseline * (1 - 1/c.size)
 }
 
 // scanStep is the step of the scan for zeros in units of log-odds. Where the

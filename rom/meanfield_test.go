@@ -123,7 +123,7 @@ func TestAdamIsAHeavyBall(t *testing.T) {
 		p := reference(Unscaled, 0.5, c.size)
 		p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 		got := Predict(p)
-		if got.Exact.Scope.In || got.Noise.In || !got.LeadingOrder.Scope.In {
+		if got.Exact.Scope.In || !got.Noise.In || !got.LeadingOrder.Scope.In {
 			t.Errorf("scopes %+v", got)
 		}
 		near(t, "relaxation", -math.Log(*got.LeadingOrder.SpectralRadius), c.relaxation, 0.5e-7/c.relaxation)

@@ -142,11 +142,11 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 		variance := linear + second.spread + second.readout
 		out.RewardVariance = &variance
 		relative = second.size / linear
-		// The next order of each of the two factors of Var J, Cov x and (dJ/dx)², is about
-		// the square of its second. In coordinates in which steps are small all terms of
-		// either cancel in part (they depend on the coordinates); for large steps they do not.
-		neglected.RewardVariance = (second.spread*second.spread+second.readout*second.readout+second.fast*second.size*second.size)/linear +
-			math.Abs(second.assumed)
+		// The next order is about the square of the second, that of Cov x and that of the
+		// readout each for itself. The terms of either depend on the coordinates and cancel in
+		// part where steps are small; for large steps they do not.
+		both := math.Abs(second.spread) + math.Abs(second.readout)
+		neglected.RewardVariance = (both*both+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
 		if len(l.relatives) > 0 {
 			neglected.RewardVariance += linear * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)

@@ -112,7 +112,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		}
 		first, more = first/weight, more/weight
 		if second == nil {
-			more = first
+			more = first // and all of the second order is missing, with the relative size given
 		}
 		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
 		values, axes, _ := eigenvectors(sigma)
@@ -137,10 +137,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		// The next order: the square of the second, and the second as relative error of
 		// every first-order effect.
 		change := more - first
-		missing += (math.Abs(first-fixed)+math.Abs(across))*relative + across*across/first + change*change/first
-		if second == nil {
-			missing += math.Abs(first-fixed) * relative
-		}
+		shifted := along(v, shift, direction, 0)
+		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first
 	}
 	total = min(max(total, 0), 1)
 	change := total - still
