@@ -132,22 +132,22 @@ func (l *linearization) thirdCumulant() []float64 {
 		}
 	}
 	// cumulants adds count times the first three cumulants of one contribution.
-	cumulants := func(c *[3][]float64, count, advantage float64, weight []float64, probability func(a int) float64) {
-		mean := make([]float64, n)
-		values := square(arms)
+	values, centre := square(arms), make([]float64, n)
+	cumulants := func(c *[3][]float64, count, advantage float64, weight, probability []float64) {
+		clear(centre)
 		for a := range arms {
 			for k := range n {
 				values[a][k] = (advantage*weight[a]*rewardPart[a][k] - penaltyPart[a][k]) / m.size
-				mean[k] += probability(a) * values[a][k]
+				centre[k] += probability[a] * values[a][k]
 			}
 		}
-		for k, x := range mean {
+		for k, x := range centre {
 			c[0][k] += count * x
 		}
 		for a := range arms {
-			p := count * probability(a)
+			p := count * probability[a]
 			for k := range n {
-				values[a][k] -= mean[k]
+				values[a][k] -= centre[k]
 			}
 			for i, x := range values[a][:n] {
 				for j, y := range values[a][:n] {
@@ -159,6 +159,10 @@ func (l *linearization) thirdCumulant() []float64 {
 			}
 		}
 	}
+	alpha, delta := make([]float64, arms), make([]float64, arms)
+	for a, p := range m.past.probs {
+		alpha[a], delta[a] = p*m.success[a]/j, p*(1-m.success[a])/rest
+	}
 	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
 	m.weights = weights
 	given := make([][3][]float64, len(weights))
@@ -169,9 +173,10 @@ func (l *linearization) thirdCumulant() []float64 {
 		if s > 0 && s < m.GroupSize {
 			inverse = m.baseline * m.inverseScale(share, (m.size-float64(s))/m.size)
 		}
-		c := [3][]float64{make([]float64, n), make([]float64, n*n), make([]float64, n*n*n)}
-		cumulants(&c, float64(s), inverse*(m.size-float64(s))/m.size, m.up, func(a int) float64 { return m.past.probs[a] * m.success[a] / j })
-		cumulants(&c, m.size-float64(s), -inverse*share, m.down, func(a int) float64 { return m.past.probs[a] * (1 - m.success[a]) / rest })
+		data := make([]float64, n+n*n+n*n*n)
+		c := [3][]float64{data[:n], data[n : n+n*n], data[n+n*n:]}
+		cumulants(&c, float64(s), inverse*(m.size-float64(s))/m.size, m.up, alpha)
+		cumulants(&c, m.size-float64(s), -inverse*share, m.down, delta)
 		given[i] = c
 		for k, x := range c[0] {
 			mean[k] += w * x

@@ -60,6 +60,8 @@ type stationary struct {
 	// start is the covariance at the start of a period: of (x, v) at a refresh
 	// (block), or of s (delay).
 	start *mat.Dense
+	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed.
+	powers []*mat.Dense
 }
 
 // stationary returns the stationary law; ok is false where lyapunov finds none.

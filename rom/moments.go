@@ -14,7 +14,7 @@ const secondOrderSize = 5
 
 // maxSplit is the largest number of arms for which equal arms are taken one by one in
 // the second order.
-const maxSplit = 6
+const maxSplit = 8
 
 // secondOrderBound bounds the terms of second order where they are not computed, given
 // the linear Var J and the largest variance of a logit gap: J changes by √(Var J/V) per

@@ -315,15 +315,15 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 			}
 		}
 	}
-	skew := newTensor(size, 3)
-	for a := range min(size, dim) {
-		for b := range min(size, dim) {
-			for k := range min(size, dim) {
-				skew.data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
+	drawn := newTensor(size, 3)
+	for a := range dim {
+		for b := range dim {
+			for k := range dim {
+				drawn.data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
 			}
 		}
 	}
-	nonlinear := cumulants(func(_ int, state *mat.Dense) tensor {
+	third := cumulants(func(_ int, state *mat.Dense) tensor {
 		var moved mat.Dense
 		moved.Mul(s.a, state)
 		t := newTensor(size, 3)
@@ -347,9 +347,11 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 			pair := congruence(s.gamma, mat.NewDense(n, n, e.slope[i]))
 			symmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
 		}
+		if !e.assumed {
+			t.add(drawn)
+		}
 		return t
 	})
-	drawn := cumulants(func(int, *mat.Dense) tensor { return skew })
 
 	// Covariance.
 	covariance := func(part func(p int, state *mat.Dense) *mat.Dense) []tensor {
@@ -382,7 +384,6 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 			})
 		})
 	}
-	viaDrawn := viaThird(drawn)
 	terms := [][]tensor{
 		covariance(func(p int, state *mat.Dense) *mat.Dense { // noise
 			sum := mat.NewDense(n, n, nil)
@@ -413,7 +414,7 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 				return sum
 			})
 		}),
-		viaThird(nonlinear), viaDrawn,
+		viaThird(third),
 		covariance(func(p int, state *mat.Dense) *mat.Dense { // variance of the mean force
 			sum := mat.NewDense(n, n, nil)
 			for k := range n {
@@ -439,7 +440,7 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 	out := &secondOrder{snapshot: mat.NewDense(n, n, nil), third: make([]float64, n*n*n)}
 	count := float64(len(states))
 	a, b, t := e.reward, e.rewardBend, e.rewardThird
-	spread, readout := make([]float64, len(terms)), make([]float64, 4)
+	spread, readout := make([]float64, len(terms)), make([]float64, 3)
 	shift, shiftSquare, linear, next := 0.0, 0.0, 0.0, 0.0
 	for p, state := range states {
 		var moved mat.Dense
@@ -455,16 +456,11 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 				for q, term := range terms {
 					spread[q] += a[i] * a[j] * term[p].data[i*size+j] / count
 				}
-				if e.assumed {
-					out.assumed += a[i] * a[j] * viaDrawn[p].data[i*size+j] / count
-				}
 				for k := range n {
-					place := (i*size+j)*size + k
-					readout[0] += a[i] * b[j*n+k] * nonlinear[p].data[place] / count
-					readout[1] += a[i] * b[j*n+k] * drawn[p].data[place] / count
-					readout[2] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
+					readout[0] += a[i] * b[j*n+k] * third[p].data[(i*size+j)*size+k] / count
+					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
 					for l := range n {
-						readout[3] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +
+						readout[2] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +
 							a[i]*t[(j*n+k)*n+l]*state.At(i, j)*state.At(k, l)) / count
 					}
 				}
@@ -472,9 +468,6 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 		}
 		shift += first / count
 		shiftSquare += first * first / count
-	}
-	if e.assumed {
-		out.assumed += readout[1]
 	}
 	readout = append(readout, max(shiftSquare-shift*shift, 0)) // the mean moves with the phase
 	for _, x := range spread {
@@ -495,8 +488,21 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].data[i*size+j])
 			}
 			for k := range n {
-				place := (i*size+j)*size + k
-				out.third[(i*n+j)*n+k] = nonlinear[0].data[place] + drawn[0].data[place]
+				out.third[(i*n+j)*n+k] = third[0].data[(i*size+j)*size+k]
+			}
+		}
+	}
+	if !e.assumed {
+		return out
+	}
+	assumed := cumulants(func(int, *mat.Dense) tensor { return drawn })
+	for p, term := range viaThird(assumed) {
+		for i := range n {
+			for j := range n {
+				out.assumed += a[i] * a[j] * term.data[i*size+j] / count
+				for k := range n {
+					out.assumed += a[i] * b[j*n+k] * assumed[p].data[(i*size+j)*size+k] / count
+				}
 			}
 		}
 	}

@@ -23,13 +23,23 @@ func newTensor(n, rank int) tensor {
 
 // transform returns the tensor with the matrix a applied to every index.
 func (t tensor) transform(a *mat.Dense) tensor {
-	_, columns := a.Dims()
+	rows, columns := a.Dims()
 	data := t.data
 	for range t.rank {
 		// The first index is transformed and becomes the last one.
-		var out mat.Dense
-		out.Mul(mat.NewDense(columns, len(data)/columns, data).T(), a.T())
-		data = out.RawMatrix().Data
+		rest := len(data) / columns
+		out := make([]float64, rest*rows)
+		for i := range rows {
+			for c, x := range a.RawRowView(i) {
+				if x == 0 {
+					continue
+				}
+				for j, v := range data[c*rest : (c+1)*rest] {
+					out[j*rows+i] += x * v
+				}
+			}
+		}
+		data = out
 	}
 	return tensor{t.rank, data}
 }
@@ -47,8 +57,7 @@ func (t tensor) add(o tensor) {
 // only the logarithm of its relaxation time.
 func (s *stationary) periodic(sources []tensor) []tensor {
 	size, _ := s.a.Dims()
-	factor := s.monodromy()
-	free, _ := factor.Dims()
+	free, _ := s.start.Dims()
 	begin, end := mat.NewDense(size, free, nil), mat.NewDense(free, size, nil)
 	for i := range size { // block: x_old is x at a refresh
 		begin.Set(i, i%free, 1)
@@ -62,15 +71,20 @@ func (s *stationary) periodic(sources []tensor) []tensor {
 		x.add(q)
 	}
 	x = x.transform(end)
-	for range 64 {
-		more := x.transform(factor)
+	for k := range 64 {
+		if k == len(s.powers) {
+			factor := s.monodromy()
+			if k > 0 {
+				factor = mat.NewDense(free, free, nil)
+				factor.Mul(s.powers[k-1], s.powers[k-1])
+			}
+			s.powers = append(s.powers, factor)
+		}
+		more := x.transform(s.powers[k])
 		x.add(more)
-		if norm(more.data) <= 1e-17*norm(x.data) || !isFinite(x.data) {
+		if norm(more.data) <= 1e-14*norm(x.data) || !isFinite(x.data) {
 			break
 		}
-		var next mat.Dense
-		next.Mul(factor, factor)
-		factor = &next
 	}
 	x = x.transform(begin)
 	phases := []tensor{x}

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -37,10 +38,19 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	f.predicted.value = p.FixedPoint.Reward
-	if j.kind == rom.LeadingOrder {
+	f.predicted.neglected = p.Neglected.RewardMean
+	shift := p.Moments.RewardShift
+	switch {
+	case j.kind == rom.LeadingOrder:
 		f.predicted.kind = rom.LeadingOrder
-	} else if p.Moments.RewardShift != nil {
-		f.predicted.value += *p.Moments.RewardShift
+		if shift != nil {
+			f.predicted.neglected += math.Abs(*shift)
+		}
+	case shift != nil:
+		s := j.settings(c)
+		share, _ := j.settled(&s)
+		f.predicted.value += share * *shift
+		f.predicted.neglected += (1 - share) * math.Abs(*shift)
 	}
 	return f
 }
@@ -63,7 +73,13 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 		f.predicted.outOfScope = "the theory has no share of zero-variance groups for these rewards"
 		return f
 	}
+	s := j.settings(c)
+	share, _ := j.settled(&s)
 	f.predicted.value = *p.Moments.ZeroVariance
+	f.predicted.neglected = p.Neglected.ZeroVariance
+	if shift := p.Moments.ZeroVarianceShift; shift != nil {
+		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+	}
 	return f
 }
 
@@ -87,8 +103,6 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
 		}
 		return ""
-	case s.Optimizer.Kind == grpo.Adam: // to leading order only, with the scope of that
-		return p.LeadingOrder.Scope.Because
 	case !p.Noise.In:
 		return p.Noise.Because
 	}
@@ -104,29 +118,54 @@ func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	return p.ForceKind
 }
 
-// rewardVariance returns the predicted stationary Var J.
+// rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
+// replicas that start at the fixed point.
 func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
-	variance := predicted{kind: cmp.Or(j.kind, stationaryKind(s, p)), outOfScope: stationaryScope(s, p)}
+	own := stationaryKind(s, p)
+	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: stationaryScope(s, p)}
 	if s.Estimator.GroupSize == grpo.Infinite {
 		variance.outOfScope = "the expected gradient has no noise"
 	}
 	if variance.outOfScope != "" {
 		return variance
 	}
-	v := p.Exact.StationaryVariance.ExpectedReward
+	linear, second := p.Exact.StationaryVariance.ExpectedReward, p.Moments.RewardVariance
+	if own == rom.LeadingOrder {
+		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
+	}
+	beyond := 0.0 // of the linear variance
+	if linear != nil && second != nil {
+		beyond = *second - *linear
+	}
+	share, unknown := j.settled(s)
+	v := linear
+	variance.neglected = p.Neglected.RewardVariance
 	switch variance.kind {
+	case own:
+		if second != nil {
+			v = second
+		}
+		variance.neglected += (1 - share) * math.Abs(beyond)
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
+		variance.neglected += math.Abs(beyond)
 	case rom.PaperRule:
-		v = p.PaperVariance
+		v, variance.neglected = p.PaperVariance, 0
 	}
 	if v == nil {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
-	variance.value = *v
+	variance.value = share * *v
+	variance.neglected += unknown * *v
 	return variance
+}
+
+// settled returns the share of the stationary Var J that the steps after burn-in have
+// on average, and its relative error; see rom.Equilibrium.Settled.
+func (j *judgement) settled(s *config.Settings) (share, unknown float64) {
+	return j.cache.settled(s, j.fault.Scale)
 }
 
 // noFixedPoint is the reason for being out of scope where there is no fixed point.

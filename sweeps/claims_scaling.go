@@ -60,7 +60,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		}
 		sized = append(sized, c)
 	}
-	var logG, logY, logP []float64
+	var logG, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
 	var terms []measure.Estimate // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
@@ -80,16 +80,19 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
+		missing = append(missing, p.neglected/math.Abs(p.value))
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(logG) {
 		slope.Mean += w * logY[i]
 		f.predicted.value += w * logP[i]
+		f.predicted.neglected += math.Abs(w) * missing[i]
 		terms[i].StdErr *= w
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
-	if j.kind == rom.LeadingOrder {
+	if j.kind == rom.LeadingOrder { // a limit, which neglects nothing
+		f.predicted.neglected = 0
 		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
 	}
 	f.measured = slope.Mean
