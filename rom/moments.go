@@ -141,7 +141,7 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 		second = law.secondOrder(l.curvature(), l.expansion(), means)
 		variance := linear + second.spread + second.readout
 		out.RewardVariance = &variance
-		relative = second.size / linear
+		relative = max(second.size/linear, gap)
 		// The next order is about the square of the second, that of Cov x and that of the
 		// readout each for itself. The terms of either depend on the coordinates and cancel in
 		// part where steps are small; for large steps they do not.
@@ -152,7 +152,18 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 			relative += secondOrderSize * 2 * norm(variances)
 		}
 	}
-	neglected.RewardMean = (math.Abs(byMean) + math.Abs(byCurvature)) * relative
+	// further is the part of the next order of E J that remains where the first vanishes, as
+	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
+	// the mean force.
+	further := math.Sqrt(linear*gap) * relative * relative
+	if second != nil {
+		further += 2 * math.Abs(second.mean)
+	}
+	neglected.RewardMean = (math.Abs(byMean)+math.Abs(byCurvature))*relative + further
+	unshifted := 0.0
+	if linear > 0 {
+		unshifted = further / math.Sqrt(linear)
+	}
 
 	var snapshot *mat.Dense
 	law.phases(func(joint *mat.Dense) {
@@ -160,5 +171,5 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
 		}
 	})
-	l.zeroVariance(prediction, oldMean, snapshot, second, old, relative)
+	l.zeroVariance(prediction, oldMean, snapshot, second, old, relative, unshifted)
 }

@@ -266,6 +266,7 @@ type secondOrder struct {
 	readout float64 // of Var J through the curvature of J in x
 	size    float64 // of Var J, the sum of the moduli of all terms
 	assumed float64 // of Var J through a third cumulant that is not known but assumed
+	mean    float64 // of E J through the third derivative of J in x
 	fast    float64 // 1 − Corr(J_t, J_{t+1}) of first order, within [0, 2]
 
 	snapshot *mat.Dense // change of Cov x_old, n×n
@@ -457,7 +458,9 @@ func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDen
 					spread[q] += a[i] * a[j] * term[p].data[i*size+j] / count
 				}
 				for k := range n {
-					readout[0] += a[i] * b[j*n+k] * third[p].data[(i*size+j)*size+k] / count
+					cube := third[p].data[(i*size+j)*size+k] / count
+					readout[0] += a[i] * b[j*n+k] * cube
+					out.mean += t[(i*n+j)*n+k] * cube / 6
 					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
 					for l := range n {
 						readout[2] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +

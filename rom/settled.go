@@ -33,7 +33,19 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) (share, unknown 
 	if o.Method == Adam {
 		unknown = at.kurtosis() / float64(max(from, 1))
 	}
-	return 1 - (law.missing(gradient, to)-law.missing(gradient, from))/(float64(to-from)*whole), unknown
+	var phases []float64 // stationary, of a refresh period
+	law.states(func(state *mat.Dense) {
+		n := len(gradient)
+		phases = append(phases, form(gradient, mat.DenseCopyOf(state.Slice(0, n, 0, n)), gradient))
+	})
+	sum := func(steps int) float64 { // of the first steps
+		stationary := whole * float64(steps/len(phases)*len(phases))
+		for _, x := range phases[:steps%len(phases)] {
+			stationary += x
+		}
+		return stationary - law.missing(gradient, steps)
+	}
+	return (sum(to) - sum(from)) / (float64(to-from) * whole), unknown
 }
 
 // missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that starts at 0, Σ the
@@ -45,7 +57,7 @@ func (s *stationary) missing(a []float64, steps int) float64 {
 	}
 	size, _ := s.a.Dims()
 	free, _ := s.start.Dims()
-	// within returns the sum over the given number of phases of a period that begins
+	// phases returns the sum over the given number of phases of a period that begins
 	// with x.
 	phases := func(x *mat.Dense, count int) float64 {
 		state := mat.NewDense(size, size, nil)

@@ -46,13 +46,14 @@ func (m *model) equalRewards(probs []float64) float64 {
 // zeroVariance adds to prediction the mean of equalRewards over the stationary law of
 // the snapshot, and what it neglects. shift and sigma are mean and covariance of x_old
 // to first order, second their second order (nil: not known, and of the given relative
-// size), spread the variances of x_old in the relative modes.
+// size), unshifted the size of the mean's second order in standard deviations, spread the variances of
+// x_old in the relative modes.
 //
 // P_v^G is far from linear, but depends on x_old mostly through d·x_old with
 // d = ∇ log P_v. Along that direction x_old is taken as normal, with the second-order
 // variance and the third cumulant γ of its density 1 + γ(u³−3u)/6; across it the mean is
 // taken to second order in the deviation.
-func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative float64) {
+func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
 	h := m.differenceStep()
 	probs := make([]float64, len(l.logits))
@@ -138,7 +139,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		// every first-order effect.
 		change := more - first
 		shifted := along(v, shift, direction, 0)
-		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first
+		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first +
+			first*m.size*math.Sqrt(variance)*unshifted
 	}
 	total = min(max(total, 0), 1)
 	change := total - still

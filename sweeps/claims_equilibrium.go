@@ -139,11 +139,11 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		beyond = *second - *linear
 	}
 	share, unknown := j.settled(s)
-	v := linear
+	var v *float64
 	variance.neglected = p.Neglected.RewardVariance
 	switch variance.kind {
 	case own:
-		if second != nil {
+		if v = linear; second != nil {
 			v = second
 		}
 		variance.neglected += (1 - share) * math.Abs(beyond)

@@ -61,7 +61,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		sized = append(sized, c)
 	}
 	var logG, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
-	var terms []measure.Estimate // the errors of log y
+	var terms []measure.Estimate            // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
 		if failure := o.Failure(); failure != "" {
@@ -130,6 +130,7 @@ func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, out
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
+		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
 		y := n.predict(full, &s)
 		if y.outOfScope != "" || y.value <= 0 {
 			return 0, "no slope at large G: " + y.outOfScope
