@@ -52,6 +52,7 @@ var (
 // and to leading order the limit of the slope as G → ∞.
 func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
+	f.estimate = n.estimate
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
@@ -81,7 +82,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
 		missing = append(missing, p.neglected/math.Abs(p.value))
-		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(logG) {
@@ -89,6 +90,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		f.predicted.value += w * logP[i]
 		f.predicted.neglected += math.Abs(w) * missing[i]
 		terms[i].StdErr *= w
+		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder { // a limit, which neglects nothing
