@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+
+	"grposim/sweeps"
+)
+
+// result is what was found with one configuration.
+type result struct {
+	seed, index uint64 // of the draw
+	answer      answer
+	findings    []finding
+	seconds     float64 // wall time
+}
+
+// finding is a fault: a verdict that disagrees, or a failure of the program.
+type finding struct {
+	verdict   verdict // of a disagree; zero for a failure
+	again     verdict // of the same quantity with another seed and more data
+	failure   failure // "": a disagree
+	confirmed bool    // a failure, or a disagree that was repeated
+	detail    string
+	file      file // shrunk if it is a confirmed disagree
+}
+
+// moreTimes is the factor of data in the repetition of a disagree.
+const moreTimes = 4
+
+// tries is the largest number of smaller files that are judged to shrink one.
+const tries = 50
+
+// examine judges a file, repeats what disagrees, and shrinks it if it disagrees again.
+func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny) (answer, []finding, error) {
+	a, err := j.ask(ctx, j.request(f, from, 1, how))
+	if err != nil {
+		return a, nil, err
+	}
+	var findings []finding
+	if a.Failure != "" {
+		findings = append(findings, finding{failure: a.Failure, detail: a.Detail, confirmed: true, file: a.File})
+	}
+	disagreeing := a.disagreeing()
+	if len(disagreeing) == 0 {
+		return a, findings, nil
+	}
+	other := reseeded(f)
+	again, err := j.ask(ctx, j.request(other, from, moreTimes, once))
+	if err != nil {
+		return a, findings, err
+	}
+	if again.Failure != "" {
+		findings = append(findings, finding{failure: again.Failure, detail: again.Detail, confirmed: true, file: again.File})
+	}
+	var known *finding // of several disagrees of one file only the first is shrunk
+	for _, v := range disagreeing {
+		x := finding{verdict: v, file: a.File}
+		if i := slices.IndexFunc(again.disagreeing(), v.same); i >= 0 {
+			x.again, x.confirmed = again.disagreeing()[i], true
+			if known == nil && from == predicted {
+				if x.file, err = j.shrink(ctx, f, v); err != nil {
+					return a, findings, err
+				}
+				known = &x
+			} else if known != nil {
+				x.file = known.file
+			}
+		}
+		findings = append(findings, x)
+	}
+	return a, findings, nil
+}
+
+// disagreeing returns the verdicts that disagree and count: not those of a cell that was
+// too slow for its budget.
+func (a *answer) disagreeing() []verdict {
+	if a.Slow {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Verdicts), func(v verdict) bool { return v.Ruling != sweeps.Disagree })
+}
+
+// reseeded returns the file with another seed, a function of its own.
+func reseeded(f file) file {
+	f = f.clone()
+	hash := fnv.New64a()
+	fmt.Fprint(hash, f["seed"])
+	f["seed"] = json.Number(strconv.FormatUint(hash.Sum64()>>1, 10))
+	return f
+}
+
+// shrink returns the smallest file found that disagrees in the claim of v, with the
+// length of run of its last judgement. It judges smaller files once; the last one must
+// disagree with another seed and more data too, or the file is returned unshrunk.
+func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, error) {
+	disagrees := func(candidate file, data int) (as file, yes bool, err error) {
+		if _, err := candidate.load(); err != nil {
+			return nil, false, nil
+		}
+		a, err := j.ask(ctx, j.request(candidate, predicted, data, once))
+		return a.File, slices.ContainsFunc(a.disagreeing(), func(w verdict) bool { return w.Claim == v.Claim }), err
+	}
+	small, left := f, tries
+	for shrunk := true; shrunk; {
+		shrunk = false
+		for _, simplify := range simplifications(small) {
+			candidate := small.clone()
+			simplify(candidate)
+			candidate = candidate.clone()
+			if left == 0 || string(candidate.text()) == string(small.text()) {
+				continue
+			}
+			left--
+			_, yes, err := disagrees(candidate, 1)
+			if err != nil {
+				return f, err
+			}
+			if yes {
+				small, shrunk = candidate, true
+			}
+		}
+	}
+	judged, yes, err := disagrees(reseeded(small), moreTimes)
+	if !yes {
+		return f, err
+	}
+	return judged, err
+}
