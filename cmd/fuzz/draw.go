@@ -65,6 +65,10 @@ const (
 // edges are the numbers at which formulas change or lose their digits.
 var edges = []float64{0, 1, -1, 0.5, 1e-6, 0.999999, 1e-9, 1e3, 1e6, 1e15, 1e-200, 1e200, math.Nextafter(1, 0)}
 
+// shareOfEdges lists the shares of edges among the numbers of a configuration, each as
+// often as it is drawn in ten.
+var shareOfEdges = []float64{0, 0, 0, 0, 0, 0, 0.02, 0.02, 0.05, 0.25}
+
 // drawing draws one configuration.
 type drawing struct {
 	*rand.Rand
@@ -77,7 +81,7 @@ type drawing struct {
 // is a valid file without its run's length: see prepare.
 func draw(seed, index uint64) file {
 	r := rand.New(rand.NewPCG(seed, index))
-	class, edges := classes[r.IntN(len(classes))], []float64{0, 0, 0, 0.02, 0.02, 0.25}[r.IntN(6)]
+	class, edges := classes[r.IntN(len(classes))], shareOfEdges[r.IntN(len(shareOfEdges))]
 	for {
 		d := &drawing{Rand: r, file: file{}, edges: edges}
 		if f, valid := d.configuration(class); valid {
@@ -273,7 +277,7 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 	},
 	"grpo.kl.coefficient":     func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
 	"lag.interval":            func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, 32) },
-	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 1e-3, 1) },
+	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 3e-3, 1) },
 	"optimizer.momentum": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(2) == 0 {
 			return []any{nil, 0.5, 0.9, 0.95}[d.IntN(4)]
@@ -297,10 +301,10 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 // shortest is the number of steps of a configuration whose length is not known yet.
 const shortest = 200
 
-// seldom gives one configuration in ten a value of the key.
+// seldom gives one configuration in twenty a value of the key.
 func seldom(d *drawing, k config.Key, _ class) any {
 	switch {
-	case d.IntN(10) > 0:
+	case d.IntN(20) > 0:
 		return nil
 	case k.Kind == config.WordValue:
 		return k.Words[d.IntN(len(k.Words))]

@@ -100,6 +100,10 @@ func (f file) text() []byte {
 	for _, name := range append(names, "sweep", "variants", "checks") {
 		switch v := f[name].(type) {
 		case nil:
+		case map[string]any:
+			if text := flow(v); text != "{}" {
+				fmt.Fprintf(&b, "%s: %s\n", name, text)
+			}
 		case []any:
 			fmt.Fprintf(&b, "%s:\n", name)
 			for _, item := range v {
@@ -112,7 +116,8 @@ func (f file) text() []byte {
 	return b.Bytes()
 }
 
-// flow writes a value in YAML's flow style, the claim of a check first.
+// flow writes a value in YAML's flow style, without empty mappings, the claim of a check
+// first.
 func flow(v any) string {
 	var parts []string
 	switch v := v.(type) {
@@ -122,7 +127,9 @@ func flow(v any) string {
 			names = append([]string{"claim"}, slices.Delete(names, i, i+1)...)
 		}
 		for _, name := range names {
-			parts = append(parts, name+": "+flow(v[name]))
+			if text := flow(v[name]); text != "{}" {
+				parts = append(parts, name+": "+text)
+			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case []any:

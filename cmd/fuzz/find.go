@@ -17,12 +17,12 @@ type result struct {
 	answer      answer
 	findings    []finding
 	seconds     float64 // wall time
+	done        bool    // examined
 }
 
 // finding is a fault: a verdict that disagrees, or a failure of the program.
 type finding struct {
-	verdict   verdict // of a disagree; zero for a failure
-	again     verdict // of the same quantity with another seed and more data
+	verdict   verdict // of a disagree, in the shrunk file if it is shrunk; zero for a failure
 	failure   failure // "": a disagree
 	confirmed bool    // a failure, or a disagree that was repeated
 	detail    string
@@ -57,18 +57,17 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 	if again.Failure != "" {
 		findings = append(findings, finding{failure: again.Failure, detail: again.Detail, confirmed: true, file: again.File})
 	}
-	var known *finding // of several disagrees of one file only the first is shrunk
+	shrunk := map[string]bool{} // claims: of several verdicts of one claim the first is shrunk
 	for _, v := range disagreeing {
 		x := finding{verdict: v, file: a.File}
-		if i := slices.IndexFunc(again.disagreeing(), v.same); i >= 0 {
-			x.again, x.confirmed = again.disagreeing()[i], true
-			if known == nil && from == predicted {
-				if x.file, err = j.shrink(ctx, f, v); err != nil {
-					return a, findings, err
-				}
-				known = &x
-			} else if known != nil {
-				x.file = known.file
+		x.confirmed = slices.ContainsFunc(again.disagreeing(), v.same)
+		if x.confirmed && from == predicted && !shrunk[v.Claim] {
+			shrunk[v.Claim] = true
+			if x.file, x.verdict, err = j.shrink(ctx, f, v); err != nil {
+				return a, findings, err
+			}
+			if x.file == nil {
+				x.file = a.File
 			}
 		}
 		findings = append(findings, x)
@@ -95,15 +94,20 @@ func reseeded(f file) file {
 }
 
 // shrink returns the smallest file found that disagrees in the claim of v, with the
-// length of run of its last judgement. It judges smaller files once; the last one must
-// disagree with another seed and more data too, or the file is returned unshrunk.
-func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, error) {
-	disagrees := func(candidate file, data int) (as file, yes bool, err error) {
+// length of run of its last judgement, and the verdict. It judges smaller files once; the
+// last one must disagree with another seed and more data too, or there is none: nil.
+func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, verdict, error) {
+	disagrees := func(candidate file, data int) (as file, w verdict, err error) {
 		if _, err := candidate.load(); err != nil {
-			return nil, false, nil
+			return nil, v, nil
 		}
 		a, err := j.ask(ctx, j.request(candidate, predicted, data, once))
-		return a.File, slices.ContainsFunc(a.disagreeing(), func(w verdict) bool { return w.Claim == v.Claim }), err
+		for _, w := range a.disagreeing() {
+			if w.Claim == v.Claim {
+				return a.File, w, err
+			}
+		}
+		return nil, v, err
 	}
 	small, left := f, tries
 	for shrunk := true; shrunk; {
@@ -116,18 +120,14 @@ func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, error) {
 				continue
 			}
 			left--
-			_, yes, err := disagrees(candidate, 1)
+			as, _, err := disagrees(candidate, 1)
 			if err != nil {
-				return f, err
+				return nil, v, err
 			}
-			if yes {
+			if as != nil {
 				small, shrunk = candidate, true
 			}
 		}
 	}
-	judged, yes, err := disagrees(reseeded(small), moreTimes)
-	if !yes {
-		return f, err
-	}
-	return judged, err
+	return disagrees(reseeded(small), moreTimes)
 }

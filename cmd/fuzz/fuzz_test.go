@@ -120,7 +120,7 @@ func wrong(f file) file {
 // that disagrees, two arms, and short numbers.
 func TestExamine(t *testing.T) {
 	j := &judging{limit: time.Minute, budget: 1e5}
-	t.Cleanup(j.stop)
+	t.Cleanup(func() { j.stop() })
 	f := parse(t, right)
 	a, findings, err := j.examine(t.Context(), f, predicted, twice)
 	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
@@ -140,7 +140,7 @@ func TestExamine(t *testing.T) {
 	}
 	s := &summary{[]result{{answer: a, findings: findings}}}
 	dir := t.TempDir()
-	if err := s.write(dir); err != nil || !s.found() {
+	if err := s.write(dir, 0); err != nil || !s.found() {
 		t.Fatal(err, s.found())
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
@@ -156,7 +156,7 @@ func TestExamine(t *testing.T) {
 // process that ends; the next request is answered.
 func TestFailures(t *testing.T) {
 	j := &judging{limit: time.Millisecond, budget: 1e5}
-	t.Cleanup(j.stop)
+	t.Cleanup(func() { j.stop() })
 	f := parse(t, right)
 	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"grposim/sim"
 	"grposim/sweeps"
@@ -21,11 +22,12 @@ import (
 
 // request asks for the verdicts of a file.
 type request struct {
-	File     file     `json:"file"`
-	Length   sizing   `json:"length"`
-	Budget   float64  `json:"budget"` // the largest work of a cell: see stepWork
-	Data     int      `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
-	Scrutiny scrutiny `json:"scrutiny"`
+	File     file          `json:"file"`
+	Length   sizing        `json:"length"`
+	Limit    time.Duration `json:"limit"`  // CPU time after which the request counts as hung
+	Budget   float64       `json:"budget"` // the largest work of a cell: see stepWork
+	Data     int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
+	Scrutiny scrutiny      `json:"scrutiny"`
 }
 
 // sizing says where a file's length of run comes from.

@@ -13,7 +13,8 @@ const (
 	restBurnIn   = 6.0  // exp(−12) of the variance's transient is left
 	restRun      = 25.0 // after the burn-in
 	mostReplicas = 2048
-	leastRepeats = 32 // replicas below which a cell is not worth its time
+	shortRun     = 12.0 // after the burn-in, where restRun exceeds the budget
+	leastRepeats = 16   // replicas below which a cell is not worth its time
 )
 
 // usualBudget is the largest work of a cell, about 0.3 s.
@@ -62,7 +63,7 @@ func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) le
 		return linearLength(s, budget, p, period)
 	case located:
 		if s.Estimator.GroupSize == grpo.Infinite {
-			return length{steps: 4000, burnIn: 0, replicas: 1}
+			return length{steps: 100, burnIn: 0, replicas: 1} // which bounds the intervals that are searched
 		}
 		return length{steps: 600, burnIn: 0, replicas: 256}
 	}
@@ -87,15 +88,17 @@ func relaxationTime(s *config.Settings, p *rom.Prediction) float64 {
 }
 
 // restLength returns the length of a run whose stationary state is measured: whole
-// refresh periods, as many replicas as the budget allows.
+// refresh periods after the warm-up, and as many replicas as the budget allows.
 func restLength(s *config.Settings, budget, time, period float64) length {
-	burnIn := period * math.Ceil((restBurnIn*time+10)/period)
-	steps := burnIn + period*math.Ceil(max(restRun*time, 60)/period)
-	replicas := math.Floor(min(mostReplicas, budget/(steps*stepWork(s))))
-	if !(replicas >= leastRepeats) { // NaN and 0 too
-		return tooSlow
+	whole := func(steps float64) float64 { return period * math.Ceil(steps/period) }
+	burnIn := whole(restBurnIn*time + 10 + float64(s.Optimizer.Schedule.Warmup))
+	for _, run := range []float64{restRun, shortRun} {
+		steps := burnIn + whole(max(run*time, 60))
+		if replicas := math.Floor(budget / (steps * stepWork(s))); replicas >= leastRepeats {
+			return length{steps: int(steps), burnIn: int(burnIn), replicas: int(min(mostReplicas, replicas))}
+		}
 	}
-	return length{steps: int(steps), burnIn: int(burnIn), replicas: int(replicas)}
+	return tooSlow
 }
 
 // pathLength returns the length of a run that approaches its fixed point.

@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	first := flags.Uint64("first", 0, "index of the first configuration under the seed")
 	out := flags.String("out", "fuzz-found", "`FOLDER` for the table and the files of what is found")
 	workers := flags.Int("workers", 1, "number of processes that judge; results do not depend on it")
-	limit := flags.Duration("time", time.Minute, "time after which a configuration counts as hung")
+	limit := flags.Duration("time", time.Minute, "CPU time after which a configuration counts as hung")
 	replay := flags.String("file", "", "judge one `FILE` instead, with the length of run that it gives")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || *workers < 1 || *n < 1 {
 		return exitUsage
@@ -76,8 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if err = os.MkdirAll(*out, 0o755); err == nil {
 			s, err = fuzz(ctx, *seed, *first, *n, *workers, *limit, stderr)
 		}
-		if err == nil {
-			err = s.write(*out)
+		if s != nil {
+			err = errors.Join(err, s.write(*out, *seed))
 		}
 	}
 	var problems config.Problems
@@ -97,7 +98,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// fuzz examines n configurations of a seed and says on progress what it finds.
+// fuzz examines n configurations of a seed and says on progress what it finds. If ctx is
+// done it returns what is finished, and an error.
 func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Duration, progress io.Writer) (*summary, error) {
 	results := make([]result, n)
 	failures := make([]error, workers)
@@ -121,7 +123,7 @@ func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Du
 					cancel()
 					return
 				}
-				r.seconds = time.Since(began).Seconds()
+				r.seconds, r.done = time.Since(began).Seconds(), true
 				printing.Lock()
 				for _, x := range r.findings {
 					fmt.Fprintf(progress, "fuzz: %d/%d: %s\n", seed, r.index, x)
@@ -140,10 +142,8 @@ func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Du
 	}
 	close(indices)
 	group.Wait()
-	if err := errors.Join(failures...); err != nil {
-		return nil, err
-	}
-	return &summary{results}, ctx.Err()
+	s := &summary{slices.DeleteFunc(results, func(r result) bool { return !r.done })}
+	return s, errors.Join(failures...)
 }
 
 // fuzzFile examines one file.

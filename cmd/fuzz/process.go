@@ -8,9 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"time"
+
+	"grposim/sweeps/store"
 )
 
 // judgeFlag makes the program judge the requests on its standard input.
@@ -23,10 +27,23 @@ type message struct {
 	Answer *answer `json:"answer,omitempty"`
 }
 
-// serve answers requests, one a line, until the input ends.
+// exitHung is the exit code of a judging process that has exceeded its limit.
+const exitHung = 7
+
+// serve answers requests, one a line, until the input ends. It ends the process when a
+// request has taken more CPU time than its limit.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	decoder, encoder := json.NewDecoder(in), json.NewEncoder(out)
 	decoder.UseNumber()
+	var end atomic.Uint64 // CPU time at which the request exceeds its limit, as math.Float64bits
+	end.Store(math.Float64bits(math.Inf(1)))
+	go func() {
+		for range time.Tick(20 * time.Millisecond) {
+			if store.CPUSeconds() > math.Float64frombits(end.Load()) {
+				os.Exit(exitHung)
+			}
+		}
+	}()
 	for {
 		var r request
 		if err := decoder.Decode(&r); errors.Is(err, io.EOF) {
@@ -34,8 +51,10 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		} else if err != nil {
 			return err
 		}
+		end.Store(math.Float64bits(store.CPUSeconds() + r.Limit.Seconds()))
 		var written error
 		a := answerTo(ctx, r, func(f file) { written = encoder.Encode(message{File: f}) })
+		end.Store(math.Float64bits(math.Inf(1)))
 		if err := errors.Join(written, encoder.Encode(message{Answer: &a})); err != nil {
 			return err
 		}
@@ -45,7 +64,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // judging is a process of this program that judges files: a computation that does not
 // end can be killed only with its process.
 type judging struct {
-	limit    time.Duration // of one request
+	limit    time.Duration // of one request, in CPU time
 	budget   float64       // of a configuration: see request
 	command  *exec.Cmd     // nil: not started
 	requests io.WriteCloser
@@ -55,7 +74,7 @@ type judging struct {
 
 // request returns a request for the verdicts of a file within the budget.
 func (j *judging) request(f file, from sizing, data int, how scrutiny) request {
-	return request{f, from, j.budget, data, how}
+	return request{f, from, j.limit, j.budget, data, how}
 }
 
 // start starts the process.
@@ -94,20 +113,26 @@ func (j *judging) start() error {
 	return nil
 }
 
-// stop ends the process.
-func (j *judging) stop() {
+// stop ends the process, if it has not ended, and returns its exit code.
+func (j *judging) stop() int {
 	if j.command == nil {
-		return
+		return 0
 	}
 	j.command.Process.Kill()
 	for range j.messages {
 	}
-	j.command.Wait() // reports the kill
+	j.command.Wait() // its error is the kill, or the exit code
+	code := j.command.ProcessState.ExitCode()
 	j.command = nil
+	return code
 }
 
-// ask returns the answer to a request. A process that exceeds the limit is killed, and
-// the answer is that it hung; one that ends by itself crashed.
+// waiting is the factor of the limit after which a process that takes no CPU time is
+// killed; less than that can be the load of the machine.
+const waiting = 30
+
+// ask returns the answer to a request: that it hung if its process has exceeded the
+// limit, and that it crashed if the process has ended otherwise.
 func (j *judging) ask(ctx context.Context, r request) (answer, error) {
 	if j.command == nil {
 		if err := j.start(); err != nil {
@@ -120,7 +145,7 @@ func (j *judging) ask(ctx context.Context, r request) (answer, error) {
 		a.Failure, a.Detail = died, err.Error()
 		return a, nil
 	}
-	limit := time.NewTimer(j.limit)
+	limit := time.NewTimer(waiting * j.limit)
 	defer limit.Stop()
 	for {
 		select {
@@ -129,13 +154,15 @@ func (j *judging) ask(ctx context.Context, r request) (answer, error) {
 			return a, ctx.Err()
 		case <-limit.C:
 			j.stop()
-			a.Failure, a.Detail = hung, fmt.Sprintf("no verdict after %v", j.limit)
+			a.Failure, a.Detail = hung, fmt.Sprintf("no verdict after %v", waiting*j.limit)
 			return a, nil
 		case m, open := <-j.messages:
 			switch {
 			case !open:
-				j.stop()
 				a.Failure, a.Detail = died, j.errors.String()
+				if j.stop() == exitHung {
+					a.Failure, a.Detail = hung, fmt.Sprintf("no verdict after %v of CPU time", j.limit)
+				}
 				return a, nil
 			case m.Answer != nil:
 				return *m.Answer, nil

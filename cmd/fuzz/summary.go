@@ -25,18 +25,25 @@ func (s *summary) found() bool {
 	})
 }
 
+// kind names the kind of the finding.
+func (x finding) kind() string {
+	switch {
+	case x.failure != "":
+		return string(x.failure)
+	case x.confirmed:
+		return "confirmed disagree"
+	}
+	return "unconfirmed disagree"
+}
+
 // String names the finding in a line.
 func (x finding) String() string {
 	if x.failure != "" {
 		first, _, _ := strings.Cut(x.detail, "\n")
-		return string(x.failure) + ": " + first
+		return x.kind() + ": " + first
 	}
-	word := "unconfirmed"
-	if x.confirmed {
-		word = "confirmed"
-	}
-	v := cmp.Or(x.again, x.verdict)
-	return strings.TrimSpace(fmt.Sprintf("%s disagree: %s %s: measured %s, predicted %s %s", word, v.Claim, v.Label, v.Measured, v.Predicted, v.Because))
+	v := x.verdict
+	return fmt.Sprintf("%s: %s, %s: measured %s, predicted %s: %s", x.kind(), v.Claim, v.Quantity, v.Measured, v.Predicted, v.Because)
 }
 
 // String gives the counts: verdicts by claim and ruling, findings, and the share of rest
@@ -48,9 +55,10 @@ func (s *summary) String() string {
 	counts := map[string]map[sweeps.Ruling]int{}
 	slow := map[string]int{}
 	kinds := map[string]int{}
-	seconds := 0.0
+	seconds := map[class]float64{}
 	for _, r := range s.results {
-		seconds += r.seconds
+		name, _ := r.answer.File["name"].(string)
+		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
 			if counts[v.Claim] == nil {
 				counts[v.Claim] = map[sweeps.Ruling]int{}
@@ -61,15 +69,12 @@ func (s *summary) String() string {
 				counts[v.Claim][v.Ruling]++
 			}
 		}
+		of := map[string]bool{}
 		for _, x := range r.findings {
-			switch {
-			case x.failure != "":
-				kinds[string(x.failure)]++
-			case x.confirmed:
-				kinds["confirmed disagree"]++
-			default:
-				kinds["unconfirmed disagree"]++
-			}
+			of[x.kind()] = true
+		}
+		for kind := range of {
+			kinds[kind]++
 		}
 	}
 	for _, c := range config.Claims {
@@ -78,12 +83,16 @@ func (s *summary) String() string {
 		}
 	}
 	w.Flush() // into memory
-	fmt.Fprintf(&b, "\n%d configurations, %.2f s each\n", len(s.results), seconds/float64(max(len(s.results), 1)))
+	fmt.Fprintf(&b, "\n%d configurations in", len(s.results))
+	for _, c := range slices.Compact(slices.Clone(classes)) {
+		fmt.Fprintf(&b, " %.0f s %s", seconds[c], c)
+	}
+	fmt.Fprintln(&b)
 	if len(kinds) == 0 {
 		fmt.Fprintln(&b, "nothing found")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		fmt.Fprintf(&b, "%d %s\n", kinds[kind], kind)
+		fmt.Fprintf(&b, "%d with %s\n", kinds[kind], kind)
 	}
 	s.writeScope(&b, "rest draws", func(*result) bool { return true })
 	s.writeScope(&b, "rest draws with two-valued rewards and heavy ball", func(r *result) bool { return r.answer.File.twoValuedHeavyBall() })
@@ -134,9 +143,9 @@ func (a *answer) scope() string {
 	return ""
 }
 
-// write writes a table of the findings and their files into an existing
+// write writes a table of the findings of a seed, and their files, into an existing
 // folder.
-func (s *summary) write(dir string) error {
+func (s *summary) write(dir string, seed uint64) error {
 	var table strings.Builder
 	table.WriteString("| file | found |\n|---|---|\n")
 	for _, r := range s.results {
@@ -153,5 +162,5 @@ func (s *summary) write(dir string) error {
 		}
 	}
 	table.WriteString("\n```text\n" + s.String() + "```\n")
-	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", s.results[0].seed)), []byte(table.String()), 0o644)
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", seed)), []byte(table.String()), 0o644)
 }
