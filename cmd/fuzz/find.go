@@ -45,8 +45,7 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 	if a.Failure != "" {
 		findings = append(findings, finding{failure: a.Failure, detail: a.Detail, confirmed: true, file: a.File})
 	}
-	disagreeing := a.disagreeing()
-	if len(disagreeing) == 0 {
+	if !slices.ContainsFunc(a.Verdicts, a.refutes) {
 		return a, findings, nil
 	}
 	other := reseeded(f)
@@ -58,9 +57,12 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 		findings = append(findings, finding{failure: again.Failure, detail: again.Detail, confirmed: true, file: again.File})
 	}
 	shrunk := map[string]bool{} // claims: of several verdicts of one claim the first is shrunk
-	for _, v := range disagreeing {
+	for i, v := range a.Verdicts {
+		if !a.refutes(v) {
+			continue
+		}
 		x := finding{verdict: v, file: a.File}
-		x.confirmed = slices.ContainsFunc(again.disagreeing(), v.same)
+		x.confirmed = i < len(again.Verdicts) && again.refutes(again.Verdicts[i]) // the same checks in the same order
 		if x.confirmed && from == predicted && !shrunk[v.Claim] {
 			shrunk[v.Claim] = true
 			if x.file, x.verdict, err = j.shrink(ctx, f, v); err != nil {
@@ -75,14 +77,9 @@ func (j *judging) examine(ctx context.Context, f file, from sizing, how scrutiny
 	return a, findings, nil
 }
 
-// disagreeing returns the verdicts that disagree and count: not those of a cell that was
-// too slow for its budget.
-func (a *answer) disagreeing() []verdict {
-	if a.Slow {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(a.Verdicts), func(v verdict) bool { return v.Ruling != sweeps.Disagree })
-}
+// refutes reports whether a verdict of the answer disagrees and counts: not that of a
+// cell that was too slow for its budget.
+func (a *answer) refutes(v verdict) bool { return v.Ruling == sweeps.Disagree && !a.Slow }
 
 // reseeded returns the file with another seed, a function of its own.
 func reseeded(f file) file {
@@ -102,8 +99,8 @@ func (j *judging) shrink(ctx context.Context, f file, v verdict) (file, verdict,
 			return nil, v, nil
 		}
 		a, err := j.ask(ctx, j.request(candidate, predicted, data, once))
-		for _, w := range a.disagreeing() {
-			if w.Claim == v.Claim {
+		for _, w := range a.Verdicts {
+			if w.Claim == v.Claim && a.refutes(w) {
 				return a.File, w, err
 			}
 		}

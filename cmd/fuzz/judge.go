@@ -67,20 +67,14 @@ const (
 	notFinite failure = "not-finite" // NaN or Inf in a file
 )
 
-// verdict is one verdict, without the cell's id, which depends on the seed.
+// verdict is one verdict, as text where it is only shown.
 type verdict struct {
 	Claim     string        `json:"claim"`
-	Label     string        `json:"label"`
 	Quantity  string        `json:"quantity"`
 	Ruling    sweeps.Ruling `json:"ruling"`
 	Because   string        `json:"because"`
 	Measured  string        `json:"measured"` // measured [lo, hi]
 	Predicted string        `json:"predicted"`
-}
-
-// same reports whether two verdicts compare the same quantity.
-func (v verdict) same(other verdict) bool {
-	return v.Claim == other.Claim && v.Label == other.Label && v.Quantity == other.Quantity
 }
 
 // answerTo judges a file. announce receives the file as it will be simulated, before it
@@ -119,7 +113,7 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 	}
 	for _, v := range verdicts {
 		a.Verdicts = append(a.Verdicts, verdict{
-			v.Claim, v.Label, v.Quantity, v.Verdict, v.Because,
+			v.Claim, v.Quantity, v.Verdict, v.Because,
 			fmt.Sprintf("%.6g [%.6g, %.6g]", float64(v.Measured), float64(v.Lo), float64(v.Hi)), fmt.Sprintf("%.6g ± %.2g", float64(v.Predicted), float64(v.Margin)),
 		})
 	}
