@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var s *summary
 	var err error
 	if *replay != "" {
-		s, err = fuzzFile(ctx, *replay, *limit)
+		s, err = fuzzFile(ctx, *replay, *limit, stderr)
 	} else {
 		if err = os.MkdirAll(*out, 0o755); err == nil {
 			s, err = fuzz(ctx, *seed, *first, *n, *workers, *limit, stderr)
@@ -125,9 +125,7 @@ func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Du
 				}
 				r.seconds, r.done = time.Since(began).Seconds(), true
 				printing.Lock()
-				for _, x := range r.findings {
-					fmt.Fprintf(progress, "fuzz: %d/%d: %s\n", seed, r.index, x)
-				}
+				r.print(progress)
 				printing.Unlock()
 			}
 		})
@@ -146,8 +144,8 @@ func fuzz(ctx context.Context, seed, first uint64, n, workers int, limit time.Du
 	return s, errors.Join(failures...)
 }
 
-// fuzzFile examines one file.
-func fuzzFile(ctx context.Context, path string, limit time.Duration) (*summary, error) {
+// fuzzFile examines one file and says on progress what it finds.
+func fuzzFile(ctx context.Context, path string, limit time.Duration, progress io.Writer) (*summary, error) {
 	spec, err := config.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -160,5 +158,6 @@ func fuzzFile(ctx context.Context, path string, limit time.Duration) (*summary, 
 	defer j.stop()
 	var r result
 	r.answer, r.findings, err = j.examine(ctx, f, asGiven, twice)
+	r.print(progress)
 	return &summary{[]result{r}}, err
 }

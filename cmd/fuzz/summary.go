@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -44,6 +45,13 @@ func (x finding) String() string {
 	}
 	v := x.verdict
 	return fmt.Sprintf("%s: %s, %s: measured %s, predicted %s: %s", x.kind(), v.Claim, v.Quantity, v.Measured, v.Predicted, v.Because)
+}
+
+// print writes a line for each finding.
+func (r *result) print(w io.Writer) {
+	for _, x := range r.findings {
+		fmt.Fprintf(w, "fuzz: %d/%d: %s\n", r.seed, r.index, x)
+	}
 }
 
 // String gives the counts: verdicts by claim and ruling, findings, and the share of rest
