@@ -108,8 +108,8 @@ func pathLength(s *config.Settings, budget, time float64) length {
 }
 
 // linearLength returns the length of a run whose deviation from the fixed point is
-// followed: at first until all but the two largest multipliers have died, then for 16
-// instants, during which the largest must stay above round-off.
+// followed: at first until all but the two largest multipliers have died, then for up to
+// 16 instants, during which the largest must stay above round-off.
 func linearLength(s *config.Settings, budget float64, p *rom.Prediction, period float64) length {
 	m := p.Exact.Multipliers
 	if len(m) == 0 {
@@ -118,12 +118,13 @@ func linearLength(s *config.Settings, budget float64, p *rom.Prediction, period 
 	modulus := func(i int) float64 { return math.Hypot(m[i][0], m[i][1]) }
 	first := 2.0
 	if len(m) > 2 && modulus(2) > 0 {
-		first = max(first, math.Ceil(math.Log(1e7)/math.Log(modulus(1)/modulus(2))))
+		first = max(first, math.Ceil(math.Log(1e5)/math.Log(modulus(1)/modulus(2))))
 	}
-	instants := first + 16
-	largest := math.Abs(instants * math.Log(modulus(0)))
+	perInstant := math.Abs(math.Log(modulus(0)))
+	instants := first + min(16, max(4, math.Floor(math.Log(1e5)/perInstant)-first))
+	largest := instants * perInstant
 	steps := instants * period
-	if !(largest < math.Log(1e5)) || !(steps*stepWork(s) < budget) { // NaN too
+	if !(largest < math.Log(1e6)) || !(steps*stepWork(s) < budget) { // NaN too
 		return tooSlow
 	}
 	l := length{steps: int(steps), burnIn: int(first * period), replicas: 1}
