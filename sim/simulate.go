@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"grposim/grpo"
@@ -175,6 +176,7 @@ type cellWork struct {
 
 	averages   []averages                 // [replica]
 	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
+	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
 	probes     [][]float64                // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named            // estimates of the location probe
@@ -214,6 +216,9 @@ func newCellWork(cell *Cell, index int) *cellWork {
 	}
 	if len(w.read) > 0 {
 		w.curves = newCurves(min(replicas, curveBins), len(w.read))
+	}
+	if slices.Contains(cell.Fits, LoggedFit) {
+		w.logs = make([][]float64, replicas)
 	}
 	w.units = w.chunks
 	w.addProbes()
@@ -321,6 +326,9 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 					curve[n] += reward
 				}
 			}
+			if w.logs != nil {
+				w.logs[i] = slices.Clone(r.log)
+			}
 			if i < len(w.early) {
 				w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 			}
@@ -383,6 +391,7 @@ func (w *cellWork) result() Result {
 			r.Estimates = append(r.Estimates, w.stationary()...)
 		}
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
+		r.Estimates = append(r.Estimates, loggedEstimates(w.cell, w.read, w.logs)...)
 		r.Traces = w.traces(len(quantities))
 	}
 	for i, bins := range w.probes {

@@ -105,7 +105,7 @@ func findSafety(j *judgement, set CellSet) []finding {
 		exact.fault.Scale.Stiffness *= ratioFault
 	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
-	ratio.expect = config.Holds
+	ratio.expect, ratio.about = config.Holds, &config.About{Kind: config.AboutTheory}
 	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}

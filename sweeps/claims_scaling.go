@@ -52,6 +52,7 @@ var (
 // and to leading order the limit of the slope as G → ∞.
 func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
+	f.estimate = n.estimate
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize

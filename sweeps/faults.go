@@ -78,7 +78,7 @@ func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	if !slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() }) {
 		scale.Noise = 1
 	}
-	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode {
+	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode || f.Law != "" && f.Law != j.check.Law {
 		return true
 	}
 	faulty := *j

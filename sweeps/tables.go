@@ -16,34 +16,54 @@ import (
 	"grposim/sweeps/store"
 )
 
-// VerdictsJSON returns the content of verdicts.json: the experiment's name, the summary
-// and the verdicts. Its error is one of encoding.
-func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
+// VerdictsJSON returns the content of verdicts.json: the name of the experiment or suite,
+// the summary, the statements of the paper (nil: left out) and the verdicts. Its error is
+// one of encoding.
+func VerdictsJSON(name string, trials []Trial, verdicts []Verdict) ([]byte, error) {
 	if verdicts == nil {
 		verdicts = []Verdict{}
 	}
 	data, err := json.MarshalIndent(struct {
-		Name     string    `json:"name"`
-		Summary  Summary   `json:"summary"`
-		Verdicts []Verdict `json:"verdicts"`
-	}{name, Summarize(verdicts), verdicts}, "", "  ")
+		Name       string    `json:"name"`
+		Summary    Summary   `json:"summary"`
+		Statements []Trial   `json:"statements,omitempty"`
+		Verdicts   []Verdict `json:"verdicts"`
+	}{name, Summarize(verdicts), trials, verdicts}, "", "  ")
 	return append(data, '\n'), err
 }
 
-// VerdictsMarkdown returns the summary and the table of verdicts as Markdown.
-func VerdictsMarkdown(verdicts []Verdict) []byte {
+// VerdictsMarkdown returns the statements of the paper (nil: left out), the summary and
+// the table of verdicts as Markdown.
+func VerdictsMarkdown(trials []Trial, verdicts []Verdict) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", Summarize(verdicts))
-	b.WriteString("| experiment | claim | cell | quantity | measured | predicted | margin | verdict | control |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
-	for _, v := range verdicts {
-		row := v.Cells()
+	if len(trials) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", Headline(trials))
+		var rows [][]string
+		for i := range trials {
+			rows = append(rows, trials[i].Cells())
+		}
+		writeMarkdown(&b, TrialColumns, rows)
+		b.WriteString("\n")
+	}
+	s := Summarize(verdicts)
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", s.Measurements(), s)
+	rows := make([][]string, len(verdicts))
+	for i := range verdicts {
+		rows[i] = verdicts[i].Cells()
+	}
+	writeMarkdown(&b, []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}, rows)
+	return b.Bytes()
+}
+
+// writeMarkdown writes a Markdown table.
+func writeMarkdown(b *bytes.Buffer, columns []string, rows [][]string) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for _, row := range rows {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
 	}
-	return b.Bytes()
 }
 
 // Cells returns a verdict as the columns of a table for people: experiment, claim,

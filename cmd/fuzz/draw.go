@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
 
@@ -31,6 +32,7 @@ var exempt = map[string]string{
 	"rule-is-safe": "its first verdict judges the paper's rule, which is not always safe; stability-threshold judges the exact theory on the same event",
 	"recurrence":   "holds where blocks are long enough to converge, which its scope leaves to the reader",
 	"failure-mode": "the theory predicts no mode: the file names it",
+	"law-forecast": "there is no exact prediction of a forecast",
 }
 
 // classOf returns the class in which a claim is drawn, by what it needs.
@@ -149,6 +151,9 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 	}
 	if c.Has(config.NeedsDisplacement) {
 		check["displacement"], check["draws"] = []float64{1e-3, 1e-4}[d.IntN(2)], 20_000
+	}
+	if c.Has(config.NeedsLaw) {
+		check["law"] = string(measure.Laws[d.IntN(len(measure.Laws))])
 	}
 	if c.Has(config.NeedsOffset) {
 		check["offset"] = []float64{1e-3, 1e-4, 1e-5}[d.IntN(3)]
@@ -275,8 +280,13 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.integer(k.Range, 16)
 	},
-	"grpo.kl.coefficient":     func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
-	"lag.interval":            func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, 32) },
+	"grpo.kl.coefficient": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
+	"lag.interval": func(d *drawing, k config.Key, _ class) any {
+		if d.IntN(3) == 0 {
+			return nil
+		}
+		return d.integer(k.Range, 32)
+	},
 	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 3e-3, 1) },
 	"optimizer.momentum": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(2) == 0 {

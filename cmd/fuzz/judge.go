@@ -224,11 +224,11 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 	if err != nil {
 		return refused, err.Error()
 	}
-	was, err := sweeps.VerdictsJSON(spec.Name, verdicts)
+	was, err := sweeps.VerdictsJSON(spec.Name, nil, verdicts)
 	if err != nil {
 		return refused, err.Error()
 	}
-	now, err := sweeps.VerdictsJSON(spec.Name, e.Verdicts)
+	now, err := sweeps.VerdictsJSON(spec.Name, nil, e.Verdicts)
 	if err != nil {
 		return refused, err.Error()
 	}

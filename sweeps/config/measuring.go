@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"grposim/rom/diagnose"
+	"grposim/sim/measure"
 )
 
 // measuringKey is a key of a check that sets how its claim is measured.
@@ -26,6 +27,15 @@ var failureModes = func() []string {
 	var names []string
 	for _, mode := range diagnose.Modes {
 		names = append(names, string(mode))
+	}
+	return names
+}()
+
+// laws are the laws that can be fitted to a log.
+var laws = func() []string {
+	var names []string
+	for _, law := range measure.Laws {
+		names = append(names, string(law))
 	}
 	return names
 }()
@@ -57,6 +67,10 @@ var measuringKeys = []measuringKey{
 		Path: "mode", Kind: WordValue, Words: failureModes,
 		Doc: "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
 	}, NeedsMode, func(m *Measuring) any { return &m.Mode }},
+	{Key{
+		Path: "law", Kind: WordValue, Words: laws,
+		Doc: "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic.",
+	}, NeedsLaw, func(m *Measuring) any { return &m.Law }},
 }
 
 // given returns the value of a measuring key as a file has it, nil where it has none.
