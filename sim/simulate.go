@@ -177,7 +177,7 @@ type cellWork struct {
 	averages   []averages                 // [replica]
 	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
 	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
-	probes     [][]float64                // [stiffness probe][bin]
+	probes     [][]slopes                 // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named            // estimates of the location probe
 
@@ -243,7 +243,7 @@ func newLocationWork(cell *Cell, index int) *cellWork {
 func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
 		bins := w.cell.Stiffness[i].bins(w.cell)
-		w.probes = append(w.probes, make([]float64, bins))
+		w.probes = append(w.probes, make([]slopes, bins))
 		w.units += bins
 	}
 }
@@ -272,7 +272,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	if last && w.cell.Location != nil {
 		for i, bins := range w.probes {
 			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(bins))
+				w.located = w.cell.Location.locate(ctx, w.cell, w.cell.Stiffness[i].estimate(w.cell, bins))
 			}
 		}
 	}
@@ -397,7 +397,7 @@ func (w *cellWork) result() Result {
 	for i, bins := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{
 			Name:     w.cell.Stiffness[i].Name,
-			Estimate: w.estimate(bins),
+			Estimate: w.cell.Stiffness[i].estimate(w.cell, bins),
 		})
 	}
 	if len(w.relaxation) > 0 {
@@ -433,16 +433,16 @@ func (w *cellWork) stationary() []measure.Named {
 	start := grpo.NewPolicy(w.cell.Init)
 	reward := column(func(a *averages) float64 { return a.reward })
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: w.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
-		{Name: ExpectedRewardVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
+		{Name: ExpectedRewardVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
-		{Name: ZeroVarianceShare, Estimate: w.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
+		{Name: ZeroVarianceShare, Estimate: w.cell.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
 	}
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: w.estimate(z).Shift(gap(start))},
-			measure.Named{Name: LogitGapVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap(start))},
+			measure.Named{Name: LogitGapVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 				column(func(a *averages) float64 { return a.gapSquare }), z))},
 		)
 	}
@@ -451,8 +451,8 @@ func (w *cellWork) stationary() []measure.Named {
 
 // estimate returns the mean of independent values with its standard error; at G = ∞,
 // where nothing is random, the first of them as exact.
-func (w *cellWork) estimate(values []float64) measure.Estimate {
-	if w.cell.Deterministic() {
+func (c *Cell) estimate(values []float64) measure.Estimate {
+	if c.Deterministic() {
 		return measure.Certain(values[0])
 	}
 	return measure.Mean(values)

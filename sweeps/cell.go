@@ -14,7 +14,7 @@ import (
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, store.NamedEstimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+		o.Estimates = append(o.Estimates, store.Store(e.Name, e.Estimate))
 	}
 	if len(r.Steps) == 0 {
 		return o

@@ -21,6 +21,7 @@ type finding struct {
 	about            *config.About      // nil: the check's
 	fault            string             // in words, of a control that is not the check's; ""
 	diverged         string             // why there is no stationary state to measure; "": there is
+	unresolved       string             // why an inconclusive finding has no number; "": not known
 }
 
 // predicted is a predicted value, or the reason why the theory predicts none.

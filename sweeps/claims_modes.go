@@ -92,7 +92,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 				if c.Sim.Deterministic() {
 					e = measure.Certain(values[0])
 				}
-				shares = append(shares, store.NamedEstimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+				shares = append(shares, store.Store(share(mode), e))
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func (j *judgement) noiseless(c *Cell) *store.Outcome {
 
 // certain returns an estimate without error.
 func certain(name string, x float64) store.NamedEstimate {
-	return store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly}
+	return store.Store(name, measure.Certain(x))
 }
 
 // noiselessSeries returns a trajectory of one quantity, with the value at(t) and no

@@ -133,7 +133,7 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.outOfScope = "no fixed point to start from"
+			findings[i].predicted.outOfScope = noFixedPoint + " to start from"
 		}
 	} else {
 		findings = l.find(j, set)
@@ -199,6 +199,8 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
+		case f.unresolved != "":
+			return f.unresolved
 		case math.IsNaN(half) || math.IsNaN(f.predicted.value):
 			return "there is no number to compare"
 		case math.IsInf(half, 0) && f.replicas == 1:

@@ -161,7 +161,8 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
 		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
 		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
-		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope"}
+		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
+		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction"}
 	return e.cellTable(columns, func(c *Cell) []string {
 		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
@@ -180,6 +181,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
 			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance),
 			cmp.Or(stationaryScope(&c.Settings, p), "in"),
+			number(&p.Neglected.RewardMean), number(&p.Neglected.RewardVariance), number(&p.Neglected.ZeroVariance),
 		}
 	})
 }
@@ -232,6 +234,7 @@ type PredictionLine struct {
 	Stiffness      *rom.ModeStiffness `json:"stiffness"`         // stiffness of the stiffest and the slowest mode
 	Gradient       *float64           `json:"gradient_variance"` // variance of one step's gradient in the stiffest mode
 	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
+	Scope          rom.Scope          `json:"scope"`             // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	rom.Prediction                    // everything else
 }
 
@@ -241,6 +244,8 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
 			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+			line.Scope.Because = stationaryScope(&c.Settings, &line.Prediction)
+			line.Scope.In = line.Scope.Because == ""
 			if p := &line.Prediction; p.FixedPoint != nil {
 				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
 			}

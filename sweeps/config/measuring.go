@@ -49,7 +49,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsThreeSizes, func(m *Measuring) any { return &m.Over }},
 	{Key{
 		Path: "displacement", Kind: NumberValue, Range: measurable,
-		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off.",
+		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. With `clip`, no larger than keeps every ratio in its range.",
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Displacement }},
 	{Key{
 		Path: "draws", Kind: IntegerValue, Range: atLeast(1),
@@ -57,7 +57,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Draws }},
 	{Key{
 		Path: "offset", Kind: NumberValue, Range: measurable,
-		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off.",
+		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With `clip` and a lag, no larger than keeps every ratio in its range.",
 	}, NeedsOffset, func(m *Measuring) any { return &m.Offset }},
 	{Key{
 		Path: "locate", Kind: searchValue,
