@@ -42,7 +42,21 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	} else if p.Moments.RewardShift != nil {
 		f.predicted.value += *p.Moments.RewardShift
 	}
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
+}
+
+// addUnsettled adds to what a prediction of the stationary state of a cell neglects the
+// distance that the mean field has left to the fixed point after burn-in: size selects
+// its effect on the predicted number. A mean field that is elsewhere is out of scope.
+func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
+	s := j.settings(c)
+	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+		return
+	}
+	left, scope := rom.Unsettled(j.params(c), p, c.Sim.Init, s.Run.BurnIn, s.Run.Steps)
+	to.neglected += size(&left)
+	to.outOfScope = scope.Because
 }
 
 // findFluctuation compares the time average of Var J with the stationary variance.
@@ -50,6 +64,7 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted = j.rewardVariance(&s)
+	j.addUnsettled(c, j.prediction(c), &f.predicted, func(n *rom.Neglected) float64 { return n.RewardVariance })
 	return f
 }
 
@@ -64,6 +79,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	f.predicted.value = *p.Moments.ZeroVariance
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
 	return f
 }
 
