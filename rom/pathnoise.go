@@ -10,13 +10,20 @@ import (
 
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
 // runs from the logits init, one per arm, with zero velocity: J on the mean field of
-// MeanField plus the shift by the noise of finite groups, to second order
+// MeanField plus the shift S by the noise of finite groups, to second order
 // (docs/theory.md §6). At G = ∞ there is no shift.
 //
-// neglected is the predicted size of the next order at each step, ≥ 0 and in units of
-// reward: the shift S is a series in the variance of the noise, so 2|S(1) − 2S(½)|
-// with S(½) the shift at half of it is its next term. It is +Inf where the spread of
-// runs has no finite prediction.
+// neglected is the predicted size of what this leaves out at each step, ≥ 0 and in units
+// of reward: the largest up to that step, since a run that lags behind does so for long,
+// of
+//
+//	2|S(1) − 2S(½)| + (0.1 + V/2)|S| + ΔV²/32
+//
+// S(½) is the shift at half of the noise's variance, so that the first term is the next
+// one of a series in that variance. V is the largest variance of a gap of two logits
+// and Δ the span of the arms' means: E J of a normal law has the term J⁗V²/8 with
+// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order. It is
+// +Inf where the spread of runs has no finite prediction.
 //
 // The kind is that of MeanField. The scope is also out at finite G for Adam, whose
 // shift is not known, and for more than maxPathArms arms or maxPathState coordinates.
@@ -34,25 +41,25 @@ func MeanReward(p Params, init []float64, at []int) (reward, neglected []float64
 			noise, half = newSpread(p, init, steps, 1), newSpread(p, init, steps, 0.5)
 		}
 	}
-	next, m, largest := 0, newModel(&p), 0.0
+	n, m, largest := 0, newModel(&p), 0.0
 	low, high := p.Arms[0].Mean, p.Arms[0].Mean
 	for _, arm := range p.Arms {
 		low, high = min(low, arm.Mean), max(high, arm.Mean)
 	}
 	kind, scope = MeanField(p, init, steps, func(t int, theta []float64) {
-		if at[next] == t {
-			reward[next] = m.expected(theta)
+		if at[n] == t {
+			reward[n] = m.expected(theta)
 			if noise != nil {
 				shift, variance := noise.rewardShift(t, theta)
 				less, _ := half.rewardShift(t, theta)
-				reward[next] += shift
-				largest = max(largest, 2*math.Abs(shift-2*less)+(unresolved+variance)*math.Abs(shift)+(high-low)*variance*variance/32)
-				if math.IsNaN(reward[next]) {
+				reward[n] += shift
+				order := 2*math.Abs(shift-2*less) + (unresolved+variance/2)*math.Abs(shift) + (high-low)*variance*variance/32
+				if largest = max(largest, order); math.IsNaN(order) {
 					largest = math.Inf(1)
 				}
-				neglected[next] = largest
+				neglected[n] = largest
 			}
-			next++
+			n++
 		}
 		if noise != nil && t < steps {
 			noise.step(t, theta)
@@ -118,11 +125,12 @@ type spread struct {
 }
 
 // localForce is the mean over the law of spread of the force about the mean field:
-// offset + slope·(mean displacement), and the mean covariance of the noise. It is
-// computed at the centre (logits in reduced coordinates) and the covariance around
-// it, and is used while both stay within holdCentre and holdSpread of these.
+// offset + bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean
+// covariance of the noise. It is computed at the centre (logits in reduced coordinates)
+// and the covariance around it, and is used while both stay within holdCentre and
+// holdSpread of these, with bend in proportion to the trace of the covariance.
 type localForce struct {
-	centre, offset       []float64
+	centre, offset, bend []float64
 	around, slope, noise [][]float64
 }
 
@@ -195,7 +203,7 @@ func (s *spread) step(t int, theta []float64) {
 		return
 	}
 	inputs := s.inputs(t)
-	local := s.force(theta, old, inputs)
+	local, growth := s.force(theta, old, inputs)
 	if local == nil {
 		s.lost = true
 		return
@@ -223,6 +231,7 @@ func (s *spread) step(t int, theta []float64) {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
 		clear(x)
+		force[i] += growth * local.bend[i]
 		for k, slope := range local.slope[i] {
 			force[i] += slope * s.mean[from[n+k]]
 			v[n+k], x[n+k] = slope, rate*gain*slope
@@ -306,12 +315,12 @@ func sigmaPoints(mean []float64, cov [][]float64, least float64, centre func(x [
 	}
 }
 
-// force returns the mean force at the mean-field logits theta and old; nil if the
-// spread is too large to be followed.
-func (s *spread) force(theta, old []float64, inputs []int) *localForce {
+// force returns the mean force at the mean-field logits theta and old, and the factor of
+// its bend; nil if the spread is too large to be followed.
+func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, growth float64) {
 	mean, cov, ok := s.of(inputs)
 	if !ok {
-		return nil
+		return nil, 0
 	}
 	n, d := s.n, len(mean)
 	centre := slices.Concat(reduce(s.q, theta), reduce(s.q, old))[:d]
@@ -319,7 +328,11 @@ func (s *spread) force(theta, old []float64, inputs []int) *localForce {
 		centre[i] += mean[i]
 	}
 	if s.local != nil && s.local.near(centre, cov) {
-		return s.local
+		now, then := trace(cov), trace(s.local.around)
+		if then == 0 {
+			return s.local, 1
+		}
+		return s.local, now / then
 	}
 	at := func(x []float64) (force []float64, noise *mat.Dense) {
 		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
@@ -328,7 +341,7 @@ func (s *spread) force(theta, old []float64, inputs []int) *localForce {
 		return reduce(s.q, all), within(s.q, s.covariance())
 	}
 	base, _ := at(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, slope: square(max(n, d))[:n], noise: square(n)}
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: square(max(n, d))[:n], noise: square(n)}
 	var f0 []float64
 	var noise0 *mat.Dense
 	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {
@@ -343,7 +356,7 @@ func (s *spread) force(theta, old []float64, inputs []int) *localForce {
 		fDown, noiseDown := at(down)
 		w := 0.5 * variance / (r * r)
 		for i := range n {
-			l.offset[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
+			l.bend[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
 			for k, x := range axis {
 				l.slope[i][k] += (fUp[i] - fDown[i]) / (2 * r) * x
 			}
@@ -358,7 +371,14 @@ func (s *spread) force(theta, old []float64, inputs []int) *localForce {
 		}
 	}
 	s.local = l
-	return l
+	return l, 1
+}
+
+func trace(m [][]float64) (sum float64) {
+	for i := range m {
+		sum += m[i][i]
+	}
+	return sum
 }
 
 // near reports whether the force computed for l may be used for a law with this centre

@@ -161,11 +161,11 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g", f.predicted.neglected, margin)
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:
-		// No mean over all replicas exists. A prediction says what most replicas do,
-		// and nothing of rare events.
+		// No mean over all replicas exists. A prediction says nothing of rare events,
+		// so that it is contradicted only if at least half of the replicas diverged.
 		v.Verdict, v.Because = Disagree, f.diverged.String()
 		if 2*f.diverged.diverged < f.diverged.replicas {
-			v.Verdict, v.Because = Inconclusive, v.Because+"; the theory does not predict rare events"
+			v.Verdict, v.Because = Inconclusive, v.Because+"; there is no mean over all replicas, and the theory does not predict rare events"
 		}
 		v.Measured, v.Lo, v.Hi = nan, nan, nan
 	default:
