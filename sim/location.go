@@ -14,7 +14,7 @@ type Event string
 // The events.
 const (
 	Instability Event = "instability" // small deviations grow
-	Ringing     Event = "ringing"     // small deviations oscillate: complex or negative multipliers
+	Ringing     Event = "ringing"     // small deviations oscillate: the dominant multiplier is complex or negative
 )
 
 // LocationParam is the parameter that a location probe varies.

@@ -52,6 +52,7 @@ var (
 // and to leading order the limit of the slope as G → ∞.
 func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
+	f.estimate = n.estimate
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
@@ -79,13 +80,14 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
-		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(logG) {
 		slope.Mean += w * logY[i]
 		f.predicted.value += w * logP[i]
 		terms[i].StdErr *= w
+		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	if j.kind == rom.LeadingOrder {

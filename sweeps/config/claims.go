@@ -20,6 +20,8 @@ var Claims = []*Claim{
 	RuleIsSafe,
 	SaturationFit,
 	EarlySlope,
+	LawFit,
+	LawForecast,
 	Recurrence,
 	DegenerateGroups,
 	FailureMode,

@@ -282,6 +282,7 @@ func schemaCheck() object {
 		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
 		"properties": schemaWith(measuring, object{
 			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
+			"about":           schemaAbout(),
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
 			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
@@ -294,6 +295,7 @@ func schemaCheck() object {
 					"set":   schemaRef("fault"),
 					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
 					"mode":  object{"enum": failureModes},
+					"law":   object{"enum": laws},
 				},
 			},
 		}),
@@ -314,9 +316,12 @@ func schemaClaim(claim *Claim) object {
 	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
-	faults := object{"mode": false}
-	if claim.Has(NeedsMode) {
-		faults = object{"set": false, "scale": false}
+	faults := object{"mode": false, "law": false}
+	switch {
+	case claim.Has(NeedsMode):
+		faults = object{"set": false, "scale": false, "law": false}
+	case claim.Has(NeedsLaw):
+		faults = object{"mode": false}
 	}
 	properties["control"] = object{"properties": faults}
 	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}}
