@@ -52,9 +52,9 @@ func fold(p Params) folded {
 	}
 	for c, n := range f.count {
 		f.Reference[c] += math.Log(n)
-		if p.Start != nil {
-			f.Start[c] += math.Log(n)
-		}
+	}
+	for c := range f.Start {
+		f.Start[c] += math.Log(f.count[c])
 	}
 	return f
 }
