@@ -79,10 +79,9 @@ func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 
 // awaited are the statements whose experiments are to come.
 var awaited = []string{
-	"threshold-from-early-slope", "slow-start",
+	"threshold-from-early-slope",
 	"fluctuation-small-groups", "fluctuation-damping", "fluctuation-stiffness",
 	"figure-6-sequence", "figure-7-frontier", "onset-below-frontier", "gap-narrows",
-	"diagnostic-coupling", "diagnostic-degeneracy", "diagnostic-concentration", "diagnostic-stability",
 }
 
 // A statement is the subject of a check, or the table says why it cannot be.
