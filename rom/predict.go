@@ -17,7 +17,7 @@ const beyondRange = "the fixed point or its dynamics leaves the range of floatin
 const maxDegenerate = 0.99
 
 // Predict returns everything the theory predicts about p near the fixed point that
-// the on-policy mean field reaches from the reference.
+// the on-policy mean field reaches from Params.Start.
 //
 // Exact holds the linear dynamics of the full map, LeadingOrder the
 // reduced-order model of the stiffest mode. There are two exceptions: a force
@@ -153,7 +153,7 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	e.logits = f.reached()
 	if e.logits == nil {
-		return "no fixed point is reached from the reference"
+		return "no fixed point is reached from the start"
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {

@@ -361,7 +361,7 @@ type Moments struct {
 
 // Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
-	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the reference
+	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the start
 	Stiffness  ModeStiffness `json:"stiffness"`
 	// GradientVariance is the variance of Covector·g of one step in the stiffest
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.

@@ -52,7 +52,21 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		f.predicted.value += share * *shift
 		f.predicted.neglected += (1 - share) * math.Abs(*shift)
 	}
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
+}
+
+// addUnsettled adds to what a prediction of the stationary state of a cell neglects the
+// distance that the mean field has left to the fixed point after burn-in: size selects
+// its effect on the predicted number. A mean field that is elsewhere is out of scope.
+func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
+	s := j.settings(c)
+	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+		return
+	}
+	left, scope := rom.Unsettled(j.params(c), p, c.Sim.Init, s.Run.BurnIn, s.Run.Steps)
+	to.neglected += size(&left)
+	to.outOfScope = scope.Because
 }
 
 // findFluctuation compares the time average of Var J with the stationary variance.
@@ -60,6 +74,7 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted = j.rewardVariance(&s)
+	j.addUnsettled(c, j.prediction(c), &f.predicted, func(n *rom.Neglected) float64 { return n.RewardVariance })
 	return f
 }
 
@@ -80,6 +95,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	if shift := p.Moments.ZeroVarianceShift; shift != nil {
 		f.predicted.neglected += (1 - share) * math.Abs(*shift)
 	}
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
 	return f
 }
 

@@ -65,9 +65,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	var terms []measure.Estimate            // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
-		if failure := o.Failure(); failure != "" {
-			f.diverged = failure
-			return []finding{f}
+		if o.Diverged > 0 {
+			f.diverged = divergenceOf(c, o)
 		}
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -74,8 +75,11 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != Inconclusive {
 		t.Errorf("a single replica: %v", v.Verdict)
 	}
-	if v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 3, DivergedAt: 17}); v.Verdict != Disagree || !strings.Contains(v.Because, "step 17") {
-		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
+	for diverged, want := range map[int]Ruling{3: Inconclusive, 5: Disagree, 10: Disagree} { // of 10
+		v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: diverged, DivergedAt: 17})
+		if says := fmt.Sprintf("%d of 10 replicas left the range of floating point, the first at step 17", diverged); v.Verdict != want || !strings.HasPrefix(v.Because, says) {
+			t.Errorf("%d diverged: %v because %s", diverged, v.Verdict, v.Because)
+		}
 	}
 }
 

@@ -82,8 +82,8 @@ func bytesOf(numbers ...float64) string {
 	return string(bytes)
 }
 
-// predict returns the prediction for settings at their fixed point. Start, length and
-// number of runs do not change it.
+// predict returns the prediction for settings at their fixed point. Length and number of
+// runs do not change it.
 func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.at(s, factors, nil, withThresholds)
 }
