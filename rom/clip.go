@@ -22,9 +22,8 @@ import (
 // which adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it. All are averaged over the phases. The numbers are
-// estimates, good to a factor of two while few samples drop out. gain, one entry per arm,
-// multiplies the force (Adam's preconditioner; nil: 1).
-func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary, gain []float64) Neglected {
+// estimates, good to a factor of two while few samples drop out.
+func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
 	if l.Weighting != Clipped {
 		return Neglected{}
 	}
@@ -36,15 +35,15 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	current := law
 	for range 2 {
 		push, more, noise := l.clipped(current, laws)
-		if gain != nil {
-			p := mat.NewDiagDense(len(gain), gain)
+		if m.gain != nil { // Adam's preconditioner
+			p := mat.NewDiagDense(len(m.gain), m.gain)
 			var scaled, half, both mat.Dense
 			scaled.Mul(p, more)
 			half.Mul(p, noise)
 			both.Mul(&half, p)
 			more, noise = &scaled, &both
 			for c := range push {
-				push[c] *= gain[c]
+				push[c] *= m.gain[c]
 			}
 		}
 		linear := *m.whole

@@ -41,8 +41,6 @@ func (m *model) covariance() *mat.SymDense {
 		m.countCovariance(reward, cross)
 	case m.composed():
 		m.composedCovariance(reward, cross)
-	case m.Scale == Unscaled && !m.clips():
-		m.unscaledCovariance(reward, cross)
 	default:
 		m.expandedCovariance(reward, cross)
 	}
@@ -125,53 +123,6 @@ func (m *model) countCovariance(reward, cross [][]float64) {
 	}
 }
 
-// unscaledCovariance writes the same two matrices of one group for any reward law
-// without scale and clip, where the force is a polynomial of the samples: with
-// X = w x e_a, Y = w e_a, x = r − J_old, s² = E x² and the means over a group
-// N = X̄ − x̄Ȳ, C̄ = mean of κ e_a, in which products of different samples have the
-// expectation of independent ones and E x = 0,
-//
-//	E[X̄_aX̄_b] = {E[X_aX_b] + (G−1)X_aX_b}/G
-//	E[X̄_ax̄Ȳ_b] = {E[X_axY_b] + (G−1)(E[X_ax]Y_b + X_aE[xY_b])}/G²
-//	E[x̄²Ȳ_aȲ_b] = {E[x²Y_aY_b] + (G−1)(E[x²Y_a]Y_b + Y_aE[x²Y_b] + s²E[Y_aY_b] + 2E[xY_a]E[xY_b])
-//	              + (G−1)(G−2)s²Y_aY_b}/G³
-//	E[x̄Ȳ_aC̄_b] = {E[xY_aC_b] + (G−1)(E[xY_a]C_b + Y_aE[xC_b])}/G²
-//
-// where X_a, Y_a and C_a without E stand for their expectations.
-func (m *model) unscaledCovariance(reward, cross [][]float64) {
-	m.prepare()
-	arms, g := len(m.Arms), m.size
-	moment := square2(3, arms) // E[w x^j; a]
-	total := 0.0               // s²
-	for a, old := range m.past.probs {
-		for j := range moment {
-			moment[j][a] = old * m.states[a].weighted(j, m.up[a], m.up[a])
-		}
-		total += old * m.states[a].full(2)
-	}
-	y, x, xx := moment[0], moment[1], moment[2]
-	for a := range m.past.probs {
-		w, k := m.up[a], m.kappa[a]
-		mean := (1 - 1/g) * x[a] // E[N_a] = X − X/G
-		for b, drawn := range m.past.probs {
-			reward[a][b] = (g-1)*x[a]*x[b]/g -
-				(g-1)/(g*g)*(xx[a]*y[b]+2*x[a]*x[b]+y[a]*xx[b]) +
-				(g-1)/(g*g*g)*(xx[a]*y[b]+y[a]*xx[b]+2*x[a]*x[b]+(g-2)*total*y[a]*y[b]) -
-				mean*(1-1/g)*x[b]
-			c, xc := m.kappa[b]*drawn, m.kappa[b]*drawn*m.states[b].full(1)
-			cross[a][b] = (1-1/g)*x[a]*c - (g-1)/(g*g)*(x[a]*c+y[a]*xc) - mean*c
-		}
-		reward[a][a] += w*xx[a]*(1/g-2/(g*g)+1/(g*g*g)) + (g-1)/(g*g*g)*total*w*y[a]
-		cross[a][a] += k * x[a] * (1/g - 1/(g*g))
-	}
-	for a := range arms {
-		for b := range arms {
-			reward[a][b] *= m.baseline * m.baseline
-			cross[a][b] *= m.baseline
-		}
-	}
-}
-
 // expandedCovariance writes the same two matrices to leading order in 1/G, for
 // any reward law. They are parts of Cov(ψ)/G, with ψ the influence of one sample
 // on its group's force,
@@ -179,6 +130,13 @@ func (m *model) unscaledCovariance(reward, cross [][]float64) {
 //	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
 //
 // which for F = 1/√V is the ψ of docs/theory.md §2 before projection.
+//
+// Without scale and clip both are exact: c^R is 1 − 1/G times the samples' covariance of
+// u = w e_a and r (times G/(G−1) with leave-one-out), of which Fisher's k-statistics give
+//
+//	Cov = Cov(ψ^R)/G + (Cov(u_a, u_b) s² + X_a X_b)/(G(G−1))
+//
+// and the other matrix without a further term.
 func (m *model) expandedCovariance(reward, cross [][]float64) {
 	m.prepare()
 	arms := len(m.Arms)
@@ -227,11 +185,20 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 		reward[a][a] += own2[a]
 		cross[a][a] += kOwn[a]
 	}
-	scale := m.baseline * m.baseline / m.size
+	factor := m.baseline
+	if m.Scale == Unscaled && !m.clips() {
+		factor *= 1 - 1/m.size
+		for a, old := range m.past.probs {
+			for b := range arms {
+				reward[a][b] += (x[a]*x[b] - y[a]*y[b]*mu[2]) / (m.size - 1)
+			}
+			reward[a][a] += old * m.up[a] * m.up[a] * mu[2] / (m.size - 1)
+		}
+	}
 	for a := range arms {
 		for b := range arms {
-			reward[a][b] *= scale
-			cross[a][b] *= m.baseline / m.size
+			reward[a][b] *= factor * factor / m.size
+			cross[a][b] *= factor / m.size
 		}
 	}
 }

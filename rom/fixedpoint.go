@@ -28,7 +28,7 @@ func FixedPoints(p Params) []FixedPoint {
 }
 
 // Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from the reference, or false if it reaches none, or none
+// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
 // whose stiffness is finite.
 func Reached(p Params) (FixedPoint, bool) {
 	f := fold(p.checked())
@@ -58,9 +58,8 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 	return points
 }
 
-// reached follows the on-policy mean field of the merged bandit from the
-// reference and returns the merged logits of the fixed point it ends in, or nil if
-// there is none.
+// reached follows the on-policy mean field of the merged bandit from its start and
+// returns the merged logits of the fixed point it ends in, or nil if there is none.
 func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
@@ -68,14 +67,18 @@ func (f *folded) reached() []float64 {
 	}
 	m := newModel(&f.Params)
 	if len(f.Arms) == 2 {
-		// In one dimension the flow cannot pass a fixed point: the reward part
-		// pushes from the reference towards one arm, up to the first one.
-		if m.factored() {
+		// In one dimension the flow cannot pass a fixed point. From the reference a
+		// common factor pushes towards the better arm, up to the first one.
+		switch {
+		case !m.factored():
+			return f.firstAhead(m, all)
+		case f.Start == nil:
 			return all[0]
 		}
-		return f.firstAhead(m, all)
+		return m.next(all, m.expected(f.Start), f.climb(m, f.Start))
 	}
-	end, converged := f.flow(m)
+	start := f.start()
+	end, converged := f.flow(m, start)
 	reward := m.expected(end)
 	if converged {
 		if !m.factored() { // it need not be one of those that Newton's method found
@@ -85,26 +88,64 @@ func (f *folded) reached() []float64 {
 			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 		})
 	}
-	// The flow ran out of precision while J was rising (the probabilities of all
-	// arms except one have vanished). It ends in the next fixed point above.
+	// The flow ran out of precision while J was changing (the probabilities of all
+	// arms except one have vanished). It ends in the next fixed point on its way.
+	climb := reward - m.expected(start)
+	if climb == 0 {
+		climb = f.climb(m, start)
+	}
+	return m.next(all, reward, climb)
+}
+
+// next returns the first of the fixed points, given by increasing J, from the expected
+// reward on: upwards if climb ≥ 0, else downwards; nil if there is none.
+func (m *model) next(all [][]float64, reward, climb float64) []float64 {
+	var below []float64
 	for _, logits := range all {
-		if m.expected(logits) >= reward {
+		j := m.expected(logits)
+		if climb >= 0 && j >= reward {
 			return logits
 		}
+		if climb < 0 && j <= reward {
+			below = logits
+		}
 	}
-	return nil
+	return below
+}
+
+// climb returns dJ/dt = Σ_c π_c (m_c − J) g_c/n_c of the on-policy mean field.
+func (f *folded) climb(m *model, logits []float64) float64 {
+	reward := m.expected(logits)
+	m.set(logits, logits)
+	force := make([]float64, len(logits))
+	m.meanForce(force)
+	sum := 0.0
+	for c, g := range force {
+		sum += m.now.probs[c] * (f.Arms[c].Mean - reward) * g / f.count[c]
+	}
+	return sum
+}
+
+// start returns the merged logits from which the mean field starts.
+func (f *folded) start() []float64 {
+	if f.Start == nil {
+		return f.Reference
+	}
+	return f.Start
 }
 
 // firstAhead returns the first of the fixed points of two arms in the direction of the
-// force at the reference.
+// force at the start.
 func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
-	m.set(f.Reference, f.Reference)
-	m.response(m.x)
-	push := m.x[0] - m.x[1]
+	start := f.start()
+	m.set(start, start)
+	force := make([]float64, 2)
+	m.meanForce(force)
+	push := force[0] - force[1]
 	var first []float64
 	least := math.Inf(1)
 	for _, logits := range all {
-		way := logits[0] - logits[1] - (f.Reference[0] - f.Reference[1])
+		way := logits[0] - logits[1] - (start[0] - start[1])
 		if (way == 0 || way > 0 == (push > 0)) && math.Abs(way) < least {
 			first, least = logits, math.Abs(way)
 		}
@@ -121,6 +162,8 @@ func (f *folded) missing() string {
 	switch {
 	case f.Strength == 0:
 		return "no fixed point exists without a KL penalty"
+	case len(f.fixedPoints()) > 0:
+		return "no fixed point is reached from the start"
 	case f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil:
 		// φ → ∞ as the rewards become equal (docs/theory.md §3).
 		return "no fixed point exists at G = ∞ below the critical KL coefficient"
@@ -185,7 +228,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		if len(all) == 0 {
 			if end, ok := c.balance(); ok {
 				add(end)
-			} else if end, ok := f.flow(m); ok {
+			} else if end, ok := f.flow(m, f.start()); ok {
 				add(end)
 			}
 		}
@@ -525,13 +568,13 @@ func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
 	return step.RawVector().Data
 }
 
-// flow integrates the on-policy mean field from the reference by linearly
+// flow integrates the on-policy mean field from the merged logits start by linearly
 // implicit Euler steps. Each is compared with two half steps, and the step length
 // is adapted until they differ by at most flowError in every logit; as the force
 // vanishes the step length grows without bound and the steps become Newton's.
-func (f *folded) flow(m *model) (logits []float64, converged bool) {
+func (f *folded) flow(m *model, start []float64) (logits []float64, converged bool) {
 	const flowError = 1e-3
-	logits = slices.Clone(f.Reference)
+	logits = slices.Clone(start)
 	h := 1.0
 	for range 5000 {
 		whole := f.implicitStep(m, logits, h)

@@ -32,7 +32,9 @@ func TestExpansionNeglect(t *testing.T) {
 	}
 	within("mean", got.RewardMean, l.model.expected(l.logits)-exact.FixedPoint.Reward)
 	within("variance", got.RewardVariance, variance-*exact.Exact.StationaryVariance.ExpectedReward)
-	if exact.Neglected != (Neglected{}) {
-		t.Errorf("an exact force: neglected %+v", exact.Neglected)
+	p = p.checked()
+	f = fold(p)
+	if got := newLinearization(f, f.reached()).expansionNeglect(m, variance); got != (Neglected{}) {
+		t.Errorf("an exact force: neglected %+v", got)
 	}
 }
