@@ -78,7 +78,9 @@ var faultFiles = map[string]faultFile{
 		{variants: "clip-001", claim: "fixed-point", rulings: honest, truth: 0.678},
 		{variants: "clip-001 gspo", claim: "stationary-fluctuation", rulings: declined},
 	}},
-	"disp": {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
+	// A second multiplier of 8e-4, of which the leftover of the cubic terms is a fortieth.
+	"dead-multiplier": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.744}}},
+	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
 	// A replica that diverges although the mean field is stable.
 	"div": {rows: []faultRow{{rulings: undecided, because: "left the range of floating point"}}},
 	// The mean field leaves the range of floating point.
@@ -98,6 +100,8 @@ var faultFiles = map[string]faultFile{
 	"mis": {rows: []faultRow{{variants: "deepseek-g16 eta1many", rulings: agrees}}},
 	// There is a fixed point.
 	"nofp": {rows: []faultRow{{rulings: honest, truth: 0.966}}},
+	// A learning rate of 1e200: the predicted curve has no exponential.
+	"huge-rate": {rows: []faultRow{{rulings: declined, because: "no exponential fits"}}},
 	// One definition of the onset of oscillation.
 	"onb": {rows: []faultRow{
 		{variants: "block32-mu9", rulings: agrees, truth: 0.0037628},
@@ -117,6 +121,8 @@ var faultFiles = map[string]faultFile{
 	}},
 	// Nearly all groups have equal rewards.
 	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
+	// A learning rate that still rises after burn-in.
+	"warmup": {rows: []faultRow{{rulings: declined, because: "still rises"}}},
 	// A share of events that is 0 within rounding.
 	"wil": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 }
