@@ -69,13 +69,10 @@ func (f *folded) reached() []float64 {
 	if len(f.Arms) == 2 {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
-		switch {
-		case !m.factored():
-			return f.firstAhead(m, all)
-		case f.Start == nil:
+		if f.Start == nil && m.factored() {
 			return all[0]
 		}
-		return m.next(all, m.expected(f.Start), f.climb(m, f.Start))
+		return f.firstAhead(m, all)
 	}
 	start := f.start()
 	end, converged := f.flow(m, start)

@@ -110,6 +110,10 @@ func findSaturation(j *judgement, set CellSet) []finding {
 	if theory.outOfScope == "" {
 		steps, reward := curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps))
 		rate.predicted.value, r2.predicted.value = measure.Saturation(steps, reward)
+		if math.IsNaN(rate.predicted.value) {
+			rate.predicted.outOfScope = "no exponential fits the predicted curve"
+			r2.predicted.outOfScope = rate.predicted.outOfScope
+		}
 		otherRate, otherR2 := measure.Saturation(steps, curve.displaced(steps, reward))
 		rate.predicted.neglected, r2.predicted.neglected = math.Abs(otherRate-rate.predicted.value), math.Abs(otherR2-r2.predicted.value)
 	}

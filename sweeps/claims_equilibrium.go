@@ -121,6 +121,8 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 		return ""
 	case !p.Noise.In:
 		return p.Noise.Because
+	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
+		return "the learning rate still rises after burn-in"
 	}
 	return ""
 }
@@ -179,9 +181,14 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 }
 
 // settled returns the share of the stationary Var J that the steps after burn-in have
-// on average, and its relative error; see rom.Equilibrium.Settled.
+// on average, and its relative error; see rom.Equilibrium.Settled. During a warm-up,
+// which ends before the burn-in, the variance rises to between 0 and the stationary one.
 func (j *judgement) settled(s *config.Settings) (share, unknown float64) {
-	return j.cache.settled(s, j.fault.Scale)
+	share, unknown = j.cache.settled(s, j.fault.Scale)
+	if s.Optimizer.Schedule.Warmup > 0 {
+		unknown += 1 - share
+	}
+	return share, unknown
 }
 
 // noFixedPoint is the reason for being out of scope where the theory finds no fixed

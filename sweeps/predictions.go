@@ -109,10 +109,11 @@ func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Predictio
 	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, params)
 }
 
-// settled is rom.Equilibrium.Settled for the steps after burn-in.
+// settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
+// the warm-up.
 func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) (share, unknown float64) {
-	params := Params(s, factors)
-	return cache.equilibrium(newEquilibriumKey(&params), params).Settled(params.Optimizer, params.Lag, s.Run.BurnIn, s.Run.Steps)
+	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
+	return cache.equilibrium(newEquilibriumKey(&params), params).Settled(params.Optimizer, params.Lag, max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup)
 }
 
 // compute computes the prediction for parameters and their key, from a cached
