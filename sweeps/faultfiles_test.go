@@ -76,7 +76,10 @@ var faultFiles = map[string]faultFile{
 	"dead-multiplier": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.744}}},
 	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
 	// A replica that diverges although the mean field is stable.
-	"div": {rows: []faultRow{{rulings: undecided, because: "left the range of floating point"}}},
+	"div": {rows: []faultRow{
+		{claim: "fixed-point", rulings: undecided, because: "left the range of floating point"},
+		{claim: "stationary-fluctuation", rulings: []Ruling{Inconclusive, OutOfScope}},
+	}},
 	// The mean field leaves the range of floating point.
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
 	// Equal constant rewards exert no force.
