@@ -13,7 +13,9 @@ import (
 )
 
 // pending are the files of testdata/faults whose faults are not mended yet.
-var pending = []string{}
+var pending = []string{
+	"eq", // tenth: one multiplier is fitted while two modes are alive
+}
 
 // faultFile is a configuration on which theory and simulator once disagreed without
 // reason, with its known answer.
