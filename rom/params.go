@@ -19,6 +19,10 @@ func (p Params) checked() Params {
 	}
 	checkLogits("Params.Reference", p.Reference, arms)
 	want(isFinite(p.Reference), "Params.Reference", p.Reference, "finite logits")
+	if p.Start != nil {
+		checkLogits("Params.Start", p.Start, arms)
+		want(isFinite(p.Start), "Params.Start", p.Start, "finite logits")
+	}
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
 	want(among(p.Baseline, LeaveOneOut), "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut")

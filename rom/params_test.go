@@ -22,6 +22,8 @@ func TestParamsOutOfRange(t *testing.T) {
 		{func(p *Params) { p.Arms[0].Mean = 1.5 }, "Params.Arms[0].Mean: got 1.5, want within [0, 1] for a Bernoulli arm"},
 		{func(p *Params) { p.Arms[0] = Arm{Law: Normal, Std: -1} }, "Params.Arms[0].Std: got -1, want finite and at least 0"},
 		{func(p *Params) { p.Reference = []float64{0} }, "Params.Reference: got 1 logits, want 2, one per arm"},
+		{func(p *Params) { p.Start = []float64{0} }, "Params.Start: got 1 logits, want 2, one per arm"},
+		{func(p *Params) { p.Start = []float64{0, math.Inf(1)} }, "Params.Start: got [0 +Inf], want finite logits"},
 		{func(p *Params) { p.Reference[1] = math.NaN() }, "Params.Reference: got [0 NaN], want finite logits"},
 		{func(p *Params) { p.GroupSize = 1 }, "Params.GroupSize: got 1, want Infinite or at least 2"},
 		{func(p *Params) { p.GroupSize = -1 }, "Params.GroupSize: got -1, want Infinite or at least 2"},

@@ -183,6 +183,10 @@ type Params struct {
 	Optimizer Optimizer // used by Predict, MeanField and ClosedForm only
 	Factors   Factors
 
+	// Start is where the on-policy mean field begins that decides which fixed point
+	// is reached, logits, one per arm, finite; nil: the reference.
+	Start []float64
+
 	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil:
 	// closed forms.
 	Measured *Measured
@@ -200,6 +204,16 @@ const (
 	PaperRule       Kind = "paper-rule"
 	RuleAtStiffness Kind = "rule-at-stiffness"
 )
+
+// Neglected holds the predicted absolute sizes of the largest terms that stationary
+// predictions neglect, each ≥ 0 and in the unit of its number; 0 where nothing is
+// neglected or no estimate is known. An estimate of this kind is itself good to a
+// factor of about two.
+type Neglected struct {
+	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
+	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
+	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
+}
 
 // Scope says whether a prediction holds for its cell.
 type Scope struct {
@@ -378,4 +392,6 @@ type Prediction struct {
 	// logit gap exceeds 0.01, for Adam, for a learning rate that decays, and
 	// where almost every group has equal rewards at the fixed point.
 	Noise Scope `json:"-"`
+	// Neglected holds the sizes of what the stationary predictions leave out.
+	Neglected Neglected `json:"neglected"`
 }

@@ -25,7 +25,8 @@ type finding struct {
 type predicted struct {
 	value      float64 // ±Inf for an event that never occurs; of no meaning out of scope
 	kind       rom.Kind
-	outOfScope string // why the theory does not hold here; "" where it does
+	outOfScope string  // why the theory does not hold here; "" where it does
+	neglected  float64 // predicted absolute size of what the prediction leaves out, ≥ 0
 }
 
 // newFinding returns a finding without a measurement. Its NaNs make the comparison

@@ -134,6 +134,11 @@ func (j *judgement) find(set CellSet) []finding {
 	return findings
 }
 
+// neglectedShare is the share of the margin up to which a prediction may neglect terms
+// and still be judged. The predicted size of what is neglected is itself known to a
+// factor of about two.
+const neglectedShare = 0.5
+
 // rule completes a verdict by comparing a finding with its prediction, within the
 // check's margin.
 func (j *judgement) rule(v Verdict, f finding) Verdict {
@@ -150,6 +155,10 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	switch {
 	case f.predicted.outOfScope != "":
 		v.Verdict, v.Because = OutOfScope, f.predicted.outOfScope
+		v.Predicted, v.Margin = nan, nan
+	case f.predicted.neglected > neglectedShare*margin:
+		v.Verdict = OutOfScope
+		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g", f.predicted.neglected, margin)
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged != "":
 		v.Verdict, v.Because = Disagree, f.diverged

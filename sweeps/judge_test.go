@@ -281,3 +281,20 @@ func judged(t *testing.T, plan *Plan, outcomes map[string]*store.Outcome) []Verd
 	}
 	return verdicts
 }
+
+// A prediction that may neglect half of the margin is judged, one that may neglect
+// more is not, whatever was measured.
+func TestNeglectedTermsAgainstTheMargin(t *testing.T) {
+	f := finding{measured: 1, lo: 1, hi: 1, predicted: predicted{value: 2, kind: rom.Exact}}
+	j := &judgement{check: &config.Check{Margin: 0.1}}
+	for _, c := range []struct {
+		neglected float64
+		want      Ruling
+	}{{0, Disagree}, {0.0999, Disagree}, {0.1001, OutOfScope}, {math.Inf(1), OutOfScope}} {
+		f.predicted.neglected = c.neglected
+		v := j.rule(Verdict{Expect: config.Holds}, f)
+		if v.Verdict != c.want || (c.want == OutOfScope) != math.IsNaN(float64(v.Predicted)) {
+			t.Errorf("neglected %g of a margin of 0.2: %v because %s", c.neglected, v.Verdict, v.Because)
+		}
+	}
+}

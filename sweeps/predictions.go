@@ -43,7 +43,7 @@ type predictionKey struct {
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
 // except optimizer and lag, with lists of numbers as bytes, so that it is comparable.
 type equilibriumKey struct {
-	arms, reference, fresh, stale string
+	arms, reference, start, fresh, stale string
 
 	groupSize, groups          int
 	baseline                   rom.Baseline
@@ -59,7 +59,7 @@ type equilibriumKey struct {
 
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
 	key := equilibriumKey{
-		reference: bytesOf(p.Reference...),
+		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
 		groupSize: p.GroupSize, groups: p.Groups,
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, strength: p.Strength, factors: p.Factors,

@@ -104,6 +104,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // measuredStiffness fills it in
+	p.Start = []float64{0}                                                                     // given in numbers
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }
@@ -152,6 +153,8 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 		}
 		keys[keyOf(p)] = path
 	}
+	p.Start = []float64{0}
+	keys[keyOf(p)] = "a start"
 	p.Reference = []float64{0, 0}
 	keys[keyOf(p)] = "two logits of the reference"
 	walk("Params", reflect.ValueOf(&p).Elem())
