@@ -118,8 +118,13 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	switch variance.kind {
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
-	case rom.PaperRule:
-		v = p.PaperVariance
+	case rom.PaperRule, rom.RuleAtStiffness:
+		rule := j.formulas(p)
+		v = rule.RewardVariance
+		variance.outOfScope = missingFormula(p, rule, v)
+	}
+	if variance.outOfScope != "" {
+		return variance
 	}
 	if v == nil {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"

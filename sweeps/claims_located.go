@@ -47,7 +47,7 @@ var (
 		label: "%s at the threshold",
 		find:  findThreshold,
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
 	}
 	onsetPicture = overPicture{
@@ -56,7 +56,7 @@ var (
 		ratio: "onset in %s / that of ζ = 1",
 		find:  findOnset,
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
 		},
 	}
 )
@@ -87,17 +87,18 @@ func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
 }
 
 // findSafety compares the located threshold with the paper's rule, from below, and the
-// ratio of the two with that of the exact threshold to the rule, from both sides. All
-// are at the measured stiffness. A planted fault changes the rule of the first
+// ratio of the two with that of the exact threshold to the rule, from both sides. The
+// threshold is at the measured stiffness. A planted fault changes the rule of the first
 // comparison and the exact threshold of the second, not the rule that divides there.
 func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	right := j.by(rom.PaperRule)
+	kind := cmp.Or(j.check.Prediction, rom.PaperRule)
+	right := j.by(kind)
 	right.fault = config.NoFault
 	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
-	safe := j.by(rom.PaperRule).locatedAgainst(c, o, (*judgement).threshold)
+	safe := j.by(kind).locatedAgainst(c, o, (*judgement).threshold)
 	safe.side = FromBelow
 	exact := j.by("")
 	if j.exactInstead {
@@ -219,12 +220,12 @@ func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
 	p := j.cache.at(&s, j.fault.Scale, stiffness, withThresholds)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
-	if j.kind == rom.PaperRule {
-		rule := p.PaperRule.CriticalLearningRate
+	if rule := j.formulas(p); rule != nil {
+		threshold := rule.CriticalLearningRate
 		if inInterval {
-			rule = p.PaperRule.CriticalRefreshInterval
+			threshold = rule.CriticalRefreshInterval
 		}
-		return paperLocated(p, rule)
+		return j.paperLocated(p, rule, threshold)
 	}
 	d, theory := j.dynamics(&s, p)
 	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
@@ -271,8 +272,8 @@ const (
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
 	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
-	if j.kind == rom.PaperRule {
-		return paperLocated(p, p.PaperRule.OscillationLearningRate)
+	if rule := j.formulas(p); rule != nil {
+		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}
 	d, theory := j.dynamics(s, p)
 	return newLocated(d.OscillationLearningRate, d.Searched.Onset, theory)
@@ -288,17 +289,31 @@ func newLocated(threshold *float64, searched float64, theory predicted) located 
 	return l
 }
 
-// paperLocated returns the threshold of the paper's rule, out of scope where the rule
-// gives none.
-func paperLocated(p *rom.Prediction, threshold *float64) located {
-	l := newLocated(threshold, 0, predicted{kind: rom.PaperRule})
-	switch {
-	case p.FixedPoint == nil:
-		l.outOfScope = noFixedPoint
-	case threshold == nil:
-		l.outOfScope = "the paper's rule says nothing here"
+// formulas returns the paper's formulas at the stiffness of the kind that is judged; nil
+// for another kind of prediction.
+func (j *judgement) formulas(p *rom.Prediction) *rom.Rule {
+	switch j.kind {
+	case rom.PaperRule:
+		return &p.PaperRule
+	case rom.RuleAtStiffness:
+		return &p.RuleAtStiffness
 	}
-	return l
+	return nil
+}
+
+// paperLocated returns a threshold by the paper's formulas, out of scope where they give
+// none.
+func (j *judgement) paperLocated(p *rom.Prediction, rule *rom.Rule, threshold *float64) located {
+	return newLocated(threshold, 0, predicted{kind: j.kind, outOfScope: missingFormula(p, rule, threshold)})
+}
+
+// missingFormula returns the reason why the paper's formulas give no number x here; ""
+// where they do.
+func missingFormula(p *rom.Prediction, rule *rom.Rule, x *float64) string {
+	if x != nil {
+		return ""
+	}
+	return cmp.Or(missingFixedPoint(p), rule.Because, "the paper's formulas give no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

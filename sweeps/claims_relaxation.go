@@ -36,7 +36,7 @@ var (
 		title:    "Damping ratio",
 		label:    "damping ratio ζ",
 		find:     findDamping,
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}},
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
 	}
 )
 
@@ -58,9 +58,12 @@ func (j *judgement) relaxationRate(s *config.Settings) predicted {
 func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.DampingRatio)
 	s := j.settings(c)
-	if j.kind == rom.PaperRule {
-		f.predicted = j.paperStiffness(c)
-		f.predicted.value = rom.PaperDampingRatio(f.predicted.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s))
+	p := j.predictSettings(&s)
+	if rule := j.formulas(p); rule != nil {
+		f.predicted = predicted{kind: j.kind, outOfScope: missingFormula(p, rule, rule.DampingRatio)}
+		if rule.DampingRatio != nil {
+			f.predicted.value = *rule.DampingRatio
+		}
 		return f
 	}
 	f.predicted = j.numberOfDynamics(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })

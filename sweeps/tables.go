@@ -141,7 +141,8 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
 		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
 		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
-		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope"}
+		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
+		"paper_stiffness", "expected_reward_variance_rule_at_stiffness"}
 	return e.cellTable(columns, func(c *Cell) []string {
 		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
@@ -158,8 +159,8 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
 			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
 			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
-			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance),
-			cmp.Or(stationaryScope(&c.Settings, p), "in"),
+			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperRule.RewardVariance), number(p.Moments.ZeroVariance),
+			cmp.Or(stationaryScope(&c.Settings, p), "in"), number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
 		}
 	})
 }

@@ -284,7 +284,7 @@ func schemaCheck() object {
 			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
-			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
+			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}, "description": checkDocs["prediction"]},
 			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
 			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
@@ -319,7 +319,7 @@ func schemaClaim(claim *Claim) object {
 		faults = object{"set": false, "scale": false}
 	}
 	properties["control"] = object{"properties": faults}
-	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}}
+	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}}}}
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}
