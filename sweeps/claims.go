@@ -54,6 +54,8 @@ var logics = map[*config.Claim]logic{
 	config.FixedPoint:            fixedPoint,
 	config.StationaryFluctuation: stationaryFluctuation,
 	config.FluctuationScaling:    fluctuationScaling,
+	config.VisibleFrontier:       visibleFrontier,
+	config.FrontierAboveOnset:    frontierAboveOnset,
 	config.Stiffness:             stiffness,
 	config.Relaxation:            relaxation,
 	config.RelaxationScaling:     relaxationScaling,

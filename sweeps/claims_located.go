@@ -289,6 +289,15 @@ func newLocated(threshold *float64, searched float64, theory predicted) located 
 	return l
 }
 
+// paperKind returns the kind that is judged if that is one of the paper's formulas, else
+// "".
+func (j *judgement) paperKind() rom.Kind {
+	if j.kind == rom.PaperRule || j.kind == rom.RuleAtStiffness {
+		return j.kind
+	}
+	return ""
+}
+
 // formulas returns the paper's formulas at the stiffness of the kind that is judged; nil
 // for another kind of prediction.
 func (j *judgement) formulas(p *rom.Prediction) *rom.Rule {

@@ -217,14 +217,14 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	var sets []CellSet
 	index := make(map[string]int)
 	for _, c := range cells {
-		id := config.SizeID(c.Variant, &c.Settings)
+		id := config.OverID(check.Over, c.Variant, &c.Settings)
 		n, known := index[id]
 		if !known {
 			n = len(sets)
 			index[id] = n
 			var others []string
 			for _, a := range c.Axes {
-				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
+				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() && !(check.Over == config.ArmsKey && a.Param == config.LagIntervalKey) {
 					others = append(others, a.Param+"="+config.Format(a.Value))
 				}
 			}

@@ -17,8 +17,10 @@ var configs embed.FS
 
 // exempt lists the claims whose verdicts do not depend on chance, with the reason.
 var exempt = map[string]string{
-	"rule-is-safe": "judges the value that stability-threshold locates, which is calibrated above",
-	"recurrence":   "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
+	"rule-is-safe":         "judges the value that stability-threshold locates, which is calibrated above",
+	"visible-frontier":     "at G = ∞, where it is judged, nothing is random: the interval is that of the grid",
+	"frontier-above-onset": "as visible-frontier",
+	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 }
 
 // intervalKind is the kind of interval that a claim judges. It decides how high the

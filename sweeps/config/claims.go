@@ -14,6 +14,8 @@ var Claims = []*Claim{
 	Stiffness,
 	Relaxation,
 	RelaxationScaling,
+	VisibleFrontier,
+	FrontierAboveOnset,
 	DampingRatio,
 	OscillationOnset,
 	StabilityThreshold,

@@ -311,6 +311,9 @@ func schemaClaim(claim *Claim) object {
 			properties[key.Path] = false
 		}
 	}
+	if len(claim.Over) > 0 {
+		properties["over"] = object{"enum": claim.Over}
+	}
 	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
