@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed paper/*.yaml
 var Paper embed.FS
+
+// Statements is the table of the statements of arXiv:2606.30789, in YAML.
+//
+//go:embed statements.yaml
+var Statements []byte

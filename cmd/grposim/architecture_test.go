@@ -24,13 +24,13 @@ func TestArchitecture(t *testing.T) {
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},
-		{"sweeps/config", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
+		{"sweeps/config", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose"}, []string{"gonum.org/v1/plot", "github.com/parquet-go/parquet-go"}, "a configuration is checked before anything is planned or stored"},
 		{"sweeps/store", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3", "gonum.org/v1/plot"}, "a results folder holds measurements, independent of plans and predictions"},
-		{"sweeps", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that uses both the simulator and the theory; it draws nothing"},
-		{"sweeps/report", []string{"grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
+		{"sweeps", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "the only package that uses both the simulator and the theory; it draws nothing"},
+		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
 		{"configs", nil, nil, "files, no logic"},
 		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
-		{"cmd/bench", []string{"grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
+		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {
 			own, isOwn := strings.CutPrefix(dep, module)

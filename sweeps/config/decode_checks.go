@@ -23,7 +23,7 @@ func (l *loader) decodeChecks(n *node) {
 
 // checkFields are the names that a check may have.
 var checkFields = func() []string {
-	fields := []string{"claim", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
+	fields := []string{"claim", "about", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
 	for _, key := range measuringKeys {
 		fields = append(fields, key.Path)
 	}
@@ -89,6 +89,9 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		} else {
 			c.Variant, _ = l.word(f, path+".variant", names)
 		}
+	}
+	if f := fields["about"]; f != nil {
+		c.About = l.about(f, path+".about")
 	}
 	if f := fields["control"]; f != nil {
 		c.Control, at.control = l.control(f, path+".control", &c)

@@ -53,6 +53,9 @@ func documentCheck(c *Check) map[string]any {
 			check[key] = value
 		}
 	}
+	if c.About != nil {
+		check["about"] = c.About.document()
+	}
 	put("margin", c.Margin, c.Margin > 0)
 	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // an absolute margin may be 0
 	put("prediction", c.Prediction, c.Prediction != "")

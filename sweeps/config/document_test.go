@@ -16,7 +16,7 @@ func TestDocumentLoadsBack(t *testing.T) {
 		cmpopts.SortSlices(func(a, b Assignment) bool { return a.Param < b.Param }),
 		cmpopts.SortSlices(func(a, b Condition) bool { return a.Param < b.Param }),
 	}
-	files := glob(t, "testdata/good/*.yaml", "../../configs/*.yaml", "../../configs/paper/*.yaml")
+	files := glob(t, "testdata/good/*.yaml", "../../configs/map.yaml", "../../configs/smoke.yaml", "../../configs/paper/*.yaml")
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			want, err := ReadFile(file)

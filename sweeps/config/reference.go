@@ -22,6 +22,7 @@ const (
 // others are in measuringKeys.
 var checkDocs = map[string]string{
 	"claim":           "A row of the claim table below; required.",
+	"about":           "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper ([paper.md](paper.md)) in one of its readings (required where it has several). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it.",
 	"margin":          "Half the width of the accepted range about the prediction, relative to |predicted|.",
 	"absolute_margin": "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not.",
 	"prediction":      "The prediction that is judged. Default: the first of the claim's predictions, or leading-order where that is exact and the theory has no exact prediction.",

@@ -282,6 +282,7 @@ func schemaCheck() object {
 		"type": "object", "additionalProperties": false, "required": []string{"claim"}, "allOf": rules,
 		"properties": schemaWith(measuring, object{
 			"claim":           object{"enum": claimNames(), "description": "A row of the claim table."},
+			"about":           schemaAbout(),
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
 			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}, "description": checkDocs["prediction"]},

@@ -59,6 +59,7 @@ type Condition struct {
 // Check is one claim about cells of a file, with the margin by which it is judged.
 type Check struct {
 	Claim          *Claim
+	About          *About      // what the check is about; nil: the file does not say
 	Margin         float64     // relative to |predicted|, > 0; 0: the margin is absolute
 	AbsoluteMargin float64     // in units of the quantity, used where Margin is 0; 0: two whole numbers are compared
 	Prediction     rom.Kind    // the prediction that is judged; "": the claim's first

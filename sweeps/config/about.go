@@ -1,0 +1,130 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// About says what a check is about. It changes neither cells nor verdicts; outcomes of
+// statements are counted by it.
+type About struct {
+	Kind      AboutKind // what is tested
+	Statement string    // id of an entry of Statements; "" unless Kind is AboutStatement
+	Reading   string    // one of the statement's readings; "" where it has none
+	Regime    Regime    // where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
+}
+
+// AboutKind is what a check tests.
+type AboutKind string
+
+const (
+	AboutTheory    AboutKind = "exact-theory" // a prediction of the theory against a simulation with sampling or a search
+	AboutCode      AboutKind = "code"         // two codes, written independently, that compute the same deterministic number
+	AboutStatement AboutKind = "statement"    // a statement of the paper
+)
+
+// Regime is a part of the range of a statement.
+type Regime string
+
+const (
+	Limit  Regime = "limit"  // where the statement claims to hold: asymptotically, or in the place that the paper names
+	Beyond Regime = "beyond" // outside of it, where a statement to leading order may fail
+)
+
+// aboutKinds and regimes are the words of a check's `about`.
+var (
+	aboutKinds = []string{string(AboutTheory), string(AboutCode)}
+	regimes    = []string{string(Limit), string(Beyond)}
+)
+
+// MarshalJSON writes what the check is about as in a configuration.
+func (a *About) MarshalJSON() ([]byte, error) { return json.Marshal(a.document()) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *About) UnmarshalJSON(data []byte) error {
+	*a = About{}
+	if data[0] == '"' {
+		return json.Unmarshal(data, &a.Kind)
+	}
+	fields := struct {
+		Statement, Reading string
+		Regime             Regime
+	}{}
+	err := json.Unmarshal(data, &fields)
+	*a = About{AboutStatement, fields.Statement, fields.Reading, fields.Regime}
+	return err
+}
+
+// document returns the value of `about` in a document.
+func (a *About) document() any {
+	if a.Kind != AboutStatement {
+		return a.Kind
+	}
+	fields := map[string]any{"statement": a.Statement, "regime": a.Regime}
+	if a.Reading != "" {
+		fields["reading"] = a.Reading
+	}
+	return fields
+}
+
+// about decodes a check's `about`; nil where it has a problem.
+func (l *loader) about(n *node, path string) *About {
+	if n.kind != mapping {
+		if (n.kind != plain && n.kind != quoted) || !slices.Contains(aboutKinds, n.text) {
+			l.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
+			return nil
+		}
+		return &About{Kind: AboutKind(n.text)}
+	}
+	fields := l.fields(n, path, []string{"statement", "reading", "regime"})
+	a := &About{Kind: AboutStatement, Regime: Limit}
+	f := fields["statement"]
+	if f == nil {
+		l.problem(n.at, path+".statement", "got nothing, want %s", listWords(statementIDs()))
+		return nil
+	}
+	id, ok := l.word(f, path+".statement", statementIDs())
+	if !ok {
+		return nil
+	}
+	a.Statement = id
+	statement, _ := LookupStatement(id)
+	readings := statement.readingNames()
+	switch f := fields["reading"]; {
+	case f == nil && readings != nil:
+		l.problem(n.at, path+".reading", "got nothing, want %s", listWords(readings))
+	case f != nil && readings == nil:
+		l.want(f, path+".reading", "no reading, because "+id+" has none")
+	case f != nil:
+		a.Reading, _ = l.word(f, path+".reading", readings)
+	}
+	if f := fields["regime"]; f != nil {
+		regime, _ := l.word(f, path+".regime", regimes)
+		a.Regime = Regime(regime)
+	}
+	return a
+}
+
+// schemaAbout is the schema of `about`.
+func schemaAbout() object {
+	var rules []any
+	var single []string // ids of the statements that can be read in one way
+	rule := func(ids []string, then object) {
+		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": ids}}}, "then": then})
+	}
+	for _, s := range Statements {
+		if names := s.readingNames(); names != nil {
+			rule([]string{s.ID}, object{"required": []string{"reading"}, "properties": object{"reading": object{"enum": names}}})
+		} else {
+			single = append(single, s.ID)
+		}
+	}
+	rule(single, object{"properties": object{"reading": false}})
+	return object{"description": checkDocs["about"], "anyOf": []any{object{"enum": aboutKinds}, object{
+		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
+		"properties": object{
+			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"},
+			"regime": object{"enum": regimes, "default": Limit},
+		},
+	}}}
+}

@@ -1,0 +1,119 @@
+package config
+
+import (
+	"fmt"
+
+	"grposim/configs"
+)
+
+// Statement is a statement of the paper arXiv:2606.30789, an entry of
+// configs/statements.yaml.
+type Statement struct {
+	ID          string    // 1 to 64 characters of a-z, 0-9 and -
+	Where       string    // its place in the paper
+	Says        string    // what it says, in our words
+	Symbols     string    // its formula and definitions in the paper's letters; ""
+	Tested      string    // what is tested and how; "": nothing
+	Readings    []Reading // how it can be read; empty: in one way
+	NotTestable string    // why no check can test it; "" where one can
+	Remark      string    // what else a reader should know; ""
+}
+
+// Reading is a way to read a statement.
+type Reading struct {
+	Name  string // 1 to 64 characters of a-z, 0-9 and -
+	Words string // what it means
+}
+
+// readingNames lists the names of the readings; nil where there is a single one.
+func (s *Statement) readingNames() []string {
+	var names []string
+	for _, r := range s.Readings {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// statementsFile is the path of the table of statements, for messages.
+const statementsFile = "configs/statements.yaml"
+
+// Statements lists the statements of the paper in the order of the table.
+var Statements = func() []Statement {
+	statements, problems := readStatements(configs.Statements)
+	if len(problems) > 0 {
+		panic("config: " + problems.Error()) // the table is embedded, and a test reads it
+	}
+	return statements
+}()
+
+// LookupStatement returns the statement with an id; known is false where there is none.
+func LookupStatement(id string) (s Statement, known bool) {
+	for _, s := range Statements {
+		if s.ID == id {
+			return s, true
+		}
+	}
+	return Statement{}, false
+}
+
+// statementIDs lists the ids of Statements.
+func statementIDs() []string {
+	var ids []string
+	for _, s := range Statements {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// statementFields are the names in an entry of the table.
+var statementFields = []string{"id", "where", "says", "symbols", "tested", "readings", "not_testable", "remark"}
+
+// readStatements reads a table of statements. Each has an id of its own, where, says and
+// one of tested and not_testable.
+func readStatements(data []byte) ([]Statement, Problems) {
+	root, problems := parseYAML(statementsFile, "", data)
+	l := newLoader(problems)
+	if root == nil || root.kind != list {
+		l.problem(place{source: statementsFile}, "", "got no list, want a list of statements")
+		return nil, l.problems
+	}
+	var statements []Statement
+	seen := map[string]bool{}
+	for i, n := range root.items {
+		path := fmt.Sprintf("[%d]", i)
+		fields := l.fields(n, path, statementFields)
+		text := func(name string) string {
+			if f := fields[name]; f != nil {
+				words, _ := l.prose(f, path+"."+name)
+				return words
+			}
+			return ""
+		}
+		s := Statement{
+			Where: text("where"), Says: text("says"), Symbols: text("symbols"), Tested: text("tested"),
+			NotTestable: text("not_testable"), Remark: text("remark"),
+		}
+		if f := fields["id"]; f != nil {
+			s.ID, _ = l.name(f, path+".id")
+		}
+		if f := fields["readings"]; f != nil && f.kind != mapping {
+			l.want(f, path+".readings", "a mapping of names to words")
+		} else if f != nil {
+			for _, r := range f.fields {
+				words, _ := l.prose(r.value, path+".readings."+r.name)
+				s.Readings = append(s.Readings, Reading{r.name, words})
+			}
+		}
+		switch {
+		case s.ID == "" || s.Where == "" || s.Says == "":
+			l.problem(n.at, path, "got an incomplete statement, want id, where and says")
+		case seen[s.ID]:
+			l.problem(n.at, path+".id", "got %s again, want each id once", s.ID)
+		case (s.Tested == "") == (s.NotTestable == ""):
+			l.problem(n.at, path, "got %s, want one of tested and not_testable", s.ID)
+		}
+		seen[s.ID] = true
+		statements = append(statements, s)
+	}
+	return statements, l.problems
+}
