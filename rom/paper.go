@@ -28,14 +28,6 @@ func PaperOnset(momentum float64, age int) float64 {
 	return free * free / (b + math.Hypot(b, lag*free))
 }
 
-// PaperOnsetAge returns the age τ ≥ 0 at which the paper's ζ is 1 for κ = Kη > 0, the
-// root of (κτ)² + 2(1−μ)κτ = (1−μ)² − 2κ(1+μ); 0 where ζ < 1 at every age.
-func PaperOnsetAge(kappa, momentum float64) float64 {
-	free := 1 - momentum
-	c := free*free - 2*kappa*(1+momentum)
-	return max(c, 0) / (kappa * (free + math.Sqrt(free*free+max(c, 0))))
-}
-
 // PaperCurve returns the paper's order parameter at t ≥ 0 steps, from rest at
 // start towards end: end + e(t), e(0) = start − end, e′(0) = 0. It holds for K ≥ 0
 // and any damping, negative included.

@@ -120,7 +120,7 @@ func (prediction *Prediction) dropInfinite() {
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
-			&r.OscillationLearningRate, &r.OscillationInterval, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
+			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
 	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
 		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,

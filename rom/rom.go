@@ -347,9 +347,6 @@ type Rule struct {
 	// OscillationLearningRate is the learning rate at which ζ = 1 (see PaperOnset).
 	// Not of the sufficient rule, as the fields below.
 	OscillationLearningRate *float64 `json:"-"`
-	// OscillationInterval is the refresh interval at which ζ = 1, in optimizer steps, ≥ 0;
-	// 0 where ζ < 1 at every interval.
-	OscillationInterval *float64 `json:"-"`
 	// DampingRatio is ζ (see PaperDampingRatio).
 	DampingRatio *float64 `json:"-"`
 	// RewardVariance is Var J = D/(GCK), in squared units of reward; two arms. Equation

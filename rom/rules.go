@@ -20,12 +20,11 @@ func paperRule(stiffness float64, s *scalar, noise float64) Rule {
 	rate := (1 - s.momentum) / (stiffness * float64(max(age, 1)))
 	interval := (1 - s.momentum) / (s.rate * stiffness)
 	onset := PaperOnset(s.momentum, age) / stiffness
-	ringing := PaperOnsetAge(s.rate*stiffness, s.momentum)
 	ratio := PaperDampingRatio(stiffness, s.rate, s.momentum, age)
 	rule := Rule{
 		Stiffness:            &stiffness,
 		CriticalLearningRate: &rate, CriticalRefreshInterval: &interval,
-		OscillationLearningRate: &onset, OscillationInterval: &ringing, DampingRatio: &ratio,
+		OscillationLearningRate: &onset, DampingRatio: &ratio,
 	}
 	if damping := ((1 - s.momentum) - s.rate*stiffness*float64(age)) / s.rate; damping > 0 && noise > 0 {
 		variance := noise / (damping * stiffness)

@@ -56,6 +56,7 @@ var logics = map[*config.Claim]logic{
 	config.FluctuationScaling:    fluctuationScaling,
 	config.VisibleFrontier:       visibleFrontier,
 	config.FrontierAboveOnset:    frontierAboveOnset,
+	config.MedianFrontier:        medianFrontier,
 	config.Stiffness:             stiffness,
 	config.Relaxation:            relaxation,
 	config.RelaxationScaling:     relaxationScaling,

@@ -218,7 +218,11 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(&s, j.fault.Scale, stiffness, withThresholds)
+	search := withThresholds
+	if j.paperKind() != "" {
+		search = withoutThresholds // the formulas are closed
+	}
+	p := j.cache.at(&s, j.fault.Scale, stiffness, search)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if rule := j.formulas(p); rule != nil {
 		threshold := rule.CriticalLearningRate
@@ -247,6 +251,9 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 		longest = longestDelayOnset
 	}
 	rate := s.Optimizer.LearningRate
+	if j.paperKind() != "" {
+		return j.paperOnsetInterval(&s, stiffness)
+	}
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
 		at = j.onsetRate(&s, stiffness)
@@ -259,6 +266,21 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 		}
 	}
 	at.value, at.searched = math.Inf(1), float64(longest+1)
+	return at
+}
+
+// paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
+// formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
+func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
+	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
+	rule := j.formulas(p)
+	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
+	if at.outOfScope != "" {
+		return at
+	}
+	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *rule.Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
+	}
+	at.value = float64(s.Lag.Interval)
 	return at
 }
 

@@ -224,7 +224,7 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 			index[id] = n
 			var others []string
 			for _, a := range c.Axes {
-				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() && !(check.Over == config.ArmsKey && a.Param == config.LagIntervalKey) {
+				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
 					others = append(others, a.Param+"="+config.Format(a.Value))
 				}
 			}

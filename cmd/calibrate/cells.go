@@ -18,8 +18,9 @@ var configs embed.FS
 // exempt lists the claims whose verdicts do not depend on chance, with the reason.
 var exempt = map[string]string{
 	"rule-is-safe":         "judges the value that stability-threshold locates, which is calibrated above",
-	"visible-frontier":     "at G = ∞, where it is judged, nothing is random: the interval is that of the grid",
+	"visible-frontier":     "G = ∞ only, where nothing is random: the interval is that of the search",
 	"frontier-above-onset": "as visible-frontier",
+	"median-frontier":      "as visible-frontier, of given bandits",
 	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 }
 

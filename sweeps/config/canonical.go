@@ -77,8 +77,7 @@ func ForceID(s *Settings) string {
 }
 
 // OverID identifies a cell up to the key over, one of Claim.Over: it is equal for the
-// cells of a variant that a claim across cells compares. Over bandits it is also the
-// same for all refresh intervals, because each bandit has a frontier along them. Keys of section
+// cells of a variant that a claim across cells compares. Keys of section
 // `run` are ignored, as is optimizer.schedule.total where it equals run.steps, its
 // default.
 func OverID(over, variant string, s *Settings) string {
@@ -87,9 +86,5 @@ func OverID(over, variant string, s *Settings) string {
 		rest.Optimizer.Schedule.Total = 0
 	}
 	rest.Run = sim.Run{}
-	free := []string{over}
-	if over == ArmsKey {
-		free = append(free, LagIntervalKey)
-	}
-	return variant + "\n" + string(canonicalWithout(rest, free...))
+	return variant + "\n" + string(canonicalWithout(rest, over))
 }

@@ -48,6 +48,7 @@ const (
 	NeedsDistance     Need = "a start away from the fixed point"
 	NeedsOffset       Need = "`offset` ≥ 1e-9 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
 	NeedsLocation     Need = "`locate` (nothing else is simulated in the cell)"
+	NeedsExpected     Need = "`grpo.group_size: inf`"
 	NeedsTwoArms      Need = "two arms"
 	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
 	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block or a delay of at most 1"

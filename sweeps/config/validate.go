@@ -204,6 +204,12 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
+	{NeedsExpected, []string{GroupSizeKey}, func(s *Settings) (got, want string) {
+		if sampled(s) {
+			return "with " + GroupSizeKey + " " + Format(s.Estimator.GroupSize), "inf"
+		}
+		return "", ""
+	}},
 	{NeedsTwoArms, []string{ArmsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); n != 2 {
 			return "with " + countWords(n, "arm"), "2 arms"
