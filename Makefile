@@ -5,7 +5,7 @@ GO ?= go
 # bytes at every level.
 export GOAMD64 ?= v2
 
-.PHONY: help build reproduce calibrate mutants test test-long fuzz lint bench
+.PHONY: help build reproduce calibrate mutants test test-long fuzz fuzz-theory lint bench
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -36,6 +36,12 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
+
+N ?= 1000
+SEEDS ?= 1 2 3
+fuzz-theory: ## judge N random configurations under each of SEEDS, theory against simulation; what disagrees into fuzz-found
+	$(GO) build -trimpath -o bin/fuzz ./cmd/fuzz
+	@code=0; for seed in $(SEEDS); do bin/fuzz --n $(N) --seed $$seed --out fuzz-found || code=1; done; exit $$code
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }

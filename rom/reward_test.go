@@ -25,6 +25,8 @@ func TestExpectedReward(t *testing.T) {
 		theta := []float64{shift, math.Log(2) + shift, math.Log(5) + shift}
 		closeTo(t, "three arms", rom.ExpectedReward(p, theta), (-2+2*5+5*0.5)/8, 1e-12)
 	}
+	// E r² is 13 on the normal arm, 25 on the constant and 0.5 on the Bernoulli one.
+	closeTo(t, "variance", rom.RewardVariance(p, []float64{0, math.Log(2), math.Log(5)}), (13+2*25+5*0.5)/8-math.Pow((-2+2*5+5*0.5)/8, 2), 1e-12)
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic for two logits and three arms")

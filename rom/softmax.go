@@ -47,6 +47,22 @@ func ExpectedReward(p Params, theta []float64) float64 {
 	return expected(p.Arms, probs)
 }
 
+// RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J²,
+// where π = softmax(θ) and s_a² is the variance of the rewards of arm a. theta has one
+// logit per arm.
+func RewardVariance(p Params, theta []float64) float64 {
+	checkArms(p.Arms)
+	checkLogits("theta", theta, len(p.Arms))
+	probs := make([]float64, len(theta))
+	softmax(probs, theta)
+	j, sum := expected(p.Arms, probs), 0.0
+	for a, p_a := range probs {
+		second := p.Arms[a].partialMoments(j)
+		sum += p_a * second.full(2)
+	}
+	return sum
+}
+
 // expected returns Σ_a π_a m_a.
 func expected(arms []Arm, probs []float64) float64 {
 	sum := 0.0

@@ -15,7 +15,7 @@ import (
 // replicaOutcome is everything that a replica leaves at the end of its run.
 type replicaOutcome struct {
 	Values     [][quantityCount]float64
-	Curve      []float64
+	Curve, Log []float64
 	Averages   string
 	DivergedAt int
 }
@@ -38,10 +38,10 @@ func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, 
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
 		avg := r.finish()
-		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
+		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Log: append([]float64(nil), r.log...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
 		if r.divergedAt != running {
 			o.Averages = "" // nothing of a diverged replica is used
-			o.Values, o.Curve = nil, nil
+			o.Values, o.Curve, o.Log = nil, nil, nil
 		}
 		outcomes = append(outcomes, o)
 	}

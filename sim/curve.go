@@ -6,13 +6,15 @@ import (
 	"grposim/sim/measure"
 )
 
-// CurveFit is a fit to the mean curve of J, the mean of J over the replicas by step.
+// CurveFit is a fit to the mean curve of J, the mean of J over the replicas by step, or
+// to the logs of the replicas.
 type CurveFit string
 
 // The fits.
 const (
 	SaturationFit CurveFit = "saturation"  // an exponential approach to a free limit: SaturationRate, SaturationR2
 	EarlySlopeFit CurveFit = "early-slope" // the paper's estimate of the stiffness: EarlySlope
+	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2, LoggedLead, LoggedGain, LoggedPlateau
 )
 
 // Names of the estimates of the fits.
@@ -27,7 +29,7 @@ const (
 const saturationIntervals = 256
 
 // FitSteps returns the steps at which a fit reads the mean curve of J over a run of the
-// given length ≥ 1, in increasing order: for the saturation the multiples of
+// given length ≥ 1, in increasing order: for the saturation and the log the multiples of
 // ⌈steps/256⌉ and the last step; for the early slope every step up to 100, then
 // ⌊steps/2⌋, which shows whether the run has converged, and the last.
 func FitSteps(fit CurveFit, steps int) []int {

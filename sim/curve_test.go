@@ -14,13 +14,13 @@ import (
 
 func TestFitSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 99, 100, 101, 256, 257, 1000, 1_000_003} {
-		for _, fit := range []CurveFit{SaturationFit, EarlySlopeFit} {
+		for _, fit := range []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit} {
 			at := FitSteps(fit, steps)
 			if at[0] != 0 || at[len(at)-1] != steps || !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) || len(at) > 257 {
 				t.Errorf("%s of %d steps: got %v, want at most 257 increasing steps from 0 to the last", fit, steps, at)
 			}
 			every := 1
-			if fit == SaturationFit {
+			if fit != EarlySlopeFit {
 				every = (steps + 255) / 256
 			} else if !slices.Contains(at, steps/2) {
 				t.Errorf("%s of %d steps: %v does not contain the middle", fit, steps, at)
@@ -160,7 +160,7 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 	plain.Run = Run{Steps: 300, BurnIn: 50, Replicas: 40}
 	probed := plain
 	probed.Traces = 7
-	probed.Fits = []CurveFit{SaturationFit, EarlySlopeFit}
+	probed.Fits = []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit}
 	probed.Relaxation = &RelaxationProbe{Point: plain.Init, Direction: []float64{1, -1}, Offset: 0.05}
 	results := simulate(t, []Cell{plain, probed}, 2)
 	want, got := results[0], results[1]

@@ -14,7 +14,7 @@ type Event string
 // The events.
 const (
 	Instability Event = "instability" // small deviations grow
-	Ringing     Event = "ringing"     // small deviations oscillate: complex or negative multipliers
+	Ringing     Event = "ringing"     // small deviations oscillate: the dominant multiplier is complex or negative
 	Visible     Event = "visible"     // the run from Init visibly oscillates; G = ∞ only
 )
 

@@ -23,9 +23,9 @@ import (
 // The recurrence has one multiplier or two. Two arms under block lag have no more;
 // other modes must have decayed by BurnIn. At finite G noise excites them again and
 // again, and the fit is consistent only if there are none: up to a delay of 1. The
-// remaining error is of the order of the square of the deviation: at G = ∞ an offset of
-// 1e-6 leaves a relative error below 1e-7 (and round-off 1e-9), at finite G the offset
-// must be well above the noise of a replica.
+// remaining relative error is of the order of the square of the deviation, and is the
+// systematic error of the estimates. At finite G the offset must be well above the noise
+// of a replica.
 type RelaxationProbe struct {
 	Point     []float64 // logits, usually of a fixed point, one an arm
 	Direction []float64 // a direction in logits other than 0, one component an arm
@@ -44,7 +44,7 @@ const relaxationBins = 64
 
 // bin returns the fit to the pairs of one of the probe's bins.
 func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
-	fit := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
+	fit := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff, Start: p.Offset}
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
 	replicas := c.replicas()
 	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
@@ -99,8 +99,8 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 	period := float64(refreshPeriod(c.Lag))
 	return determined(
-		c.jackknife(RelaxationRate, len(fits), func(without int) float64 { return -pooled(c, fits, without).LogModulus() / period }),
-		c.jackknife(DampingRatio, len(fits), func(without int) float64 { return pooled(c, fits, without).DampingRatio() }),
+		c.fitted(RelaxationRate, fits, func(m measure.Multipliers) float64 { return -m.LogModulus() / period }),
+		c.fitted(DampingRatio, fits, measure.Multipliers.DampingRatio),
 	)
 }
 
@@ -115,6 +115,14 @@ func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers
 	return all.Multipliers()
 }
 
+// fitted returns the estimate of a function of the multipliers that are fitted to all
+// bins, with its systematic error.
+func (c *Cell) fitted(name string, fits []measure.Recurrence, of func(measure.Multipliers) float64) measure.Named {
+	e := c.jackknife(name, len(fits), func(without int) float64 { return of(pooled(c, fits, without)) })
+	e.Systematic = pooled(c, fits, measure.All).Bias(of)
+	return e
+}
+
 // jackknife returns the estimate of a statistic of bins; at G = ∞, where nothing is
 // random, as exact.
 func (c *Cell) jackknife(name string, bins int, statistic func(without int) float64) measure.Named {
@@ -127,6 +135,6 @@ func (c *Cell) jackknife(name string, bins int, statistic func(without int) floa
 // determined removes estimates that are not finite: the data do not determine them.
 func determined(estimates ...measure.Named) []measure.Named {
 	return slices.DeleteFunc(estimates, func(e measure.Named) bool {
-		return !finite([]float64{e.Mean, e.StdErr})
+		return !finite([]float64{e.Mean, e.StdErr, e.Systematic})
 	})
 }

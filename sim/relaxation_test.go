@@ -330,3 +330,52 @@ func TestRelaxationOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// At G = ∞ the error of a relaxation rate, and of a damping ratio, is within the stated
+// systematic error, for large offsets as well: with and without scale, with one
+// multiplier and two, from the start and after a burn-in. The true value is that of an
+// offset of 1e-5.
+func TestSystematicErrorOfRelaxation(t *testing.T) {
+	for _, scale := range []grpo.Scale{grpo.NoScale, grpo.StdScale} {
+		for _, z := range []float64{0.3, 1.4, 3} {
+			for _, x := range []struct {
+				lag     grpo.Lag
+				mu, eta float64
+			}{{block(1), 0, 0.3}, {block(8), 0, 0.1}, {block(1), 0.9, 0.005}, {block(4), 0.9, 0.05}, {delay(1), 0, 0.02}, {delay(1), 0.5, 0.3}, {delay(4), 0.9, 0.02}} {
+				for _, burnIn := range []int{0, 200} {
+					var cells []Cell
+					for _, offset := range []float64{1e-5, 1e-3, 0.1} {
+						c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+						p := 1 / (1 + math.Exp(-z))
+						c.Estimator.Advantage.Scale, c.Estimator.KL.Coefficient = scale, 0.7/z
+						if reward := 0.2 + 0.7*p; scale == grpo.StdScale {
+							c.Estimator.KL.Coefficient /= math.Sqrt(reward * (1 - reward))
+						}
+						c.Init = []float64{z / 2, -z / 2}
+						c.Lag, c.Optimizer.Momentum = x.lag, x.mu
+						c.Optimizer.LearningRate = x.eta / (2 * c.Estimator.KL.Coefficient * p * (1 - p)) // ηλ, nearly
+						c.Run = Run{Steps: 400, BurnIn: burnIn, Replicas: 1}
+						c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
+						cells = append(cells, c)
+					}
+					results := simulate(t, cells, 1)
+					for _, name := range []string{RelaxationRate, DampingRatio} {
+						right, found := estimate(results[0], name)
+						for i, r := range results[1:] {
+							e, ok := estimate(r, name)
+							if !ok || !found {
+								continue
+							}
+							if off := math.Abs(e.Mean - right.Mean); off > e.Systematic+right.Systematic {
+								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d, offset %g: %s %.9g is off by %.2g, stated ± %.2g", scale, z, x.lag, x.mu, burnIn, cells[i+1].Relaxation.Offset, name, e.Mean, off, e.Systematic)
+							}
+							if i == 0 && e.Systematic > 1e-3*math.Abs(e.Mean) {
+								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d: %s %.9g ± %.2g", scale, z, x.lag, x.mu, burnIn, name, e.Mean, e.Systematic)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}

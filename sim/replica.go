@@ -23,6 +23,7 @@ type replica struct {
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	nextRecord int                      // index in recorded of the next step to record
 	curve      []float64                // J by step of read
+	log        []float64                // mean reward of the step's samples, by step of read
 	nextRead   int                      // index in read of the next step to read
 	sums       averages                 // sums over the steps after burn-in
 	zero       int                      // zero-variance groups after burn-in
@@ -49,6 +50,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		history:         grpo.NewHistory(lag, arms),
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
+		log:             make([]float64, len(read)),
 	}
 }
 
@@ -89,7 +91,7 @@ func (r *replica) step(t int) {
 	r.gradient(r.policy, r.snapshot)
 	reward := r.policy.Mean(r.means)
 	if t == r.read[r.nextRead] {
-		r.curve[r.nextRead] = reward
+		r.curve[r.nextRead], r.log[r.nextRead] = reward, r.logged(reward)
 		r.nextRead++
 	}
 	if t == r.recorded[r.nextRecord] {
@@ -116,6 +118,15 @@ func (r *replica) step(t int) {
 		r.zero += r.statistics.ZeroVariance
 	}
 	r.move(t)
+}
+
+// logged returns the reward of the step as a training log shows it: the mean reward of
+// the samples of the step's groups; at G = ∞ it is J.
+func (r *replica) logged(reward float64) float64 {
+	if r.cell.Deterministic() {
+		return reward
+	}
+	return r.sampler.reward / (float64(r.cell.Estimator.GroupSize) * float64(r.cell.Estimator.GroupsPerStep))
 }
 
 // refresh sets the snapshot of step t and aims the sampler at it.

@@ -29,6 +29,8 @@ type sampler struct {
 	lanes    uint64 // lanes of the next group
 	left     int    // groups in the pack that have not been used
 
+	reward float64 // sum of the rewards of all samples of the step
+
 	law               draw.BinomialLaw // of the first of two arms' count in a larger group
 	counts, successes []int            // of the last group, by arm: samples, rewarded samples
 	atoms             []grpo.Atom      // the last group's rewards where not all arms are Bernoulli
@@ -121,21 +123,26 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 
 // groups draws the groups of one optimizer step and adds them to sum.
 func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
+	s.reward = 0
 	for range s.estimator.GroupsPerStep {
 		s.group(sum, w)
 	}
 }
 
-// group draws a group and adds it to sum.
+// group draws a group and adds it to sum, and its rewards to s.reward.
 func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	switch {
 	case s.advantages == nil:
 		s.sample(w)
 		scatter := s.drawAtoms(w)
+		for _, atom := range s.atoms {
+			s.reward += float64(float64(atom.Count) * atom.Reward)
+		}
 		sum.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
 	case s.estimator.GroupSize <= draw.MaxLanes:
 		lanes := s.next(w)
 		rewarded := s.pack.Rewarded & lanes
+		s.reward += float64(bits.OnesCount64(rewarded))
 		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
 		arms := sum.Arms[:len(s.pack.Arms)]
 		for a, arm := range s.pack.Arms {
@@ -147,6 +154,7 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		for _, k := range s.successes {
 			total += k
 		}
+		s.reward += float64(total)
 		up, down := sum.OpenBernoulli(s.advantages, total)
 		for a, k := range s.successes {
 			sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"grposim/grpo"
@@ -175,7 +176,8 @@ type cellWork struct {
 
 	averages   []averages                 // [replica]
 	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
-	probes     [][]float64                // [stiffness probe][bin]
+	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
+	probes     [][]slopes                 // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named            // estimates of the location probe
 
@@ -215,6 +217,9 @@ func newCellWork(cell *Cell, index int) *cellWork {
 	if len(w.read) > 0 {
 		w.curves = newCurves(min(replicas, curveBins), len(w.read))
 	}
+	if slices.Contains(cell.Fits, LoggedFit) {
+		w.logs = make([][]float64, replicas)
+	}
 	w.units = w.chunks
 	w.addProbes()
 	if cell.Relaxation != nil {
@@ -238,7 +243,7 @@ func newLocationWork(cell *Cell, index int) *cellWork {
 func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
 		bins := w.cell.Stiffness[i].bins(w.cell)
-		w.probes = append(w.probes, make([]float64, bins))
+		w.probes = append(w.probes, make([]slopes, bins))
 		w.units += bins
 	}
 }
@@ -267,7 +272,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	if last && w.cell.Location != nil {
 		for i, bins := range w.probes {
 			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.estimate(bins))
+				w.located = w.cell.Location.locate(ctx, w.cell, w.cell.Stiffness[i].estimate(w.cell, bins))
 			}
 		}
 	}
@@ -320,6 +325,9 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 				for n, reward := range r.curve {
 					curve[n] += reward
 				}
+			}
+			if w.logs != nil {
+				w.logs[i] = slices.Clone(r.log)
 			}
 			if i < len(w.early) {
 				w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
@@ -383,12 +391,13 @@ func (w *cellWork) result() Result {
 			r.Estimates = append(r.Estimates, w.stationary()...)
 		}
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
+		r.Estimates = append(r.Estimates, loggedEstimates(w.cell, w.read, w.logs)...)
 		r.Traces = w.traces(len(quantities))
 	}
 	for i, bins := range w.probes {
 		r.Estimates = append(r.Estimates, measure.Named{
 			Name:     w.cell.Stiffness[i].Name,
-			Estimate: w.estimate(bins),
+			Estimate: w.cell.Stiffness[i].estimate(w.cell, bins),
 		})
 	}
 	if len(w.relaxation) > 0 {
@@ -424,16 +433,16 @@ func (w *cellWork) stationary() []measure.Named {
 	start := grpo.NewPolicy(w.cell.Init)
 	reward := column(func(a *averages) float64 { return a.reward })
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: w.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
-		{Name: ExpectedRewardVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
+		{Name: ExpectedRewardVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
-		{Name: ZeroVarianceShare, Estimate: w.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
+		{Name: ZeroVarianceShare, Estimate: w.cell.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
 	}
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: w.estimate(z).Shift(gap(start))},
-			measure.Named{Name: LogitGapVariance, Estimate: w.estimate(measure.SquaresAboutMean(
+			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap(start))},
+			measure.Named{Name: LogitGapVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 				column(func(a *averages) float64 { return a.gapSquare }), z))},
 		)
 	}
@@ -442,8 +451,8 @@ func (w *cellWork) stationary() []measure.Named {
 
 // estimate returns the mean of independent values with its standard error; at G = ∞,
 // where nothing is random, the first of them as exact.
-func (w *cellWork) estimate(values []float64) measure.Estimate {
-	if w.cell.Deterministic() {
+func (c *Cell) estimate(values []float64) measure.Estimate {
+	if c.Deterministic() {
 		return measure.Certain(values[0])
 	}
 	return measure.Mean(values)

@@ -2,9 +2,11 @@ package sim
 
 import (
 	"context"
+	"math"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
+	"grposim/sim/measure"
 )
 
 // Displaced is the policy that a stiffness probe displaces.
@@ -30,6 +32,14 @@ const StiffnessTotal = "stiffness_total"
 // (docs/theory.md §3; Richardson's extrapolation removes the O(d²) of S). One in nine
 // of the pairs of draws at ± is at 2d. This gives the least error, 1.5 times that of
 // S(d) alone. At G = ∞ there is one pair at d and one at 2d.
+//
+// With S(d) = λ + ad² + bd⁴ the extrapolation leaves the error −4bd⁴. The force changes
+// by a factor of order 1 over a unit of the logits, so |b| is of the order of |a| + |λ|
+// or less, and the systematic error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
+//
+// A group whose rewards are all equal says nothing about the reward's part of the
+// stiffness. With less than FewestInformative pairs in which a group does, the scatter
+// of the bins is no measure of the error, and the error is not known.
 type StiffnessProbe struct {
 	Name         string    // of the estimate
 	Displaced    Displaced // which policy is displaced
@@ -55,8 +65,51 @@ func (p *StiffnessProbe) bins(c *Cell) int {
 // pairsPerDouble is the number of all pairs for each pair at the double displacement.
 const pairsPerDouble = 9
 
-// bin returns λ as measured by one bin; probe is the probe's index in Cell.Stiffness.
-func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float64 {
+// FewestInformative is the least number of pairs with rewards that differ from which an
+// error is estimated. The count then has a relative error of 18 %, and its law is near
+// the normal one that Student's t assumes.
+const FewestInformative = 30
+
+// slopes are the measurements of one bin of a stiffness probe.
+type slopes struct {
+	near, far   float64 // S(d), S(2d)
+	informative int     // pairs in which the rewards of some group differ
+}
+
+// extrapolated returns λ.
+func (s *slopes) extrapolated() float64 { return (float64(4*s.near) - s.far) / 3 }
+
+// estimate returns the estimate of λ from the measurements of all bins.
+func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
+	var values []float64
+	near, informative := 0.0, 0
+	for i := range bins {
+		values = append(values, bins[i].extrapolated())
+		near += bins[i].near / float64(len(bins))
+		informative += bins[i].informative
+	}
+	e := c.estimate(values)
+	square := float64(p.Displacement * p.Displacement)
+	e.Systematic = float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean)))))
+	if !c.Deterministic() && informative < FewestInformative && c.rewardsDiffer() {
+		e.StdErr, e.DF = 0, 0
+	}
+	return e
+}
+
+// rewardsDiffer reports whether some group can have rewards that differ.
+func (c *Cell) rewardsDiffer() bool {
+	for _, arm := range c.Bandit.Arms {
+		certain := arm.Reward == grpo.Constant || arm.Reward == grpo.Normal && arm.Std == 0 || arm.Reward == grpo.Bernoulli && (arm.Mean == 0 || arm.Mean == 1)
+		if !certain || arm.Mean != c.Bandit.Arms[0].Mean {
+			return true
+		}
+	}
+	return false
+}
+
+// bin returns what one bin measures; probe is the probe's index in Cell.Stiffness.
+func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) slopes {
 	bins := p.bins(c)
 	pairs := binStart(bin+1, bins, p.Pairs) - binStart(bin, bins, p.Pairs)
 	double := max(1, pairs/pairsPerDouble)
@@ -69,15 +122,16 @@ func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) float
 	for side := range words {
 		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin))
 	}
-	near := p.slope(ctx, c, laws, words, p.Displacement, single)
-	far := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
-	return (float64(4*near) - far) / 3
+	near, inNear := p.slope(ctx, c, laws, words, p.Displacement, single)
+	far, inFar := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
+	return slopes{near, far, inNear + inFar}
 }
 
-// slope returns S(d) as measured by a number of pairs. Both sides of a pair draw their
+// slope returns S(d) as measured by a number of pairs, and the number of pairs in which
+// the rewards of some group differ. Both sides of a pair draw their
 // groups with the same random words, so that most of the noise cancels in the
 // difference. If only θ is displaced, both sides draw the same groups.
-func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) float64 {
+func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
 	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
 	for side := range sides {
@@ -95,15 +149,20 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 	sum := 0.0
 	for n := range pairs {
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
-			return 0 // the results of an interrupted cell are discarded
+			return 0, 0 // the results of an interrupted cell are discarded
 		}
 		drawCoupled(&sides[0], &sides[1])
+		differ := 0
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
+			differ += sides[side].statistics.Groups - sides[side].statistics.ZeroVariance
+		}
+		if differ > 0 {
+			informative++
 		}
 		for a, covector := range p.Covector {
 			sum -= float64(covector * (sides[0].g[a] - sides[1].g[a]))
 		}
 	}
-	return sum / (2 * d * float64(pairs))
+	return sum / (2 * d * float64(pairs)), informative
 }

@@ -96,3 +96,58 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		}
 	}
 }
+
+// The error of a stiffness at a fixed point, with d = 0.1 and 0.2 at G = ∞, is within
+// the stated systematic error, which is at most 10 times as large where the O(d²) of
+// S(d) does not cancel. The true value is that of d = 0.01, whose error is 1e4 times
+// smaller.
+func TestSystematicErrorOfStiffness(t *testing.T) {
+	for _, scale := range []grpo.Scale{grpo.NoScale, grpo.StdScale} {
+		for _, mean := range []float64{0.9, 0.5, 0.02} {
+			for _, z := range []float64{0.1, 0.4, 1.3, 3} {
+				c := referenceCell()
+				c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = mean, mean/3
+				p := 1 / (1 + math.Exp(-z))
+				c.Estimator.KL.Coefficient = mean * 2 / 3 / z // the fixed point is z = φΔ/β
+				if scale == grpo.StdScale {
+					reward := mean * (1 + 2*p) / 3
+					c.Estimator.KL.Coefficient /= math.Sqrt(reward * (1 - reward))
+				}
+				c.Estimator.GroupSize, c.Estimator.Advantage.Scale, c.Estimator.KL.At = grpo.Infinite, scale, grpo.AtCurrent
+				c.Run = Run{Steps: 1, Replicas: 1}
+				for _, displaced := range []Displaced{Both, Current, Behind} {
+					for _, d := range []float64{0.01, 0.1, 0.2} {
+						probe := twoArmProbe(displaced, d, 1)
+						probe.Point = []float64{z / 2, -z / 2}
+						c.Stiffness = append(c.Stiffness, probe)
+					}
+				}
+				e := simulate(t, []Cell{c}, 1)[0].Estimates
+				for i := range e {
+					if off := math.Abs(e[i].Mean - e[i-i%3].Mean); i%3 > 0 && (off > e[i].Systematic || z < 1 && e[i].Systematic > 10*off) {
+						t.Errorf("%s, success %g, z = %g: %s %.8g is off by %.2g, stated ± %.2g", scale, mean, z, e[i].Name, e[i].Mean, off, e[i].Systematic)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Without groups whose rewards differ, or with only a few, the error of a stiffness is
+// not known. Where no reward can differ nothing is missing.
+func TestStiffnessOfSilentGroups(t *testing.T) {
+	for _, x := range []struct {
+		mean  float64 // of both arms
+		known bool
+	}{{1e-9, false}, {1e-4, false}, {0.1, true}, {0, true}} {
+		c := referenceCell()
+		c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = x.mean, x.mean
+		c.Estimator.GroupSize = 2
+		c.Run = Run{Steps: 1, Replicas: 1}
+		c.Stiffness = []StiffnessProbe{twoArmProbe(Both, 0.1, 10_000)}
+		e := simulate(t, []Cell{c}, 1)[0].Estimates[0]
+		if (e.DF > 0) != x.known {
+			t.Errorf("success %g: %+v, want a known error: %v", x.mean, e, x.known)
+		}
+	}
+}

@@ -245,11 +245,11 @@ func (w *window) add(period int, x float64) {
 
 func (w *window) mean() float64 { return w.sum / w.weight }
 
-// ringing decides whether the multipliers of the deviation are a complex pair or one of
-// them is negative: those from one refresh instant to the next or, because a power of a
-// rotation can be positive, those of one step inside a block.
+// ringing decides whether the dominant multipliers of the deviation are a complex pair or
+// the dominant one is negative (docs/theory.md §5): those from one refresh instant to the
+// next or, because a power of a rotation can be positive, those of one step inside a block.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
+	fit := measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
 	step := fit
 	var x, v, reach float64
 	var block blockStates
@@ -285,7 +285,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 // followed for a fit of its multipliers.
 const followedGrowth = 100
 
-// rings decides whether multipliers are complex or negative.
+// rings decides whether the dominant multiplier is complex or negative.
 func rings(m measure.Multipliers, tolerance float64) outcome {
 	return outcomeOf(m.Ringing(tolerance))
 }
@@ -327,7 +327,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	replicas := t.cell.Run.Replicas
 	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
 	for bin := range fits {
-		fits[bin] = measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff}
+		fits[bin] = measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
 		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
 			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
@@ -357,7 +357,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 			return undecided
 		}
 	}
-	return outcomeOf(-sign(measure.Multipliers.Least))
+	return outcomeOf(-sign(measure.Multipliers.Trace))
 }
 
 // outcomeOf returns the outcome for the certain sign of a quantity that is positive if

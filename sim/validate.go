@@ -50,7 +50,7 @@ func (c *Cell) check() {
 		want(!sampled || p.Pairs >= 1, field+"Pairs", p.Pairs, "at least 1")
 	}
 	for i, fit := range c.Fits {
-		want(fit == SaturationFit || fit == EarlySlopeFit, fmt.Sprintf("Fits[%d]", i), fit, "saturation or early-slope")
+		want(fit == SaturationFit || fit == EarlySlopeFit || fit == LoggedFit, fmt.Sprintf("Fits[%d]", i), fit, "saturation, early-slope or logged")
 	}
 	if p := c.Relaxation; p != nil {
 		wantPair("Relaxation.", p.Point, p.Direction, p.Offset, arms)

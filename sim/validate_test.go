@@ -85,7 +85,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Stiffness[0].Covector = []float64{nan, 0} }, `sim: Cell.Stiffness[0].Covector: got []float64{NaN, 0}, want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Stiffness[0].Displacement = 0 }, `sim: Cell.Stiffness[0].Displacement: got 0, want a finite number > 0`},
 		{func(c *Cell) { c.Stiffness[0].Pairs = 0 }, `sim: Cell.Stiffness[0].Pairs: got 0, want at least 1`},
-		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got "line", want saturation or early-slope`},
+		{func(c *Cell) { c.Fits = []CurveFit{"line"} }, `sim: Cell.Fits[0]: got "line", want saturation, early-slope or logged`},
 		{func(c *Cell) { c.Relaxation.Point = nil }, `sim: Cell.Relaxation.Point: got []float64(nil), want 2 finite numbers, one an arm`},
 		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got []float64{0, 0}, want a direction other than 0`},
 		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Cell.Relaxation.Offset: got 0, want a finite number > 0`},

@@ -14,7 +14,7 @@ import (
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, store.NamedEstimate{Name: e.Name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+		o.Estimates = append(o.Estimates, store.Store(e.Name, e.Estimate))
 	}
 	if len(r.Steps) == 0 {
 		return o
@@ -25,11 +25,12 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 }
 
 // interval returns the confidence interval of a cell's estimate with the given name:
-// Wilson's for a share (of zero-variance groups, or of replicas with a failure mode),
+// Wilson's for a share (of zero-variance groups, of replicas with a failure mode, or of
+// pairs whose plateau is found),
 // Student's t for any other. confidence is in (0, 1).
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
 	switch {
-	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix):
+	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix), strings.HasPrefix(name, sim.LoggedPlateauPrefix):
 		return e.Share(float64(e.DF+1), confidence)
 	case name != sim.ZeroVarianceShare:
 		return e.Interval(confidence)

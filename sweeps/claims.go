@@ -12,13 +12,16 @@ import (
 // before they are compared within the check's margin.
 type finding struct {
 	quantity         string  // "": the claim's quantity of the same index
+	estimate         string  // name of what was measured; "": the claim's event or name
 	measured, lo, hi float64 // value and interval; NaN where nothing was measured
 	replicas         int     // independent values behind the interval; 0 where there are none
 	predicted        predicted
 	side             Side               // how the measurement can contradict the prediction
 	expect           config.Expectation // "": the check's
+	about            *config.About      // nil: the check's
 	fault            string             // in words, of a control that is not the check's; ""
 	diverged         string             // why there is no stationary state to measure; "": there is
+	unresolved       string             // why an inconclusive finding has no number; "": not known
 }
 
 // predicted is a predicted value, or the reason why the theory predicts none.
@@ -66,6 +69,8 @@ var logics = map[*config.Claim]logic{
 	config.RuleIsSafe:            ruleIsSafe,
 	config.SaturationFit:         saturationFit,
 	config.EarlySlope:            earlySlope,
+	config.LawFit:                lawFit,
+	config.LawForecast:           lawForecast,
 	config.Recurrence:            recurrence,
 	config.DegenerateGroups:      degenerateGroups,
 	config.FailureMode:           failureMode,

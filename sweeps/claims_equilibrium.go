@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -81,7 +82,7 @@ func (j *judgement) missingExact(kind rom.Kind) string {
 func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	switch {
 	case p.FixedPoint == nil:
-		return noFixedPoint
+		return missingFixedPoint(p)
 	case s.Estimator.GroupSize == grpo.Infinite:
 		if r := p.Exact.SpectralRadius; r != nil && *r >= 1 {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
@@ -134,13 +135,15 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	return variance
 }
 
-// noFixedPoint is the reason for being out of scope where there is no fixed point.
-const noFixedPoint = "no fixed point"
+// noFixedPoint is the reason for being out of scope where the theory finds no fixed
+// point and gives no reason of its own.
+const noFixedPoint = "the theory finds no fixed point"
 
-// missingFixedPoint returns noFixedPoint for a prediction without fixed point, else "".
+// missingFixedPoint returns the theory's own reason for a prediction without fixed point,
+// else "".
 func missingFixedPoint(p *rom.Prediction) string {
 	if p.FixedPoint == nil {
-		return noFixedPoint
+		return p.Exact.Scope.Because
 	}
 	return ""
 }
@@ -167,6 +170,9 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.ofEstimate(c, o, quantity)
+		if math.IsInf(f.hi, 1) && j.check.Draws >= sim.FewestInformative {
+			f.unresolved = fmt.Sprintf("fewer than %d informative groups among %d draws: in the others all rewards are equal", sim.FewestInformative, j.check.Draws)
+		}
 		f.predicted.kind = p.ForceKind
 		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
 		switch quantity {

@@ -106,7 +106,7 @@ func findSafety(j *judgement, set CellSet) []finding {
 		exact.fault.Scale.Stiffness *= ratioFault
 	}
 	ratio := exact.locatedAgainst(c, o, (*judgement).threshold)
-	ratio.expect = config.Holds
+	ratio.expect, ratio.about = config.Holds, &config.About{Kind: config.AboutTheory}
 	if j.exactInstead {
 		ratio.fault = fmt.Sprintf("stiffness × %g", ratioFault)
 	}
@@ -179,19 +179,28 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 // known. With two arms the fresh and the stale part are displaced by their half-widths,
 // one at a time, and the two changes of at(stiffness) added in squares, as errors are
 // that are independent. With more arms, and where centre is +Inf, it is the relative
-// half-width of λ of the stiffest mode.
+// half-width of λ of the stiffest mode; for a refresh interval at G = ∞ the change of
+// at(stiffness) by that.
 func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
-		if e.DF == measure.Exactly || e.StdErr == 0 && e.DF > 0 {
-			return 0
-		}
 		lo, hi := e.Interval(j.confidence)
 		return (hi - lo) / 2
 	}
 	if len(c.Settings.Bandit.Arms) > 2 || math.IsInf(centre, 1) {
 		total, _ := o.Estimate(stiffnessTotal)
-		return halfWidth(stiffnessTotal) / math.Abs(total.Mean)
+		half := halfWidth(stiffnessTotal) / math.Abs(total.Mean)
+		if total.DF != measure.Exactly || j.check.Locate.Param != config.LagIntervalKey || math.IsInf(centre, 1) {
+			return half
+		}
+		most := 0.0 // of a whole number, which an error of an exact stiffness rarely changes
+		for _, factor := range []float64{1 - half, 1 + half} {
+			moved := measuredStiffness(o, len(c.Settings.Bandit.Arms))
+			moved.Fresh.Scale(factor, moved.Fresh)
+			moved.Stale.Scale(factor, moved.Stale)
+			most = max(most, math.Abs(at(moved).value/centre-1))
+		}
+		return most
 	}
 	square := 0.0
 	for _, part := range []string{stiffnessFresh, stiffnessStale} {

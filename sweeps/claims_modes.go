@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"grposim/rom"
 	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -18,7 +19,8 @@ var failureMode = logic{
 	picture:    picture{family: byClaim, spans: allVariants, draw: (*judgement).drawModes},
 	noiseless: func(j *judgement, _ *Cell, o *store.Outcome) {
 		for _, mode := range diagnose.Modes {
-			o.Estimates = append(o.Estimates, certain(namedShare(mode), indicator(string(mode) == j.check.Mode)))
+			named := indicator(string(mode) == j.check.Mode)
+			o.Estimates = append(o.Estimates, certain(namedShare(mode), named), certain(paperNamedShare(mode), named))
 		}
 	},
 }
@@ -35,14 +37,22 @@ const (
 )
 
 func modeQuantity(check *config.Check, _ []*Cell) []string {
-	return []string{"share of replicas named " + check.Mode}
+	name := "share of replicas named " + check.Mode
+	if check.Prediction == rom.PaperRule {
+		name += " by the paper's diagnostics"
+	}
+	return []string{name}
 }
 
 // findMode compares the share of replicas in which the check's failure mode is
-// diagnosed with 1.
+// diagnosed with 1: by this project's criteria, or for the paper's rule by the paper's.
 func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := j.ofRun(c, o, namedShare(diagnose.Mode(cmp.Or(j.fault.Mode, j.check.Mode))))
-	f.predicted.value = 1
+	share := namedShare
+	if j.kind == rom.PaperRule {
+		share = paperNamedShare
+	}
+	f := j.ofRun(c, o, share(diagnose.Mode(cmp.Or(j.fault.Mode, j.check.Mode))))
+	f.predicted = predicted{value: 1, kind: cmp.Or(j.kind, rom.Exact)}
 	return f
 }
 
@@ -82,7 +92,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 				if c.Sim.Deterministic() {
 					e = measure.Certain(values[0])
 				}
-				shares = append(shares, store.NamedEstimate{Name: share(mode), Mean: e.Mean, StdErr: e.StdErr, DF: e.DF})
+				shares = append(shares, store.Store(share(mode), e))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	"math"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -43,6 +44,7 @@ var (
 // findRelaxation compares −ln |dominant multiplier per step|.
 func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.RelaxationRate)
+	f.unresolved = unresolved(&f, "no decay above round-off")
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
 	return f
@@ -57,6 +59,7 @@ func (j *judgement) relaxationRate(s *config.Settings) predicted {
 // findDamping compares the damping ratio ζ of the two dominant multipliers.
 func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.DampingRatio)
+	f.unresolved = unresolved(&f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
 	s := j.settings(c)
 	p := j.predictSettings(&s)
 	if rule := j.formulas(p); rule != nil {
@@ -68,6 +71,14 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	}
 	f.predicted = j.numberOfDynamics(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
 	return f
+}
+
+// unresolved returns the reason why a fit gave no number: the given one; "" where it did.
+func unresolved(f *finding, because string) string {
+	if !math.IsNaN(f.measured) {
+		return ""
+	}
+	return "not resolved: the fit finds " + because
 }
 
 // numberOfDynamics returns a number of the linear dynamics at the fixed point, which may

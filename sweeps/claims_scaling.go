@@ -57,6 +57,7 @@ var (
 func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
 	overSize := j.check.Over == config.GroupSizeKey
+	f.estimate = n.estimate
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
@@ -86,13 +87,14 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		x = append(x, math.Log(at.value))
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
-		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF})
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(x) {
 		slope.Mean += w * logY[i]
 		f.predicted.value += w * logP[i]
 		terms[i].StdErr *= w
+		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	switch {

@@ -78,7 +78,7 @@ func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	if !slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() }) {
 		scale.Noise = 1
 	}
-	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode {
+	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode || f.Law != "" && f.Law != j.check.Law {
 		return true
 	}
 	faulty := *j
@@ -143,7 +143,7 @@ func (j *judgement) noiseless(c *Cell) *store.Outcome {
 
 // certain returns an estimate without error.
 func certain(name string, x float64) store.NamedEstimate {
-	return store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly}
+	return store.Store(name, measure.Certain(x))
 }
 
 // noiselessSeries returns a trajectory of one quantity, with the value at(t) and no

@@ -80,16 +80,26 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 			row := Verdict{
 				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
+				About: check.About, Sampled: set.sampled(), Members: set.members(),
 			}
 			var faulty []finding
 			if wrong != nil {
 				faulty = wrong.find(set)
 			}
+			scaled := newScaledTheory(right, set, faulty)
 			for i, f := range right.find(set) {
 				v := right.rule(row, f)
 				if wrong != nil {
-					v.Control = &ControlVerdict{Fault: cmp.Or(faulty[i].fault, fault), Verdict: wrong.rule(row, faulty[i]).Verdict}
+					faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind
+					v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
+					switch {
+					case faulty[i].fault != "":
+						v.Control.Fault = faulty[i].fault
+					case wrong.exactInstead:
+						v.Control.Kind = ExactPrediction
+					}
 				}
+				v.SmallestFault = scaled.smallestFault(i, f, &v)
 				verdicts = append(verdicts, v)
 			}
 		}
@@ -123,13 +133,14 @@ func (j *judgement) find(set CellSet) []finding {
 	if slices.ContainsFunc(set.Cells, func(c *Cell) bool { return c.Status == store.NoFixedPoint }) {
 		for i := range findings {
 			findings[i] = newFinding(rom.Exact)
-			findings[i].predicted.outOfScope = "no fixed point to start from"
+			findings[i].predicted.outOfScope = noFixedPoint + " to start from"
 		}
 	} else {
 		findings = l.find(j, set)
 	}
 	for i := range findings {
 		findings[i].quantity = cmp.Or(findings[i].quantity, quantities[i])
+		findings[i].estimate = cmp.Or(findings[i].estimate, string(j.check.Claim.Event), j.check.Claim.Name)
 	}
 	return findings
 }
@@ -147,6 +158,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
 	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
 	v.Expect = cmp.Or(f.expect, v.Expect)
+	v.About, v.Estimate = cmp.Or(f.about, v.About), f.estimate
 	margin := j.margin(f.predicted.value)
 	if f.side == FromBelow {
 		margin = 0
@@ -187,6 +199,8 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 	if ruling == Inconclusive {
 		half := (f.hi - f.lo) / 2
 		switch {
+		case f.unresolved != "":
+			return f.unresolved
 		case math.IsNaN(half) || math.IsNaN(f.predicted.value):
 			return "there is no number to compare"
 		case math.IsInf(half, 0) && f.replicas == 1:
@@ -254,6 +268,7 @@ func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
 // to be completed by a prediction.
 func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
 	f := newFinding(rom.Exact)
+	f.estimate = name
 	if e, ok := o.Estimate(name); ok {
 		f.measured, f.replicas = e.Mean, e.DF+1
 		f.lo, f.hi = c.interval(name, e, j.confidence)

@@ -1,7 +1,10 @@
 package sweeps
 
 import (
+	"bytes"
+	"encoding/csv"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -295,6 +298,37 @@ func TestNeglectedTermsAgainstTheMargin(t *testing.T) {
 		v := j.rule(Verdict{Expect: config.Holds}, f)
 		if v.Verdict != c.want || (c.want == OutOfScope) != math.IsNaN(float64(v.Predicted)) {
 			t.Errorf("neglected %g of a margin of 0.2: %v because %s", c.neglected, v.Verdict, v.Because)
+		}
+	}
+}
+
+// The scope of a stationary state has the same words in predictions, their table and
+// verdicts: without a fixed point, unstable, and in.
+func TestScopeIsTheSameEverywhere(t *testing.T) {
+	text := strings.Replace(resting, "init: fixed-point", "init: [0, 0]", 1)
+	text = strings.Replace(text, "checks:", "variants: [{name: good}, {name: free, set: {grpo.kl.coefficient: 0}}, {name: unstable, set: {lag.interval: 300, optimizer.learning_rate: 1}}]\nchecks:", 1)
+	e, err := Run(t.Context(), planText(t, text+"  - {claim: fixed-point, margin: 1}\n"), t.TempDir(), 2, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := e.predictionsCSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := slices.Index(rows[0], "scope")
+	i := 0
+	for c, line := range Predictions(e.Plan) {
+		v := e.Verdicts[i]
+		i++
+		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == OutOfScope) == in {
+			t.Errorf("%s: predicted scope %+v, verdict %v because %s", c.Variant, line.Scope, v.Verdict, v.Because)
+		}
+		if !line.Scope.In && (v.Because != line.Scope.Because || rows[i][column] != line.Scope.Because) {
+			t.Errorf("%s: predicted %q, in the table %q, in the verdict %q", c.Variant, line.Scope.Because, rows[i][column], v.Because)
 		}
 	}
 }

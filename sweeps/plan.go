@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"grposim/grpo"
@@ -49,6 +50,23 @@ type CellSet struct {
 	Name  string  // the `cell` of its verdicts: the id of a single cell, else `over` and the other swept keys
 	Label string  // a short name for people, of the variant and the swept keys; it can be ""
 	Cells []*Cell // at least one, in the order of the sweep
+}
+
+// sampled reports whether sampling plays a part in what any of the cells measures.
+func (set *CellSet) sampled() bool {
+	return slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() })
+}
+
+// members returns the ids of the cells of a set of several; nil for a single one.
+func (set *CellSet) members() []string {
+	if len(set.Cells) == 1 {
+		return nil
+	}
+	var ids []string
+	for _, c := range set.Cells {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // NewPlan expands a Spec that config.Load has checked.

@@ -16,34 +16,54 @@ import (
 	"grposim/sweeps/store"
 )
 
-// VerdictsJSON returns the content of verdicts.json: the experiment's name, the summary
-// and the verdicts. Its error is one of encoding.
-func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
+// VerdictsJSON returns the content of verdicts.json: the name of the experiment or suite,
+// the summary, the statements of the paper (nil: left out) and the verdicts. Its error is
+// one of encoding.
+func VerdictsJSON(name string, trials []Trial, verdicts []Verdict) ([]byte, error) {
 	if verdicts == nil {
 		verdicts = []Verdict{}
 	}
 	data, err := json.MarshalIndent(struct {
-		Name     string    `json:"name"`
-		Summary  Summary   `json:"summary"`
-		Verdicts []Verdict `json:"verdicts"`
-	}{name, Summarize(verdicts), verdicts}, "", "  ")
+		Name       string    `json:"name"`
+		Summary    Summary   `json:"summary"`
+		Statements []Trial   `json:"statements,omitempty"`
+		Verdicts   []Verdict `json:"verdicts"`
+	}{name, Summarize(verdicts), trials, verdicts}, "", "  ")
 	return append(data, '\n'), err
 }
 
-// VerdictsMarkdown returns the summary and the table of verdicts as Markdown.
-func VerdictsMarkdown(verdicts []Verdict) []byte {
+// VerdictsMarkdown returns the statements of the paper (nil: left out), the summary and
+// the table of verdicts as Markdown.
+func VerdictsMarkdown(trials []Trial, verdicts []Verdict) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", Summarize(verdicts))
-	b.WriteString("| experiment | claim | cell | quantity | measured | predicted | margin | verdict | control |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
-	for _, v := range verdicts {
-		row := v.Cells()
+	if len(trials) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", Headline(trials))
+		var rows [][]string
+		for i := range trials {
+			rows = append(rows, trials[i].Cells())
+		}
+		writeMarkdown(&b, TrialColumns, rows)
+		b.WriteString("\n")
+	}
+	s := Summarize(verdicts)
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", s.Measurements(), s)
+	rows := make([][]string, len(verdicts))
+	for i := range verdicts {
+		rows[i] = verdicts[i].Cells()
+	}
+	writeMarkdown(&b, []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}, rows)
+	return b.Bytes()
+}
+
+// writeMarkdown writes a Markdown table.
+func writeMarkdown(b *bytes.Buffer, columns []string, rows [][]string) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for _, row := range rows {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
 	}
-	return b.Bytes()
 }
 
 // Cells returns a verdict as the columns of a table for people: experiment, claim,
@@ -142,6 +162,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
 		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
 		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
+		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction",
 		"paper_stiffness", "expected_reward_variance_rule_at_stiffness"}
 	return e.cellTable(columns, func(c *Cell) []string {
 		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
@@ -160,7 +181,9 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
 			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
 			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperRule.RewardVariance), number(p.Moments.ZeroVariance),
-			cmp.Or(stationaryScope(&c.Settings, p), "in"), number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
+			cmp.Or(stationaryScope(&c.Settings, p), "in"),
+			number(&p.Neglected.RewardMean), number(&p.Neglected.RewardVariance), number(&p.Neglected.ZeroVariance),
+			number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
 		}
 	})
 }
@@ -213,6 +236,7 @@ type PredictionLine struct {
 	Stiffness      *rom.ModeStiffness `json:"stiffness"`         // stiffness of the stiffest and the slowest mode
 	Gradient       *float64           `json:"gradient_variance"` // variance of one step's gradient in the stiffest mode
 	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
+	Scope          rom.Scope          `json:"scope"`             // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	rom.Prediction                    // everything else
 }
 
@@ -222,6 +246,8 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
 			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+			line.Scope.Because = stationaryScope(&c.Settings, &line.Prediction)
+			line.Scope.In = line.Scope.Because == ""
 			if p := &line.Prediction; p.FixedPoint != nil {
 				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
 			}

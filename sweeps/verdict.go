@@ -41,12 +41,21 @@ func (r *Ruling) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown verdict %q", text)
 }
 
-// ControlVerdict is the verdict of the same check, on the same measurement, against a
-// theory with a planted fault. A check that can fail gives Disagree here.
+// ControlVerdict is the verdict of the same check, on the same measurement, against
+// another theory. A check that can fail gives Disagree here.
 type ControlVerdict struct {
-	Fault   string `json:"fault"`   // the fault in words, such as "stiffness × 1.1"
-	Verdict Ruling `json:"verdict"` // the ruling against the wrong theory
+	Fault   string      `json:"fault"`   // the other theory in words, such as "stiffness × 1.1"
+	Kind    ControlKind `json:"kind"`    // whether that theory is wrong
+	Verdict Ruling      `json:"verdict"` // the ruling against it
 }
+
+// ControlKind is the kind of a control.
+type ControlKind string
+
+const (
+	PlantedFault    ControlKind = "planted-fault"    // a deliberately wrong theory, which the check must catch
+	ExactPrediction ControlKind = "exact-prediction" // the exact prediction in the place of the refuted one, which must not be refuted
+)
 
 // Verdict compares one measured quantity of one set of cells with its prediction. It
 // is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
@@ -66,35 +75,67 @@ type Verdict struct {
 	Margin         store.Number       `json:"margin"`          // absolute, ≥ 0; NaN out of scope
 	Verdict        Ruling             `json:"verdict"`         // the result of the comparison
 	Because        string             `json:"because"`         // the reason for it, in one sentence
-	Control        *ControlVerdict    `json:"control"`         // the verdict against a wrong theory; nil: the check has no control
+	Control        *ControlVerdict    `json:"control"`         // the verdict against another theory; nil: the check has no control
+	About          *config.About      `json:"about"`           // what the check is about; nil: the file does not say
+	Estimate       string             `json:"estimate"`        // what was measured in the cells; equal for verdicts that share a measurement
+	Sampled        bool               `json:"sampled"`         // whether sampling plays a part in it; false at G = ∞
+	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
+	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
 }
 
-// Summary counts verdicts. Its zero value is the summary of none.
+// Summary counts verdicts, their controls, and the independent measurements behind
+// them. Its zero value is the summary of none.
 type Summary struct {
 	Agree        int `json:"agree"`        // verdicts that agree
 	Disagree     int `json:"disagree"`     // verdicts that disagree
 	Inconclusive int `json:"inconclusive"` // verdicts that decide nothing
 	OutOfScope   int `json:"out_of_scope"` // verdicts out of the theory's scope
 
-	Planted int `json:"-"` // verdicts with a control, except those out of scope
-	Caught  int `json:"-"` // those of Planted whose control disagrees
+	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
+	Caught  int `json:"controls_caught"` // those of Planted whose control disagrees
+
+	// Refutations in scope that were repeated with the exact prediction, and those of
+	// them that do not refute it.
+	Exact     int `json:"exact_predictions"`
+	ExactHeld int `json:"exact_predictions_held"`
+
+	// Distinct measurements, an estimate of a cell each, that a verdict in scope
+	// compares with a prediction. One that several verdicts share counts once.
+	SampledMeasurements       int `json:"sampled_measurements"`       // with sampling
+	DeterministicMeasurements int `json:"deterministic_measurements"` // at G = ∞, except the cross-checks
+	CrossChecks               int `json:"cross_checks"`               // at G = ∞, compared by cross-checks of code only
 }
 
-// String returns the counts in one line.
+// String returns the counts of verdicts and controls in one line.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
 	if s.Planted > 0 {
 		line += fmt.Sprintf("; %d of %d planted faults caught", s.Caught, s.Planted)
 	}
+	if s.Exact > 0 {
+		line += fmt.Sprintf("; the exact prediction holds beside %d of %d refutations", s.ExactHeld, s.Exact)
+	}
 	return line
 }
 
-// Summarize counts verdicts by their rulings, and their controls.
+// Measurements returns the counts of independent measurements in one line.
+func (s Summary) Measurements() string {
+	return fmt.Sprintf("%d sampled measurements, %d deterministic ones (G = ∞), %d cross-checks of code",
+		s.SampledMeasurements, s.DeterministicMeasurements, s.CrossChecks)
+}
+
+// Uncaught returns the number of controls that did not disagree.
+func (s Summary) Uncaught() int { return s.Planted - s.Caught + s.Exact - s.ExactHeld }
+
+// Summarize counts verdicts by their rulings, their controls and their measurements.
 func Summarize(verdicts []Verdict) Summary {
 	var s Summary
+	type measurement struct{ cell, estimate string }
+	type use struct{ sampled, beyondCode bool }
+	uses := make(map[measurement]use)
 	for _, v := range verdicts {
 		switch v.Verdict {
 		case Agree:
@@ -105,12 +146,36 @@ func Summarize(verdicts []Verdict) Summary {
 			s.Inconclusive++
 		case OutOfScope:
 			s.OutOfScope++
+			continue
 		}
-		if v.Control != nil && v.Verdict != OutOfScope {
-			s.Planted++
-			if v.Control.Verdict == Disagree {
-				s.Caught++
+		if v.Control != nil {
+			all, caught := &s.Planted, &s.Caught
+			if v.Control.Kind == ExactPrediction {
+				all, caught = &s.Exact, &s.ExactHeld
 			}
+			*all++
+			if v.Control.Verdict == Disagree {
+				*caught++
+			}
+		}
+		cells := v.Members
+		if cells == nil {
+			cells = []string{v.Cell}
+		}
+		for _, cell := range cells {
+			m := measurement{cell, v.Estimate}
+			code := v.About != nil && v.About.Kind == config.AboutCode
+			uses[m] = use{v.Sampled, uses[m].beyondCode || !code}
+		}
+	}
+	for _, u := range uses {
+		switch {
+		case u.sampled:
+			s.SampledMeasurements++
+		case u.beyondCode:
+			s.DeterministicMeasurements++
+		default:
+			s.CrossChecks++
 		}
 	}
 	return s

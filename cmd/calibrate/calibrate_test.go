@@ -124,10 +124,10 @@ func TestHalfWidth(t *testing.T) {
 		}
 		return trials
 	}
-	if got := halfWidth(of(3, 1, 2, 5, 4), 0); got != 6 {
+	if got := halfWidth(of(3, 1, 2, 5, 4), 0, inMargins); got != 6 {
 		t.Errorf("%g, want 6", got)
 	}
-	if got := halfWidth(of(1, math.NaN(), math.NaN()), 0); !math.IsInf(got, 1) {
+	if got := halfWidth(of(1, math.NaN(), math.NaN()), 0, inMargins); !math.IsInf(got, 1) {
 		t.Errorf("%g, want ∞", got)
 	}
 }
@@ -209,7 +209,7 @@ func TestTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, few := halfWidth(one, 0), halfWidth(few, 0); few < 3*all {
+	if all, few := halfWidth(one, 0, inMargins), halfWidth(few, 0, inMargins); few < 3*all {
 		t.Errorf("half-widths of %g margins with all replicas and %g with few", all, few)
 	}
 }

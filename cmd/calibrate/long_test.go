@@ -14,8 +14,8 @@ import (
 // trial has several cells or searches for a threshold.
 var slow = map[string]bool{"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true}
 
-// The other claims meet the requirements under all seeds and give the committed rows,
-// and the mistakes in the theory give the committed table.
+// The other claims and the hard cells meet the requirements under all seeds and give the
+// committed rows, and the mistakes in the theory give the committed table.
 func TestCalibrate(t *testing.T) {
 	cells, err := loadCells()
 	if err != nil {
@@ -26,13 +26,18 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hard, unmetHard, err := calibrateHard(t.Context(), seeds, runtime.GOMAXPROCS(0), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
 	table, err := tabulate(cells, faults)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unmet = append(unmet, table.unmet()...)
+	unmet = slices.Concat(unmet, unmetHard, table.unmet())
 	var text bytes.Buffer
 	writeRows(&text, rows)
+	writeHardRows(&text, hard)
 	table.write(&text)
 	for _, requirement := range unmet {
 		t.Error(requirement)

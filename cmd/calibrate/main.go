@@ -1,7 +1,8 @@
 // Command calibrate measures how far verdicts can be trusted. It judges a small cell
 // of every claim under 200 seeds and counts how often intervals cover the long-run
 // value, how often a right theory is refuted, how often a wrong theory passes, and how
-// often too little data decides. It also computes by how many margins each mistake in
+// often too little data decides. It judges cells in which intervals are least reliable at
+// the confidence that verdicts really have. It also computes by how many margins each mistake in
 // the theory would move each claim. It prints every requirement that is not met and
 // then exits with code 1.
 package main
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -73,13 +75,17 @@ func calibrate(ctx context.Context, seeds, workers int, say func(format string, 
 	if err != nil {
 		return nil, nil, err
 	}
+	hard, unmetHard, err := calibrateHard(ctx, seeds, workers, say)
+	if err != nil {
+		return nil, nil, err
+	}
 	table, err := tabulate(cells, faults)
 	if err != nil {
 		return nil, nil, err
 	}
-	unmet = append(unmet, table.unmet()...)
+	unmet = slices.Concat(unmet, unmetHard, table.unmet())
 	var b bytes.Buffer
-	writePage(&b, seeds, rows, table)
+	writePage(&b, seeds, rows, hard, table)
 	return b.Bytes(), unmet, nil
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // writePage writes docs/calibration.md.
-func writePage(w io.Writer, seeds int, rows []*row, t *table) {
+func writePage(w io.Writer, seeds int, rows []*row, hard []*hardRow, t *table) {
 	fmt.Fprintf(w, introduction, seeds, seeds)
 	writeRows(w, rows)
 	fmt.Fprint(w, exemptions)
@@ -21,6 +21,8 @@ func writePage(w io.Writer, seeds int, rows []*row, t *table) {
 			fmt.Fprintf(w, "| %s | %s |\n", claim.Name, why)
 		}
 	}
+	fmt.Fprintf(w, hardIntroduction, 100*usedConfidence, 100*usedConfidence)
+	writeHardRows(w, hard)
 	fmt.Fprintf(w, faultsIntroduction, caughtAt, leastCaught)
 	t.write(w)
 }
@@ -71,6 +73,39 @@ Claims whose verdicts do not depend on chance need no calibration:
 | claim | why |
 |---|---|
 `
+
+const hardIntroduction = `
+## Where intervals are least reliable
+
+The cells of ` + "`cmd/calibrate/hard`" + ` have what makes an interval unreliable: groups of two, rare
+successes, few replicas, a threshold nearby, noise of higher order, or a failure mode nearby. The same
+seeds are judged at 95 %% and at %g %%, the confidence of a single verdict in a file of a hundred at
+the default of 99 %%. Columns:
+
+* **half-width**: the median half-width at the confidence really used, in per cent of the long-run value.
+* **long run**: the mean over all seeds. For a failure mode, the share of replicas that get the expected
+  name: one minus the rate of false alarms.
+* **95 %%**: the share of 95 %% intervals that hold it, then how many lie wholly below and above. It is not
+  required to be 95 %%: the table shows how far it is from that.
+* **missed**: the number of %g %% intervals that do not hold it. *Required: at most one.*
+* **right theory**: number of verdicts *agree / inconclusive / disagree* at the confidence really used.
+  *Required: none disagrees.*
+
+`
+
+// writeHardRows writes the table of the hard cells.
+func writeHardRows(w io.Writer, rows []*hardRow) {
+	fmt.Fprintln(w, "| cell | quantity | half-width | long run | 95 % | below / above | missed | right theory |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for _, r := range rows {
+		half, value, sides := "–", "–", "–"
+		if !math.IsNaN(r.value) {
+			half, value, sides = width(100*r.half)+" %", strconv.FormatFloat(r.value, 'g', 4, 64), fmt.Sprintf("%d / %d", r.below, r.above)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f %% | %s | %d of %d | %s |\n", strings.TrimSpace(r.file+" "+r.label), r.quantity,
+			half, value, 100*float64(r.covered)/float64(r.seeds), sides, r.missed, r.seeds, r.right)
+	}
+}
 
 const faultsIntroduction = `
 ## Which mistakes in the theory each claim notices

@@ -105,7 +105,7 @@ func newRow(c *cell, q int, trials []trial) *row {
 		r.right[v.Verdict]++
 		r.wrong[v.Control.Verdict]++
 	}
-	r.half = halfWidth(trials, q)
+	r.half = halfWidth(trials, q, inMargins)
 	longRun := pooled(trials, q)
 	r.covered = covered(trials, q, longRun)
 	switch v := &trials[0].verdicts[q]; c.kind {
@@ -121,20 +121,23 @@ func newRow(c *cell, q int, trials []trial) *row {
 
 // newReducedRow summarizes quantity q over trials with reduced data.
 func newReducedRow(budget dataBudget, trials []trial, q int) reducedRow {
-	r := reducedRow{budget: budget, rulings: rulings{}, half: halfWidth(trials, q)}
+	r := reducedRow{budget: budget, rulings: rulings{}, half: halfWidth(trials, q, inMargins)}
 	for _, t := range trials {
 		r.rulings[t.verdicts[q].Verdict]++
 	}
 	return r
 }
 
-// halfWidth returns the median half-width of the intervals of quantity q, in margins. The
-// half-width is +Inf in a trial that could not measure the quantity.
-func halfWidth(trials []trial, q int) float64 {
+// inMargins is the unit of half-widths relative to the margin.
+func inMargins(v *sweeps.Verdict) float64 { return float64(v.Margin) }
+
+// halfWidth returns the median half-width of the intervals of quantity q, in the given
+// unit. The half-width is +Inf in a trial that could not measure the quantity.
+func halfWidth(trials []trial, q int, unit func(*sweeps.Verdict) float64) float64 {
 	halves := make([]float64, len(trials))
 	for i, t := range trials {
 		v := &t.verdicts[q]
-		halves[i] = float64(v.Hi-v.Lo) / 2 / float64(v.Margin)
+		halves[i] = float64(v.Hi-v.Lo) / 2 / unit(v)
 		if math.IsNaN(halves[i]) {
 			halves[i] = math.Inf(1)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"grposim/sim"
@@ -74,15 +75,22 @@ func (c *cell) try(ctx context.Context, seed int, budget dataBudget) (trial, err
 	if err != nil {
 		return trial{}, err
 	}
-	var t trial
+	return judge(plan, outcomes, confidence)
+}
+
+// judge judges the outcomes of a plan's cells, with the given confidence for each verdict
+// alone. Spec.Confidence, which judge sets, is shared among all verdicts (Bonferroni).
+func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
+	plan.Spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
 	if t.verdicts, err = sweeps.Judge(plan, outcomes); err != nil {
 		return trial{}, err
 	}
 	for _, v := range t.verdicts {
 		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
-		switch c.kind {
+		switch intervalKinds[v.Claim] {
 		case simultaneous:
-			if intervals, err = band(&plan.Cells[0], outcomes[plan.Cells[0].ID]); err != nil {
+			c := slices.IndexFunc(plan.Cells, func(c sweeps.Cell) bool { return c.ID == v.Cell })
+			if intervals, err = band(&plan.Cells[c], outcomes[v.Cell], confidence); err != nil {
 				return trial{}, err
 			}
 		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
@@ -94,8 +102,7 @@ func (c *cell) try(ctx context.Context, seed int, budget dataBudget) (trial, err
 	return t, nil
 }
 
-// plan plans the cell under a seed. Spec.Confidence is shared among all verdicts of the
-// file (Bonferroni); plan sets it so that each verdict has a confidence of 95 %.
+// plan plans the cell under a seed.
 func (c *cell) plan(seed int, budget dataBudget) (*sweeps.Plan, error) {
 	set := []string{fmt.Sprintf("seed=%d", seed)}
 	if budget == fewReplicas {
@@ -112,15 +119,13 @@ func (c *cell) plan(seed int, budget dataBudget) (*sweeps.Plan, error) {
 	if budget == fewDraws {
 		spec.Checks[0].Draws = reduce(spec.Checks[0].Draws, drawsDivisor, leastDraws)
 	}
-	plan := sweeps.NewPlan(spec)
-	spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
-	return plan, nil
+	return sweeps.NewPlan(spec), nil
 }
 
 // band returns the simultaneous band of the mean reward, an interval for each recorded
 // step after step 0, at which all replicas are equal. The confidence is shared among the
 // recorded steps (Bonferroni), as in the trajectory claim.
-func band(c *sweeps.Cell, o *store.Outcome) ([]interval, error) {
+func band(c *sweeps.Cell, o *store.Outcome, confidence float64) ([]interval, error) {
 	recorded, err := o.Trajectory(sim.ExpectedReward)
 	if err != nil {
 		return nil, err
@@ -140,19 +145,25 @@ func band(c *sweeps.Cell, o *store.Outcome) ([]interval, error) {
 
 // trials runs seeds 1 to n, as many at the same time as there are workers.
 func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget) ([]trial, error) {
+	return underSeeds(ctx, n, workers, func(ctx context.Context, seed int) (trial, error) { return c.try(ctx, seed, budget) })
+}
+
+// underSeeds returns the results of a function under the seeds 1 to n, in their order. As
+// many run at the same time as there are workers.
+func underSeeds[Result any](ctx context.Context, n, workers int, try func(ctx context.Context, seed int) (Result, error)) ([]Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	trials := make([]trial, n)
+	results := make([]Result, n)
 	numbers := make(chan int)
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			for i := range numbers {
-				t, err := c.try(ctx, i+1, budget)
+				result, err := try(ctx, i+1)
 				if err != nil {
 					cancel(fmt.Errorf("seed %d: %w", i+1, err))
 				}
-				trials[i] = t
+				results[i] = result
 			}
 		})
 	}
@@ -164,5 +175,5 @@ func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget) ([
 	}
 	close(numbers)
 	group.Wait()
-	return trials, context.Cause(ctx)
+	return results, context.Cause(ctx)
 }

@@ -30,6 +30,7 @@ func TestArchitecture(t *testing.T) {
 		{"sweeps/report", []string{"configs", "grpo", "grpo/fp", "sim", "sim/draw", "sim/measure", "rom", "rom/diagnose", "sweeps", "sweeps/config", "sweeps/store"}, []string{"github.com/spf13/cobra"}, "pages are made from the verdicts and figures of sweeps"},
 		{"configs", nil, nil, "files, no logic"},
 		{"cmd/calibrate", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps, and plants its faults there"},
+		{"cmd/fuzz", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it judges with the code of sweeps what it draws from the tables of sweeps/config"},
 		{"cmd/bench", []string{"configs", "grpo", "grpo/fp", "rom", "rom/diagnose", "sim", "sim/draw", "sim/measure", "sweeps", "sweeps/config", "sweeps/store"}, []string{"gonum.org/v1/plot", "github.com/spf13/cobra"}, "it times the simulator and whole sweeps, not pages or commands"},
 	} {
 		for _, dep := range strings.Fields(goList(t, "-deps", module+row.pkg)) {

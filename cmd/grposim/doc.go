@@ -103,8 +103,10 @@
 //   - out-of-scope: the theory does not apply to this cell; the verdict says why.
 //
 // A check with "expect: fails" claims that a prediction is wrong: agree and disagree
-// are exchanged. A control repeats the check with a fault planted in the theory. It
-// has to disagree; otherwise the check could not have failed.
+// are exchanged. A control repeats the check with a fault planted in the theory, or
+// where a prediction is refuted with the exact one in its place. It has to disagree;
+// otherwise the check could not have failed. The smallest fault of a verdict, in
+// verdicts.json, is the smallest change of a constant that would have made it disagree.
 //
 // # Exit codes
 //
@@ -115,7 +117,8 @@
 //   - 130: interrupted by a signal. Finished cells are kept.
 //   - 4: results are damaged, a file cannot be read or written, or an internal error.
 //   - 1: a verdict is disagree.
-//   - 3: a verdict is inconclusive, or there are verdicts and none is agree.
+//   - 3: a verdict is inconclusive, a control does not disagree, or there are verdicts
+//     and none is agree.
 //   - 0: otherwise.
 //
 // An internal error is a bug of grposim and is reported in one line. With the

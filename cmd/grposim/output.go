@@ -18,8 +18,23 @@ import (
 	"grposim/sweeps/store"
 )
 
-// printVerdicts prints a table of verdicts and their counts.
-func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
+// printVerdicts prints the statements of the paper (nil: left out), a table of verdicts,
+// and the counts of statements, measurements and verdicts.
+func printVerdicts(w io.Writer, trials []sweeps.Trial, verdicts []sweeps.Verdict) error {
+	if len(trials) > 0 {
+		var header []string
+		for _, column := range sweeps.TrialColumns {
+			header = append(header, strings.ToUpper(column))
+		}
+		rows := [][]string{header}
+		for i := range trials {
+			rows = append(rows, trials[i].Cells())
+		}
+		if err := printTable(w, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
 	if len(verdicts) > 0 {
 		rows := [][]string{{"EXPERIMENT", "CLAIM", "CELL", "QUANTITY", "MEASURED", "PREDICTED", "MARGIN", "VERDICT", "CONTROL"}}
 		for i := range verdicts {
@@ -29,14 +44,22 @@ func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", sweeps.Summarize(verdicts))
+	s := sweeps.Summarize(verdicts)
+	lines := []string{s.String()}
+	if len(verdicts) > 0 {
+		lines = []string{s.Measurements() + "; the confidence is that of each file's verdicts together", s.String()}
+	}
+	if len(trials) > 0 {
+		lines = append([]string{sweeps.Headline(trials)}, lines...)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
 	return err
 }
 
 // printVerdictsJSON prints verdicts as verdicts.json holds them. The name is that of
 // the experiment, or of the suite.
-func printVerdictsJSON(w io.Writer, name string, verdicts []sweeps.Verdict) error {
-	data, err := sweeps.VerdictsJSON(name, verdicts)
+func printVerdictsJSON(w io.Writer, name string, trials []sweeps.Trial, verdicts []sweeps.Verdict) error {
+	data, err := sweeps.VerdictsJSON(name, trials, verdicts)
 	if err != nil {
 		return err
 	}
@@ -72,13 +95,14 @@ func printTable(w io.Writer, rows [][]string) error {
 // controls that did not disagree.
 func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 	s := sweeps.Summarize(verdicts)
-	if missed := s.Planted - s.Caught; missed > 0 {
-		printLines(stderr, fmt.Sprintf("%d of %d planted faults were not caught: those checks could not have failed", missed, s.Planted))
+	missed := s.Uncaught()
+	if missed > 0 {
+		printLines(stderr, fmt.Sprintf("%d of %d controls do not disagree: those checks could not have failed", missed, s.Planted+s.Exact))
 	}
 	switch {
 	case s.Disagree > 0:
 		return exitError(exitDisagree)
-	case s.Inconclusive > 0, len(verdicts) > 0 && s.Agree == 0:
+	case s.Inconclusive > 0, missed > 0, len(verdicts) > 0 && s.Agree == 0:
 		return exitError(exitInconclusive)
 	}
 	return nil
@@ -126,7 +150,8 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 // experiments into dir. It reads the figures of experiments[i] from folders[i].
 func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
 	verdicts := allVerdicts(experiments)
-	data, err := sweeps.VerdictsJSON(suite, verdicts)
+	trials := sweeps.Trials(experiments)
+	data, err := sweeps.VerdictsJSON(suite, trials, verdicts)
 	if err != nil {
 		return err
 	}
@@ -142,7 +167,7 @@ func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment
 	}
 	return errors.Join(
 		renameio.WriteFile(filepath.Join(dir, "verdicts.json"), data, 0o644),
-		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts), 0o644),
+		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(trials, verdicts), 0o644),
 		writePage(dir, suite, experiments, svgs),
 	)
 }

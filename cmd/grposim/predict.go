@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,8 +23,10 @@ func newPredict(stdout io.Writer) *cobra.Command {
 		Long: `Prints one line for every cell of FILE: expected reward at the fixed point,
 stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
 model, spectral radius, critical learning rate and refresh interval, the paper's
-critical learning rate, and the stationary variance of the expected reward. A dash
-means that the theory predicts no value. With --json every prediction is printed.`,
+critical learning rate, and the stationary variance of the expected reward with the
+predicted size of what it neglects. A dash means that the theory predicts no value.
+The last column says whether the theory of the stationary state holds for the cell, or
+why not. With --json every prediction is printed.`,
 		Example: `  grposim predict configs/smoke.yaml
   grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
 		Args: arguments(cobra.ExactArgs(1)),
@@ -52,7 +55,7 @@ means that the theory predicts no value. With --json every prediction is printed
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(w io.Writer, plan *sweeps.Plan) error {
-	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J"}}
+	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	for c, p := range sweeps.Predictions(plan) {
 		dynamics := &p.Exact
 		if !dynamics.Scope.In {
@@ -63,14 +66,15 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			name = plan.Spec.Name
 		}
 		if p.FixedPoint == nil {
-			rows = append(rows, []string{name, "no fixed point"})
+			rows = append(rows, []string{name, p.Scope.Because})
 			continue
 		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
 			digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale),
 			digits(p.Oscillator.DampingRatio), p.Oscillator.Regime, optional(dynamics.SpectralRadius),
 			optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
-			optional(p.PaperRule.CriticalLearningRate), optional(dynamics.StationaryVariance.ExpectedReward)})
+			optional(p.PaperRule.CriticalLearningRate), optional(dynamics.StationaryVariance.ExpectedReward),
+			digits(p.Neglected.RewardVariance), cmp.Or(p.Scope.Because, "in")})
 	}
 	return printTable(w, rows)
 }

@@ -23,7 +23,7 @@ const (
 	exitInterrupted  = 130 // interrupted by a signal
 	exitDamaged      = 4   // results are damaged, a file cannot be read or written, or an internal error
 	exitDisagree     = 1   // a verdict is disagree
-	exitInconclusive = 3   // a verdict is inconclusive, or there are verdicts and none is agree
+	exitInconclusive = 3   // a verdict is inconclusive, a control does not disagree, or there are verdicts and none is agree
 )
 
 // exitError is the exit code, other than 0, of a command that has printed everything it
@@ -116,7 +116,8 @@ Exit codes, the first that applies:
   130  interrupted; run the same command again to continue
   4    results are damaged, a file cannot be read or written, or an internal error
   1    a verdict is disagree
-  3    a verdict is inconclusive, or there are verdicts and none is agree
+  3    a verdict is inconclusive, a control does not disagree, or there are
+       verdicts and none is agree
   0    otherwise
 
 An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its

@@ -31,7 +31,8 @@ type mutant struct {
 }
 
 // table holds every mutant, in the order of docs/mutants.md.
-var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, diagnoseMutants)
+var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, diagnoseMutants,
+	configMutants, storeMutants, judgeMutants, reportMutants, commandMutants)
 
 // apply returns the source with the fault in it.
 func (m *mutant) apply(source string) (string, error) {
@@ -118,9 +119,8 @@ func goTest(environment []string, packages ...string) (string, error) {
 	return string(out), err
 }
 
-// testers returns, by package, the packages whose test binaries contain it, those with
-// the fewest dependencies first. A package comes before its importers, which depend on
-// all that it depends on.
+// testers returns, by package, the packages whose test binaries contain it: the package
+// itself, then those with the fewest dependencies first.
 func testers() (map[string][]string, error) {
 	out, err := exec.Command("go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...").Output()
 	var binaries [][]string // package.test, dependencies
@@ -133,7 +133,12 @@ func testers() (map[string][]string, error) {
 	packages := make(map[string][]string)
 	for _, b := range binaries {
 		for _, dep := range b[1:] {
-			packages[dep] = append(packages[dep], strings.TrimSuffix(b[0], ".test"))
+			tester := strings.TrimSuffix(b[0], ".test")
+			if tester == dep {
+				packages[dep] = append([]string{tester}, packages[dep]...)
+			} else {
+				packages[dep] = append(packages[dep], tester)
+			}
 		}
 	}
 	return packages, err

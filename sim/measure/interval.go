@@ -7,17 +7,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval returns the two-sided Student t interval Mean ± t·StdErr of the given
-// confidence in (0, 1): (−∞, ∞) if the error is not known, [Mean, Mean] if there is none.
+// Interval returns the two-sided interval Mean ± (t·StdErr + Systematic), t the quantile
+// of Student's law, of the given confidence in (0, 1): (−∞, ∞) if the error is not known,
+// Mean ± Systematic if no error is random.
 func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	switch {
 	case e.DF == Exactly:
-		return e.Mean, e.Mean
+		return e.Mean - e.Systematic, e.Mean + e.Systematic
 	case e.DF == 0:
 		return math.Inf(-1), math.Inf(1)
 	}
-	t := studentQuantile(e.DF, confidence)
-	return e.Mean - t*e.StdErr, e.Mean + t*e.StdErr
+	half := studentQuantile(e.DF, confidence)*e.StdErr + e.Systematic
+	return e.Mean - half, e.Mean + half
 }
 
 // studentQuantile returns the two-sided quantile of Student's t with df ≥ 1 degrees of
@@ -74,7 +75,14 @@ func (e Estimate) Share(trials, confidence float64) (lo, hi float64) {
 	z2 := z * z / trials
 	centre := (p + z2/2) / (1 + z2)
 	half := z / (1 + z2) * math.Sqrt(p*(1-p)/trials+z2/(4*trials))
-	return max(centre-half, 0), min(centre+half, 1)
+	lo, hi = max(centre-half, 0), min(centre+half, 1)
+	switch p { // an end of the interval, exactly, which the square root misses by rounding
+	case 0:
+		lo = 0
+	case 1:
+		hi = 1
+	}
+	return lo, hi
 }
 
 // Combine returns the standard error of a sum of independent estimates, √Σ StdErr²,

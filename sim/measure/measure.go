@@ -8,11 +8,14 @@ package measure
 
 import "math"
 
-// Estimate is a measured value with its standard error.
+// Estimate is a measured value with its errors.
 type Estimate struct {
 	Mean   float64 // in units of the quantity
 	StdErr float64 // standard error of Mean in the same units, ≥ 0; unused unless DF ≥ 1
-	DF     int     // degrees of freedom of StdErr, ≥ 1; 0: error not known (one value); Exactly: no error
+	DF     int     // degrees of freedom of StdErr, ≥ 1; 0: error not known; Exactly: no random error
+	// Systematic is the half-width of the error that is not random, in the same units,
+	// ≥ 0: that of a finite difference, or of a linear fit of a nonlinear series.
+	Systematic float64
 }
 
 // Exactly is the DF of a value that is not random.
@@ -59,7 +62,7 @@ func (e Estimate) Shift(x float64) Estimate {
 var threeSigma = [...]float64{235.784, 19.2060, 9.21876, 6.62026, 5.50708, 4.90382, 4.52999, 4.27662, 4.09396}
 
 // Sign returns the sign of the mean if it is significant, else 0: if |Mean| exceeds
-// StdErr times the quantile of Student's t that corresponds to three standard deviations
+// Systematic plus StdErr times the quantile of Student's t that corresponds to three standard deviations
 // of a normal number.
 func (e Estimate) Sign() int {
 	quantile := 3.0
@@ -73,7 +76,7 @@ func (e Estimate) Sign() int {
 	default: // expansion of Cornish and Fisher in 1/ν
 		quantile += 7.5/nu + 17.25/(nu*nu) + 30.1875/(nu*nu*nu)
 	}
-	reach := float64(quantile * e.StdErr)
+	reach := float64(quantile*e.StdErr) + e.Systematic
 	switch {
 	case e.Mean > reach:
 		return 1

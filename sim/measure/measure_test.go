@@ -66,8 +66,37 @@ func TestCoverage(t *testing.T) {
 // A share of events that did not occur has an upper bound of about z²/n.
 func TestShareOfNothing(t *testing.T) {
 	lo, hi := Mean(make([]float64, 10)).Share(1000, 0.95)
-	if z2 := 1.959964 * 1.959964; lo > 1e-15 || math.Abs(hi-z2/(1000+z2)) > 1e-8 {
+	if z2 := 1.959964 * 1.959964; lo != 0 || math.Abs(hi-z2/(1000+z2)) > 1e-8 {
 		t.Errorf("[%g, %g]", lo, hi)
+	}
+}
+
+// The interval of a share without events begins at 0 and that of one without other
+// outcomes ends at 1, for any number of trials.
+func TestShareEndsExactly(t *testing.T) {
+	for trials := 1.0; trials < 1e9; trials = math.Ceil(1.1 * trials) {
+		for _, confidence := range []float64{0.9, 0.99, 0.999999} {
+			if lo, hi := (Estimate{DF: 3}).Share(trials, confidence); lo != 0 || !(hi > 0) {
+				t.Errorf("none of %g: [%g, %g], want [0, more]", trials, lo, hi)
+			}
+			if lo, hi := (Estimate{Mean: 1, DF: 3}).Share(trials, confidence); hi != 1 || !(lo < 1) {
+				t.Errorf("all of %g: [%g, %g], want [less, 1]", trials, lo, hi)
+			}
+		}
+	}
+}
+
+// A systematic error widens every interval whose error is known, and hides a sign.
+func TestSystematicError(t *testing.T) {
+	exact := Estimate{Mean: 2, DF: Exactly, Systematic: 0.5}
+	if lo, hi := exact.Interval(0.9); lo != 1.5 || hi != 2.5 || exact.Sign() != 1 {
+		t.Errorf("[%g, %g], sign %d, want 2 ± 0.5 and 1", lo, hi, exact.Sign())
+	}
+	random := Estimate{Mean: 2, StdErr: 0.1, DF: 7}
+	_, without := random.Interval(0.9)
+	random.Systematic = 2
+	if _, hi := random.Interval(0.9); math.Abs(hi-without-2) > 1e-15 || random.Sign() != 0 {
+		t.Errorf("upper end %g, sign %d, want %g and 0", hi, random.Sign(), without+2)
 	}
 }
 

@@ -34,17 +34,48 @@ const (
 // It holds the triangle R of the QR factorization of its rows, the square root of their
 // normal equations: nearly parallel regressors lose no digits, and two Recurrences can
 // be merged.
+//
+// The series are half the differences, in logits, of two runs from either side of a
+// fixed point. Their linear recurrence has relative errors of the order of x², from the
+// cubic terms of the force, and of x x_0, because the middle of the two runs moves off
+// the fixed point by the order of x_0² at first and returns like x. Their weighted mean
+// is taken as
+//
+//	δ = 2 Σ |x|³ max(|x|, x_0)/Σ x².
+//
+// Once a second multiplier has died, v is a multiple of x up to a leftover of that order,
+// which is not a second direction.
 type Recurrence struct {
 	Order Order // number of multipliers to fit
 	// Floor ≥ 0, in units of x and v, is the size below which a state is mostly
 	// round-off, with at most five digits. Rows of smaller states are left out, and a
-	// second multiplier is not resolved if R shows no second direction above it.
+	// second multiplier is not resolved if R shows no second direction above it, or
+	// above resolution times δ of the length of v.
 	Floor float64
+	Start float64 // x_0 ≥ 0, the size of x at the start of the series
 
 	rows       int           // number of rows added
 	xx, xv, vv float64       // R, upper triangle, for (x, v)
 	move       [2][2]float64 // Qᵀ (moves): [row of R][moves of x, of v]
 	residual   [2]float64    // Σ residual² of the moves of x, of v
+	cubes      float64       // Σ |x|³ max(|x|, x_0)
+}
+
+// A second direction is resolved if its share of the length of v is above resolution
+// times δ, or above resolvedShare: then it is more than any leftover of a force that
+// is linear to within a tenth.
+const (
+	resolution    = 10
+	resolvedShare = 0.1
+)
+
+// nonlinearity returns δ, the relative error of the recurrence.
+func (r *Recurrence) nonlinearity() float64 { return 2 * r.cubes / float64(r.xx*r.xx) }
+
+// resolved reports whether the rows have a second direction.
+func (r *Recurrence) resolved() bool {
+	share := min(float64(resolution*r.nonlinearity()), resolvedShare)
+	return r.Order == Second && math.Abs(r.vv) > max(r.Floor, float64(share*length(r.xv, r.vv)))
 }
 
 // Add adds one step of a series, from (x, v) to (nextX, nextV). For order First the
@@ -57,12 +88,15 @@ func (r *Recurrence) Add(x, v, nextX, nextV float64) {
 		return
 	}
 	r.rows++
+	size := math.Abs(x)
+	r.cubes += float64(float64(size*size) * float64(size*max(size, r.Start)))
 	r.rotate(x, v, nextX-x, nextV-v)
 }
 
 // Merge adds all rows of o, which has the same Order.
 func (r *Recurrence) Merge(o *Recurrence) {
 	r.rows += o.rows
+	r.cubes += o.cubes
 	for i, square := range o.residual {
 		r.residual[i] += square
 	}
@@ -109,8 +143,17 @@ func (r *Recurrence) Multipliers() Multipliers {
 		none := math.NaN()
 		return Multipliers{Order: r.Order, sum: none, product: none}
 	}
-	if r.Order == First || math.Abs(r.vv) <= r.Floor {
-		return Multipliers{Order: First, sum: r.move[0][0] / r.xx, sumError: r.innovation(0, 1) / math.Abs(r.xx)}
+	nonlinear, rounding := r.nonlinearity(), float64(roundOff*r.Floor)
+	if !r.resolved() {
+		sum, unsure := r.move[0][0]/r.xx, r.innovation(0, 1)/math.Abs(r.xx)
+		bias := float64(nonlinear*math.Abs(sum)) + rounding/math.Abs(r.xx)
+		if r.Order == Second { // what the direction that is too small to resolve would explain
+			bias += math.Abs(r.move[1][0] / r.xx)
+			if r.rows < 2 {
+				bias = math.Inf(1)
+			}
+		}
+		return Multipliers{Order: First, sum: sum, sumError: unsure, sumBias: bias}
 	}
 	// the elements of M − 1
 	xByV := r.move[1][0] / r.vv
@@ -121,10 +164,14 @@ func (r *Recurrence) Multipliers() Multipliers {
 	// discriminant is (xByX − vByV)² + 4 xByV vByX.
 	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
 	spread := float64(2 * (xByX - vByV))
+	sum, product := xByX+vByV, float64(xByX*vByV)-float64(xByV*vByX)
 	return Multipliers{
-		Order:             Second,
-		sum:               xByX + vByV,
-		product:           float64(xByX*vByV) - float64(xByV*vByX),
+		Order:       Second,
+		sum:         sum,
+		product:     product,
+		sumBias:     float64(nonlinear*math.Abs(sum)) + float64(rounding*length(r.uncertainty(1, 0), r.uncertainty(0, 1))),
+		productBias: float64(nonlinear*math.Abs(product)) + float64(rounding*length(r.uncertainty(vByV, -vByX), r.uncertainty(-xByV, xByX))),
+
 		sumError:          length(float64(inX*r.uncertainty(1, 0)), float64(inV*r.uncertainty(0, 1))),
 		discriminantError: length(float64(inX*r.uncertainty(spread, float64(4*vByX))), float64(inV*r.uncertainty(float64(4*xByV), -spread))),
 	}
@@ -132,14 +179,17 @@ func (r *Recurrence) Multipliers() Multipliers {
 
 // innovation returns the standard deviation of the innovation of x (of = 0) or v (of =
 // 1), estimated from the residuals of a fit of the given number of coefficients; at
-// least round-off, 1e-5 Floor.
+// least round-off.
 func (r *Recurrence) innovation(of, coefficients int) float64 {
-	size := 1e-5 * r.Floor
+	size := float64(roundOff * r.Floor)
 	if free := r.rows - coefficients; free > 0 {
 		size = max(size, math.Sqrt(r.residual[of]/float64(free)))
 	}
 	return size
 }
+
+// roundOff is the rounding error of a state, in multiples of Floor.
+const roundOff = 1e-5
 
 // uncertainty returns √(gᵀ (RᵀR)⁻¹ g), g = (gx, gv): the standard error of gx times the
 // coefficient of x plus gv times that of v, for innovations of standard deviation 1.
@@ -158,6 +208,21 @@ type Multipliers struct {
 	Order                       Order   // number of multipliers resolved
 	sum, product                float64 // a − 2 and 1 − a + b; for order First a − 1 and 0
 	sumError, discriminantError float64 // standard errors
+	sumBias, productBias        float64 // bounds of the errors of sum and product by nonlinearity and round-off
+}
+
+// Bias returns the largest change of a function of the multipliers, such as
+// Multipliers.LogModulus, when the sum or the product of the m − 1 changes by its bias:
+// the systematic error of the fit. It is NaN where the function is.
+func (m Multipliers) Bias(of func(Multipliers) float64) float64 {
+	here, most := of(m), 0.0
+	for _, side := range [2]float64{-1, 1} {
+		bySum, byProduct := m, m
+		bySum.sum += float64(side * m.sumBias)
+		byProduct.product += float64(side * m.productBias)
+		most = max(most, math.Abs(of(bySum)-here)+math.Abs(of(byProduct)-here))
+	}
+	return most
 }
 
 // Discriminant returns a² − 4b = (m₁ − m₂)², negative if the multipliers are a complex
@@ -193,12 +258,12 @@ func (m Multipliers) LogModulus() float64 {
 	return max(logAbs(far), logAbs(near))
 }
 
-// Least returns the least real multiplier, or the real part of a complex pair.
-func (m Multipliers) Least() float64 {
+// Trace returns the sum of the multipliers. Of two real ones the dominant has its sign.
+func (m Multipliers) Trace() float64 {
 	if m.Order == First {
 		return 1 + m.sum
 	}
-	return 1 + float64((m.sum-math.Sqrt(max(m.Discriminant(), 0)))/2)
+	return 2 + m.sum
 }
 
 // significance is the number of standard errors by which a fit must be clear of a limit
@@ -207,9 +272,13 @@ const significance = 10
 
 // Ringing returns 1 if the multipliers ring, −1 if they do not, and 0 if the errors of
 // the fit leave it open. They ring if they are a complex pair m₁, m₂ with
-// |m₁ − m₂| > 2 tolerance, or if one of them is below −tolerance; tolerance ≥ 0.
+// |m₁ − m₂| > 2 tolerance, or if the dominant of them is negative, their sum below
+// −tolerance; tolerance ≥ 0.
 func (m Multipliers) Ringing(tolerance float64) int {
 	unsure := float64(significance * m.sumError)
+	if m.Trace()+unsure < -tolerance {
+		return 1
+	}
 	if m.Order == Second {
 		d, off := m.Discriminant(), float64(significance*m.discriminantError)
 		limit := float64(-4 * float64(tolerance*tolerance))
@@ -219,17 +288,8 @@ func (m Multipliers) Ringing(tolerance float64) int {
 		case !(d-off >= limit):
 			return 0
 		}
-		// The least multiplier is 1 + (sum − √d)/2, and the error of √d is off/(2√d), near d = 0 √off.
-		root := math.Sqrt(off)
-		if d > 0 {
-			root = min(root, off/(2*math.Sqrt(d)))
-		}
-		unsure = (unsure + root) / 2
 	}
-	switch least := m.Least(); {
-	case least+unsure < -tolerance:
-		return 1
-	case least-unsure >= -tolerance:
+	if m.Trace()-unsure >= -tolerance {
 		return -1
 	}
 	return 0

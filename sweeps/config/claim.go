@@ -20,7 +20,7 @@ type Claim struct {
 	How         string     // how it is measured and judged; "": nothing beyond Quantity and Doc
 
 	Event       sim.Event    // the event that is located along a parameter; "": none
-	Fit         sim.CurveFit // the curve fitted to the mean reward; "": none
+	Fit         sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
 	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
 	Over        []string     // allowed values of `over`, for a claim across cells
 	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
@@ -58,6 +58,7 @@ const (
 	NeedsHundredSteps Need = "`run.steps` > 100"
 	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
 	NeedsMode         Need = "`mode`"
+	NeedsLaw          Need = "`law`"
 )
 
 // Has reports whether the claim has the need.

@@ -23,6 +23,8 @@ var Claims = []*Claim{
 	MedianFrontier,
 	SaturationFit,
 	EarlySlope,
+	LawFit,
+	LawForecast,
 	Recurrence,
 	DegenerateGroups,
 	FailureMode,

@@ -14,7 +14,7 @@ var (
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Ringing,
 		Doc:         "At the measured stiffness, ringing sets in where two multipliers meet; to leading order and by the paper's rule, where ζ = 1.",
-		How:         "The event is a change of the dynamics, not the first visible overshoot: the discriminant of the fitted recurrence passes 0 (without momentum and delay: the only multiplier changes sign).",
+		How:         "The event is a change of the dynamics, not the first visible overshoot: the dominant multiplier of the fitted recurrence, or of the step inside a block, becomes complex or negative.",
 	}
 
 	StabilityThreshold = &Claim{

@@ -177,15 +177,18 @@ func isOneValue(k Key, n *node) bool {
 }
 
 // control decodes the fault that a check plants: another mode for failure-mode, a
-// wrong theory for all other claims. It returns the places of `set` by key.
+// wrong theory or, for claims about a law, another law for all other claims. It returns the places of `set` by key.
 func (l *loader) control(n *node, path string, check *Check) (*Control, map[string]place) {
-	fields := l.fields(n, path, []string{"set", "scale", "mode"})
+	fields := l.fields(n, path, []string{"set", "scale", "mode", "law"})
 	if fields == nil {
 		return nil, nil
 	}
-	useful, useless, want := []string{"set", "scale"}, []string{"mode"}, "{set: {key: value}} or {scale: {constant: factor}}"
-	if check.Claim.Has(NeedsMode) {
-		useful, useless, want = useless, useful, "{mode: another mode}"
+	useful, useless, want := []string{"set", "scale"}, []string{"mode", "law"}, "{set: {key: value}} or {scale: {constant: factor}}"
+	switch {
+	case check.Claim.Has(NeedsMode):
+		useful, useless, want = []string{"mode"}, []string{"set", "scale", "law"}, "{mode: another mode}"
+	case check.Claim.Has(NeedsLaw):
+		useful, useless, want = []string{"set", "scale", "law"}, []string{"mode"}, want+" or {law: another law}"
 	}
 	for _, name := range useless {
 		if f := fields[name]; f != nil {
@@ -244,6 +247,13 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 			l.want(f, path+".mode", "another mode than the check's")
 		}
 		c.Mode = mode
+	}
+	if f := fields["law"]; f != nil {
+		law, ok := l.word(f, path+".law", laws)
+		if ok && law == check.Law {
+			l.want(f, path+".law", "another law than the check's")
+		}
+		c.Law = law
 	}
 	return c, places
 }

@@ -92,6 +92,9 @@ func documentCheck(c *Check) map[string]any {
 	if c.Control.Mode != "" {
 		control["mode"] = c.Control.Mode
 	}
+	if c.Control.Law != "" {
+		control["law"] = c.Control.Law
+	}
 	check["control"] = control
 	return check
 }

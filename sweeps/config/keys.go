@@ -101,6 +101,8 @@ const (
 	GroupSizeKey     = "grpo.group_size"
 	epsilonKey       = "grpo.advantage.epsilon"
 	modeKey          = "grpo.importance.mode"
+	clipLowKey       = "grpo.importance.clip_low"
+	clipHighKey      = "grpo.importance.clip_high"
 	gradientKey      = "grpo.kl.gradient"
 	anchorKey        = "grpo.kl.at"
 	LagIntervalKey   = "lag.interval"
@@ -162,9 +164,9 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }),
 	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`), π/π_old (`ratio`), or π/π_old where the clipped objective has a gradient and 0 elsewhere (`clip`).",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
-	numberKey("grpo.importance.clip_low", openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
+	numberKey(clipLowKey, openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }),
-	numberKey("grpo.importance.clip_high", positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
+	numberKey(clipHighKey, positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }),
 	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),

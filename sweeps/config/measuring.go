@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/rom/diagnose"
+	"grposim/sim/measure"
 )
 
 // measuringKey is a key of a check that sets how its claim is measured.
@@ -31,6 +32,15 @@ var failureModes = func() []string {
 	return names
 }()
 
+// laws are the laws that can be fitted to a log.
+var laws = func() []string {
+	var names []string
+	for _, law := range measure.Laws {
+		names = append(names, string(law))
+	}
+	return names
+}()
+
 // measuringKeys are the keys of a check that set how its claim is measured, in the
 // order of the reference document.
 var measuringKeys = []measuringKey{
@@ -40,7 +50,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsThreeValues, func(m *Measuring) any { return &m.Over }},
 	{Key{
 		Path: "displacement", Kind: NumberValue, Range: measurable,
-		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off.",
+		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. With `clip`, no larger than keeps every ratio in its range.",
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Displacement }},
 	{Key{
 		Path: "draws", Kind: IntegerValue, Range: atLeast(1),
@@ -48,7 +58,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Draws }},
 	{Key{
 		Path: "offset", Kind: NumberValue, Range: measurable,
-		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off.",
+		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With `clip` and a lag, no larger than keeps every ratio in its range.",
 	}, NeedsOffset, func(m *Measuring) any { return &m.Offset }},
 	{Key{
 		Path: "locate", Kind: searchValue,
@@ -58,6 +68,10 @@ var measuringKeys = []measuringKey{
 		Path: "mode", Kind: WordValue, Words: failureModes,
 		Doc: "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability.",
 	}, NeedsMode, func(m *Measuring) any { return &m.Mode }},
+	{Key{
+		Path: "law", Kind: WordValue, Words: laws,
+		Doc: "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic.",
+	}, NeedsLaw, func(m *Measuring) any { return &m.Law }},
 }
 
 // given returns the value of a measuring key as a file has it, nil where it has none.

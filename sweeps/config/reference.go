@@ -29,7 +29,7 @@ var checkDocs = map[string]string{
 	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction.",
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to the cells of one variant.",
-	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`.",
+	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`; for claims about a law it may be another law, as in `{law: exponential}`.",
 }
 
 // checkDoc returns the meaning of a key of a check.
@@ -47,7 +47,7 @@ var locatingDocs = []string{
 }
 
 // controlDoc is the paragraph about `control`.
-const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*. With `expect: fails` and no `control`, the exact prediction in place of the refuted one is the fault. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode."
+const controlDoc = "A control is a planted fault that the check must catch. The check is judged a second time, on the same stored estimates, by a theory with the fault; this verdict is stored as `control` and must be *disagree*, else the exit code is 3. With `expect: fails` and no `control`, the exact prediction takes the place of the refuted one; it is no planted fault and is counted apart. A located event is judged at the measured stiffness, so its fault must change more than the closed form of the stiffness: use `scale: {stiffness: 1.1}`, or `set` keys of `lag` and `optimizer`. The control of `failure-mode` is another mode; that of a claim about a law may be another law."
 
 // ReferenceDoc returns the reference document of a configuration (docs/config.md), in
 // Markdown.

@@ -295,6 +295,7 @@ func schemaCheck() object {
 					"set":   schemaRef("fault"),
 					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
 					"mode":  object{"enum": failureModes},
+					"law":   object{"enum": laws},
 				},
 			},
 		}),
@@ -318,9 +319,12 @@ func schemaClaim(claim *Claim) object {
 	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
-	faults := object{"mode": false}
-	if claim.Has(NeedsMode) {
-		faults = object{"set": false, "scale": false}
+	faults := object{"mode": false, "law": false}
+	switch {
+	case claim.Has(NeedsMode):
+		faults = object{"set": false, "scale": false, "law": false}
+	case claim.Has(NeedsLaw):
+		faults = object{"mode": false}
 	}
 	properties["control"] = object{"properties": faults}
 	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}}}}

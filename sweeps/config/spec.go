@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"grposim/rom"
@@ -79,6 +80,7 @@ type Measuring struct {
 	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
 	Locate       *Locate // the search for an event; nil: none
 	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
+	Law          string  // the law that is fitted to the log, one of measure.Laws
 }
 
 // Locate is the search for the first event along a parameter, in multiples of
@@ -111,11 +113,13 @@ func (c *Check) judgesExact() bool {
 }
 
 // Control is the planted fault that a check must catch: in the theory, settings are
-// replaced, then constants are scaled. For failure-mode it is another mode.
+// replaced, then constants are scaled. For failure-mode it is another mode; claims about a
+// law may be tried with another law.
 type Control struct {
 	Set   []Assignment // settings that the theory gets in place of the cell's
 	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
 	Mode  string       // the failure mode expected instead; "" except for failure-mode
+	Law   string       // the law fitted instead; "": the check's
 }
 
 // String gives the fault in words, such as stiffness × 1.1.
@@ -123,6 +127,9 @@ func (c *Control) String() string {
 	var words []string
 	if c.Mode != "" {
 		words = append(words, "mode = "+c.Mode)
+	}
+	if c.Law != "" {
+		words = append(words, "law = "+c.Law)
 	}
 	for _, a := range c.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
@@ -139,17 +146,47 @@ func (c *Control) String() string {
 // of the reference document; lag and mass are in the leading-order prediction only.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
 
+// Scaled returns the factors that scale one constant of the theory. It panics on an
+// unknown name.
+func Scaled(constant string, factor float64) rom.Factors {
+	scale := rom.Unit
+	i := slices.Index(faultNames, constant)
+	if i < 0 {
+		panic(fmt.Sprintf("config: Scaled: got constant %q, want %s", constant, listWords(faultNames)))
+	}
+	*factorsOf(&scale)[i] = factor
+	return scale
+}
+
+// Scaled returns the constant that the control scales and its factor; "" unless it scales
+// exactly one and changes nothing else.
+func (c *Control) Scaled() (constant string, factor float64) {
+	if len(c.Set) > 0 || c.Mode != "" {
+		return "", 1
+	}
+	for i, f := range factorsOf(&c.Scale) {
+		switch {
+		case *f != 1 && constant != "":
+			return "", 1
+		case *f != 1:
+			constant, factor = faultNames[i], *f
+		}
+	}
+	return constant, factor
+}
+
 // factorsOf returns the factors of these constants.
 func factorsOf(f *rom.Factors) []*float64 {
 	return []*float64{&f.Stiffness, &f.Noise, &f.Lag, &f.Mass}
 }
 
 // Fault is a mistake planted in the theory: changed settings of a cell, scaled
-// constants, or another expected failure mode.
+// constants, another expected failure mode, or another law.
 type Fault struct {
 	Set   func(*Settings) // changes the settings from which theory predicts; nil: no change
 	Scale rom.Factors     // factors of the theory's constants, > 0; rom.Unit: none is scaled
 	Mode  string          // the failure mode expected instead of the check's; "": the check's
+	Law   string          // the law fitted instead of the check's; "": the check's
 }
 
 // NoFault leaves the theory as derived.
@@ -165,5 +202,5 @@ func (c *Control) Fault() Fault {
 			}
 		}
 	}
-	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode}
+	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode, Law: c.Law}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"grposim/configs"
 )
@@ -24,6 +25,9 @@ type Reading struct {
 	Name  string // 1 to 64 characters of a-z, 0-9 and -
 	Words string // what it means
 }
+
+// ReadingIndex returns the position of a reading in the table, −1 for "" and unknown ones.
+func (s *Statement) ReadingIndex(name string) int { return slices.Index(s.readingNames(), name) }
 
 // readingNames lists the names of the readings; nil where there is a single one.
 func (s *Statement) readingNames() []string {

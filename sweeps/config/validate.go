@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -170,6 +171,9 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
 		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
 	}
+	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
+		l.cellProblem(at.fields[key], at.path+"."+key, got, want)
+	}
 	if check.Claim.Has(NeedsThreeValues) {
 		c.addValue(check, p)
 	}
@@ -298,6 +302,39 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
+}
+
+// beyondClip is the rule that probes about a fixed point keep importance ratios within the
+// clip, beyond which the force is another one. It returns the key that breaks it, what the
+// key has and what it should have, or "".
+//
+// With max |v_a| = 1 the logits of two arms differ by at most 2, so a displacement 2d of
+// one policy changes log ratios by at most 4d. Pairs that start at ± offset x have a
+// current policy and a snapshot both within x: log ratios are at most 2x for two arms,
+// whose offset is that of the logit gap, else 4x.
+func beyondClip(check *Check, s *Settings) (key, got, want string) {
+	if s.Estimator.Importance.Mode != grpo.Clip {
+		return "", "", ""
+	}
+	most := min(math.Log1p(s.Estimator.Importance.ClipHigh), -math.Log1p(-s.Estimator.Importance.ClipLow))
+	perOffset := 4.0
+	if len(s.Bandit.Arms) == 2 {
+		perOffset = 2
+	}
+	onPolicy := s.Lag == grpo.Lag{Kind: grpo.Block, Interval: 1} || s.Lag == grpo.Lag{Kind: grpo.Delay}
+	switch x := check.Offset; {
+	case 4*check.Displacement > most:
+		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the clip at twice the displacement", roundedDown(most/4))
+	case perOffset*x > most && !onPolicy:
+		return "offset", Format(x), fmt.Sprintf("at most %.4g, with which no ratio leaves the clip", roundedDown(most/perOffset))
+	}
+	return "", "", ""
+}
+
+// roundedDown returns the largest number of four digits that is not above x > 0.
+func roundedDown(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	return math.Floor(x/unit) * unit
 }
 
 // sampled reports whether a cell draws groups.

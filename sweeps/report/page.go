@@ -30,18 +30,17 @@ func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte
 		return nil, err
 	}
 	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS)}
-	var total sweeps.Summary
+	var verdicts []sweeps.Verdict
 	for i, e := range experiments {
-		s := newSection(i, e, svgs)
-		total.Agree += s.Summary.Agree
-		total.Disagree += s.Summary.Disagree
-		total.Inconclusive += s.Summary.Inconclusive
-		total.OutOfScope += s.Summary.OutOfScope
-		p.Faults += s.Summary.Planted
-		p.Caught += s.Summary.Caught
-		p.Sections = append(p.Sections, s)
+		verdicts = append(verdicts, e.Verdicts...)
+		p.Sections = append(p.Sections, newSection(i, e, svgs))
 	}
+	total := sweeps.Summarize(verdicts)
+	p.Total, p.Measurements = total, total.Measurements()
 	p.State, p.Sentence = overall(total)
+	if p.Trials = sweeps.Trials(experiments); p.Trials != nil {
+		p.Headline = sweeps.Headline(p.Trials)
+	}
 	p.Counts = counts(total)
 	var out bytes.Buffer
 	if err := tmpl.Execute(&out, p); err != nil {
@@ -58,9 +57,12 @@ type page struct {
 	State    badge   // of all verdicts together
 	Sentence string  // the state in words
 	Counts   []count // of all experiments
-	Faults   int     // planted faults, of verdicts in scope
-	Caught   int     // those whose control disagrees
+	Total    sweeps.Summary
 	Sections []section
+
+	Measurements string         // the independent ones, in words
+	Headline     string         // the statements of the paper by outcome
+	Trials       []sweeps.Trial // the statements; nil for a single experiment
 }
 
 // count is the number of verdicts with a ruling.

@@ -30,6 +30,8 @@ type row struct {
 	Because string
 	Refuted bool     // the prediction fails, as expected
 	Control *control // nil if the check has none
+
+	Smallest string // the smallest fault that the check would catch; ""
 }
 
 // control is the ruling of the check on a theory with a planted fault.
@@ -55,6 +57,9 @@ func newRow(v sweeps.Verdict) row {
 	}
 	if c := v.Control; c != nil {
 		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != sweeps.OutOfScope, c.Verdict == sweeps.Disagree}
+	}
+	if v.SmallestFault != nil {
+		r.Smallest = v.SmallestFault.String()
 	}
 	e := exponent(m, lo, hi, p, margin)
 	interval := layout{e, (hi - lo) / 2}

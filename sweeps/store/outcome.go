@@ -53,15 +53,23 @@ type NamedEstimate struct {
 	// StdErr is the standard error of the mean, in the unit of the quantity, ≥ 0.
 	StdErr float64 `json:"stderr"`
 	// DF is the number of degrees of freedom of the standard error, ≥ 1; 0 if the
-	// error is not known, −1 if there is none (measure.Exactly).
+	// error is not known, −1 if no error is random (measure.Exactly).
 	DF int `json:"df"`
+	// Systematic is the half-width of the error that is not random, in the unit of the
+	// quantity, ≥ 0.
+	Systematic float64 `json:"systematic,omitempty"`
+}
+
+// Store returns a named estimate in the form in which it is stored.
+func Store(name string, e measure.Estimate) NamedEstimate {
+	return NamedEstimate{Name: name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF, Systematic: e.Systematic}
 }
 
 // Estimate returns the estimate of the named quantity; ok is false if there is none.
 func (o *Outcome) Estimate(name string) (e measure.Estimate, ok bool) {
 	for _, e := range o.Estimates {
 		if e.Name == name {
-			return measure.Estimate{Mean: e.Mean, StdErr: e.StdErr, DF: e.DF}, true
+			return measure.Estimate{Mean: e.Mean, StdErr: e.StdErr, DF: e.DF, Systematic: e.Systematic}, true
 		}
 	}
 	return measure.Estimate{}, false

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// The test program judges, as the program does, when it is started as one of its
+// processes.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, judgeFlag) {
+		os.Exit(run(context.Background(), []string{judgeFlag}, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// drawn is the number of configurations that the tests of draws look at.
+const drawn = 300
+
+// Draws are valid files; every key of the table takes several values, every word and law
+// occurs, and every claim is drawn or exempt.
+func TestDraw(t *testing.T) {
+	values := map[string]map[string]bool{}
+	note := func(name, value string) {
+		if values[name] == nil {
+			values[name] = map[string]bool{}
+		}
+		values[name][value] = true
+	}
+	for i := range uint64(drawn) {
+		f := draw(1, i)
+		spec, err := f.load()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, f.text())
+		}
+		for _, k := range config.Keys {
+			note(k.Path, config.Format(k.Get(&spec.Base)))
+		}
+		for _, arm := range spec.Base.Bandit.Arms {
+			note("law", string(arm.Reward))
+		}
+		for _, c := range spec.Checks {
+			note("claim", c.Claim.Name)
+		}
+		note("class", spec.Name)
+		if i < 10 && string(draw(1, i).text()) != string(f.text()) {
+			t.Fatalf("draw %d differs when it is repeated", i)
+		}
+	}
+	for _, k := range config.Keys {
+		switch {
+		case k.OfRun(): // given by the predicted relaxation time
+		case k.Kind == config.WordValue && len(values[k.Path]) != len(k.Words):
+			t.Errorf("%s: only the words %v in %d draws", k.Path, values[k.Path], drawn)
+		case len(values[k.Path]) < 2:
+			t.Errorf("%s: only %v in %d draws: give it a row in usual", k.Path, values[k.Path], drawn)
+		}
+	}
+	for _, c := range config.Claims {
+		if values["claim"][c.Name] == (exempt[c.Name] != "") {
+			t.Errorf("claim %s: drawn %v, exempt %q", c.Name, values["claim"][c.Name], exempt[c.Name])
+		}
+	}
+	if len(values["law"]) != 3 || len(values["class"]) != 5 {
+		t.Errorf("laws %v, classes %v", values["law"], values["class"])
+	}
+}
+
+// parse reads a file in the form of a draw.
+func parse(t *testing.T, text string) file {
+	t.Helper()
+	spec, err := config.Load("test", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parseFile(spec.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// right is a file that agrees; with its variance scaled by the number of groups it does
+// not (see wrong).
+const right = `
+name: rest
+seed: 1
+confidence: 0.999
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}, {reward: bernoulli, mean: 0.5}]}
+policy: {init: fixed-point}
+grpo: {group_size: 512, kl: {coefficient: 1.523}}
+lag: {interval: 2}
+optimizer: {learning_rate: 0.1}
+run: {steps: 500, burn_in: 100, replicas: 100}
+checks:
+  - {claim: fixed-point, margin: 0.02}
+  - {claim: stationary-fluctuation, margin: 0.1}
+`
+
+// wrong refutes a prediction that holds.
+func wrong(f file) file {
+	f = f.clone()
+	for _, c := range f.checks() {
+		c.(map[string]any)["expect"], c.(map[string]any)["prediction"] = "fails", "leading-order"
+	}
+	return f.clone()
+}
+
+// A right theory gives no finding; a planted fault is confirmed and shrunk: to the check
+// that disagrees, two arms, and short numbers.
+func TestExamine(t *testing.T) {
+	j := &judging{limit: time.Minute, budget: 1e5}
+	t.Cleanup(func() { j.stop() })
+	f := parse(t, right)
+	a, findings, err := j.examine(t.Context(), f, predicted, twice)
+	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
+		t.Fatalf("%v %+v %+v", err, findings, a)
+	}
+	if n, _ := a.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
+		t.Errorf("%d replicas", n)
+	}
+	a, findings, err = j.examine(t.Context(), wrong(f), predicted, once)
+	if err != nil || len(findings) == 0 || !findings[0].confirmed || findings[0].failure != "" {
+		t.Fatalf("%v %+v %+v", err, findings, a)
+	}
+	small := findings[0].file
+	arms, _ := small.get("bandit.arms").([]any)
+	if len(arms) != 2 || len(small.checks()) != 1 || small.get("lag.interval") != nil || flow(small.get("grpo.kl.coefficient")) != "2" {
+		t.Errorf("shrunk to\n%s", small.text())
+	}
+	s := &summary{[]result{{answer: a, findings: findings}}}
+	dir := t.TempDir()
+	if err := s.write(dir, 0); err != nil || !s.found() {
+		t.Fatal(err, s.found())
+	}
+	written, err := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load("written", written); err != nil {
+		t.Errorf("%v\n%s", err, written)
+	}
+}
+
+// A computation that does not end in time is killed and reported with its file, as is a
+// process that ends; the next request is answered.
+func TestFailures(t *testing.T) {
+	j := &judging{limit: time.Millisecond, budget: 1e5}
+	t.Cleanup(func() { j.stop() })
+	f := parse(t, right)
+	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != hung || len(a.File) == 0 {
+		t.Fatalf("%v %+v", err, a)
+	}
+	j.limit = time.Minute
+	if err := j.start(); err != nil {
+		t.Fatal(err)
+	}
+	j.command.Process.Kill()
+	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != died {
+		t.Fatalf("%v %+v", err, a)
+	}
+	if a, err := j.ask(t.Context(), j.request(f, predicted, 1, once)); err != nil || a.Failure != "" || len(a.Verdicts) != 2 {
+		t.Fatalf("%v %+v", err, a)
+	}
+	broken := f.clone()
+	broken.set("grpo.group_size", "many")
+	a := answerTo(t.Context(), j.request(broken, asGiven, 1, once), func(file) {})
+	if a.Failure != refused || !strings.Contains(a.Detail, "grpo.group_size") {
+		t.Errorf("%+v", a)
+	}
+	a = answerTo(t.Context(), j.request(f, asGiven, 1, once), func(file) { panic("planted") })
+	if a.Failure != panicked || !strings.HasPrefix(a.Detail, "planted\n") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// moreData multiplies every number of replicas and draws, and nothing else.
+func TestMoreData(t *testing.T) {
+	f := parse(t, strings.Replace(right, "checks:", "variants: [{name: v, set: {run.replicas: 3, grpo.group_size: 3}}]\nchecks:\n  - {claim: stiffness, margin: 1, displacement: 0.1, draws: 5}", 1))
+	text := string(moreData(f, 4).text())
+	for _, want := range []string{"replicas: 400", "run.replicas: 12", "draws: 20", "grpo.group_size: 3", "steps: 500"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// NaN and infinite numbers are found in tables and JSON; words that contain them are not.
+func TestNonFinite(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a,NaN,b": true, `{"x": NaN}`: true, "1,+Inf": true, "Inf": true, `"NaN"`: false, "Infinite": false, "banana NaNs": false, "1,2": false,
+	} {
+		if got := nonFinite.MatchString(text); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Rest draws are counted in scope by their mean and variance; slow ones and reasons are
+// listed, with numbers left out.
+func TestScope(t *testing.T) {
+	of := func(slow bool, claims ...verdict) result {
+		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
+	}
+	out := verdict{Claim: "stationary-fluctuation", Ruling: sweeps.OutOfScope, Because: "radius 1.5e-3"}
+	s := &summary{[]result{
+		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, verdict{Claim: "degenerate-groups", Ruling: sweeps.OutOfScope}),
+		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, out),
+		of(true, verdict{Claim: "fixed-point", Ruling: sweeps.Disagree}),
+		of(false),
+	}}
+	text := s.String()
+	for _, want := range []string{"3 rest draws: 33 % in scope", "33.3 %  radius #", "33.3 %  too slow", "3 rest draws with two-valued rewards and heavy ball", "nothing found"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// Command lines give the documented exit codes.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good.yaml"), filepath.Join(dir, "bad.yaml")
+	for name, f := range map[string]file{good: parse(t, right), bad: wrong(parse(t, right))} {
+		if err := os.WriteFile(name, f.text(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"--n", "0"}, exitUsage},
+		{[]string{"--file", good + "x"}, exitUsage},
+		{[]string{"--file", good}, 0},
+		{[]string{"--file", bad}, exitFound},
+		{[]string{"--n", "1", "--out", good}, exitError},
+	} {
+		if got := run(t.Context(), row.args, io.Discard, io.Discard); got != row.want {
+			t.Errorf("%v: got %d, want %d", row.args, got, row.want)
+		}
+	}
+}

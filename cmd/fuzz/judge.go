@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"grposim/sim"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// request asks for the verdicts of a file.
+type request struct {
+	File     file          `json:"file"`
+	Length   sizing        `json:"length"`
+	Limit    time.Duration `json:"limit"`  // CPU time after which the request counts as hung
+	Budget   float64       `json:"budget"` // the largest work of a cell: see stepWork
+	Data     int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
+	Scrutiny scrutiny      `json:"scrutiny"`
+}
+
+// sizing says where a file's length of run comes from.
+type sizing string
+
+const (
+	asGiven   sizing = "as-given"  // from the file
+	predicted sizing = "predicted" // from the predicted relaxation time
+)
+
+// scrutiny says how closely a configuration is looked at.
+type scrutiny string
+
+const (
+	once  scrutiny = "once"  // judged
+	twice scrutiny = "twice" // judged again, by two workers and through a results folder
+)
+
+// answer is what judging a file gave.
+type answer struct {
+	File     file      `json:"file"` // as judged, its length included
+	Slow     bool      `json:"slow"` // too slow for the budget: only scope is known
+	Verdicts []verdict `json:"verdicts"`
+	Failure  failure   `json:"failure"` // what went wrong; "": nothing
+	Detail   string    `json:"detail"`  // of the failure: message, stack
+}
+
+// failure is a kind of fault of the program, whatever the theory says.
+type failure string
+
+const (
+	panicked  failure = "panic"
+	hung      failure = "hang"
+	died      failure = "crash"      // the process ended
+	refused   failure = "error"      // an error where a verdict was due
+	unsteady  failure = "unsteady"   // verdicts differ when they are repeated
+	notFinite failure = "not-finite" // NaN or Inf in a file
+)
+
+// verdict is one verdict, as text where it is only shown.
+type verdict struct {
+	Claim     string        `json:"claim"`
+	Quantity  string        `json:"quantity"`
+	Ruling    sweeps.Ruling `json:"ruling"`
+	Because   string        `json:"because"`
+	Measured  string        `json:"measured"` // measured [lo, hi]
+	Predicted string        `json:"predicted"`
+}
+
+// answerTo judges a file. announce receives the file as it will be simulated, before it
+// is. Panics become a failure.
+func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
+	a.File = r.File
+	defer func() {
+		if value := recover(); value != nil {
+			a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", value, debug.Stack())
+		}
+	}()
+	if r.Length == predicted {
+		prepared, slow, err := prepare(r.File, r.Budget)
+		if err != nil {
+			a.Failure, a.Detail = notFinite, err.Error()
+			return a
+		}
+		a.File, a.Slow = prepared, slow
+	}
+	if !a.Slow {
+		a.File = moreData(a.File, r.Data)
+	}
+	announce(a.File)
+	if len(a.File.checks()) == 0 {
+		return a
+	}
+	verdicts, err := judge(ctx, a.File, 1)
+	var inside *sim.Panic
+	switch {
+	case errors.As(err, &inside):
+		a.Failure, a.Detail = panicked, fmt.Sprintf("%v\n%s", inside, inside.Stack)
+		return a
+	case err != nil:
+		a.Failure, a.Detail = refused, err.Error()
+		return a
+	}
+	for _, v := range verdicts {
+		a.Verdicts = append(a.Verdicts, verdict{
+			v.Claim, v.Quantity, v.Verdict, v.Because,
+			fmt.Sprintf("%.6g [%.6g, %.6g]", float64(v.Measured), float64(v.Lo), float64(v.Hi)), fmt.Sprintf("%.6g ± %.2g", float64(v.Predicted), float64(v.Margin)),
+		})
+	}
+	if r.Scrutiny == twice {
+		a.Failure, a.Detail = repeat(ctx, a.File, verdicts)
+	}
+	return a
+}
+
+// judge loads, plans, simulates and judges a file in memory.
+func judge(ctx context.Context, f file, workers int) ([]sweeps.Verdict, error) {
+	spec, err := f.load()
+	if err != nil {
+		return nil, fmt.Errorf("a valid file became invalid: %w", err)
+	}
+	plan := sweeps.NewPlan(spec)
+	outcomes, err := sweeps.Simulate(ctx, plan, workers)
+	if err != nil {
+		return nil, err
+	}
+	return sweeps.Judge(plan, outcomes)
+}
+
+// prepare predicts every cell, checks that the predictions can be written as JSON, and
+// gives the file the length that its longest cell needs. slow says that this exceeds the
+// budget. Checks that cannot be measured within it are left out.
+func prepare(f file, budget float64) (prepared file, slow bool, err error) {
+	spec, err := f.load()
+	if err != nil {
+		return nil, false, err
+	}
+	var l length
+	var stiffness float64
+	for c, line := range sweeps.Predictions(sweeps.NewPlan(spec)) {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return nil, false, fmt.Errorf("prediction: %w", err)
+		}
+		if nonFinite.Match(text) {
+			return nil, false, fmt.Errorf("prediction: %s", text)
+		}
+		if own := lengthOf(class(spec.Name), budget, &c.Settings, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
+			l = own
+		}
+		s := line.Prediction.Stiffness
+		stiffness = max(math.Abs(s.Total), math.Abs(s.Fresh), math.Abs(s.Stale))
+	}
+	f = f.clone()
+	f.set(config.StepsKey, l.steps)
+	f.set(config.BurnInKey, l.burnIn)
+	f.set("run.replicas", l.replicas)
+	var checks []any
+	for i, c := range f.checks() {
+		switch claim := spec.Checks[i].Claim; {
+		case l.slow && claim.Has(config.NeedsOffset), claim.Per == config.PerForce && stiffness == 0:
+			continue
+		case claim.Per == config.PerForce: // its parts can be 0, so the margin is a share of the largest
+			check := c.(map[string]any)
+			delete(check, "margin")
+			check["absolute_margin"] = config.Round(margins[claim.Name] * stiffness)
+		default:
+			slow = slow || l.slow
+		}
+		checks = append(checks, c)
+	}
+	f["checks"] = checks
+	return f.clone(), slow, nil
+}
+
+// moreData multiplies the numbers of replicas and draws of a file.
+func moreData(f file, factor int) file {
+	f = f.clone()
+	var more func(v any)
+	more = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				n, isNumber := inner.(json.Number)
+				if i, err := n.Int64(); isNumber && err == nil && (name == "replicas" || name == "run.replicas" || name == "draws") {
+					v[name] = json.Number(fmt.Sprint(i * int64(factor)))
+				} else {
+					more(inner)
+				}
+			}
+		case []any:
+			for _, item := range v {
+				more(item)
+			}
+		}
+	}
+	more(map[string]any(f))
+	return f
+}
+
+// repeat judges a file again, with two workers and through a results folder, and
+// reports verdicts that differ and numbers that are not finite.
+func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, string) {
+	dir, err := os.MkdirTemp("", "fuzz")
+	if err != nil {
+		return refused, err.Error()
+	}
+	defer os.RemoveAll(dir)
+	spec, err := f.load()
+	if err != nil {
+		return refused, err.Error()
+	}
+	e, err := sweeps.Run(ctx, sweeps.NewPlan(spec), dir, 2, silent{})
+	if err != nil {
+		return refused, err.Error()
+	}
+	was, err := sweeps.VerdictsJSON(spec.Name, nil, verdicts)
+	if err != nil {
+		return refused, err.Error()
+	}
+	now, err := sweeps.VerdictsJSON(spec.Name, nil, e.Verdicts)
+	if err != nil {
+		return refused, err.Error()
+	}
+	if !bytes.Equal(was, now) {
+		return unsteady, fmt.Sprintf("%s\nthen\n%s", was, now)
+	}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".parquet") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && nonFinite.Match(text) {
+			err = fmt.Errorf("%s: %s", entry.Name(), nonFinite.Find(text))
+		}
+		return err
+	})
+	if err != nil {
+		return notFinite, err.Error()
+	}
+	return "", ""
+}
+
+// nonFinite finds numbers that are not finite in a text file of results.
+var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z]|$)`)
+
+// silent ignores progress.
+type silent struct{}
+
+func (silent) Begin(string, int, int, float64) {}
+func (silent) Cell(float64)                    {}
+func (silent) End()                            {}
+func (silent) Note(string)                     {}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"math"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+)
+
+// Lengths of runs, in relaxation times unless said otherwise.
+const (
+	restBurnIn   = 6.0  // exp(−12) of the variance's transient is left
+	restRun      = 25.0 // after the burn-in
+	mostReplicas = 2048
+	shortRun     = 12.0 // after the burn-in, where restRun exceeds the budget
+	leastRepeats = 16   // replicas below which a cell is not worth its time
+)
+
+// usualBudget is the largest work of a cell, about 0.3 s.
+const usualBudget = 1.2e6
+
+// stepWork returns the work of one step of one replica, as measured, in steps of two
+// Bernoulli arms (about 0.25 µs).
+func stepWork(s *config.Settings) float64 {
+	work := float64(len(s.Bandit.Arms)) / 2
+	for _, arm := range s.Bandit.Arms {
+		if arm.Reward == grpo.Normal && s.Estimator.GroupSize != grpo.Infinite {
+			work *= 2.5
+			if s.Estimator.Importance.Mode == grpo.Clip { // drawn sample by sample
+				work *= 1 + float64(s.Estimator.GroupSize)/5
+			}
+			break
+		}
+	}
+	if s.Estimator.GroupSize == grpo.Infinite {
+		return work
+	}
+	return work * (1 + float64(s.Estimator.GroupsPerStep)) / 2
+}
+
+// length is how long a cell runs, and whether its budget is too small for that. A cell
+// that is too slow is run for a few steps, which decide scope and nothing else.
+type length struct {
+	steps, burnIn, replicas int
+	slow                    bool
+}
+
+// tooSlow is the length of a cell that takes too much work.
+var tooSlow = length{shortest, shortest / 2, 2, true}
+
+// lengthOf returns the length of a cell of a class with a prediction, within a budget of
+// work.
+func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) length {
+	period := 1.0
+	if s.Lag.Kind == grpo.Block {
+		period = float64(s.Lag.Interval)
+	}
+	switch c {
+	case path:
+		return pathLength(s, budget, relaxationTime(s, p))
+	case linear:
+		return linearLength(s, budget, p, period)
+	case located:
+		if s.Estimator.GroupSize == grpo.Infinite {
+			return length{steps: 100, burnIn: 0, replicas: 1} // which bounds the intervals that are searched
+		}
+		return length{steps: 600, burnIn: 0, replicas: 256}
+	}
+	return restLength(s, budget, relaxationTime(s, p), period)
+}
+
+// relaxationTime returns the predicted relaxation time in steps, +Inf where the theory
+// has none. Adam's second moment has a time of its own.
+func relaxationTime(s *config.Settings, p *rom.Prediction) float64 {
+	rate := p.Exact.RelaxationRate
+	if rate == nil {
+		rate = p.LeadingOrder.RelaxationRate
+	}
+	if rate == nil || !(*rate > 0) {
+		return math.Inf(1)
+	}
+	time := 1 / *rate
+	if s.Optimizer.Kind == grpo.Adam {
+		time = max(time, 1/(1-s.Optimizer.Beta2))
+	}
+	return time
+}
+
+// restLength returns the length of a run whose stationary state is measured: whole
+// refresh periods after the warm-up, and as many replicas as the budget allows.
+func restLength(s *config.Settings, budget, time, period float64) length {
+	whole := func(steps float64) float64 { return period * math.Ceil(steps/period) }
+	burnIn := whole(restBurnIn*time + 10 + float64(s.Optimizer.Schedule.Warmup))
+	for _, run := range []float64{restRun, shortRun} {
+		steps := burnIn + whole(max(run*time, 60))
+		if replicas := math.Floor(budget / (steps * stepWork(s))); replicas >= leastRepeats {
+			return length{steps: int(steps), burnIn: int(burnIn), replicas: int(min(mostReplicas, replicas))}
+		}
+	}
+	return tooSlow
+}
+
+// pathLength returns the length of a run that approaches its fixed point.
+func pathLength(s *config.Settings, budget, time float64) length {
+	steps := max(120, min(4*time, 1000))
+	return length{steps: int(steps), replicas: int(max(leastRepeats, min(mostReplicas, budget/(steps*stepWork(s)))))}
+}
+
+// linearLength returns the length of a run whose deviation from the fixed point is
+// followed: at first until all but the two largest multipliers have died, then for up to
+// 16 instants, during which the largest must stay above round-off.
+func linearLength(s *config.Settings, budget float64, p *rom.Prediction, period float64) length {
+	m := p.Exact.Multipliers
+	if len(m) == 0 {
+		return tooSlow
+	}
+	modulus := func(i int) float64 { return math.Hypot(m[i][0], m[i][1]) }
+	first := 2.0
+	if len(m) > 2 && modulus(2) > 0 {
+		first = max(first, math.Ceil(math.Log(1e5)/math.Log(modulus(1)/modulus(2))))
+	}
+	perInstant := math.Abs(math.Log(modulus(0)))
+	instants := first + min(16, max(4, math.Floor(math.Log(1e5)/perInstant)-first))
+	largest := instants * perInstant
+	steps := instants * period
+	if !(largest < math.Log(1e6)) || !(steps*stepWork(s) < budget) { // NaN too
+		return tooSlow
+	}
+	l := length{steps: int(steps), burnIn: int(first * period), replicas: 1}
+	if s.Estimator.GroupSize != grpo.Infinite {
+		l.replicas = int(max(2, min(mostReplicas, budget/(2*steps*stepWork(s)))))
+	}
+	return l
+}

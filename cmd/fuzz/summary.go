@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// summary is what was found with all configurations.
+type summary struct{ results []result }
+
+// found reports whether there is a confirmed disagree or a failure.
+func (s *summary) found() bool {
+	return slices.ContainsFunc(s.results, func(r result) bool {
+		return slices.ContainsFunc(r.findings, func(x finding) bool { return x.confirmed })
+	})
+}
+
+// kind names the kind of the finding.
+func (x finding) kind() string {
+	switch {
+	case x.failure != "":
+		return string(x.failure)
+	case x.confirmed:
+		return "confirmed disagree"
+	}
+	return "unconfirmed disagree"
+}
+
+// String names the finding in a line.
+func (x finding) String() string {
+	if x.failure != "" {
+		first, _, _ := strings.Cut(x.detail, "\n")
+		return x.kind() + ": " + first
+	}
+	v := x.verdict
+	return fmt.Sprintf("%s: %s, %s: measured %s, predicted %s: %s", x.kind(), v.Claim, v.Quantity, v.Measured, v.Predicted, v.Because)
+}
+
+// print writes a line for each finding.
+func (r *result) print(w io.Writer) {
+	for _, x := range r.findings {
+		fmt.Fprintf(w, "fuzz: %d/%d: %s\n", r.seed, r.index, x)
+	}
+}
+
+// String gives the counts: verdicts by claim and ruling, findings, and the share of rest
+// draws in scope.
+func (s *summary) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
+	counts := map[string]map[sweeps.Ruling]int{}
+	slow := map[string]int{}
+	kinds := map[string]int{}
+	seconds := map[class]float64{}
+	for _, r := range s.results {
+		name, _ := r.answer.File["name"].(string)
+		seconds[class(name)] += r.seconds
+		for _, v := range r.answer.Verdicts {
+			if counts[v.Claim] == nil {
+				counts[v.Claim] = map[sweeps.Ruling]int{}
+			}
+			if r.answer.Slow && v.Ruling != sweeps.OutOfScope {
+				slow[v.Claim]++
+			} else {
+				counts[v.Claim][v.Ruling]++
+			}
+		}
+		of := map[string]bool{}
+		for _, x := range r.findings {
+			of[x.kind()] = true
+		}
+		for kind := range of {
+			kinds[kind]++
+		}
+	}
+	for _, c := range config.Claims {
+		if n := counts[c.Name]; n != nil {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[sweeps.Agree], n[sweeps.Disagree], n[sweeps.Inconclusive], n[sweeps.OutOfScope], slow[c.Name])
+		}
+	}
+	w.Flush() // into memory
+	fmt.Fprintf(&b, "\n%d configurations in", len(s.results))
+	for _, c := range slices.Compact(slices.Clone(classes)) {
+		fmt.Fprintf(&b, " %.0f s %s", seconds[c], c)
+	}
+	fmt.Fprintln(&b)
+	if len(kinds) == 0 {
+		fmt.Fprintln(&b, "nothing found")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Fprintf(&b, "%d with %s\n", kinds[kind], kind)
+	}
+	s.writeScope(&b, "rest draws", func(*result) bool { return true })
+	s.writeScope(&b, "rest draws with two-valued rewards and heavy ball", func(r *result) bool { return r.answer.File.twoValuedHeavyBall() })
+	return b.String()
+}
+
+// writeScope writes the share of the chosen rest draws that are in scope, and why the
+// others are out. A draw is in scope if the mean and the variance of its reward are. Of
+// two reasons the first counts.
+func (s *summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
+	reasons := map[string]int{}
+	all := 0
+	for i := range s.results {
+		r := &s.results[i]
+		if r.answer.File["name"] != string(rest) || len(r.answer.Verdicts) == 0 || !chosen(r) {
+			continue
+		}
+		all++
+		reasons[r.answer.scope()]++
+	}
+	if all == 0 {
+		return
+	}
+	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
+	fmt.Fprintf(b, "\n%d %s: %.0f %% in scope\n", all, name, share(reasons[""]))
+	delete(reasons, "")
+	byCount := slices.SortedFunc(maps.Keys(reasons), func(a, b string) int {
+		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
+	})
+	for _, reason := range byCount {
+		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[reason]), reason)
+	}
+}
+
+// numbers are replaced in reasons, so that equal ones are counted together.
+var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
+
+// scope returns why a rest draw is out of scope; "" if it is in.
+func (a *answer) scope() string {
+	for _, v := range a.Verdicts {
+		if v.Ruling == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
+			return numbers.ReplaceAllString(v.Because, "#")
+		}
+	}
+	if a.Slow {
+		return "too slow for the budget of the fuzzer"
+	}
+	return ""
+}
+
+// write writes a table of the findings of a seed, and their files, into an existing
+// folder.
+func (s *summary) write(dir string, seed uint64) error {
+	var table strings.Builder
+	table.WriteString("| file | found |\n|---|---|\n")
+	for _, r := range s.results {
+		for i, x := range r.findings {
+			name := fmt.Sprintf("%d-%d-%d.yaml", r.seed, r.index, i)
+			fmt.Fprintf(&table, "| %s | %s |\n", name, strings.ReplaceAll(x.String(), "|", "\\|"))
+			var comment strings.Builder
+			for line := range strings.Lines(x.String() + "\n" + x.detail) {
+				comment.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), append([]byte(comment.String()), x.file.text()...), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	table.WriteString("\n```text\n" + s.String() + "```\n")
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", seed)), []byte(table.String()), 0o644)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/paper.md and the README's statements")
+
+// committedVerdicts reads the verdicts of every experiment in results/paper.
+func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
+	t.Helper()
+	var all []sweeps.Verdict
+	files, err := filepath.Glob(filepath.Join(root, "results", suite, "*", "verdicts.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		var content struct{ Verdicts []sweeps.Verdict }
+		if err := json.Unmarshal(readDocument(t, file), &content); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, content.Verdicts...)
+	}
+	return all
+}
+
+// docs/paper.md and the README's statements are computed from the committed verdicts.
+func TestPaperDocument(t *testing.T) {
+	root := moduleRoot(t)
+	verdicts := committedVerdicts(t, root)
+	trials, summary := sweeps.Try(verdicts), sweeps.Summarize(verdicts)
+
+	readme := string(readDocument(t, root, "README.md"))
+	const begin, end = "<!-- statements -->\n", "<!-- /statements -->"
+	before, rest, found := strings.Cut(readme, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("the README has no block %s… %s", begin, end)
+	}
+	for name, want := range map[string]string{
+		"docs/paper.md": string(sweeps.PaperDoc(trials, summary)),
+		"README.md":     before + begin + string(sweeps.StatementSummary(trials, summary)) + end + after,
+	} {
+		path := filepath.Join(root, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(readDocument(t, path)) != want {
+			t.Errorf("%s is not that of the committed verdicts (-update rewrites it)", name)
+		}
+	}
+}
+
+// Every check of the built-in experiments says what it is about.
+func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
+	for _, name := range experimentNames() {
+		spec, err := embeddedSpec(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, check := range spec.Checks {
+			if check.About == nil {
+				t.Errorf("%s: checks[%d] (%s) has no about", name, i, check.Claim.Name)
+			}
+		}
+	}
+}
+
+// awaited are the statements whose experiments are to come.
+var awaited = []string{
+	"threshold-from-early-slope",
+	"fluctuation-small-groups", "fluctuation-damping", "fluctuation-stiffness",
+	"figure-6-sequence", "figure-7-frontier", "onset-below-frontier", "gap-narrows",
+}
+
+// A statement is the subject of a check, or the table says why it cannot be.
+func TestEveryStatementIsTried(t *testing.T) {
+	checked := make(map[string]bool)
+	for _, name := range experimentNames() {
+		spec, err := embeddedSpec(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, check := range spec.Checks {
+			if check.About != nil {
+				checked[check.About.Statement] = true
+			}
+		}
+	}
+	for _, s := range config.Statements {
+		switch {
+		case checked[s.ID] == (s.NotTestable == ""): // one of the two
+			if slices.Contains(awaited, s.ID) {
+				t.Errorf("%s is no longer awaited", s.ID)
+			}
+		case s.NotTestable != "":
+			t.Errorf("%s is not testable, but a check is about it", s.ID)
+		case !slices.Contains(awaited, s.ID):
+			t.Errorf("no check is about %s, and the table does not say why", s.ID)
+		}
+	}
+}

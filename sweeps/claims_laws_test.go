@@ -1,0 +1,155 @@
+package sweeps
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// rare is a configuration of one cell without inertia that starts far from its fixed
+// point, to be completed by a check.
+const rare = `
+name: rare
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.02}]}
+policy: {init: [-3, 0], reference: [-3, 0]}
+grpo: {group_size: 16, groups_per_step: 8, advantage: {scale: none}, kl: {coefficient: 0.05}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 900, replicas: 20}
+checks:
+`
+
+// judgeRare judges the cell of rare, changed by pairs of old and new text, by one check.
+func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []Verdict {
+	t.Helper()
+	plan := planText(t, strings.NewReplacer(change...).Replace(rare)+"  - "+check+"\n")
+	o.ID = plan.Cells[0].ID
+	return judged(t, plan, map[string]*store.Outcome{o.ID: &o})
+}
+
+// known returns an estimate with a small error over ten pairs.
+func known(name string, mean float64) store.NamedEstimate {
+	return store.NamedEstimate{Name: name, Mean: mean, StdErr: 1e-4, DF: 9}
+}
+
+// The predicted R² under noise is the mean R² of fits to the mean-field curve with normal
+// noise of the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the
+// error of 400 fits.
+func TestLoggedR2(t *testing.T) {
+	plan := planText(t, rare+"  - {claim: law-fit, law: logistic, margin: 0.01}\n")
+	c := &plan.Cells[0]
+	j := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil))
+	curve, _ := j.curve(c)
+	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, 900))
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, l := range measure.Laws {
+		var r2 []float64
+		for range 400 {
+			noisy := make([]float64, len(reward))
+			for i, x := range reward {
+				noisy[i] = x + math.Sqrt(x*(1-x)/(2*16*8))*random.NormFloat64()
+			}
+			fit, _ := measure.FitLaw(l, steps, noisy)
+			r2 = append(r2, fit.R2)
+		}
+		want, got := measure.Mean(r2), j.loggedR2(c, l)
+		if got.outOfScope != "" || math.Abs(got.value-want.Mean) > 4*want.StdErr+1e-4 {
+			t.Errorf("%s: predicted %.5f, fits give %.5f ± %.5f", l, got.value, want.Mean, want.StdErr)
+		}
+		plain, _ := measure.FitLaw(l, steps, reward)
+		if plain.R2-got.value < 1e-3 {
+			t.Errorf("%s: noise lowers R² from %.4f to %.4f, want by 0.001 or more", l, plain.R2, got.value)
+		}
+	}
+}
+
+func TestJudgeLawFit(t *testing.T) {
+	const check = "{claim: law-fit, law: critically-damped, absolute_margin: 0.005, control: {law: exponential}}"
+	plan := planText(t, rare+"  - "+check+"\n")
+	want := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil)).loggedR2(&plan.Cells[0], measure.CriticallyDamped).value
+	name := sim.LoggedR2(measure.CriticallyDamped)
+	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
+		t.Errorf("right: %v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
+	}
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != Disagree {
+		t.Errorf("0.02 below: %v", v.Verdict)
+	}
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != Inconclusive {
+		t.Errorf("at the margin: %v", v.Verdict)
+	}
+	if v := judgeRare(t, check, outcomeOf(known(name, 0.95)), "coefficient: 0.05", "coefficient: 0")[0]; v.Verdict != OutOfScope {
+		t.Errorf("without a penalty: %v because %s", v.Verdict, v.Because)
+	}
+	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 1, DivergedAt: 3})[0]; v.Verdict != Disagree {
+		t.Errorf("diverged: %v", v.Verdict)
+	}
+}
+
+// The paper's bar and the comparison with another law are one-sided and have no margin.
+func TestJudgeLawFitByThePaper(t *testing.T) {
+	bar := func(r2 float64) Verdict {
+		return judgeRare(t, "{claim: law-fit, law: critically-damped, prediction: paper-rule, absolute_margin: 0.5, control: {law: exponential}}",
+			outcomeOf(known(sim.LoggedR2(measure.CriticallyDamped), r2), known(sim.LoggedR2(measure.Exponential), 0.9)))[0]
+	}
+	for r2, want := range map[float64]Ruling{0.99: Agree, 0.912: Agree, 0.91: Inconclusive, 0.908: Disagree} {
+		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != Disagree {
+			t.Errorf("R² = %g: %v, want %v; control %+v", r2, v.Verdict, want, v.Control)
+		}
+	}
+	lead := func(x float64) Verdict {
+		return judgeRare(t, "{claim: law-fit, law: logistic, prediction: paper-rule, absolute_margin: 0.5, expect: fails, control: {law: exponential}}",
+			outcomeOf(known(sim.LoggedLead(measure.Logistic), x), known(sim.LoggedLead(measure.Exponential), 0.04)))[0]
+	}
+	for x, want := range map[float64]Ruling{-0.05: Agree, 0: Inconclusive, 0.05: Disagree} {
+		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != Disagree {
+			t.Errorf("lead %g: %v, want %v; control %+v", x, v.Verdict, want, v.Control)
+		}
+	}
+}
+
+func TestJudgeLawForecast(t *testing.T) {
+	verdicts := judgeRare(t, "{claim: law-forecast, law: critically-damped, absolute_margin: 0.5, expect: fails, control: {law: logistic}}", outcomeOf(
+		known(sim.LoggedGain(measure.CriticallyDamped), 0.1), known(sim.LoggedGain(measure.Logistic), 0.9),
+		store.NamedEstimate{Name: sim.LoggedPlateau(measure.CriticallyDamped), Mean: 0.1, DF: 99}, store.NamedEstimate{Name: sim.LoggedPlateau(measure.Logistic), Mean: 0.9, DF: 99}))
+	if len(verdicts) != 2 {
+		t.Fatalf("%d verdicts, want 2", len(verdicts))
+	}
+	for _, v := range verdicts {
+		if v.Verdict != Agree || v.Predicted != 0.5 || v.Control.Verdict != Disagree {
+			t.Errorf("%s: %v against %g, control %+v", v.Quantity, v.Verdict, float64(v.Predicted), v.Control)
+		}
+	}
+	if lo, hi := float64(verdicts[1].Lo), float64(verdicts[1].Hi); !(lo > 0 && lo < 0.1 && hi > 0.1 && hi < 0.3) {
+		t.Errorf("the interval of a share of 10 in 100 pairs is [%g, %g]", lo, hi)
+	}
+}
+
+// The paper's diagnostics are judged by their own shares; with a refutation the control is
+// what this project's diagnostics name.
+func TestJudgeThePaperDiagnostics(t *testing.T) {
+	share := func(name string, mean float64) store.NamedEstimate {
+		return store.NamedEstimate{Name: name, Mean: mean, DF: 511}
+	}
+	const check = "{claim: failure-mode, mode: dynamical-instability, prediction: paper-rule, absolute_margin: 0.05"
+	ours := share("named_dynamical-instability", 1)
+	for _, test := range []struct {
+		check string
+		paper float64
+		want  Ruling
+	}{{check + "}", 1, Agree}, {check + "}", 0.3, Disagree}, {check + ", expect: fails}", 0.3, Agree}} {
+		v := judgeOne(t, test.check, outcomeOf(ours, share("paper_named_dynamical-instability", test.paper)))
+		if v.Verdict != test.want || v.PredictionKind != rom.PaperRule || float64(v.Measured) != test.paper || !strings.HasSuffix(v.Quantity, "by the paper's diagnostics") {
+			t.Errorf("%s: %v of %q, measured %g, want %v", test.check, v.Verdict, v.Quantity, float64(v.Measured), test.want)
+		}
+		if v.Control != nil && v.Control.Verdict != Disagree {
+			t.Errorf("control %+v", v.Control)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package sweeps
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"grposim/sweeps/config"
+)
+
+// pending are the files of testdata/faults whose faults are not mended yet.
+var pending = []string{
+	"11-33",
+	"22-12",
+	"adam",
+	"basin",
+	"clip",
+	"div",
+	"dv",
+	"eq",
+	"exp2",
+	"k3",
+	"k3c",
+	"mis",
+	"nofp",
+	"predict-hangs",
+}
+
+// faultFile is a configuration on which theory and simulator once disagreed without
+// reason, with its known answer.
+type faultFile struct {
+	refused string // a part of the message with which the file is refused; "": it is read
+	rows    []faultRow
+}
+
+// faultRow is the known answer of some verdicts of a file. Verdicts without a row must
+// not disagree.
+type faultRow struct {
+	variants string   // names of the variants, separated by spaces; "": all
+	claim    string   // "": all
+	quantity string   // a part of the name of the quantity; "": all
+	rulings  []Ruling // the rulings that are right
+	because  string   // a part of the reason, unless the verdict agrees
+	// truth is the value of the quantity, known independently: by closed form or from
+	// a simulation sample by sample, to the digits given; 0: not known. A prediction in
+	// scope must be it within the margin, and the measured interval must contain it
+	// within one per cent.
+	truth float64
+}
+
+var (
+	agrees    = []Ruling{Agree}
+	declined  = []Ruling{OutOfScope}
+	undecided = []Ruling{Inconclusive}
+	honest    = []Ruling{Agree, OutOfScope}
+)
+
+// faultFiles are the known answers, by the name of the file.
+var faultFiles = map[string]faultFile{
+	// Leading noise that vanishes, or is as small as its curvature.
+	"11-33": {rows: []faultRow{{rulings: honest, truth: 3.04e-5}}},
+	"k3":    {},
+	"k3c":   {rows: []faultRow{{variants: "g16", rulings: honest, truth: 1.29e-6}, {variants: "g64-std", rulings: honest}}},
+	// Equal arms: nothing moves.
+	"22-12": {rows: []faultRow{{rulings: honest}}},
+	// Adam at rest.
+	"adam": {rows: []faultRow{
+		{variants: "b2-0 eps eta1p0 eta50 decay", claim: "stationary-fluctuation", rulings: honest},
+		{variants: "noadaminf", claim: "stationary-fluctuation", rulings: declined},
+	}},
+	// The fixed point reached from the start.
+	"basin": {rows: []faultRow{
+		{variants: "far", claim: "fixed-point", rulings: honest, truth: 0.9991},
+		{variants: "refneg", claim: "fixed-point", rulings: honest, truth: 0.0831},
+	}},
+	// Ratios that leave the range of the clip.
+	"clip": {rows: []faultRow{
+		{variants: "ratio", rulings: agrees},
+		{variants: "clip-05", claim: "fixed-point", rulings: honest, truth: 0.7465},
+		{variants: "clip-05", claim: "stationary-fluctuation", rulings: honest, truth: 7.4e-5},
+		{variants: "clip-001", claim: "fixed-point", rulings: honest, truth: 0.678},
+		{variants: "clip-001 gspo", claim: "stationary-fluctuation", rulings: declined},
+	}},
+	"disp": {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
+	// A replica that diverges although the mean field is stable.
+	"div": {},
+	// The mean field leaves the range of floating point.
+	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
+	// Equal constant rewards exert no force.
+	"eq": {rows: []faultRow{
+		{variants: "half normal0 ratio clip g1000", rulings: agrees, truth: 0.0105549},
+		{variants: "tenth", rulings: agrees, truth: 0.0056376},
+	}},
+	// The expansion in 1/G at small G.
+	"exp2": {rows: []faultRow{
+		{variants: "g2", claim: "fixed-point", rulings: honest, truth: 0.6947},
+		{variants: "g4", claim: "fixed-point", rulings: honest, truth: 0.7732},
+		{variants: "g16", claim: "fixed-point", rulings: honest, truth: 0.8361},
+	}},
+	// The noise shifts the mean along a trajectory.
+	"mis": {},
+	// There is a fixed point.
+	"nofp": {rows: []faultRow{{rulings: honest, truth: 0.966}}},
+	// One definition of the onset of oscillation.
+	"onb": {rows: []faultRow{
+		{variants: "block32-mu9", rulings: agrees, truth: 0.0037628},
+		{variants: "block8-mu5", rulings: agrees, truth: 0.122578},
+		{variants: "delay1-mu0", rulings: agrees, truth: 1.42887},
+		{variants: "delay1-mu5", rulings: agrees, truth: 0.147956},
+		// Three multipliers of nearly equal size, of which two are fitted.
+		{variants: "delay4-mu5", rulings: []Ruling{Agree, Inconclusive}, truth: 0.34786},
+		{variants: "k3block32", rulings: agrees, truth: 0.0054645},
+	}},
+	// Numbers beyond every range.
+	"predict-hangs": {},
+	// A second multiplier that has died.
+	"rx": {rows: []faultRow{
+		{variants: "block16 block32 delay1mu0 mu2", rulings: agrees},
+		{variants: "delay1slow", rulings: agrees, truth: 0.0031889},
+	}},
+	// Nearly all groups have equal rewards.
+	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
+	// A share of events that is 0 within rounding.
+	"wil": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
+}
+
+// wrong returns the way in which a verdict contradicts the known answer, "" for none.
+func (row *faultRow) wrong(v *Verdict) string {
+	off := func(x float64) float64 { return math.Abs(x - row.truth) }
+	switch {
+	case !slices.Contains(row.rulings, v.Verdict):
+		return "not a right ruling"
+	case v.Verdict != Agree && !strings.Contains(v.Because, row.because):
+		return "want the reason " + row.because
+	case row.truth == 0:
+	case v.Verdict != OutOfScope && off(float64(v.Predicted)) > float64(v.Margin):
+		return "the prediction is wrong"
+	case float64(v.Lo) > 1.01*row.truth || float64(v.Hi) < 0.99*row.truth:
+		return "the measured interval is wrong"
+	}
+	return ""
+}
+
+// Every file of testdata/faults has a known answer, gets it, and never disagrees.
+func TestFaultFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/faults/*.yaml")
+	if err != nil || len(files) != len(faultFiles) {
+		t.Fatalf("%d files, %d known answers: %v", len(files), len(faultFiles), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			known, found := faultFiles[name]
+			if !found {
+				t.Fatal("no known answer")
+			}
+			if slices.Contains(pending, name) {
+				t.Skip("pending")
+			}
+			checkFaultFile(t, file, known)
+		})
+	}
+}
+
+func checkFaultFile(t *testing.T, file string, known faultFile) {
+	began := time.Now()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := config.Load(file, data)
+	if known.refused != "" {
+		if err == nil || !strings.Contains(err.Error(), known.refused) {
+			t.Errorf("read with %v, want it refused for %s", err, known.refused)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Run(t.Context(), NewPlan(spec), t.TempDir(), 2, &silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := make([]bool, len(known.rows))
+	for _, v := range e.Verdicts {
+		report := func(problem string) {
+			t.Errorf("%s %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %v because %s: %s", v.Variant, v.Claim, v.Quantity,
+				float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin), v.Verdict, v.Because, problem)
+		}
+		if v.Verdict == Disagree {
+			report("it must not disagree")
+			continue
+		}
+		for i := range known.rows {
+			row := &known.rows[i]
+			if row.variants != "" && !slices.Contains(strings.Fields(row.variants), v.Variant) ||
+				row.claim != "" && row.claim != v.Claim || !strings.Contains(v.Quantity, row.quantity) {
+				continue
+			}
+			used[i] = true
+			if problem := row.wrong(&v); problem != "" {
+				report(problem)
+			}
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		t.Errorf("no verdict for the answer %+v", known.rows[i])
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("took %v", took)
+	}
+}

@@ -1,0 +1,189 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// student returns the two-sided quantile of Student's t by its definition.
+func student(df int, confidence float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(1 - (1-confidence)/2)
+}
+
+// The intervals of a file's n verdicts share its confidence: each has 1 − (1 − 0.99)/n,
+// whatever the number of checks.
+func TestConfidenceIsSharedByVerdicts(t *testing.T) {
+	text := strings.Replace(resting, "checks:", "sweep: [{param: grpo.group_size, values: [16, 64, 256]}]\nchecks:", 1)
+	plan := planText(t, text+"  - {claim: fixed-point, margin: 1}\n  - {claim: stationary-fluctuation, margin: 1}\n")
+	outcomes := make(map[string]*store.Outcome)
+	for i := range plan.Cells {
+		o := outcomeOf(
+			store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.7, StdErr: 1e-3, DF: 9},
+			store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: 1e-4, StdErr: 1e-5, DF: 4},
+		)
+		o.ID = plan.Cells[i].ID
+		outcomes[o.ID] = &o
+	}
+	verdicts := judged(t, plan, outcomes)
+	if len(verdicts) != 6 {
+		t.Fatalf("%d verdicts", len(verdicts))
+	}
+	for _, v := range verdicts {
+		want := 2e-3 * student(9, 1-0.01/6)
+		if v.Claim == config.StationaryFluctuation.Name {
+			want = 2e-5 * student(4, 1-0.01/6)
+		}
+		if got := float64(v.Hi - v.Lo); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%s: the interval is %.9g wide, want %.9g", v.Claim, got, want)
+		}
+	}
+}
+
+// At G = 4, 16 and 64 the weights of a slope on log G are −1, 0 and 1 over 2 log 4. The
+// errors of log Var add in squares, with Welch's degrees of freedom.
+func TestErrorOfASlope(t *testing.T) {
+	text := strings.Replace(resting, "checks:", "sweep: [{param: grpo.group_size, values: [4, 16, 64]}]\nchecks:", 1)
+	plan := planText(t, text+"  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 100}\n")
+	relative, df := [3]float64{0.01, 0.5, 0.03}, [3]int{20, 7, 50}
+	outcomes := make(map[string]*store.Outcome)
+	for i := range plan.Cells {
+		mean := 1e-4 / float64(plan.Cells[i].Settings.Estimator.GroupSize)
+		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: mean, StdErr: relative[i] * mean, DF: df[i]})
+		o.ID = plan.Cells[i].ID
+		outcomes[o.ID] = &o
+	}
+	v := judged(t, plan, outcomes)[0]
+	if math.Abs(float64(v.Measured)+1) > 1e-12 {
+		t.Errorf("the slope of 1/G is %g", float64(v.Measured))
+	}
+	a, b := relative[0]*relative[0], relative[2]*relative[2]
+	stdErr := math.Sqrt(a+b) / (2 * math.Log(4))
+	welch := int((a + b) * (a + b) / (a*a/float64(df[0]) + b*b/float64(df[2])))
+	if got, want := float64(v.Hi-v.Lo), 2*stdErr*student(welch, 0.99); math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("the interval is %.9g wide, want %.9g", got, want)
+	}
+}
+
+// A trajectory's band holds at all n recorded steps together: at each it is the interval
+// of confidence 1 − 0.01/n of the mean over replicas, as a share of the rise.
+func TestBandHoldsAtAllSteps(t *testing.T) {
+	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
+	plan := planText(t, strings.Replace(text, "steps: 1000", "steps: 300", 1)+"  - {claim: trajectory, absolute_margin: 0.001}\n")
+	outcomes, err := Simulate(t.Context(), plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := judged(t, plan, outcomes)[0]
+	var step int
+	if _, err := fmt.Sscanf(v.Quantity, "deviation of mean reward at step %d", &step); err != nil {
+		t.Fatalf("%q: %v", v.Quantity, err)
+	}
+	recorded, err := outcomes[plan.Cells[0].ID].Trajectory(sim.ExpectedReward)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := recorded.Series(sim.ExpectedReward)
+	point, _ := rom.Reached(Params(&plan.Cells[0].Settings, rom.Unit))
+	rise := point.Reward - (0.9+0.2)/2
+	for i, at := range recorded.Steps {
+		if at != step {
+			continue
+		}
+		want := 2 * float64(series.StdErr[i]) * student(9, 1-0.01/float64(len(recorded.Steps))) / rise
+		if got := float64(v.Hi - v.Lo); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("at step %d the band is %.9g wide, want %.9g", step, got, want)
+		}
+		return
+	}
+	t.Errorf("step %d is not recorded", step)
+}
+
+// A share's trials are the groups drawn after the burn-in by all replicas, those of a
+// name the replicas. A mean over n replicas has n − 1 degrees of freedom.
+func TestTrialsAndDegreesOfFreedom(t *testing.T) {
+	text := strings.Replace(resting, "group_size: 16", "group_size: 16, groups_per_step: 3", 1)
+	c := &planText(t, text+"  - {claim: fixed-point, margin: 1}\n").Cells[0]
+	e := measure.Estimate{Mean: 0.3, StdErr: 1e-9, DF: 9}
+	for name, trials := range map[string]float64{
+		sim.ZeroVarianceShare: 10 * (1000 - 100) * 3,
+		namedPrefix + "none":  10,
+	} {
+		lo, hi := c.interval(name, e, 0.99)
+		wantLo, wantHi := e.Share(trials, 0.99)
+		if lo != wantLo || hi != wantHi {
+			t.Errorf("%s: [%g, %g], want the interval of %g trials, [%g, %g]", name, lo, hi, trials, wantLo, wantHi)
+		}
+	}
+	recorded := &store.Trajectory{Steps: []int{0}, Quantities: []store.RecordedSeries{{
+		Quantity: sim.ExpectedReward, Mean: []store.Number{0.5}, StdErr: []store.Number{0.1}, Quantiles: [][5]store.Number{{}},
+	}}}
+	if mean := c.meanReward(recorded, 0); mean.DF != 9 || mean.StdErr != 0.1 {
+		t.Errorf("the mean over 10 replicas is %+v", mean)
+	}
+}
+
+// A margin is relative to |predicted|, or absolute; about an infinite prediction there is
+// none, and a one-sided comparison has none.
+func TestMargins(t *testing.T) {
+	for _, c := range []struct {
+		check     config.Check
+		predicted float64
+		want      float64
+	}{
+		{config.Check{Margin: 0.1}, -2, 0.2},
+		{config.Check{AbsoluteMargin: 0.1}, -2, 0.1},
+		{config.Check{Margin: 0.1}, math.Inf(1), 0},
+	} {
+		if got := (&judgement{check: &c.check}).margin(c.predicted); got != c.want {
+			t.Errorf("margin %g or %g about %g: %g, want %g", c.check.Margin, c.check.AbsoluteMargin, c.predicted, got, c.want)
+		}
+	}
+	j := &judgement{check: &config.Check{Margin: 0.1}}
+	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: predicted{value: 1, kind: rom.PaperRule}}
+	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
+		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))
+	}
+}
+
+// An inconclusive verdict says how much more data would decide: an interval that is three
+// times too wide needs nine times as much.
+func TestAdvice(t *testing.T) {
+	f := finding{measured: 1, lo: 0.7, hi: 1.3, replicas: 10, predicted: predicted{value: 1, kind: rom.Exact}}
+	if got, want := because(Inconclusive, f, 0.1, config.Holds), "about 9 times the replicas or draws would decide"; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The control of a check is the same check of a theory with its fault, by keys or by
+// factors; that of a refutation is the exact prediction.
+func TestControls(t *testing.T) {
+	variance := func(mean float64) store.Outcome {
+		return outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: mean, StdErr: 1e-4 * mean, DF: 500})
+	}
+	for _, c := range []struct {
+		check    string
+		measured float64 // of the right variance
+		right    Ruling
+		control  Ruling
+	}{
+		{"{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}", 1, Agree, Disagree},
+		{"{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}", 1.1, Disagree, Agree},
+		{"{claim: stationary-fluctuation, margin: 0.02, control: {set: {grpo.group_size: 32}}}", 1, Agree, Disagree},
+		{"{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", 1, Agree, Disagree},
+	} {
+		v := judgeOne(t, c.check, variance(c.measured*restingVariance))
+		if v.Verdict != c.right || v.Control == nil || v.Control.Verdict != c.control {
+			t.Errorf("%s at %g: %v because %s, control %+v; want %v and %v", c.check, c.measured, v.Verdict, v.Because, v.Control, c.right, c.control)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/store"
+)
+
+// The variance is proportional to the noise: an interval of ± 1 % about the prediction
+// with a margin of 2 % catches a noise that is 3 % too high or too low, and one that lies
+// 1 % above the prediction a noise that is 2 % too low.
+func TestSmallestFaultOfNoise(t *testing.T) {
+	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
+	for _, c := range []struct{ centre, half, percent float64 }{
+		{1, 0.01, 3}, {1.005, 0, 1.5}, {0.99, 0, 1},
+	} {
+		unknown := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly}))
+		p := float64(unknown.Predicted)
+		e := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: c.centre * p, DF: measure.Exactly}
+		if c.half > 0 {
+			e.DF, e.StdErr = 1_000_000, 1
+			lo, hi := (measure.Estimate{StdErr: 1, DF: e.DF}).Interval(0.99)
+			e.StdErr = c.half * p / ((hi - lo) / 2)
+		}
+		v := judgeOne(t, check, outcomeOf(e))
+		f := v.SmallestFault
+		if v.Verdict != Agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
+			t.Errorf("interval %g ± %g: %s, smallest fault %v, want %g %% of noise", c.centre, c.half, v.Verdict, f, c.percent)
+		}
+	}
+}
+
+// The fixed point does not depend on the stiffness: the fault is one of the predicted
+// value. A prediction that is refuted, or not confirmed, has none.
+func TestSmallestFaultElsewhere(t *testing.T) {
+	fixed := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward, DF: measure.Exactly})
+	v := judgeOne(t, "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}", fixed)
+	if f := v.SmallestFault; f == nil || f.Constant != "prediction" || math.Abs(f.Percent-0.5) > 1e-3 {
+		t.Errorf("smallest fault %v, want 0.5 %% of the prediction", f)
+	}
+	fixed.Estimates[0].Mean *= 1.1
+	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != Disagree || v.SmallestFault != nil {
+		t.Errorf("%s, smallest fault %v, want disagree and none", v.Verdict, v.SmallestFault)
+	}
+	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly})
+	refuted := judgeOne(t, "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
+	if refuted.Verdict != Agree || refuted.SmallestFault != nil || refuted.Control.Kind != ExactPrediction {
+		t.Errorf("refutation: %s, %v, control %+v", refuted.Verdict, refuted.SmallestFault, refuted.Control)
+	}
+}
+
+// The smallest fault is a fault that the check catches, and a slightly smaller one is not:
+// by 0.02 percentage points, or 0.3 for whole numbers, which are bisected.
+func TestSmallestFaultIsCaught(t *testing.T) {
+	const stiffness = "displacement: 0.00001, draws: 1, locate: {param: %s, tolerance: 0.001, from: 0.4, to: 8}"
+	for _, c := range []struct {
+		check     string
+		tolerance float64 // percentage points
+	}{
+		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "optimizer.learning_rate") + ", margin: 0.01, control: {scale: {stiffness: %s}}}", 0.02},
+		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "lag.interval") + ", absolute_margin: 0, control: {scale: {stiffness: %s}}}", 0.3},
+	} {
+		run := func(factor string) Verdict {
+			plan := planText(t, ringingText+"  - "+fmt.Sprintf(c.check, factor)+"\n")
+			e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
+			if err != nil || len(e.Verdicts) != 1 {
+				t.Fatalf("%d verdicts, %v", len(e.Verdicts), err)
+			}
+			return e.Verdicts[0]
+		}
+		first := run("1.1")
+		f := first.SmallestFault
+		if first.Verdict != Agree || f == nil || f.Constant != "stiffness" {
+			t.Fatalf("%s: %s, smallest fault %v", c.check, first.Verdict, f)
+		}
+		caught := false
+		for _, sign := range []float64{1, -1} {
+			if run(fmt.Sprint(1+sign*(f.Percent+c.tolerance)/100)).Control.Verdict == Disagree {
+				caught = true
+			}
+			if run(fmt.Sprint(1+sign*(f.Percent-c.tolerance)/100)).Control.Verdict == Disagree {
+				t.Errorf("%s: a smaller fault than %v is caught", c.check, f)
+			}
+		}
+		if !caught {
+			t.Errorf("%s: %v is not caught", c.check, f)
+		}
+	}
+}
+
+// ringingText is a configuration of one cell at G = ∞ whose whole force is stale, to be
+// completed by a check.
+const ringingText = `
+name: ringing
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+lag: {kind: delay, interval: 4}
+optimizer: {learning_rate: 0.3, momentum: 0.5}
+run: {steps: 6000}
+checks:
+`

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Of several lines of a cell the last counts, and sorting keeps only that.
+func TestLastLineOfACellCounts(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, later := sampleOutcome("a"), sampleOutcome("a")
+	later.Estimates[0].Mean = 0.2
+	if err := errors.Join(j.Append(earlier), j.Append(later), j.Sort(nil), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := again.Outcomes["a"].Estimates[0]; e.Mean != 0.2 {
+		t.Errorf("the estimate is %g, want that of the last line, 0.2", e.Mean)
+	}
+}
+
+// Lines that are all of the plan but in another order are sorted.
+func TestSortWithoutRemoval(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"}), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, JournalName))
+	if err != nil || string(text) != string(journalOf(t, "a", "b")) {
+		t.Errorf("sorted: %s, %v", text, err)
+	}
+}
+
+// Damaged lines of one run are added to those of the runs before it.
+func TestDamagedLinesAreKept(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, JournalName)
+	for _, line := range []string{"first\n", "second"} {
+		text := append(journalOf(t, "a"), line...)
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		j, err := OpenJournal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(j.MoveDamaged([]string{"a"}), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damaged, err := os.ReadFile(filepath.Join(dir, DamagedName))
+	if err != nil || string(damaged) != "first\nsecond\n" {
+		t.Errorf("%s holds %q, %v", DamagedName, damaged, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != string(journalOf(t, "a")) {
+		t.Errorf("the journal holds %q, %v", text, err)
+	}
+}
+
+// A manifest whose configuration was changed does not match its checksum.
+func TestChangedManifest(t *testing.T) {
+	dir := t.TempDir()
+	if err := NewManifest("a", []byte(`{"seed":1}`)).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := ReadManifest(dir); err != nil || m.Name != "a" || string(m.Hash) != checksum([]byte(`{"seed":1}`)) {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	path := filepath.Join(dir, ManifestName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"seed": 1`, `"seed": 2`, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *DamagedError
+	if _, err := ReadManifest(dir); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "does not match its checksum") {
+		t.Errorf("a changed manifest gives %v", err)
+	}
+}
+
+// A folder belongs to one name and to one program at a time, and never holds files of
+// others.
+func TestLock(t *testing.T) {
+	refused := func(dir, name, why string) {
+		t.Helper()
+		release, err := Lock(dir, name)
+		var folder *FolderError
+		if !errors.As(err, &folder) || !strings.Contains(err.Error(), why) {
+			t.Errorf("got %v, want a refusal that says %q", err, why)
+		}
+		if err == nil {
+			t.Error(release())
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	release, err := Lock(dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(dir, "a", "is in use by another grposim")
+	if err := errors.Join(NewManifest("a", []byte("{}")).Write(dir), release()); err != nil {
+		t.Fatal(err)
+	}
+	refused(dir, "b", `holds the results of "a", not of "b"`)
+	if release, err = Lock(dir, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	foreign := t.TempDir()
+	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refused(foreign, "a", "is not empty and holds no results of grposim")
+	refused(filepath.Join(foreign, "thesis.tex"), "a", "is not a folder")
+}

@@ -1,0 +1,134 @@
+package sweeps
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// jointly says over what intervals hold together.
+const jointly = "The confidence of a file holds for its own verdicts together, not for those of several files."
+
+// PaperDoc returns docs/paper.md: the outcome of every statement of the paper, with the
+// verdicts from which it is computed.
+func PaperDoc(trials []Trial, s Summary) []byte {
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# The statements of the paper")
+	line("")
+	line("Generated from configs/statements.yaml and the committed verdicts in results/paper (`go test ./cmd/grposim -run TestPaperDocument -update`). The paper is \"Predictable GRPO\", [arXiv:2606.30789](https://arxiv.org/abs/2606.30789), version 1 unless another is named; K is its stiffness, K_ref its refresh interval.")
+	line("")
+	line("%s.", Headline(trials))
+	line("")
+	line("They rest on %s. (%d verdicts: %s. %s)", s.Measurements(), s.verdicts(), s, jointly)
+	line("")
+	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count.")
+	line("")
+	line("| outcome | of a statement |")
+	line("|---|---|")
+	line("| %s | every decided verdict is for it, in every reading |", StandsHolds)
+	line("| %s | in the limit every decided verdict is for it; beyond, one is against it |", StandsLeadingOrder)
+	line("| %s | it holds, fully or to leading order, in one reading and fails in another |", StandsInAReading)
+	line("| %s | in every reading a verdict in the limit is against it |", StandsFails)
+	line("| %s | no check can test it, for the reason given |", StandsNotTestable)
+	line("| %s | a verdict that the outcome needs is missing |", StandsUndecided)
+	line("")
+	var rows [][]string
+	for i := range trials {
+		row := trials[i].Cells()
+		row[0] = fmt.Sprintf("[%s](#%s)", row[0], row[0])
+		rows = append(rows, row)
+	}
+	writeMarkdown(&b, TrialColumns, rows)
+	for i := range trials {
+		line("")
+		trials[i].writeSection(&b)
+	}
+	return b.Bytes()
+}
+
+// writeSection writes the part of PaperDoc about one statement.
+func (t *Trial) writeSection(b *bytes.Buffer) {
+	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+	line("### %s", t.ID)
+	line("")
+	line("**%s.** %s (%s)", upperFirst(string(t.Outcome)), t.Says, t.Where)
+	for _, part := range []struct{ name, text string }{
+		{"In the paper's letters", t.Statement.Symbols}, {"Tested", t.Statement.Tested},
+		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
+	} {
+		if part.text != "" {
+			line("\n*%s*: %s", part.name, part.text)
+		}
+	}
+	if f := t.SmallestFault; f != nil {
+		line("\n*Smallest fault*: each of these verdicts would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
+	}
+	if len(t.Readings) == 0 && len(t.Statement.Readings) == 0 {
+		return
+	}
+	words := make(map[string]string)
+	judged := make(map[string]bool)
+	for _, r := range t.Statement.Readings {
+		words[r.Name] = r.Words
+	}
+	var rows [][]string
+	for _, r := range t.Readings {
+		judged[r.Reading] = true
+		var evidence []string
+		for _, e := range r.Evidence {
+			source := strings.TrimSpace(e.Experiment+" "+e.Variant) + ", " + e.Claim
+			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.Tally))
+		}
+		name := strings.TrimSuffix(r.Reading+": "+words[r.Reading], ": ")
+		if r.Reading == "" {
+			name = "as stated"
+		}
+		rows = append(rows, []string{name, string(r.Outcome), strings.Join(evidence, "<br>")})
+	}
+	for _, r := range t.Statement.Readings {
+		if !judged[r.Name] {
+			rows = append(rows, []string{r.Name + ": " + r.Words, "not tested", "–"})
+		}
+	}
+	line("")
+	writeMarkdown(b, []string{"reading", "outcome", "verdicts"}, rows)
+}
+
+// StatementSummary returns the outcomes in short, as in the README.
+func StatementSummary(trials []Trial, s Summary) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s.\n\n", Headline(trials))
+	for _, outcome := range Standings {
+		var links []string
+		for _, t := range trials {
+			if t.Outcome == outcome {
+				links = append(links, fmt.Sprintf("[%s](docs/paper.md#%s)", t.ID, t.ID))
+			}
+		}
+		if links != nil {
+			fmt.Fprintf(&b, "- *%s*: %s\n", outcome, strings.Join(links, ", "))
+		}
+	}
+	fmt.Fprintf(&b, "\nThey rest on %s (%d verdicts). %s\n", s.Measurements(), s.verdicts(), jointly)
+	return b.Bytes()
+}
+
+// verdicts returns the number of verdicts.
+func (s Summary) verdicts() int { return s.Agree + s.Disagree + s.Inconclusive + s.OutOfScope }
+
+// words names the constant, as in "5 % of the …".
+func (f *SmallestFault) words() string {
+	if f.Constant == predictionItself {
+		return "predicted value"
+	}
+	return f.Constant
+}
+
+// String returns the fault in words, such as "2.3 % of noise".
+func (f *SmallestFault) String() string {
+	return fmt.Sprintf("%.2g %% of %s", f.Percent, f.words())
+}
+
+// upperFirst returns text with its first letter, which is ASCII, in upper case.
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

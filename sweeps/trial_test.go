@@ -1,0 +1,164 @@
+package sweeps
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"grposim/sweeps/config"
+)
+
+// about returns a verdict about a statement: for it, against it, inconclusive or out of
+// scope, each once by a check that expects the prediction to hold and once by one that
+// expects it to fail.
+func about(statement, reading string, regime config.Regime, word string) Verdict {
+	v := Verdict{
+		Expect: config.Holds, Experiment: "x", Claim: "relaxation", Cell: statement + reading + word, Estimate: "rate",
+		About: &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading, Regime: regime},
+	}
+	switch word {
+	case "for":
+		v.Verdict = Agree
+	case "against":
+		v.Verdict = Disagree
+	case "refuted":
+		v.Expect, v.Verdict = config.Fails, Agree
+	case "not refuted":
+		v.Expect, v.Verdict = config.Fails, Disagree
+	case "inconclusive":
+		v.Verdict = Inconclusive
+	case "out of scope":
+		v.Verdict = OutOfScope
+	}
+	return v
+}
+
+// Each rule of outcomes, on a statement with readings (damping-ratio) and on one that no
+// check can test. A verdict is written "reading regime: word".
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		verdicts string
+		want     Standing
+	}{
+		{"", StandsUndecided},
+		{"block limit: for", StandsHolds},
+		{"block limit: not refuted", StandsHolds},
+		{"block limit: for, whole-gradient limit: for", StandsHolds},
+		{"block limit: for, block beyond: for", StandsHolds},
+		{"block limit: for, block limit: inconclusive, block limit: out of scope", StandsHolds},
+		{"block limit: for, block beyond: refuted", StandsLeadingOrder},
+		{"block limit: for, block beyond: for, block beyond: against", StandsLeadingOrder},
+		{"block limit: for, block beyond: refuted, whole-gradient limit: for", StandsLeadingOrder},
+		{"block limit: refuted, whole-gradient limit: for", StandsInAReading},
+		{"block limit: refuted, whole-gradient limit: for, whole-gradient beyond: refuted", StandsInAReading},
+		{"block limit: refuted", StandsFails},
+		{"block limit: for, block limit: against", StandsFails}, // one counterexample in the limit
+		{"block limit: refuted, whole-gradient limit: against", StandsFails},
+		{"block limit: inconclusive", StandsUndecided},
+		{"block limit: out of scope", StandsUndecided},
+		{"block beyond: refuted", StandsUndecided}, // nothing is known of the limit
+		{"block beyond: for", StandsHolds},
+		{"block limit: inconclusive, block beyond: for", StandsUndecided},
+		{"block limit: refuted, whole-gradient limit: inconclusive", StandsUndecided},
+		{"block limit: for, whole-gradient limit: inconclusive", StandsUndecided},
+		{"block limit: refuted, whole-gradient limit: for", StandsInAReading},
+	} {
+		var verdicts []Verdict
+		if c.verdicts != "" {
+			for _, text := range strings.Split(c.verdicts, ", ") {
+				place, word, _ := strings.Cut(text, ": ")
+				reading, regime, _ := strings.Cut(place, " ")
+				verdicts = append(verdicts, about("damping-ratio", reading, config.Regime(regime), word))
+			}
+		}
+		for _, trial := range Try(verdicts) {
+			want := StandsUndecided
+			switch {
+			case trial.ID == "damping-ratio":
+				want = c.want
+			case trial.Statement.NotTestable != "":
+				want = StandsNotTestable
+			}
+			if trial.Outcome != want {
+				t.Errorf("%q: %s %s, want %s", c.verdicts, trial.ID, trial.Outcome, want)
+			}
+		}
+	}
+}
+
+// A trial names its verdicts by claim and variant, in the order of the table's readings,
+// and the largest of their smallest faults.
+func TestTrialEvidence(t *testing.T) {
+	block, whole := about("damping-ratio", "block", config.Limit, "refuted"), about("damping-ratio", "whole-gradient", config.Limit, "for")
+	whole.Variant, whole.SmallestFault = "v", &SmallestFault{"stiffness", 2}
+	again := whole
+	again.SmallestFault = &SmallestFault{"noise", 3}
+	ours := Verdict{Verdict: Disagree, About: &config.About{Kind: config.AboutTheory}}
+	trials := Try([]Verdict{block, whole, again, ours})
+	trial := trials[slices.IndexFunc(trials, func(t Trial) bool { return t.ID == "damping-ratio" })]
+	want := []TriedReading{
+		{"whole-gradient", StandsHolds, Tally{Support: 2}, Tally{}, []Evidence{{"x", "relaxation", "v", config.Limit, Tally{Support: 2}}}},
+		{"block", StandsFails, Tally{Contradict: 1}, Tally{}, []Evidence{{"x", "relaxation", "", config.Limit, Tally{Contradict: 1}}}},
+	}
+	if diff := cmp.Diff(want, trial.Readings); diff != "" {
+		t.Error(diff)
+	}
+	if trial.SmallestFault == nil || *trial.SmallestFault != (SmallestFault{"noise", 3}) {
+		t.Errorf("smallest fault %v, want 3 %% of noise", trial.SmallestFault)
+	}
+	if got, want := trial.Cells()[3], "whole-gradient holds: 2 for · block fails: 1 against"; got != want {
+		t.Errorf("verdicts %q, want %q", got, want)
+	}
+	if got, want := Headline([]Trial{trial, {Outcome: StandsHolds}, {Outcome: StandsFails}, {Outcome: StandsFails}}),
+		"4 statements of the paper: 1 hold, 1 hold in a reading, 2 fail"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+}
+
+// Verdicts that share a measurement count it once; a set of cells shares the estimates of
+// its cells; out-of-scope verdicts count none.
+func TestSummarizeMeasurements(t *testing.T) {
+	code, theory := &config.About{Kind: config.AboutCode}, &config.About{Kind: config.AboutTheory}
+	s := Summarize([]Verdict{
+		{Cell: "a", Estimate: "variance", Sampled: true, Verdict: Agree},
+		{Cell: "a", Estimate: "variance", Sampled: true, Verdict: Disagree},
+		{Cell: "a", Estimate: "mean", Sampled: true, Verdict: Inconclusive},
+		{Cell: "over", Members: []string{"a", "b"}, Estimate: "variance", Sampled: true, Verdict: Agree},
+		{Cell: "c", Estimate: "trajectory", About: code, Verdict: Agree},
+		{Cell: "d", Estimate: "trajectory", About: code, Verdict: Agree},
+		{Cell: "d", Estimate: "trajectory", About: theory, Verdict: Agree},
+		{Cell: "e", Estimate: "threshold", Verdict: Agree},
+		{Cell: "f", Estimate: "threshold", Verdict: OutOfScope},
+	})
+	if s.SampledMeasurements != 3 || s.DeterministicMeasurements != 2 || s.CrossChecks != 1 {
+		t.Errorf("%s, want 3 sampled, 2 deterministic, 1 cross-check", s.Measurements())
+	}
+}
+
+// The exact prediction beside a refutation is no planted fault; both are uncaught unless
+// their control disagrees, and verdicts out of scope have no control to catch.
+func TestSummarizeControls(t *testing.T) {
+	control := func(kind ControlKind, ruling Ruling) *ControlVerdict {
+		return &ControlVerdict{Kind: kind, Verdict: ruling}
+	}
+	s := Summarize([]Verdict{
+		{Verdict: Agree, Control: control(PlantedFault, Disagree)},
+		{Verdict: Disagree, Control: control(PlantedFault, Disagree)},
+		{Verdict: Agree, Control: control(PlantedFault, Inconclusive)},
+		{Verdict: Agree, Control: control(PlantedFault, OutOfScope)},
+		{Verdict: OutOfScope, Control: control(PlantedFault, OutOfScope)},
+		{Verdict: Agree, Control: control(ExactPrediction, Disagree)},
+		{Verdict: Agree, Control: control(ExactPrediction, Agree)},
+		{Verdict: Agree},
+	})
+	if s.Planted != 4 || s.Caught != 2 || s.Exact != 2 || s.ExactHeld != 1 || s.Uncaught() != 3 {
+		t.Errorf("%+v, %d uncaught; want 2 of 4 caught, 1 of 2 held, 3 uncaught", s, s.Uncaught())
+	}
+	data, err := json.Marshal(s)
+	if want := `"controls":4,"controls_caught":2,"exact_predictions":2,"exact_predictions_held":1`; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("%s, want %s", data, want)
+	}
+}
