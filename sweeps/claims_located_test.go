@@ -61,7 +61,7 @@ func TestJudgeLocated(t *testing.T) {
 	noisy := store.NamedEstimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
 	nan := math.NaN()
 	threshold := "claim: stability-threshold, margin: 0.01, control: {scale: {stiffness: 1.1}}, " + inRate
-	refuted := "claim: stability-threshold, margin: 0.01, prediction: paper-rule, expect: fails, " + inRate
+	refuted := "claim: stability-threshold, margin: 0.01, prediction: rule-at-stiffness, expect: fails, " + inRate
 	for _, c := range []struct {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold

@@ -35,8 +35,8 @@ variants:
   - {name: orbit, set: {policy.init: [-1, 1], grpo.importance.mode: ratio, grpo.kl.at: current, lag.interval: 100}}
 checks:
   - {claim: stability-threshold, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
-  - {claim: stability-threshold, variant: grid, prediction: paper-rule, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, expect: fails}
-  - {claim: rule-is-safe, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 0.1}}}
+  - {claim: stability-threshold, variant: grid, prediction: rule-at-stiffness, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, expect: fails}
+  - {claim: rule-is-safe, prediction: rule-at-stiffness, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 0.1}}}
   - {claim: oscillation-onset, variant: tied, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.001, to: 2, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
   - {claim: relaxation, variant: far, offset: 0.001, margin: 0.02, control: {scale: {stiffness: 1.1}}}
   - {claim: saturation-fit, variant: far, margin: 0.02, control: {scale: {stiffness: 1.1}}}
