@@ -56,7 +56,7 @@ func TestFigures(t *testing.T) {
 	}
 	want := []struct{ name, title string }{
 		// Three checks of one measurement share a figure, whose title says what is refuted.
-		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
+		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula at λ of the stiffest mode refuted in part)"},
 		{"oscillation-onset-tied-learning-rate", "tied: Onset of oscillation, located in learning rate η"},
 		{"relaxation-far", "far: Relaxation rate, negative where a deviation grows"},
 		{"saturation-fit-far", "far: A free exponential fitted to the mean reward"},
@@ -91,7 +91,7 @@ func TestFigures(t *testing.T) {
 		}
 		mark, name := Predicted, "exact, at the measured stiffness"
 		if v.Expect == config.Fails {
-			mark, name = Reference, "paper’s rule ηλK = 1 − μ"
+			mark, name = Reference, "paper’s rule at λ of the stiffest mode"
 		}
 		if !shows(Measured, "located", float64(v.Measured)) || !shows(mark, name, float64(v.Predicted)) {
 			t.Errorf("%s, %s: the figure lacks measured %g or predicted %g", v.Label, v.PredictionKind, float64(v.Measured), float64(v.Predicted))
