@@ -118,6 +118,13 @@ func (m *model) countCovariance(reward, cross [][]float64) {
 //	ψ = F w x e_a + F′ X x² − F x Y − βκ_a e_a,   X = E[w x e_a], Y = E[w e_a],
 //
 // which for F = 1/√V is the ψ of docs/theory.md §2 before projection.
+//
+// Without scale and clip both are exact: c^R is 1 − 1/G times the samples' covariance of
+// u = w e_a and r (times G/(G−1) with leave-one-out), of which Fisher's k-statistics give
+//
+//	Cov = Cov(ψ^R)/G + (Cov(u_a, u_b) s² + X_a X_b)/(G(G−1))
+//
+// and the other matrix without a further term.
 func (m *model) expandedCovariance(reward, cross [][]float64) {
 	m.prepare()
 	arms := len(m.Arms)
@@ -166,11 +173,20 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 		reward[a][a] += own2[a]
 		cross[a][a] += kOwn[a]
 	}
-	scale := m.baseline * m.baseline / m.size
+	factor := m.baseline
+	if m.Scale == Unscaled && m.Weighting != Clipped {
+		factor *= 1 - 1/m.size
+		for a, old := range m.past.probs {
+			for b := range arms {
+				reward[a][b] += (x[a]*x[b] - y[a]*y[b]*mu[2]) / (m.size - 1)
+			}
+			reward[a][a] += old * m.up[a] * m.up[a] * mu[2] / (m.size - 1)
+		}
+	}
 	for a := range arms {
 		for b := range arms {
-			reward[a][b] *= scale
-			cross[a][b] *= m.baseline / m.size
+			reward[a][b] *= factor * factor / m.size
+			cross[a][b] *= factor / m.size
 		}
 	}
 }

@@ -27,6 +27,8 @@ type linearDynamics struct {
 	parts     []scalar // the relative modes last
 	copies    []int    // multiplicity of each part
 	relatives int      // number of relative modes in parts
+
+	gain []float64 // multiplies the force of each arm; nil: 1
 }
 
 // roundedMixing is the largest off-diagonal part of Λ_f and Λ_s in their common
@@ -47,7 +49,7 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 		n.Mul(&half, p)
 		fresh, stale, noise = &f, &s, &n
 	}
-	m := &linearDynamics{whole: &linear{
+	m := &linearDynamics{gain: gain, whole: &linear{
 		fresh: within(l.q, fresh), stale: within(l.q, stale), noise: within(l.q, noise),
 		method: method, rate: rate, momentum: momentum, lag: l.Lag,
 	}}

@@ -249,8 +249,8 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	}
 }
 
-// For rewards of three values mean and covariance are expansions in 1/G with errors
-// of order G⁻². Doubling G divides both errors by 4, up to the next order, which at
+// For rewards of three values mean and covariance are exact without scale, else
+// expansions in 1/G with errors of order G⁻². Doubling G divides both errors by 4, up to the next order, which at
 // G = 24 is about a tenth; with a wrong coefficient that of the mean would be divided
 // by 2.
 func TestExpansionErrorFallsAsSquare(t *testing.T) {
@@ -267,7 +267,11 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		p.GroupSize = size
 		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
 		got := make([]float64, 3)
-		if kind := MeanForce(got, p, theta, old); kind != LeadingOrder {
+		want := LeadingOrder
+		if p.Scale == Unscaled {
+			want = Exact
+		}
+		if kind := MeanForce(got, p, theta, old); kind != want {
 			t.Fatalf("kind %v", kind)
 		}
 		c, _ := ForceCovariance(p, theta, old)
@@ -285,6 +289,9 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		}
 		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.KLEstimator, p.Anchor)
 		m1, c1 := miss(p, 24)
+		if p.Scale == Unscaled && max(m1, c1) > 1e-14 {
+			t.Errorf("%s: mean misses by %.3g, covariance by %.3g at G = 24", name, m1, c1)
+		}
 		m2, c2 := miss(p, 48)
 		if m1 > 1e-12 && !(m1/m2 > 3) {
 			t.Errorf("%s: mean misses by %.3g at G = 24, %.3g at 48", name, m1, m2)

@@ -23,7 +23,7 @@ func FixedPoints(p Params) []FixedPoint {
 }
 
 // Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from the reference, or false if it reaches none.
+// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none.
 func Reached(p Params) (FixedPoint, bool) {
 	f := fold(p.checked())
 	logits := f.reached()
@@ -49,35 +49,69 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 	return points
 }
 
-// reached follows the on-policy mean field of the merged bandit from the
-// reference and returns the merged logits of the fixed point it ends in, or nil if
-// there is none.
+// reached follows the on-policy mean field of the merged bandit from its start and
+// returns the merged logits of the fixed point it ends in, or nil if there is none.
 func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		return nil
 	}
-	if len(f.Arms) == 2 {
-		// In one dimension the flow cannot pass a fixed point: the reward part
-		// pushes from the reference towards the better arm, up to the first one.
-		return all[0]
-	}
 	m := newModel(&f.Params)
-	end, converged := f.flow(m)
+	if len(f.Arms) == 2 {
+		// In one dimension the flow cannot pass a fixed point. From the reference the
+		// reward part pushes towards the better arm, up to the first one.
+		if f.Start == nil {
+			return all[0]
+		}
+		return m.next(all, m.expected(f.Start), f.climb(m, f.Start))
+	}
+	start := f.Start
+	if start == nil {
+		start = f.Reference
+	}
+	end, converged := f.flow(m, start)
 	reward := m.expected(end)
 	if converged {
 		return slices.MinFunc(all, func(a, b []float64) int {
 			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 		})
 	}
-	// The flow ran out of precision while J was rising (the probabilities of all
-	// arms except one have vanished). It ends in the next fixed point above.
+	// The flow ran out of precision while J was changing (the probabilities of all
+	// arms except one have vanished). It ends in the next fixed point on its way.
+	climb := reward - m.expected(start)
+	if climb == 0 {
+		climb = f.climb(m, start)
+	}
+	return m.next(all, reward, climb)
+}
+
+// next returns the first of the fixed points, given by increasing J, from the expected
+// reward on: upwards if climb ≥ 0, else downwards; nil if there is none.
+func (m *model) next(all [][]float64, reward, climb float64) []float64 {
+	var below []float64
 	for _, logits := range all {
-		if m.expected(logits) >= reward {
+		j := m.expected(logits)
+		if climb >= 0 && j >= reward {
 			return logits
 		}
+		if climb < 0 && j <= reward {
+			below = logits
+		}
 	}
-	return nil
+	return below
+}
+
+// climb returns dJ/dt = Σ_c π_c (m_c − J) g_c/n_c of the on-policy mean field.
+func (f *folded) climb(m *model, logits []float64) float64 {
+	reward := m.expected(logits)
+	m.set(logits, logits)
+	force := make([]float64, len(logits))
+	m.meanForce(force)
+	sum := 0.0
+	for c, g := range force {
+		sum += m.now.probs[c] * (f.Arms[c].Mean - reward) * g / f.count[c]
+	}
+	return sum
 }
 
 func compare(a, b float64) int {
@@ -237,7 +271,7 @@ func (c *curve) factor(t float64) float64 {
 		variance += p * c.states[a].full(2)
 	}
 	f, _, _ := c.generalScale(variance)
-	return f
+	return f * c.baseline * (1 - 1/c.size)
 }
 
 // scanStep is the step of the scan for zeros in units of log-odds. Where the
@@ -407,13 +441,13 @@ func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
 	return step.RawVector().Data
 }
 
-// flow integrates the on-policy mean field from the reference by linearly
+// flow integrates the on-policy mean field from the merged logits start by linearly
 // implicit Euler steps. Each is compared with two half steps, and the step length
 // is adapted until they differ by at most flowError in every logit; as the force
 // vanishes the step length grows without bound and the steps become Newton's.
-func (f *folded) flow(m *model) (logits []float64, converged bool) {
+func (f *folded) flow(m *model, start []float64) (logits []float64, converged bool) {
 	const flowError = 1e-3
-	logits = slices.Clone(f.Reference)
+	logits = slices.Clone(start)
 	h := 1.0
 	for range 5000 {
 		whole := f.implicitStep(m, logits, h)

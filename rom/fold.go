@@ -2,7 +2,7 @@ package rom
 
 import "math"
 
-// folded is a bandit whose equal arms (same reward law, same reference logit) are
+// folded is a bandit whose equal arms (same reward law, reference logit and start) are
 // merged into classes. Params has one arm per class, which carries the probability
 // of the whole class (logit θ_c + ln n_c). Each arm of class c moves by 1/n_c of
 // the merged force, so everything that is symmetric under exchange of equal arms
@@ -18,16 +18,22 @@ type folded struct {
 // result: if all arms are equal the first is one class and the others another.
 func fold(p Params) folded {
 	f := folded{Params: p, class: make([]int, len(p.Arms))}
-	f.Arms, f.Reference, f.Measured = nil, nil, nil
+	f.Arms, f.Reference, f.Start, f.Measured = nil, nil, nil, nil
 	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
-		key := classKey{arm, p.Reference[a]}
+		key := classKey{arm: arm, reference: p.Reference[a]}
+		if p.Start != nil {
+			key.start = p.Start[a]
+		}
 		c, known := seen[key]
 		if !known {
 			c = len(f.Arms)
 			seen[key] = c
 			f.Arms = append(f.Arms, arm)
 			f.Reference = append(f.Reference, p.Reference[a])
+			if p.Start != nil {
+				f.Start = append(f.Start, p.Start[a])
+			}
 			f.count = append(f.count, 0)
 		}
 		f.count[c]++
@@ -36,6 +42,9 @@ func fold(p Params) folded {
 	if len(f.Arms) == 1 {
 		f.Arms = append(f.Arms, f.Arms[0])
 		f.Reference = append(f.Reference, f.Reference[0])
+		if p.Start != nil {
+			f.Start = append(f.Start, f.Start[0])
+		}
 		f.count = []float64{1, f.count[0] - 1}
 		for a := 1; a < len(f.class); a++ {
 			f.class[a] = 1
@@ -44,13 +53,16 @@ func fold(p Params) folded {
 	for c, n := range f.count {
 		f.Reference[c] += math.Log(n)
 	}
+	for c := range f.Start {
+		f.Start[c] += math.Log(f.count[c])
+	}
 	return f
 }
 
 // classKey identifies a class: arms with the same key are equal.
 type classKey struct {
-	arm       Arm
-	reference float64
+	arm              Arm
+	reference, start float64
 }
 
 // arms returns the centred logits of all arms, given those of the classes.

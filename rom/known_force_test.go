@@ -330,6 +330,11 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 				if w == rom.Ratio {
 					b = pi
 				}
+				// Without scale 1 − 1/G times the samples' covariance of w(e_a − b) and r, exactly.
+				exact, want := 1.0, rom.LeadingOrder
+				if scale == rom.Unscaled {
+					exact, want = 1-1.0/64, rom.Exact
+				}
 				hat := make([]float64, 3)
 				psi := func(a int, reward float64) []float64 {
 					v := make([]float64, 3)
@@ -338,7 +343,7 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 						if a == c {
 							e = 1
 						}
-						v[c] = oracleWeight(p, 0, pi[a], po[a]) * (reward - jo) * (e - b[c]) / s
+						v[c] = exact * oracleWeight(p, 0, pi[a], po[a]) * (reward - jo) * (e - b[c]) / s
 						if scale == rom.GroupStd {
 							v[c] -= hat[c] / 2 * (reward - jo) * (reward - jo) / s2
 						}
@@ -365,12 +370,26 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 					}
 				}
 				cov, kind := rom.ForceCovariance(p, theta, old)
-				if kind != rom.LeadingOrder {
+				if kind != want {
 					t.Errorf("%s: kind %q", describe(p), kind)
 				}
 				for a := range 3 {
 					for c := range 3 {
-						closeTo(t, describe(p), cov.At(a, c), m.cov(a, c)/64, 1e-14)
+						pairs := 0.0 // E over two samples
+						if scale == rom.Unscaled {
+							pairs = hat[a] * hat[c]
+							for x := range po {
+								w, u, v := oracleWeight(p, 0, pi[x], po[x]), -b[a], -b[c]
+								if x == a {
+									u++
+								}
+								if x == c {
+									v++
+								}
+								pairs += po[x] * w * w * u * v * s2
+							}
+						}
+						closeTo(t, describe(p), cov.At(a, c), m.cov(a, c)/64+exact*exact*pairs/(64*63), 1e-14)
 					}
 				}
 			}

@@ -229,7 +229,7 @@ func (n nonlinear) mean(f func(z float64) float64) float64 {
 
 // The exact nonlinear law (docs/theory.md §5), here from the transfer operator,
 // against the printed numbers; the drift of docs/theory.md §6 within 1 %, and
-// Var J without scale within 0.02 % at G = 16.
+// Var J within 0.01 %.
 func TestExactNonlinearLaw(t *testing.T) {
 	for _, c := range []struct {
 		scale                          rom.Scale
@@ -242,9 +242,9 @@ func TestExactNonlinearLaw(t *testing.T) {
 		nodes                          int
 		shiftWithin, rewardShiftWithin float64
 	}{
-		{rom.Unscaled, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 2e-4, 1e-11, 0.75, 40, 0.01, 0.01},
-		{rom.Unscaled, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 0.002, 1e-10, 1.2, 40, 0.01, 0.01},
-		{rom.GroupStd, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 0, 1e-10, 1.0, 40, 0.01, 0.01},
+		{rom.Unscaled, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 1e-5, 1e-11, 0.75, 40, 0.01, 0.01},
+		{rom.Unscaled, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 1e-4, 1e-10, 1.2, 40, 0.01, 0.01},
+		{rom.GroupStd, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 1e-4, 1e-10, 1.0, 40, 0.01, 0.01},
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
@@ -263,11 +263,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 		got := rom.Predict(p)
 		closeTo(t, name+" predicted shift of z", said(t, name+" shift of z", got.Moments.LogitGapShift)/c.shiftZ, 1, c.shiftWithin)
 		closeTo(t, name+" predicted shift of J", said(t, name+" shift of J", got.Moments.RewardShift)/c.shiftJ, 1, c.rewardShiftWithin)
-		if c.varianceWithin > 0 {
-			closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1, c.varianceWithin)
-		} else if got.Moments.RewardVariance != nil {
-			t.Errorf("%s: a second-order Var J is predicted with scale, want none", name)
-		}
+		closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1, c.varianceWithin)
 	}
 }
 
@@ -298,7 +294,9 @@ func TestSecondOrderMoments(t *testing.T) {
 			d1 := (8*(d(z+h)-d(z-h)) - (d(z+2*h) - d(z-2*h))) / (12 * h) / d(z)
 			d2 := (16*(d(z+h)+d(z-h)) - (d(z+2*h) + d(z-2*h)) - 30*d(z)) / (12 * h * h) / d(z)
 			want := 0.49 * pq * pq * v * (1 + v*(pq-(1-2*pp)*d1+d2/2))
-			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, max(1e-7, v*within))
+			// The formula is on-policy and of small κ.
+			slow := got.Stiffness.Total * 0.01 * float64(lag.Age+1) / (1 - mu)
+			closeTo(t, name+" Var J", said(t, name, got.Moments.RewardVariance)/want, 1, v*slow)
 			// Zero-variance groups: J^G + (1−J)^G plus second-order terms from variance and
 			// shift.
 			j, n := got.FixedPoint.Reward, float64(p.GroupSize)
@@ -402,8 +400,8 @@ func TestAdam(t *testing.T) {
 		if got.Exact.Scope.In {
 			t.Error("Adam's exact linear dynamics are in scope")
 		}
-		if got.Noise.In {
-			t.Error("Adam's stationary state is in scope")
+		if !got.Noise.In {
+			t.Errorf("Adam's stationary state is out of scope: %s", got.Noise.Because)
 		}
 		// The formula holds to first order in κ.
 		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z", got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
@@ -419,18 +417,16 @@ func TestScopeOfTheNoise(t *testing.T) {
 	infinite := in
 	infinite.GroupSize = rom.Infinite
 	unstable := with(in, 1.1*rom.BlockThreshold(0, 8)/rom.Predict(in).Stiffness.Total, 0, block(8))
-	wide := in
-	wide.GroupSize = 4
-	wide.Optimizer.Rate = 0.2
 	decays := in
 	decays.Optimizer.Decay, decays.Optimizer.Total = rom.Cosine, 100
-	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "Var z > 0.01": wide, "decaying rate": decays} {
+	for name, p := range map[string]rom.Params{"infinite G": infinite, "unstable": unstable, "decaying rate": decays} {
 		got := rom.Predict(p).Noise
 		if got.In || got.Because == "" {
 			t.Errorf("%s: in scope %v, because %q", name, got.In, got.Because)
 		}
 	}
 	graded := in
+	graded.Scale = rom.GroupStd
 	graded.Arms, graded.Reference = nil, []float64{0, 0, 0}
 	for _, m := range []float64{0.9, 0.5, 0.2} {
 		graded.Arms = append(graded.Arms, rom.Arm{Law: rom.Constant, Mean: m})

@@ -20,7 +20,10 @@ type linearization struct {
 	noise        *mat.Dense // covariance of the force, C×C
 	relatives    []relative
 
-	curvature func() *curvature // of the mean force, computed at the first call
+	// Computed at the first call.
+	curvature func() *curvature     // of the mean force
+	expansion func() *expansion     // the other derivatives
+	apart     func() *linearization // of the bandit with the classes taken apart
 }
 
 // relative is the relative mode of one class of equal arms: n_c − 1 directions with
@@ -55,6 +58,8 @@ func newLinearization(f folded, logits []float64) *linearization {
 		}
 	}
 	r.curvature = sync.OnceValue(r.newCurvature)
+	r.expansion = sync.OnceValue(r.newExpansion)
+	r.apart = sync.OnceValue(func() *linearization { return newLinearization(r.split(r.logits)) })
 	return r
 }
 

@@ -60,6 +60,8 @@ type stationary struct {
 	// start is the covariance at the start of a period: of (x, v) at a refresh
 	// (block), or of s (delay).
 	start *mat.Dense
+	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed.
+	powers []*mat.Dense
 }
 
 // stationary returns the stationary law; ok is false where lyapunov finds none.
@@ -83,19 +85,15 @@ func (l *linear) stationary() (law stationary, ok bool) {
 	return law, ok
 }
 
-// phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of
-// a refresh period, beginning with the step of the refresh; with a delay it calls
-// visit once.
-func (s *stationary) phases(visit func(joint *mat.Dense)) {
-	n := s.dim()
+// states calls visit with the covariance of the state before the step in each phase of
+// a refresh period, beginning with the step of the refresh; with a delay it calls visit
+// once.
+func (s *stationary) states(visit func(state *mat.Dense)) {
 	if s.lag.Kind == Delay {
-		old := 1 + s.lag.Age
-		if s.lag.Age == 0 {
-			old = 0
-		}
-		visit(pick(s.start, n, old))
+		visit(s.start)
 		return
 	}
+	n := s.dim()
 	size, _ := s.a.Dims()
 	state := mat.NewDense(size, size, nil)
 	for i := range size {
@@ -108,8 +106,32 @@ func (s *stationary) phases(visit func(joint *mat.Dense)) {
 			state = congruence(s.a, state)
 			state.Add(state, s.noise)
 		}
-		visit(pick(state, n, 2))
+		visit(state)
 	}
+}
+
+// places returns the places in the state of the 2n coordinates of (x, x_old).
+func (s *stationary) places() []int {
+	n := s.dim()
+	old := 1 + s.memory()
+	if s.lag.Kind == Delay && s.lag.Age == 0 {
+		old = 0
+	}
+	at := make([]int, 2*n)
+	for i := range n {
+		at[i], at[n+i] = i, old*n+i
+	}
+	return at
+}
+
+// phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of states.
+func (s *stationary) phases(visit func(joint *mat.Dense)) {
+	at := s.places()
+	s.states(func(state *mat.Dense) {
+		joint := mat.NewDense(len(at), len(at), nil)
+		joint.Apply(func(i, j int, _ float64) float64 { return state.At(at[i], at[j]) }, joint)
+		visit(joint)
+	})
 }
 
 // timeAverage returns the covariance of x averaged over the phases, n×n.
@@ -122,22 +144,4 @@ func (s *stationary) timeAverage() *mat.Dense {
 	})
 	sum.Scale(1/count, sum)
 	return sum
-}
-
-// pick returns the covariance, 2n×2n, of the n coordinates of a state's first block and
-// those of its block number old.
-func pick(x *mat.Dense, n, old int) *mat.Dense {
-	out := mat.NewDense(2*n, 2*n, nil)
-	at := func(i int) int {
-		if i < n {
-			return i
-		}
-		return old*n + i - n
-	}
-	for i := range 2 * n {
-		for j := range 2 * n {
-			out.Set(i, j, x.At(at(i), at(j)))
-		}
-	}
-	return out
 }

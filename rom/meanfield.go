@@ -19,6 +19,14 @@ import (
 // groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is leading
 // order.
 func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
+	return meanField(p, init, steps, func(t int, theta []float64) (more bool) {
+		visit(t, theta)
+		return true
+	})
+}
+
+// meanField is MeanField with a visit that ends the run by returning false.
+func meanField(p Params, init []float64, steps int, visit func(t int, theta []float64) (more bool)) (Kind, Scope) {
 	p = p.checked()
 	p.Optimizer.check()
 	p.Lag.check()
@@ -40,8 +48,7 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		if !isFinite(theta) || !isFinite(velocity) || !isFinite(second) {
 			return kind, Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
 		}
-		visit(t, theta)
-		if t == steps {
+		if !visit(t, theta) || t == steps {
 			break
 		}
 		m.set(theta, past.at(t, theta))
@@ -73,6 +80,79 @@ func MeanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		}
 	}
 	return kind, Scope{In: true}
+}
+
+// nearStart is the distance in logits within which a run counts as near its fixed
+// point: the scale on which a softmax varies.
+const nearStart = 1
+
+// Unsettled returns what is left of the way from the logits init to the fixed point of
+// a prediction for p, on the mean field in the steps from ≤ t < to ≤ 2³¹: the distance
+// of the mean of J from J*, the mean square of that distance with the relative change
+// of |∇J|² times the stationary variance, and the mean distance of the share of groups
+// with equal rewards. The scope is out where the mean field ends more than one logit
+// away, in another attractor or on its way, or leaves the range of floating point.
+func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglected, Scope) {
+	p = p.checked()
+	m := newModel(&p)
+	point := at.FixedPoint.Logits
+	gradient := func() (square float64) {
+		j := expected(p.Arms, m.now.probs)
+		for a, q := range m.now.probs {
+			square += q * q * (p.Arms[a].Mean - j) * (p.Arms[a].Mean - j)
+		}
+		return square
+	}
+	m.expected(point)
+	slope, equal := gradient(), m.equalRewards(m.now.probs)
+	var left Neglected
+	distance, j, calm := 0.0, 0.0, 0
+	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
+		mean := 0.0
+		for _, x := range theta {
+			mean += x / float64(len(theta))
+		}
+		distance = 0
+		for a, x := range theta {
+			distance = max(distance, math.Abs(x-mean-point[a]))
+		}
+		j = m.expected(theta)
+		if t >= from {
+			miss, n := j-at.FixedPoint.Reward, float64(to-from)
+			left.RewardMean += miss / n
+			left.RewardVariance += miss * miss / n
+			if v := at.variance(); slope > 0 && v != nil {
+				left.RewardVariance += *v * math.Abs(gradient()/slope-1) / n
+			}
+			left.ZeroVariance += math.Abs(m.equalRewards(m.now.probs)-equal) / n
+		}
+		// Where policy, snapshot and velocity have come to rest they stay.
+		if calm++; distance > settled {
+			calm = 0
+		}
+		return calm < restingSteps+p.Lag.Age
+	})
+	left.RewardMean = math.Abs(left.RewardMean)
+	if scope.In && distance > nearStart {
+		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g",
+			to-1, distance, j, at.FixedPoint.Reward)}
+	}
+	return left, scope
+}
+
+// A run rests at its fixed point if it has been within settled logits of it for
+// restingSteps steps more than the snapshot's age.
+const (
+	settled      = 1e-9
+	restingSteps = 100
+)
+
+// variance returns the stationary variance of J of the linear dynamics; nil: none.
+func (prediction *Prediction) variance() *float64 {
+	if prediction.Exact.Scope.In {
+		return prediction.Exact.StationaryVariance.ExpectedReward
+	}
+	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
 }
 
 // isFinite reports whether every entry of x is finite.

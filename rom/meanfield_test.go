@@ -3,6 +3,7 @@ package rom
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -123,7 +124,7 @@ func TestAdamIsAHeavyBall(t *testing.T) {
 		p := reference(Unscaled, 0.5, c.size)
 		p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 		got := Predict(p)
-		if got.Exact.Scope.In || got.Noise.In || !got.LeadingOrder.Scope.In {
+		if got.Exact.Scope.In || !got.Noise.In || !got.LeadingOrder.Scope.In {
 			t.Errorf("scopes %+v", got)
 		}
 		near(t, "relaxation", -math.Log(*got.LeadingOrder.SpectralRadius), c.relaxation, 0.5e-7/c.relaxation)
@@ -212,5 +213,73 @@ func TestDelayLongerThanTheRun(t *testing.T) {
 	}
 	if end(Lag{Delay, 18}) == want {
 		t.Error("the snapshot never changes at a delay of 18 in 20 steps")
+	}
+}
+
+// From any start the flow of two arms ends in the fixed point on its side of the
+// unstable one: of the bandit of docs/theory.md §3 with fixed points 1.174, 4.516 and
+// 7.733, and of one whose penalty pulls down from the start.
+func TestReachedFromAStart(t *testing.T) {
+	p := reference(GroupStd, 2, 256)
+	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 0, 0}}
+	for _, c := range []struct{ start, want float64 }{{0, 1.174}, {4.4, 1.174}, {-8, 1.174}, {4.6, 7.733}, {6, 7.733}, {12, 7.733}} {
+		p.Start = []float64{c.start / 2, -c.start / 2}
+		point, ok := Reached(p)
+		if z := 2 * point.Logits[0]; !ok || math.Abs(z-c.want) > 1e-3 {
+			t.Errorf("from %v: z = %v, want %v", c.start, z, c.want)
+		}
+	}
+	p.GroupSize = Infinite // without the upper fixed point
+	p.Start = []float64{3, -3}
+	if point, ok := Reached(p); ok {
+		t.Errorf("from 6 at G = ∞: %+v, want none", point)
+	}
+}
+
+// Of several arms, with equal arms that start apart, the fixed point is that in which
+// small on-policy steps end, up to what 20,000 of them leave of the slowest mode.
+func TestReachedWithSeveralArms(t *testing.T) {
+	p := reference(GroupStd, 2, 256)
+	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 1, 0}, {Constant, 0, 0}, {Constant, 0, 0}}
+	p.Reference = nil
+	p.Optimizer = Optimizer{Rate: 0.5}
+	seen := make(map[float64]bool)
+	for _, start := range [][]float64{{0, 0, 0, 0}, {1, 0, 0, -1}, {5, 5, -4, -3}, {4, 2, -3, -3}} {
+		p.Start = start
+		point, ok := Reached(p)
+		rewards := path(p.checked(), start, 20_000)
+		if !ok || math.Abs(point.Reward-rewards[len(rewards)-1]) > 1e-5 {
+			t.Errorf("from %v: J = %v, small steps end at %v", start, point.Reward, rewards[len(rewards)-1])
+		}
+		seen[math.Round(100*point.Reward)] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("the starts reach %v, want two fixed points", seen)
+	}
+}
+
+// Of the way from a small offset x, (1−κ)^t is left after t steps, with κ = ηλ, on
+// average over the steps counted. A schedule that ends early leaves it where it was, and
+// another attractor is out of scope.
+func TestUnsettled(t *testing.T) {
+	p := reference(GroupStd, 1.2, Infinite)
+	p.Optimizer = Optimizer{Rate: 0.05}
+	at := Predict(p)
+	const x, from, to = 1e-4, 30, 90
+	init := []float64{at.FixedPoint.Logits[0] + x, at.FixedPoint.Logits[1] - x}
+	q := at.FixedPoint.Policy
+	first := 2 * x * q[0] * q[1] * 0.7
+	rho := 1 - 0.05*at.Stiffness.Total
+	want := first * (math.Pow(rho, from) - math.Pow(rho, to)) / (1 - rho) / (to - from)
+	left, scope := Unsettled(p, &at, init, from, to)
+	if !scope.In {
+		t.Fatal(scope)
+	}
+	near(t, "left of J", left.RewardMean, want, 1e-3) // the curvature of J adds x
+	p.Optimizer.Decay, p.Optimizer.Total = Linear, 1
+	left, _ = Unsettled(p, &at, init, from, to)
+	near(t, "left after a decay", left.RewardMean, first*rho, 1e-3)
+	if _, scope := Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); scope.In || !strings.Contains(scope.Because, "logits away") {
+		t.Errorf("a run that stays away: %+v", scope)
 	}
 }

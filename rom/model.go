@@ -75,10 +75,10 @@ func newModel(p *Params) *model {
 	return m
 }
 
-// kind returns the kind of this bandit's force: Exact where rewards take two values
-// and for G = ∞, else LeadingOrder in 1/G.
+// kind returns the kind of this bandit's force: Exact where rewards take two values,
+// for G = ∞, and without scale and clip, else LeadingOrder in 1/G.
 func (m *model) kind() Kind {
-	if m.success != nil || m.GroupSize == Infinite {
+	if m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled && m.Weighting != Clipped {
 		return Exact
 	}
 	return LeadingOrder

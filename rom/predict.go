@@ -7,10 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxGapVariance is the linear variance of a logit gap beyond which stationary
-// predictions are out of scope: second-order terms are of that relative size.
-const maxGapVariance = 0.01
-
 // beyondRange is the reason why a cell with too extreme numbers is out of scope.
 const beyondRange = "the fixed point or its dynamics leaves the range of floating point"
 
@@ -22,7 +18,7 @@ const beyondRange = "the fixed point or its dynamics leaves the range of floatin
 const maxDegenerate = 0.99
 
 // Predict returns everything the theory predicts about p near the fixed point that
-// the on-policy mean field reaches from the reference.
+// the on-policy mean field reaches from Params.Start.
 //
 // Exact holds the linear dynamics of the full map, LeadingOrder the
 // reduced-order model of the stiffest mode. There are two exceptions: a force
@@ -112,11 +108,12 @@ const (
 	withoutThresholds
 )
 
-// dropInfinite sets every pointer to a number that is not finite to nil.
+// dropInfinite sets every pointer to a number that is not finite to nil, and a
+// neglected size that is not finite to the largest number.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
-		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance,
+		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance, &prediction.Moments.ZeroVarianceShift,
 	}
 	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
@@ -126,6 +123,12 @@ func (prediction *Prediction) dropInfinite() {
 		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,
 			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward,
 			&d.RelaxationRate, &d.DampingRatio)
+	}
+	n := &prediction.Neglected
+	for _, x := range []*float64{&n.RewardMean, &n.RewardVariance, &n.ZeroVariance} {
+		if !isFinite([]float64{*x}) {
+			*x = math.MaxFloat64
+		}
 	}
 	for _, x := range pointers {
 		if *x != nil && !isFinite([]float64{**x}) {
@@ -153,7 +156,7 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	e.logits = f.reached()
 	if e.logits == nil {
-		return "no fixed point is reached from the reference"
+		return "no fixed point is reached from the start"
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
@@ -203,30 +206,11 @@ func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction 
 func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	local := *e.linearization
-	local.Optimizer, local.Lag = o, l
-	at := &local
-	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
-	var gain []float64
-	if method == Adam {
-		// Adam scales every logit by its own noise, so equal arms are not merged.
-		if len(p.Arms) > maxClasses {
-			return "Adam with more than 64 arms"
-		}
-		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
-		for a := range p.Arms {
-			variance := at.noise.At(a, a)
-			if !(variance > 0) {
-				return "Adam is a heavy ball near a fixed point only where every logit has noise"
-			}
-			gain = append(gain, 1/math.Sqrt(variance))
-		}
-		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
+	at, m, because := e.dynamicsOf(p)
+	if because != "" {
+		return because
 	}
-	m := at.newLinearDynamics(method, rate, momentum, gain)
-	if m == nil {
-		return beyondRange
-	}
+	gain := m.gain
 	prediction.Oscillator = oscillator(m.stiffest(directions, gain), p.Factors)
 	if o := prediction.Oscillator; !isFinite([]float64{o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio}) {
 		return beyondRange
@@ -286,6 +270,35 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		prediction.leadingVariances(at, m)
 	}
 	return ""
+}
+
+// dynamicsOf returns the linearization and the linear dynamics under the optimizer and
+// lag of p, or the reason why there is none.
+func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics, because string) {
+	local := *e.linearization
+	local.Optimizer, local.Lag = p.Optimizer, p.Lag
+	at = &local
+	method, rate, momentum := p.Optimizer.Method, p.Optimizer.Rate, p.Optimizer.Momentum
+	var gain []float64
+	if method == Adam {
+		// Adam scales every logit by its own noise, so equal arms are not merged.
+		if len(p.Arms) > maxClasses {
+			return nil, nil, "Adam with more than 64 arms"
+		}
+		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
+		for a := range p.Arms {
+			variance := at.noise.At(a, a)
+			if !(variance > 0) {
+				return nil, nil, "Adam is a heavy ball near a fixed point only where every logit has noise"
+			}
+			gain = append(gain, 1/(math.Sqrt(variance)+p.Optimizer.Epsilon))
+		}
+		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
+	}
+	if m = at.newLinearDynamics(method, rate, momentum, gain); m == nil {
+		return nil, nil, beyondRange
+	}
+	return at, m, ""
 }
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
@@ -458,76 +471,23 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
 		d.StationaryVariance.LogitGap = &gap
 	}
-	switch gap := l.gapVariance(sigma, variances); {
+	gap := l.gapVariance(sigma, variances)
+	switch {
 	case !isFinite([]float64{reward, gap}):
 		scope.Because = "the stationary law leaves the range of floating point"
 		return
-	case p.Optimizer.Method == Adam:
-		scope.Because = "Adam is a heavy ball to leading order only"
-		return
 	case p.Optimizer.Decay != Steady:
 		scope.Because = "the learning rate is not constant"
-	case gap > maxGapVariance:
-		scope.Because = "the linear variance of a logit gap exceeds 0.01"
 	default:
 		scope.In = true
 	}
-	if m.whole.dim() <= maxCurved {
-		l.moments(prediction, p, m, &law, laws, sigma, variances)
+	prediction.Neglected = l.secondOrderBound(reward, gap)
+	if p.Optimizer.Method == Adam {
+		prediction.Neglected.RewardVariance += reward * l.adamError(p.Optimizer, sigma)
+	} else if m.whole.dim() <= maxCurved {
+		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
-}
-
-// moments adds the moments of second order in the noise to prediction.
-func (l *linearization) moments(prediction *Prediction, p Params, m *linearDynamics, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
-	var extra [][]float64
-	old := make([]float64, len(laws)) // variance of x_old
-	for i := range laws {
-		for k, push := range l.relativePush(&l.relatives[i], &laws[i]) {
-			if k == len(extra) {
-				extra = append(extra, make([]float64, len(push)))
-			}
-			for j, x := range push {
-				extra[k][j] += x
-			}
-		}
-		first := true
-		laws[i].phases(func(joint *mat.Dense) {
-			if first {
-				old[i] = joint.At(1, 1)
-				first = false
-			}
-		})
-	}
-	mean, oldMean := law.shifts(l.curvature(), extra)
-	if mean == nil {
-		return
-	}
-	out := &prediction.Moments
-	gradient := l.rewardGradient()
-	shift := l.rewardCurvature(sigma, variances)
-	for k, x := range mean {
-		shift += gradient[k] * x
-	}
-	out.RewardShift = &shift
-	if len(p.Arms) == 2 {
-		// z is the first arm's logit minus the second's.
-		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
-		out.LogitGapShift = &gap
-		frozen := m.parts[0].frozen() || m.parts[0].onPolicy()
-		if p.Scale == Unscaled && p.KLEstimator == ExactKL && frozen && prediction.ForceKind == Exact {
-			variance := l.rewardVariance(2 * sigma.At(0, 0))
-			out.RewardVariance = &variance
-		}
-	}
-	var snapshot *mat.Dense
-	law.phases(func(joint *mat.Dense) {
-		if snapshot == nil {
-			n := m.whole.dim()
-			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
-		}
-	})
-	share := l.zeroVariance(oldMean, snapshot, old)
-	out.ZeroVariance = &share
+	prediction.Neglected.RewardVariance += l.rounding()
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

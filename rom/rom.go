@@ -358,17 +358,20 @@ type Rule struct {
 }
 
 // Moments are the stationary moments beyond the linear ones, to second order in
-// the noise (docs/theory.md §6); nil where the theory has none.
+// the noise (docs/theory.md §6); nil where the theory has none. Neglected says how much
+// they leave out.
 type Moments struct {
 	LogitGapShift  *float64 // E z − z*, in logits; two arms
 	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J to second order, in squared units of reward; nil unless two arms, Unscaled, ExactKL, exact force, frozen or on-policy: else use StationaryVariance
+	RewardVariance *float64 // Var J, in squared units of reward; nil for more than six classes of arms and long delays: then use StationaryVariance
 	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
+
+	ZeroVarianceShift *float64 // the part of ZeroVariance that is due to the fluctuation of the policy
 }
 
 // Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
-	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the reference
+	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the start
 	Stiffness  ModeStiffness `json:"stiffness"`
 	// GradientVariance is the variance of Covector·g of one step in the stiffest
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.
@@ -388,9 +391,9 @@ type Prediction struct {
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
 	// Noise is the scope of every prediction of a stationary state. It is out when
-	// G = ∞, when the linear map is unstable, when the linear variance of a
-	// logit gap exceeds 0.01, for Adam, for a learning rate that decays, and
-	// where almost every group has equal rewards at the fixed point.
+	// G = ∞, when the linear map is unstable, for a learning rate that decays, and
+	// where almost every group has equal rewards at the fixed point. In scope,
+	// Neglected says how good the predictions are.
 	Noise Scope `json:"-"`
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`

@@ -17,20 +17,23 @@ type curvature struct {
 	d [][]float64 // D_ij = d[i·2n + j] for i ≤ j
 }
 
+// displaced returns the logits of the merged bandit at the displacement x in reduced
+// coordinates.
+func (l *linearization) displaced(x []float64) []float64 {
+	var out mat.VecDense
+	out.MulVec(l.q, mat.NewVecDense(len(x), x))
+	logits := make([]float64, len(l.logits))
+	for c, v := range out.RawVector().Data {
+		logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
+	}
+	return logits
+}
+
 // reducedForce returns the mean force at the displacement y = (x, x_old), both in
 // reduced coordinates.
 func (l *linearization) reducedForce(y []float64) []float64 {
 	n := len(y) / 2
-	shift := func(x []float64) []float64 {
-		var out mat.VecDense
-		out.MulVec(l.q, mat.NewVecDense(n, x))
-		logits := make([]float64, len(l.logits))
-		for c, v := range out.RawVector().Data {
-			logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
-		}
-		return logits
-	}
-	l.model.set(shift(y[:n]), shift(y[n:]))
+	l.model.set(l.displaced(y[:n]), l.displaced(y[n:]))
 	force := make([]float64, len(l.logits))
 	l.model.meanForce(force)
 	for c := range force {
@@ -115,14 +118,13 @@ func (c *curvature) contract(joint *mat.Dense) []float64 {
 	return out
 }
 
-// shifts returns the displacements of the mean of x, averaged over the phases, and of
-// x_old, to first order in the covariance of the noise. The curvature of the mean
-// force turns fluctuations into a constant force d = ½ Σ ∂²E[g] Cov in each phase,
-// which drives the linear map (docs/theory.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and
-// x_old have the same covariance). extra, one force per phase, is the contribution of
-// the relative modes, which are not part of s; nil: none. Both are nil where the
-// monodromy matrix has the eigenvalue 1.
-func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float64) {
+// means returns the displacement of the mean of the state in each phase, to first order
+// in the covariance of the noise. The curvature of the mean force turns fluctuations
+// into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
+// (docs/theory.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
+// extra, one force per phase, is the contribution of the relative modes, which are not
+// part of s; nil: none. The result is nil where the monodromy matrix has the eigenvalue 1.
+func (s *stationary) means(c *curvature, extra [][]float64) []*mat.VecDense {
 	n := s.dim()
 	size, _ := s.a.Dims()
 	var pushes [][]float64
@@ -135,16 +137,17 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 		}
 		pushes = append(pushes, d)
 	})
-	push := func(state *mat.VecDense, d []float64) {
+	push := func(state *mat.VecDense, d []float64) *mat.VecDense {
 		var next, moved mat.VecDense
 		next.MulVec(s.a, state)
 		moved.MulVec(s.gamma, mat.NewVecDense(n, d))
-		state.AddVec(&next, &moved)
+		next.AddVec(&next, &moved)
+		return &next
 	}
 	// The state at the end of a period that starts at 0.
 	gathered := mat.NewVecDense(size, nil)
 	for _, d := range pushes {
-		push(gathered, d)
+		gathered = push(gathered, d)
 	}
 	period := s.monodromy()
 	free, _ := period.Dims()
@@ -153,27 +156,19 @@ func (s *stationary) shifts(c *curvature, extra [][]float64) (mean, old []float6
 	var start mat.VecDense
 	if err := start.SolveVec(closing, gathered.SliceVec(0, free)); err != nil {
 		if _, poor := err.(mat.Condition); !poor {
-			return nil, nil
+			return nil
 		}
-	}
-	mean = make([]float64, n)
-	if s.lag.Kind == Delay {
-		copy(mean, start.RawVector().Data[:n])
-		return mean, mean
 	}
 	state := mat.NewVecDense(size, nil)
 	for i := range size {
 		state.SetVec(i, start.AtVec(i%free))
 	}
-	old = make([]float64, n)
-	copy(old, start.RawVector().Data[:n])
-	for _, d := range pushes {
-		for k := range mean {
-			mean[k] += state.AtVec(k) / float64(len(pushes))
-		}
-		push(state, d)
+	states := []*mat.VecDense{state}
+	for _, d := range pushes[:len(pushes)-1] {
+		state = push(state, d)
+		states = append(states, state)
 	}
-	return mean, old
+	return states
 }
 
 // relativePush returns the contribution of relative mode x to the constant force of
@@ -249,34 +244,270 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) fl
 	return sum
 }
 
-// rewardVariance returns Var J of two arms, Unscaled and ExactKL, to second order in
-// the noise:
-//
-//	J′²V[1 + V(pq − (1−2p)d_1 + ½d_2)],  d_1 = D′/D, d_2 = D″/D of D(z) = Var[2g_1]
-//
-// with J′ = dJ/dz and v = V, which is Var z to first order (docs/theory.md §6); 0
-// without noise.
-func (l *linearization) rewardVariance(v float64) float64 {
-	m := l.model
-	variance := func(s float64) []float64 {
-		logits := []float64{l.logits[0] + s/2, l.logits[1] - s/2}
-		m.set(logits, logits)
-		return []float64{4 * m.covariance().At(0, 0)}
+// maxSecondOrder bounds the work of the second order in multiplications, about 20 ms.
+const maxSecondOrder = 2e7
+
+// secondOrderWork estimates the multiplications that secondOrder takes: those of its
+// tensors of rank 3.
+func (s *stationary) secondOrderWork() float64 {
+	size, _ := s.a.Dims()
+	free, phases := size, 1.0
+	if s.lag.Kind == Block {
+		free, phases = 2*s.dim(), float64(s.lag.Age)
 	}
-	h := m.differenceStep()
-	d := variance(0)[0]
-	if d == 0 {
-		return 0
+	fourth := func(x int) float64 { return math.Pow(float64(x), 4) }
+	return 6*phases*fourth(size) + 90*fourth(free)
+}
+
+// secondOrder holds the terms of second order in the noise, summed over their kinds and
+// averaged over the phases.
+type secondOrder struct {
+	spread  float64 // of Var J through Cov x
+	readout float64 // of Var J through the curvature of J in x
+	size    float64 // of Var J, the sum of the moduli of all terms
+	assumed float64 // of Var J through a third cumulant that is not known but assumed
+	mean    float64 // of E J through the third derivative of J in x
+	fast    float64 // 1 − Corr(J_t, J_{t+1}) of first order, within [0, 2]
+
+	snapshot *mat.Dense // change of Cov x_old, n×n
+	third    []float64  // third cumulant of x_old, n×n×n
+}
+
+// secondOrder returns the terms of second order in the noise (docs/theory.md §6), given
+// the means of first order. With the force E[g] = −Λy + ½ D yy + (1/6) T yyy, its
+// covariance C + C′y + ½ C″yy and its third cumulant S, K the third cumulant of the
+// state s, m its mean and Σ its covariance of first order, in y and s by their indices,
+//
+//	K′ = A⊗A⊗A K + Σ_3 (AΣD ΣAᵀ)Γ + Σ_3 AΣ ΓC′Γᵀ + Γ⊗Γ⊗Γ S
+//	Σ₁′ = A Σ₁ Aᵀ + A c Γᵀ + (A c Γᵀ)ᵀ + Γ (C′m + ½ C″Σ + ½ DΣΣD) Γᵀ
+//	c = Cov(s, force beyond linear) = ½ D K + D m Σ + ½ TΣΣ
+//
+// where Σ_3 is the sum over the three choices of the index that stands alone.
+func (s *stationary) secondOrder(c *curvature, e *expansion, means []*mat.VecDense) *secondOrder {
+	n := s.dim()
+	dim := 2 * n
+	size, _ := s.a.Dims()
+	at := s.places()
+	gamma := func(a, k int) float64 { return s.gamma.At(a, k) }
+	var states []*mat.Dense
+	s.states(func(state *mat.Dense) { states = append(states, state) })
+
+	// Third cumulants.
+	cumulants := func(part func(p int, state *mat.Dense) tensor) []tensor {
+		var sources []tensor
+		for p, state := range states {
+			sources = append(sources, part(p, state))
+		}
+		return s.periodic(sources)
 	}
-	slope := 0.0
-	for i, w := range [5]float64{1, -8, 0, 8, -1} {
-		if w != 0 {
-			slope += w * variance(float64(i-2) * h)[0] / (12 * h)
+	symmetric := func(t tensor, pair func(a, b int) float64, alone func(a int) float64) {
+		for a := range size {
+			for b := range size {
+				v := pair(a, b)
+				if v == 0 {
+					continue
+				}
+				for k := range size {
+					w := v * alone(k)
+					t.data[(a*size+b)*size+k] += w
+					t.data[(a*size+k)*size+b] += w
+					t.data[(k*size+a)*size+b] += w
+				}
+			}
 		}
 	}
-	d1, d2 := slope/d, along(variance, h)[0]/d
-	m.set(l.logits, l.logits)
-	p, q := m.now.probs[0], m.now.probs[1]
-	gain := p * q * (l.Arms[0].Mean - l.Arms[1].Mean)
-	return gain * gain * v * (1 + v*(p*q-(1-2*p)*d1+0.5*d2))
+	drawn := newTensor(size, 3)
+	for a := range dim {
+		for b := range dim {
+			for k := range dim {
+				drawn.data[(a*size+b)*size+k] = gamma(a, a%n) * gamma(b, b%n) * gamma(k, k%n) * e.skew[(a%n*n+b%n)*n+k%n]
+			}
+		}
+	}
+	third := cumulants(func(_ int, state *mat.Dense) tensor {
+		var moved mat.Dense
+		moved.Mul(s.a, state)
+		t := newTensor(size, 3)
+		d := mat.NewDense(dim, dim, nil)
+		across := mat.NewDense(size, dim, nil) // Cov(A s, y)
+		for a := range size {
+			for i := range dim {
+				across.Set(a, i, moved.At(a, at[i]))
+			}
+		}
+		for k := range n {
+			for i := range dim {
+				for j := range dim {
+					d.Set(i, j, c.d[min(i, j)*dim+max(i, j)][k])
+				}
+			}
+			pair := congruence(across, d)
+			symmetric(t, pair.At, func(a int) float64 { return gamma(a, k) })
+		}
+		for i := range dim {
+			pair := congruence(s.gamma, mat.NewDense(n, n, e.slope[i]))
+			symmetric(t, pair.At, func(a int) float64 { return across.At(a, i) })
+		}
+		if !e.assumed {
+			t.add(drawn)
+		}
+		return t
+	})
+
+	// Covariance.
+	covariance := func(part func(p int, state *mat.Dense) *mat.Dense) []tensor {
+		return cumulants(func(p int, state *mat.Dense) tensor {
+			return tensor{2, part(p, state).RawMatrix().Data}
+		})
+	}
+	// correlated returns A c Γᵀ and its transpose, given Cov(s_a, N_k) of the force N
+	// beyond linear.
+	correlated := func(cov func(a, k int) float64) *mat.Dense {
+		m := mat.NewDense(size, n, nil)
+		m.Apply(func(a, k int, _ float64) float64 { return cov(a, k) }, m)
+		var moved, one, both mat.Dense
+		moved.Mul(s.a, m)
+		one.Mul(&moved, s.gamma.T())
+		both.Add(&one, one.T())
+		return &both
+	}
+	y := func(state *mat.Dense, i, j int) float64 { return state.At(at[i], at[j]) }
+	viaThird := func(third []tensor) []tensor {
+		return covariance(func(p int, _ *mat.Dense) *mat.Dense {
+			return correlated(func(a, k int) float64 {
+				sum := 0.0
+				for i := range dim {
+					for j := range dim {
+						sum += 0.5 * c.d[min(i, j)*dim+max(i, j)][k] * third[p].data[(a*size+at[i])*size+at[j]]
+					}
+				}
+				return sum
+			})
+		})
+	}
+	terms := [][]tensor{
+		covariance(func(p int, state *mat.Dense) *mat.Dense { // noise
+			sum := mat.NewDense(n, n, nil)
+			data := sum.RawMatrix().Data
+			for i := range dim {
+				for l, v := range e.slope[i] {
+					data[l] += v * means[p].AtVec(at[i])
+				}
+				for j := range dim {
+					for l, v := range e.bend[i*dim+j] {
+						data[l] += 0.5 * v * y(state, i, j)
+					}
+				}
+			}
+			return congruence(s.gamma, sum)
+		}),
+		covariance(func(p int, state *mat.Dense) *mat.Dense { // stiffness at the mean, and away from it
+			return correlated(func(a, k int) float64 {
+				sum := 0.0
+				for i := range dim {
+					for j := range dim {
+						sum += c.d[min(i, j)*dim+max(i, j)][k] * means[p].AtVec(at[i]) * state.At(a, at[j])
+						for l := range dim {
+							sum += 0.5 * e.third[(i*dim+j)*dim+l][k] * state.At(a, at[i]) * y(state, j, l)
+						}
+					}
+				}
+				return sum
+			})
+		}),
+		viaThird(third),
+		covariance(func(p int, state *mat.Dense) *mat.Dense { // variance of the mean force
+			sum := mat.NewDense(n, n, nil)
+			for k := range n {
+				for l := range n {
+					v := 0.0
+					for i := range dim {
+						for j := range dim {
+							d := c.d[min(i, j)*dim+max(i, j)][k]
+							for i2 := range dim {
+								for j2 := range dim {
+									v += 0.5 * d * c.d[min(i2, j2)*dim+max(i2, j2)][l] * y(state, i, i2) * y(state, j, j2)
+								}
+							}
+						}
+					}
+					sum.Set(k, l, v)
+				}
+			}
+			return congruence(s.gamma, sum)
+		}),
+	}
+
+	out := &secondOrder{snapshot: mat.NewDense(n, n, nil), third: make([]float64, n*n*n)}
+	count := float64(len(states))
+	a, b, t := e.reward, e.rewardBend, e.rewardThird
+	spread, readout := make([]float64, len(terms)), make([]float64, 3)
+	shift, shiftSquare, linear, next := 0.0, 0.0, 0.0, 0.0
+	for p, state := range states {
+		var moved mat.Dense
+		moved.Mul(s.a, state)
+		first := 0.0
+		for i := range n {
+			mi := means[p].AtVec(i)
+			first += a[i] * mi
+			for j := range n {
+				first += 0.5 * b[i*n+j] * state.At(i, j)
+				linear += a[i] * a[j] * state.At(i, j)
+				next += a[i] * a[j] * moved.At(i, j)
+				for q, term := range terms {
+					spread[q] += a[i] * a[j] * term[p].data[i*size+j] / count
+				}
+				for k := range n {
+					cube := third[p].data[(i*size+j)*size+k] / count
+					readout[0] += a[i] * b[j*n+k] * cube
+					out.mean += t[(i*n+j)*n+k] * cube / 6
+					readout[1] += 2 * a[i] * b[j*n+k] * state.At(i, j) * means[p].AtVec(k) / count
+					for l := range n {
+						readout[2] += (0.5*b[i*n+j]*b[k*n+l]*state.At(j, k)*state.At(l, i) +
+							a[i]*t[(j*n+k)*n+l]*state.At(i, j)*state.At(k, l)) / count
+					}
+				}
+			}
+		}
+		shift += first / count
+		shiftSquare += first * first / count
+	}
+	readout = append(readout, max(shiftSquare-shift*shift, 0)) // the mean moves with the phase
+	for _, x := range spread {
+		out.spread += x
+		out.size += math.Abs(x)
+	}
+	for _, x := range readout {
+		out.readout += x
+		out.size += math.Abs(x)
+	}
+	if linear > 0 {
+		out.fast = 1 - next/linear
+	}
+	// At the start of a period x_old is x, or with a delay has the same law.
+	for i := range n {
+		for j := range n {
+			for _, term := range terms {
+				out.snapshot.Set(i, j, out.snapshot.At(i, j)+term[0].data[i*size+j])
+			}
+			for k := range n {
+				out.third[(i*n+j)*n+k] = third[0].data[(i*size+j)*size+k]
+			}
+		}
+	}
+	if !e.assumed {
+		return out
+	}
+	assumed := cumulants(func(int, *mat.Dense) tensor { return drawn })
+	for p, term := range viaThird(assumed) {
+		for i := range n {
+			for j := range n {
+				out.assumed += a[i] * a[j] * term.data[i*size+j] / count
+				for k := range n {
+					out.assumed += a[i] * b[j*n+k] * assumed[p].data[(i*size+j)*size+k] / count
+				}
+			}
+		}
+	}
+	return out
 }

@@ -81,6 +81,7 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 		u[a] = p * (m.Arms[a].Mean - mean)
 		slope[a] = derivative * p * (m.states[a].full(2) - variance)
 	}
+	phi *= m.baseline * (1 - 1/m.size) // c_G: at finite G such a force is exact without scale only
 	return phi, slope, u
 }
 

@@ -6,21 +6,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// equalRewards returns the probability that all G rewards of a group drawn from
-// probs are equal: Σ_v P(r = v)^G over the values v that rewards take with
-// positive probability, J^G + (1−J)^G for Bernoulli arms. Values of a density do
-// not contribute.
-func (m *model) equalRewards(probs []float64) float64 {
-	type atom struct{ value, probability float64 }
-	var atoms []atom
+// values returns the probabilities under probs of the values that rewards take with
+// positive probability, in the order of the arms. Values of a density do not
+// contribute.
+func (m *model) values(probs []float64) []float64 {
+	var values, probabilities []float64
 	add := func(value, probability float64) {
-		for i := range atoms {
-			if atoms[i].value == value {
-				atoms[i].probability += probability
+		for i := range values {
+			if values[i] == value {
+				probabilities[i] += probability
 				return
 			}
 		}
-		atoms = append(atoms, atom{value, probability})
+		values, probabilities = append(values, value), append(probabilities, probability)
 	}
 	for a, arm := range m.Arms {
 		switch {
@@ -32,73 +30,120 @@ func (m *model) equalRewards(probs []float64) float64 {
 			add(arm.Mean, probs[a])
 		}
 	}
+	return probabilities
+}
+
+// equalRewards returns the probability that all G rewards of a group drawn from
+// probs are equal: Σ_v P(r = v)^G, J^G + (1−J)^G for Bernoulli arms.
+func (m *model) equalRewards(probs []float64) float64 {
 	sum := 0.0
-	for _, x := range atoms {
-		sum += math.Pow(x.probability, m.size)
+	for _, p := range m.values(probs) {
+		sum += math.Pow(p, m.size)
 	}
 	return sum
 }
 
-// zeroVariance returns the mean of equalRewards over the stationary law of the
-// snapshot. With two arms z is normal with the shifted mean and the linear
-// variance. With more the mean is taken to second order in the deviation, by
-// differences along the axes of its covariance. relative holds the variances of x_old in
-// the relative motions.
-func (l *linearization) zeroVariance(shift []float64, sigma *mat.Dense, relative []float64) float64 {
-	m := l.model
+// zeroVariance adds to prediction the mean of equalRewards over the stationary law of
+// the snapshot, and what it neglects. shift and sigma are mean and covariance of x_old
+// to first order, second their second order (nil: not known, and of the given relative
+// size), unshifted the size of the mean's second order in standard deviations, spread the variances of
+// x_old in the relative modes.
+//
+// P_v^G is far from linear, but depends on x_old mostly through d·x_old with
+// d = ∇ log P_v. Along that direction x_old is taken as normal, with the second-order
+// variance and the third cumulant γ of its density 1 + γ(u³−3u)/6; across it the mean is
+// taken to second order in the deviation.
+func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
+	m, n := l.model, len(shift)
+	h := m.differenceStep()
 	probs := make([]float64, len(l.logits))
-	displaced := func(direction []float64, s float64) float64 {
-		logits := make([]float64, len(probs))
-		for c := range logits {
-			logits[c] = l.logits[c] + s*direction[c]/math.Sqrt(l.count[c])
-		}
-		softmax(probs, logits)
-		return m.equalRewards(probs)
+	at := func(x []float64) []float64 {
+		softmax(probs, l.displaced(x))
+		return m.values(probs)
 	}
-	if len(l.class) == 2 {
-		// The trapezoidal rule converges faster than any power of its step on
-		// the normal density; a probability of 2e-17 lies beyond 8.5σ.
+	along := func(v int, from, direction []float64, s float64) float64 {
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = from[k] + s*direction[k]
+		}
+		return math.Pow(at(x)[v], m.size)
+	}
+	bend := func(f func(s float64) float64) float64 { return (f(h) - 2*f(0) + f(-h)) / (h * h) }
+	origin := make([]float64, n)
+	total, missing, still := 0.0, 0.0, 0.0
+	for v, p := range at(origin) {
+		if p == 0 {
+			continue
+		}
+		slope := make([]float64, n) // ∇ log P_v
+		for k := range n {
+			slope[k] = derivative(func(x []float64) []float64 { return []float64{math.Log(at(x)[v])} }, n, h, k)[0]
+		}
+		fixed := math.Pow(p, m.size)
+		still += fixed
+		variance := form(slope, sigma, slope)
+		if !(variance > 0) {
+			total += fixed
+			continue
+		}
+		// x_old moves by Σd/√(dᵀΣd) with a unit of u.
+		var moved mat.VecDense
+		moved.MulVec(sigma, mat.NewVecDense(n, slope))
+		moved.ScaleVec(1/math.Sqrt(variance), &moved)
+		direction := moved.RawVector().Data
+		wider, third := 1.0, 0.0
+		if second != nil {
+			wider = math.Sqrt(max(1+form(slope, second.snapshot, slope)/variance, 0))
+			for i, x := range second.third {
+				third += x * slope[i/(n*n)] * slope[i/n%n] * slope[i%n] / math.Pow(variance, 1.5)
+			}
+		}
+		// The trapezoidal rule converges faster than any power of its step on the
+		// normal density; a probability of 2e-17 lies beyond 8.5σ.
 		const points, width = 200, 8.5
-		direction := reducedUnit(l.q, 0)
-		std := math.Sqrt(max(sigma.At(0, 0), 0))
-		sum, weight := 0.0, 0.0
+		first, more, weight := 0.0, 0.0, 0.0
 		for i := range points + 1 {
 			u := width * (2*float64(i)/points - 1)
 			w := math.Exp(-0.5 * u * u)
-			sum += w * displaced(direction, shift[0]+u*std)
 			weight += w
+			first += w * along(v, shift, direction, u)
+			if second != nil {
+				more += w * (1 + third*(u*u*u-3*u)/6) * along(v, shift, direction, wider*u)
+			}
 		}
-		return sum / weight
+		first, more = first/weight, more/weight
+		if second == nil {
+			more = first // and all of the second order is missing, with the relative size given
+		}
+		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
+		values, axes, _ := eigenvectors(sigma)
+		for k, x := range values {
+			across += 0.5 * x * bend(func(s float64) float64 { return along(v, origin, mat.Col(nil, k, axes), s) })
+		}
+		if n == 1 {
+			across = 0
+		}
+		for i := range l.relatives {
+			x := &l.relatives[i]
+			split := make([]float64, len(x.logits))
+			across += 0.5 * float64(x.multiplicity) * spread[i] * bend(func(s float64) float64 {
+				logits := append([]float64{}, x.logits...)
+				logits[x.a] += s / math.Sqrt2
+				logits[x.b] -= s / math.Sqrt2
+				softmax(split, logits)
+				return math.Pow(x.split.values(split)[v], m.size)
+			})
+		}
+		total += more + across
+		// The next order: the square of the second, and the second as relative error of
+		// every first-order effect.
+		change := more - first
+		shifted := along(v, shift, direction, 0)
+		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first +
+			first*m.size*math.Sqrt(variance)*unshifted
 	}
-	n := len(shift)
-	h := m.differenceStep()
-	second := func(f func(s float64) float64) float64 {
-		return along(func(s float64) []float64 { return []float64{f(s)} }, h)[0]
-	}
-	var moved mat.VecDense
-	moved.MulVec(l.q, mat.NewVecDense(n, shift))
-	slope := (displaced(moved.RawVector().Data, 1e-3) - displaced(moved.RawVector().Data, -1e-3)) / 2e-3
-	sum := displaced(moved.RawVector().Data, 0) + slope
-	values, axes, _ := eigenvectors(sigma)
-	for k, v := range values {
-		var direction mat.VecDense
-		direction.MulVec(l.q, axes.ColView(k))
-		data := direction.RawVector().Data
-		sum += 0.5 * v * second(func(s float64) float64 { return displaced(data, s) })
-	}
-	for i := range l.relatives {
-		x := &l.relatives[i]
-		split := make([]float64, len(x.logits))
-		sum += 0.5 * float64(x.multiplicity) * relative[i] * second(func(s float64) float64 {
-			logits := append([]float64{}, x.logits...)
-			logits[x.a] += s / math.Sqrt2
-			logits[x.b] -= s / math.Sqrt2
-			softmax(split, logits)
-			return x.split.equalRewards(split)
-		})
-	}
-	return min(max(sum, 0), 1)
+	total = min(max(total, 0), 1)
+	change := total - still
+	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change
+	prediction.Neglected.ZeroVariance = missing
 }
-
-// reducedUnit returns column k of q.
-func reducedUnit(q *mat.Dense, k int) []float64 { return mat.Col(nil, k, q) }

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 
 	"grposim/rom"
@@ -20,8 +21,25 @@ type finding struct {
 	expect           config.Expectation // "": the check's
 	about            *config.About      // nil: the check's
 	fault            string             // in words, of a control that is not the check's; ""
-	diverged         string             // why there is no stationary state to measure; "": there is
+	diverged         divergence         // of the replicas behind the measurement
 	unresolved       string             // why an inconclusive finding has no number; "": not known
+}
+
+// divergence says which replicas of a cell left the range of floating point. Its zero
+// value is none.
+type divergence struct {
+	diverged, replicas int // numbers of replicas, 0 ≤ diverged ≤ replicas
+	at                 int // the first step at which one did
+}
+
+// divergenceOf returns the divergence of a cell's run.
+func divergenceOf(c *Cell, o *store.Outcome) divergence {
+	return divergence{o.Diverged, c.Settings.Run.Replicas, o.DivergedAt}
+}
+
+// String returns the numbers in words.
+func (d divergence) String() string {
+	return fmt.Sprintf("%d of %d replicas left the range of floating point, the first at step %d", d.diverged, d.replicas, d.at)
 }
 
 // predicted is a predicted value, or the reason why the theory predicts none.

@@ -47,14 +47,11 @@ const sameDeviation = 1e-9
 func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
-	recorded := j.trajectory(o, sim.ExpectedReward)
-	if recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
-		f.diverged = o.Failure()
-		return f
-	}
 	curve, theory := j.curve(c)
-	f.predicted = theory
-	if theory.outOfScope != "" {
+	f.predicted, f.diverged = theory, divergenceOf(c, o)
+	recorded := j.trajectory(o, sim.ExpectedReward)
+	if theory.outOfScope != "" || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
+		f.predicted.neglected = curve.mostNeglected() / math.Abs(curve.rise)
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
@@ -79,6 +76,7 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		if isOutside && !outside || isOutside == outside && reach > worst+sameDeviation {
 			worst, outside = reach, isOutside
 			f.measured, f.lo, f.hi = deviation, lo, hi
+			f.predicted.neglected = curve.neglectedAt(t) / math.Abs(curve.rise)
 			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
 		}
 	}
@@ -110,7 +108,14 @@ func findSaturation(j *judgement, set CellSet) []finding {
 	curve, theory := j.curve(c)
 	rate.predicted, r2.predicted = theory, theory
 	if theory.outOfScope == "" {
-		rate.predicted.value, r2.predicted.value = measure.Saturation(curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps)))
+		steps, reward := curve.sample(sim.FitSteps(sim.SaturationFit, c.Settings.Run.Steps))
+		rate.predicted.value, r2.predicted.value = measure.Saturation(steps, reward)
+		if math.IsNaN(rate.predicted.value) {
+			rate.predicted.outOfScope = "no exponential fits the predicted curve"
+			r2.predicted.outOfScope = rate.predicted.outOfScope
+		}
+		otherRate, otherR2 := measure.Saturation(steps, curve.displaced(steps, reward))
+		rate.predicted.neglected, r2.predicted.neglected = math.Abs(otherRate-rate.predicted.value), math.Abs(otherR2-r2.predicted.value)
 	}
 	if j.exactInstead {
 		return []finding{rate}
@@ -134,6 +139,7 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
 		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
+		f.predicted.neglected = math.Abs(measure.EarlySlope(steps, curve.displaced(steps, reward), s.Optimizer.LearningRate) - f.predicted.value)
 	}
 	return f
 }
@@ -152,6 +158,10 @@ type curve struct {
 	reward []float64               // J at steps; nil: given by form
 	form   func(t float64) float64 // J at step t; nil: given by reward
 	rise   float64                 // J* − J_0
+
+	// neglected is the predicted size of what reward leaves out at each step, up to
+	// that step the largest; nil: not known.
+	neglected []float64
 }
 
 // at returns the reward at a recorded or fitted step.
@@ -161,6 +171,24 @@ func (c *curve) at(t int) float64 {
 	}
 	i, _ := slices.BinarySearch(c.steps, t)
 	return c.reward[i]
+}
+
+// neglectedAt returns the predicted size of what the curve leaves out at a recorded or
+// fitted step, in units of reward, ≥ 0.
+func (c *curve) neglectedAt(t int) float64 {
+	if c.neglected == nil {
+		return 0
+	}
+	i, _ := slices.BinarySearch(c.steps, t)
+	return c.neglected[i]
+}
+
+// mostNeglected returns the largest size of what the curve leaves out.
+func (c *curve) mostNeglected() float64 {
+	if c.neglected == nil {
+		return 0
+	}
+	return c.neglected[len(c.neglected)-1]
 }
 
 // comparedSteps returns the recorded and the fitted steps of a run, ascending.
@@ -182,9 +210,20 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
+// displaced returns the reward at the given steps plus what the curve leaves out there.
+// What a fit to it differs by is what a fit to the curve leaves out.
+func (c *curve) displaced(steps []int, reward []float64) []float64 {
+	out := make([]float64, len(reward))
+	for i, t := range steps {
+		out[i] = reward[i] + c.neglectedAt(t)
+	}
+	return out
+}
+
 // curve returns the predicted mean reward of a cell, with its kind and scope (no value):
 //
-//	exact          the mean-field map with the mean force at the cell's G
+//	exact          the mean-field map with the mean force at the cell's G, plus the shift
+//	               by the noise of finite groups
 //	paper-rule     that map at G = ∞; for cells at G = ∞ the paper's oscillator, with the
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
@@ -218,14 +257,9 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)
-	cv.reward = make([]float64, len(cv.steps))
-	next := 0
-	force, scope := rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
-		if cv.steps[next] == t {
-			cv.reward[next] = rom.ExpectedReward(params, theta)
-			next++
-		}
-	})
+	var force rom.Kind
+	var scope rom.Scope
+	cv.reward, cv.neglected, force, scope = rom.MeanReward(params, c.Sim.Init, cv.steps)
 	theory.kind = cmp.Or(theory.kind, force)
 	theory.outOfScope = cmp.Or(scope.Because, j.missingExact(force))
 	return cv, theory

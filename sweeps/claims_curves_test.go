@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 func TestCurveHoldsComparedSteps(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
-	c := &planText(t, text).Cells[0]
+	cells := planText(t, text).Cells
+	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.Sim.Deterministic() })]
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
 	cv, of := j.curve(c)
 	if of.outOfScope != "" {
@@ -34,4 +36,73 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 			t.Fatalf("step %d: J = %g, want %g", at, cv.at(at), want)
 		}
 	})
+}
+
+// A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083
+// from these logits), and not at all where its learning rate ends before it arrives. At
+// this confidence one seed in 10,000 gives another verdict.
+func TestStartDecidesTheFixedPoint(t *testing.T) {
+	plan := planText(t, `
+name: starts
+seed: 1
+confidence: 0.9999
+bandit: {arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0}]}
+grpo: {group_size: 256, kl: {coefficient: 1, at: snapshot}}
+policy: {init: [0, 0], reference: [-3, 3]}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000, burn_in: 500, replicas: 16}
+variants:
+  - {name: down}
+  - {name: decay, set: {grpo.group_size: inf, run.replicas: 1, optimizer.schedule.kind: linear, optimizer.schedule.total: 10}}
+  - {name: away, set: {grpo.group_size: inf, run.replicas: 1, policy.init: [3, -3]}}
+checks:
+  - {claim: fixed-point, margin: 0.02}
+  - {claim: trajectory, absolute_margin: 0.03}
+`)
+	outcomes, err := Simulate(context.Background(), plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := judged(t, plan, outcomes)
+	for i, want := range []struct {
+		ruling  Ruling
+		because string
+	}{
+		{Agree, ""}, {OutOfScope, "neglects"}, {OutOfScope, "fixed point"},
+		{Agree, ""}, {Agree, ""}, {OutOfScope, "fixed point"},
+	} {
+		v := verdicts[i]
+		if v.Verdict != want.ruling || !strings.Contains(v.Because, want.because) {
+			t.Errorf("%s of %s: %v because %s, want %v", v.Claim, v.Variant, v.Verdict, v.Because, want.ruling)
+		}
+	}
+}
+
+// The scope is asked before the replicas: where the mean field itself overflows, runs
+// that overflow contradict nothing.
+func TestScopeBeforeDivergence(t *testing.T) {
+	plan := planText(t, `
+name: overflow
+seed: 1
+bandit: {arms: [{reward: constant, mean: 1000}, {reward: constant, mean: 0}]}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 2.41, gradient: k3}}
+optimizer: {learning_rate: 0.31, momentum: 0.5}
+lag: {kind: delay, interval: 16}
+run: {steps: 60}
+checks:
+  - {claim: trajectory, absolute_margin: 0.03}
+  - {claim: saturation-fit, margin: 0.1}
+`)
+	outcomes, err := Simulate(context.Background(), plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := outcomes[plan.Cells[0].ID]; o.Diverged != 1 {
+		t.Fatalf("%d replicas diverged, want 1", o.Diverged)
+	}
+	for _, v := range judged(t, plan, outcomes) {
+		if v.Verdict != OutOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
+			t.Errorf("%s: %v because %s", v.Claim, v.Verdict, v.Because)
+		}
+	}
 }

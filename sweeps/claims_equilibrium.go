@@ -38,12 +38,35 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	f.predicted.value = p.FixedPoint.Reward
-	if j.kind == rom.LeadingOrder {
+	f.predicted.neglected = p.Neglected.RewardMean
+	shift := p.Moments.RewardShift
+	switch {
+	case j.kind == rom.LeadingOrder:
 		f.predicted.kind = rom.LeadingOrder
-	} else if p.Moments.RewardShift != nil {
-		f.predicted.value += *p.Moments.RewardShift
+		if shift != nil {
+			f.predicted.neglected += math.Abs(*shift)
+		}
+	case shift != nil:
+		s := j.settings(c)
+		share, _ := j.settled(&s)
+		f.predicted.value += share * *shift
+		f.predicted.neglected += (1 - share) * math.Abs(*shift)
 	}
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
+}
+
+// addUnsettled adds to what a prediction of the stationary state of a cell neglects the
+// distance that the mean field has left to the fixed point after burn-in: size selects
+// its effect on the predicted number. A mean field that is elsewhere is out of scope.
+func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size func(*rom.Neglected) float64) {
+	s := j.settings(c)
+	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
+		return
+	}
+	left, scope := rom.Unsettled(j.params(c), p, c.Sim.Init, s.Run.BurnIn, s.Run.Steps)
+	to.neglected += size(&left)
+	to.outOfScope = scope.Because
 }
 
 // findFluctuation compares the time average of Var J with the stationary variance.
@@ -51,6 +74,7 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted = j.rewardVariance(&s)
+	j.addUnsettled(c, j.prediction(c), &f.predicted, func(n *rom.Neglected) float64 { return n.RewardVariance })
 	return f
 }
 
@@ -64,7 +88,14 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 		f.predicted.outOfScope = "the theory has no share of zero-variance groups for these rewards"
 		return f
 	}
+	s := j.settings(c)
+	share, _ := j.settled(&s)
 	f.predicted.value = *p.Moments.ZeroVariance
+	f.predicted.neglected = p.Neglected.ZeroVariance
+	if shift := p.Moments.ZeroVarianceShift; shift != nil {
+		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+	}
+	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
 	return f
 }
 
@@ -88,10 +119,10 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
 		}
 		return ""
-	case s.Optimizer.Kind == grpo.Adam: // to leading order only, with the scope of that
-		return p.LeadingOrder.Scope.Because
 	case !p.Noise.In:
 		return p.Noise.Because
+	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
+		return "the learning rate still rises after burn-in"
 	}
 	return ""
 }
@@ -105,23 +136,41 @@ func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	return p.ForceKind
 }
 
-// rewardVariance returns the predicted stationary Var J.
+// rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
+// replicas that start at the fixed point.
 func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
-	variance := predicted{kind: cmp.Or(j.kind, stationaryKind(s, p)), outOfScope: stationaryScope(s, p)}
+	own := stationaryKind(s, p)
+	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: stationaryScope(s, p)}
 	if s.Estimator.GroupSize == grpo.Infinite {
 		variance.outOfScope = "the expected gradient has no noise"
 	}
 	if variance.outOfScope != "" {
 		return variance
 	}
-	v := p.Exact.StationaryVariance.ExpectedReward
+	linear, second := p.Exact.StationaryVariance.ExpectedReward, p.Moments.RewardVariance
+	if own == rom.LeadingOrder {
+		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
+	}
+	beyond := 0.0 // of the linear variance
+	if linear != nil && second != nil {
+		beyond = *second - *linear
+	}
+	share, unknown := j.settled(s)
+	var v *float64
+	variance.neglected = p.Neglected.RewardVariance
 	switch variance.kind {
+	case own:
+		if v = linear; second != nil {
+			v = second
+		}
+		variance.neglected += (1 - share) * math.Abs(beyond)
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
+		variance.neglected += math.Abs(beyond)
 	case rom.PaperRule, rom.RuleAtStiffness:
 		rule := j.formulas(p)
-		v = rule.RewardVariance
+		v, variance.neglected = rule.RewardVariance, 0
 		variance.outOfScope = missingFormula(p, rule, v)
 	}
 	if variance.outOfScope != "" {
@@ -131,8 +180,20 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
-	variance.value = *v
+	variance.value = share * *v
+	variance.neglected += unknown * *v
 	return variance
+}
+
+// settled returns the share of the stationary Var J that the steps after burn-in have
+// on average, and its relative error; see rom.Equilibrium.Settled. During a warm-up,
+// which ends before the burn-in, the variance rises to between 0 and the stationary one.
+func (j *judgement) settled(s *config.Settings) (share, unknown float64) {
+	share, unknown = j.cache.settled(s, j.fault.Scale)
+	if s.Optimizer.Schedule.Warmup > 0 {
+		unknown += 1 - share
+	}
+	return share, unknown
 }
 
 // noFixedPoint is the reason for being out of scope where the theory finds no fixed

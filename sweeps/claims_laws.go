@@ -112,8 +112,7 @@ func (j *judgement) logNoise(c *Cell) []float64 {
 //	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v],
 //
 // where the residuals are those of the fit to f. The scatter of the policies of the two
-// runs, and the difference between their mean and f, are neglected: both are of the order
-// of 1/GB.
+// runs is neglected: it is of the order of 1/GB.
 func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	curve, theory := j.by("").curve(c)
 	if theory.outOfScope != "" {

@@ -87,7 +87,7 @@ func TestJudgeLawFit(t *testing.T) {
 	if v := judgeRare(t, check, outcomeOf(known(name, 0.95)), "coefficient: 0.05", "coefficient: 0")[0]; v.Verdict != OutOfScope {
 		t.Errorf("without a penalty: %v because %s", v.Verdict, v.Because)
 	}
-	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 1, DivergedAt: 3})[0]; v.Verdict != Disagree {
+	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != Disagree {
 		t.Errorf("diverged: %v", v.Verdict)
 	}
 }

@@ -24,13 +24,13 @@ var recurrence = logic{
 // deviation of largest size, in logits.
 func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := newFinding(rom.Exact)
-	recorded := j.trajectory(o, sim.LogitGap)
-	if recorded == nil {
-		f.diverged = o.Failure()
-		return f
-	}
+	f.diverged = divergenceOf(c, o)
 	if !c.Sim.Deterministic() {
 		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
+		return f
+	}
+	recorded := j.trajectory(o, sim.LogitGap)
+	if recorded == nil {
 		return f
 	}
 	gaps := recorded.Series(sim.LogitGap)

@@ -66,13 +66,12 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		}
 		sized = append(sized, c)
 	}
-	var x, logY, logP []float64
-	var terms []measure.Estimate // the errors of log y
+	var x, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
+	var terms []measure.Estimate         // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
-		if failure := o.Failure(); failure != "" {
-			f.diverged = failure
-			return []finding{f}
+		if o.Diverged > 0 {
+			f.diverged = divergenceOf(c, o)
 		}
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
@@ -87,20 +86,23 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		x = append(x, math.Log(at.value))
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
+		missing = append(missing, p.neglected/math.Abs(p.value))
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(x) {
 		slope.Mean += w * logY[i]
 		f.predicted.value += w * logP[i]
+		f.predicted.neglected += math.Abs(w) * missing[i]
 		terms[i].StdErr *= w
 		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
 	switch {
 	case overSize && j.paperKind() != "":
-		f.predicted.value = -1
-	case overSize && j.kind == rom.LeadingOrder:
+		f.predicted.value, f.predicted.neglected = -1, 0
+	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
+		f.predicted.neglected = 0
 		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
 	}
 	f.measured = slope.Mean
@@ -138,6 +140,7 @@ func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, out
 		s := j.settings(c)
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
+		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
 		y := n.predict(full, &s)
 		if y.outOfScope != "" || y.value <= 0 {
 			return 0, "no slope at large G: " + y.outOfScope

@@ -14,18 +14,9 @@ import (
 
 // pending are the files of testdata/faults whose faults are not mended yet.
 var pending = []string{
-	"11-33",
-	"22-12",
-	"adam",
-	"basin",
 	"clip",
-	"div",
-	"dv",
 	"eq",
 	"exp2",
-	"k3",
-	"k3c",
-	"mis",
 	"nofp",
 	"predict-hangs",
 }
@@ -62,14 +53,16 @@ var (
 // faultFiles are the known answers, by the name of the file.
 var faultFiles = map[string]faultFile{
 	// Leading noise that vanishes, or is as small as its curvature.
-	"11-33": {rows: []faultRow{{rulings: honest, truth: 3.04e-5}}},
+	// The margin is decided by ten times the replicas only.
+	"11-33": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.04e-5}}},
 	"k3":    {},
 	"k3c":   {rows: []faultRow{{variants: "g16", rulings: honest, truth: 1.29e-6}, {variants: "g64-std", rulings: honest}}},
 	// Equal arms: nothing moves.
 	"22-12": {rows: []faultRow{{rulings: honest}}},
 	// Adam at rest.
 	"adam": {rows: []faultRow{
-		{variants: "b2-0 eps eta1p0 eta50 decay", claim: "stationary-fluctuation", rulings: honest},
+		{variants: "b2-0 eta1p0 eta50 decay", claim: "stationary-fluctuation", rulings: declined},
+		{variants: "eps", claim: "stationary-fluctuation", rulings: []Ruling{Agree, Inconclusive}, truth: 6.5e-6},
 		{variants: "noadaminf", claim: "stationary-fluctuation", rulings: declined},
 	}},
 	// The fixed point reached from the start.
@@ -85,9 +78,11 @@ var faultFiles = map[string]faultFile{
 		{variants: "clip-001", claim: "fixed-point", rulings: honest, truth: 0.678},
 		{variants: "clip-001 gspo", claim: "stationary-fluctuation", rulings: declined},
 	}},
-	"disp": {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
+	// A second multiplier of 8e-4, of which the leftover of the cubic terms is a fortieth.
+	"dead-multiplier": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.744}}},
+	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
 	// A replica that diverges although the mean field is stable.
-	"div": {},
+	"div": {rows: []faultRow{{rulings: undecided, because: "left the range of floating point"}}},
 	// The mean field leaves the range of floating point.
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
 	// Equal constant rewards exert no force.
@@ -102,9 +97,11 @@ var faultFiles = map[string]faultFile{
 		{variants: "g16", claim: "fixed-point", rulings: honest, truth: 0.8361},
 	}},
 	// The noise shifts the mean along a trajectory.
-	"mis": {},
+	"mis": {rows: []faultRow{{variants: "deepseek-g16 eta1many", rulings: agrees}}},
 	// There is a fixed point.
 	"nofp": {rows: []faultRow{{rulings: honest, truth: 0.966}}},
+	// A learning rate of 1e200: the predicted curve has no exponential.
+	"huge-rate": {rows: []faultRow{{rulings: declined, because: "no exponential fits"}}},
 	// One definition of the onset of oscillation.
 	"onb": {rows: []faultRow{
 		{variants: "block32-mu9", rulings: agrees, truth: 0.0037628},
@@ -124,6 +121,8 @@ var faultFiles = map[string]faultFile{
 	}},
 	// Nearly all groups have equal rewards.
 	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
+	// A learning rate that still rises after burn-in.
+	"warmup": {rows: []faultRow{{rulings: declined, because: "still rises"}}},
 	// A share of events that is 0 within rounding.
 	"wil": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 }

@@ -48,7 +48,7 @@ checks:
 		relative, margins float64
 		within            float64 // relative
 	}{
-		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-9},
+		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-3}, // up to the second order
 		{"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}", scaled(stiffer), 0.25, 5, 1e-9},
 		{
 			"fixed point by β", resting, "{claim: fixed-point, margin: 0.001}",
@@ -60,7 +60,7 @@ checks:
 			"{claim: stability-threshold, displacement: 0.001, draws: 1, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
 			scaled(stiffer), -0.2, -20, 1e-6,
 		},
-		{"trajectory", offset, "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
+		{"trajectory", strings.Replace(offset, "group_size: 16", "group_size: inf", 1), "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
 		{
 			"another failure mode", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
 			config.Fault{Scale: rom.Unit, Mode: "reward-hacking"}, 1, 4, 1e-9,

@@ -172,8 +172,13 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		v.Verdict = OutOfScope
 		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g", f.predicted.neglected, margin)
 		v.Predicted, v.Margin = nan, nan
-	case f.diverged != "":
-		v.Verdict, v.Because = Disagree, f.diverged
+	case f.diverged.diverged > 0:
+		// No mean over all replicas exists. A prediction says nothing of rare events,
+		// so that it is contradicted only if at least half of the replicas diverged.
+		v.Verdict, v.Because = Disagree, f.diverged.String()
+		if 2*f.diverged.diverged < f.diverged.replicas {
+			v.Verdict, v.Because = Inconclusive, v.Because+"; there is no mean over all replicas, and the theory does not predict rare events"
+		}
 		v.Measured, v.Lo, v.Hi = nan, nan, nan
 	default:
 		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
@@ -276,10 +281,10 @@ func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
 	return f
 }
 
-// ofRun is ofEstimate for an estimate made along the run: if replicas diverged, it
-// contradicts every prediction.
+// ofRun is ofEstimate for an estimate made along the run, which does not exist if
+// replicas diverged.
 func (j *judgement) ofRun(c *Cell, o *store.Outcome, name string) finding {
 	f := j.ofEstimate(c, o, name)
-	f.diverged = o.Failure()
+	f.diverged = divergenceOf(c, o)
 	return f
 }

@@ -82,8 +82,8 @@ func bytesOf(numbers ...float64) string {
 	return string(bytes)
 }
 
-// predict returns the prediction for settings at their fixed point. Start, length and
-// number of runs do not change it.
+// predict returns the prediction for settings at their fixed point. Length and number of
+// runs do not change it.
 func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
 	return cache.at(s, factors, nil, withThresholds)
 }
@@ -109,21 +109,34 @@ func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Predictio
 	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, params)
 }
 
+// settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
+// the warm-up.
+func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) (share, unknown float64) {
+	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
+	return cache.equilibrium(newEquilibriumKey(&params), params).Settled(params.Optimizer, params.Lag, max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup)
+}
+
 // compute computes the prediction for parameters and their key, from a cached
 // equilibrium if there is one.
 func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
-	equilibrium, known := cache.equilibria[key.equilibriumKey]
-	if !known {
-		if len(cache.equilibria) == maxEquilibria {
-			clear(cache.equilibria)
-		}
-		equilibrium = rom.NewEquilibrium(params)
-		cache.equilibria[key.equilibriumKey] = equilibrium
-	}
+	equilibrium := cache.equilibrium(key.equilibriumKey, params)
 	predict := equilibrium.Predict
 	if key.thresholds == withoutThresholds {
 		predict = equilibrium.PredictDynamics
 	}
 	p := predict(params.Optimizer, params.Lag)
 	return &p
+}
+
+// equilibrium returns the equilibrium of parameters and their key.
+func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
+	equilibrium, known := cache.equilibria[key]
+	if !known {
+		if len(cache.equilibria) == maxEquilibria {
+			clear(cache.equilibria)
+		}
+		equilibrium = rom.NewEquilibrium(params)
+		cache.equilibria[key] = equilibrium
+	}
+	return equilibrium
 }

@@ -93,7 +93,7 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 	if t.findings == nil {
 		t.findings = t.at(t.factor)
 	}
-	if g := t.findings[i]; g.predicted.outOfScope == "" && g.diverged == "" {
+	if g := t.findings[i]; g.predicted.outOfScope == "" && g.diverged.diverged == 0 {
 		if change := smallestChange(f, g, up, down, margin, math.Log(t.factor)); !math.IsInf(change, 1) {
 			return &SmallestFault{t.constant, 100 * change}
 		}

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -12,8 +13,9 @@ import (
 // scaled by factors (rom.Unit: the theory as derived). It is the only translation
 // between simulator and theory; an error in it makes a verdict disagree.
 //
-// Settings that no prediction depends on are left out: start, length and number of
-// runs. Params.Measured is nil. It panics on an enumeration value without
+// Settings that no prediction depends on are left out: length and number of runs.
+// Params.Start is nil, the reference, for cells that start there or at a fixed point.
+// Params.Measured is nil. It panics on an enumeration value without
 // counterpart in the theory.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	e := &s.Estimator
@@ -47,6 +49,9 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	}
 	if e.GroupSize == grpo.Infinite {
 		p.GroupSize = rom.Infinite
+	}
+	if init := s.Policy.Init; init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
+		p.Start = init.Logits
 	}
 	for _, arm := range s.Bandit.Arms {
 		p.Arms = append(p.Arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: arm.Mean, Std: arm.Std})

@@ -14,7 +14,6 @@ import (
 // notOfTheory lists the keys that no prediction at a fixed point depends on, and why.
 var notOfTheory = map[string]string{
 	config.TrueMeansKey: "only recorded",
-	config.InitKey:      "a start, an argument of its own of the mean field",
 	config.StepsKey:     "the length of a run",
 	config.BurnInKey:    "the length of a run",
 	"run.replicas":      "the number of runs",

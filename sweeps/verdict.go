@@ -15,9 +15,9 @@ type Ruling int
 // The rulings on a prediction that is expected to hold. For one expected to fail, Agree
 // and Disagree are exchanged (see Compare).
 const (
-	Inconclusive Ruling = iota // the interval straddles the margin, or a number is missing
+	Inconclusive Ruling = iota // the interval straddles the margin, or a number is missing; or a minority of the replicas diverged
 	Agree                      // the interval lies inside predicted ± margin
-	Disagree                   // the interval lies wholly outside; or replicas diverged, whichever is expected
+	Disagree                   // the interval lies wholly outside; or at least half of the replicas diverged, whichever is expected
 	OutOfScope                 // the theory does not hold for these cells, by its own conditions
 )
 

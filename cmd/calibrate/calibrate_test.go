@@ -251,7 +251,7 @@ func TestConfidenceOfEachVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := plan.Spec.Confidence; math.Abs(got-want) > 1e-12 {
+		if got := ofAll(plan, confidence); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %g, want %g", claim, got, want)
 		}
 	}

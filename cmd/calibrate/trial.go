@@ -78,10 +78,16 @@ func (c *cell) try(ctx context.Context, seed int, budget dataBudget) (trial, err
 	return judge(plan, outcomes, confidence)
 }
 
+// ofAll returns the confidence of all verdicts of a plan together with which each verdict
+// alone has the given confidence (Bonferroni).
+func ofAll(plan *sweeps.Plan, confidence float64) float64 {
+	return 1 - (1-confidence)*float64(plan.Verdicts)
+}
+
 // judge judges the outcomes of a plan's cells, with the given confidence for each verdict
-// alone. Spec.Confidence, which judge sets, is shared among all verdicts (Bonferroni).
+// alone.
 func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
-	plan.Spec.Confidence = 1 - (1-confidence)*float64(plan.Verdicts)
+	plan.Spec.Confidence = ofAll(plan, confidence)
 	if t.verdicts, err = sweeps.Judge(plan, outcomes); err != nil {
 		return trial{}, err
 	}

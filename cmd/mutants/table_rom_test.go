@@ -67,7 +67,7 @@ var romMutants = []mutant{
 	{id: "rom/influence-kurtosis", fault: "the expanded covariance lacks μ_4", file: "rom/covariance.go",
 		before: "ta*tb*mu[4] - ", after: "- "},
 	{id: "rom/influence-baseline", fault: "the expanded covariance has the leave-one-out factor once instead of squared", file: "rom/covariance.go",
-		before: "scale := m.baseline * m.baseline / m.size", after: "scale := m.baseline / m.size"},
+		before: "reward[a][b] *= factor * factor / m.size", after: "reward[a][b] *= factor / m.size"},
 
 	// Stiffness and modes.
 	{id: "rom/stiffness-parts-swapped", fault: "the reward's H_u is fresh without weights and stale with them", file: "rom/stiffness.go",
@@ -208,9 +208,9 @@ var romMutants = []mutant{
 	{id: "rom/reward-curvature", fault: "½ tr(∇²J Cov) lacks its ½", file: "rom/secondorder.go",
 		before: "sum := 0.5 * mat.Trace(&product)", after: "sum := mat.Trace(&product)"},
 	{id: "rom/reward-variance", fault: "the second order of Var J has d_2 instead of ½d_2", file: "rom/secondorder.go",
-		before: "(1-2*p)*d1+0.5*d2", after: "(1-2*p)*d1+d2"},
+		before: "data[l] += 0.5 * v * y(state, i, j)", after: "data[l] += v * y(state, i, j)"},
 	{id: "rom/equal-rewards", fault: "the probability of equal rewards in a group is J^(G−1) + (1−J)^(G−1)", file: "rom/zerovariance.go",
-		before: "math.Pow(x.probability, m.size)", after: "math.Pow(x.probability, m.size-1)"},
+		before: "sum += math.Pow(p, m.size)", after: "sum += math.Pow(p, m.size-1)"},
 	{id: "rom/binomial-ratio", fault: "a binomial weight grows by (n−k+1)p/((k+1)q)", file: "rom/binomial.go",
 		before: "ratio := float64(n-k) * p / (float64(k+1) * q)", after: "ratio := float64(n-k+1) * p / (float64(k+1) * q)"},
 	{id: "rom/binomial-root", fault: "large binomials lack the root in Stirling's formula", file: "rom/binomial.go",

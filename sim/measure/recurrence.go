@@ -160,6 +160,10 @@ func (r *Recurrence) Multipliers() Multipliers {
 	vByV := r.move[1][1] / r.vv
 	xByX := (r.move[0][0] - float64(r.xv*xByV)) / r.xx
 	vByX := (r.move[0][1] - float64(r.xv*vByV)) / r.xx
+	// Nonlinearity changes the moves by at most δ times their length, rounding by rounding.
+	// The smaller the second direction, the more this changes the second multiplier.
+	wrongX := float64(nonlinear*length(r.move[0][0], r.move[1][0])) + rounding
+	wrongV := float64(nonlinear*length(r.move[0][1], r.move[1][1])) + rounding
 	// The errors within a row of M are correlated, those of different rows are not. The
 	// discriminant is (xByX − vByV)² + 4 xByV vByX.
 	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
@@ -169,8 +173,8 @@ func (r *Recurrence) Multipliers() Multipliers {
 		Order:       Second,
 		sum:         sum,
 		product:     product,
-		sumBias:     float64(nonlinear*math.Abs(sum)) + float64(rounding*length(r.uncertainty(1, 0), r.uncertainty(0, 1))),
-		productBias: float64(nonlinear*math.Abs(product)) + float64(rounding*length(r.uncertainty(vByV, -vByX), r.uncertainty(-xByV, xByX))),
+		sumBias:     float64(wrongX*r.uncertainty(1, 0)) + float64(wrongV*r.uncertainty(0, 1)),
+		productBias: float64(wrongX*r.uncertainty(vByV, -vByX)) + float64(wrongV*r.uncertainty(-xByV, xByX)),
 
 		sumError:          length(float64(inX*r.uncertainty(1, 0)), float64(inV*r.uncertainty(0, 1))),
 		discriminantError: length(float64(inX*r.uncertainty(spread, float64(4*vByX))), float64(inV*r.uncertainty(float64(4*xByV), -spread))),

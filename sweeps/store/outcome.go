@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"grposim/sim"
@@ -91,15 +90,6 @@ func (o *Outcome) SetTrajectory(t *Trajectory) { o.recorded, o.line = t, nil }
 
 // InJournal reports whether the outcome is in a journal.
 func (o *Outcome) InJournal() bool { return o.line != nil }
-
-// Failure says why the cell has no stationary state: how many replicas diverged, and
-// when. It is "" if none did.
-func (o *Outcome) Failure() string {
-	if o.Status != CellDiverged {
-		return ""
-	}
-	return fmt.Sprintf("%d replicas diverged, the first at step %d", o.Diverged, o.DivergedAt)
-}
 
 // LineSize returns the size of the outcome's journal line in bytes.
 func LineSize(o *Outcome) (int, error) {

@@ -1,0 +1,175 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// secondOrderSize is the size of the terms of second order relative to the linear
+// Var J, over the variance of a logit gap: of two arms over wide ranges of scale, β, G
+// and η the moduli of all terms add to 1 to 5 times that variance, and the terms
+// themselves, of both signs, to less than once.
+const secondOrderSize = 5
+
+// maxSplit is the largest number of arms for which equal arms are taken one by one in
+// the second order.
+const maxSplit = 8
+
+// secondOrderBound bounds the terms of second order where they are not computed, given
+// the linear Var J and the largest variance of a logit gap: J changes by √(Var J/V) per
+// gap, and its mean by that times V and half of its curvature.
+func (l *linearization) secondOrderBound(reward, gap float64) Neglected {
+	return Neglected{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1}
+}
+
+// rounding returns the size of Var J that the rounding of J makes of itself. A variance
+// of 0, of equal arms for example, is known to no better.
+func (l *linearization) rounding() float64 {
+	largest := 0.0
+	for _, arm := range l.Arms {
+		largest = max(largest, math.Abs(arm.Mean))
+	}
+	return largest * largest * 0x1p-104
+}
+
+// adamError returns the relative error of Adam's linear variance as far as it is not
+// that of second order, given the covariance of the reduced coordinates. The second
+// moment is an average over 1/(1−β2) steps of the squares of a force of kurtosis
+// 3/p, p the probability that a group is informative (for B groups 3 + 3(1/p−1)/B),
+// and contains the present step's; it also contains the square of the mean force,
+// (ΛΣΛᵀ)_aa of Var g_a.
+func (l *linearization) adamError(o Optimizer, sigma *mat.Dense) float64 {
+	window := l.kurtosis() * (1 - o.Beta2)
+	var total, moved mat.Dense
+	total.Add(l.fresh, l.stale)
+	moved.Mul(&total, l.q)
+	square := congruence(&moved, sigma)
+	signal := 0.0
+	for a := range l.count {
+		signal = max(signal, square.At(a, a)/l.noise.At(a, a))
+	}
+	return window + signal
+}
+
+// kurtosis returns a bound on the kurtosis of one step's force; see adamError.
+func (l *linearization) kurtosis() float64 {
+	softmax(l.model.now.probs, l.logits)
+	informative := 1 - l.model.equalRewards(l.model.now.probs)
+	return 3 * (1 + (1/informative-1)/float64(l.Groups))
+}
+
+// split returns the bandit of f with the classes taken apart, and its logits.
+func (f *folded) split(merged []float64) (folded, []float64) {
+	p := f.Params
+	p.Arms, p.Reference = nil, nil
+	for _, c := range f.class {
+		p.Arms = append(p.Arms, f.Arms[c])
+		p.Reference = append(p.Reference, f.Reference[c]-math.Log(f.count[c]))
+	}
+	return unmerged(p), f.arms(merged)
+}
+
+// moments adds the moments of second order in the noise to prediction, and what they
+// neglect. sigma is the covariance of the reduced coordinates averaged over the phases,
+// laws and variances belong to the relative modes.
+func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *stationary, laws []stationary, sigma *mat.Dense, variances []float64) {
+	if len(l.relatives) > 0 && len(l.class) <= maxSplit {
+		apart := *l.apart()
+		apart.Optimizer, apart.Lag = l.Optimizer, l.Lag
+		whole := apart.newLinearDynamics(m.whole.method, m.whole.rate, m.whole.momentum, nil)
+		if all, ok := whole.whole.stationary(); ok {
+			apart.moments(prediction, whole, &all, nil, all.timeAverage(), nil)
+			return
+		}
+	}
+	var extra [][]float64
+	old := make([]float64, len(laws)) // variance of x_old
+	for i := range laws {
+		for k, push := range l.relativePush(&l.relatives[i], &laws[i]) {
+			if k == len(extra) {
+				extra = append(extra, make([]float64, len(push)))
+			}
+			for j, x := range push {
+				extra[k][j] += x
+			}
+		}
+		first := true
+		laws[i].phases(func(joint *mat.Dense) {
+			if first {
+				old[i] = joint.At(1, 1)
+				first = false
+			}
+		})
+	}
+	means := law.means(l.curvature(), extra)
+	if means == nil {
+		return
+	}
+	n := m.whole.dim()
+	mean, oldMean := make([]float64, n), make([]float64, n)
+	for _, state := range means {
+		for k := range mean {
+			mean[k] += state.AtVec(k) / float64(len(means))
+		}
+	}
+	for k := range oldMean { // at a refresh x_old is x, with a delay they have the same mean
+		oldMean[k] = means[0].AtVec(k)
+	}
+	out, neglected := &prediction.Moments, &prediction.Neglected
+	gradient := l.rewardGradient()
+	byMean, byCurvature := 0.0, l.rewardCurvature(sigma, variances)
+	for k, x := range mean {
+		byMean += gradient[k] * x
+	}
+	shift := byMean + byCurvature
+	out.RewardShift = &shift
+	if n == 1 {
+		// z is the first arm's logit minus the second's.
+		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
+		if len(l.class) == 2 {
+			out.LogitGapShift = &gap
+		}
+	}
+
+	// relative is the size of the second order relative to the first.
+	gap := l.gapVariance(sigma, variances)
+	relative := secondOrderSize * gap
+	linear := form(gradient, sigma, gradient)
+	var second *secondOrder
+	if n < maxSplit && law.secondOrderWork() <= maxSecondOrder && linear > 0 {
+		second = law.secondOrder(l.curvature(), l.expansion(), means)
+		variance := linear + second.spread + second.readout
+		out.RewardVariance = &variance
+		relative = max(second.size/linear, gap)
+		// The next order is about the square of the second, that of Cov x and that of the
+		// readout each for itself. The terms of either depend on the coordinates and cancel in
+		// part where steps are small; for large steps they do not.
+		both := math.Abs(second.spread) + math.Abs(second.readout)
+		neglected.RewardVariance = (both*both+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
+		if len(l.relatives) > 0 {
+			neglected.RewardVariance += linear * secondOrderSize * 2 * norm(variances)
+			relative += secondOrderSize * 2 * norm(variances)
+		}
+	}
+	// further is the part of the next order of E J that remains where the first vanishes, as
+	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
+	// the mean force.
+	further := math.Sqrt(linear*gap) * relative * relative
+	if second != nil {
+		further += 2 * math.Abs(second.mean)
+	}
+	neglected.RewardMean = (math.Abs(byMean)+math.Abs(byCurvature))*relative + further
+	unshifted := 0.0
+	if linear > 0 {
+		unshifted = further / math.Sqrt(linear)
+	}
+
+	var snapshot *mat.Dense
+	law.phases(func(joint *mat.Dense) {
+		if snapshot == nil {
+			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
+		}
+	})
+	l.zeroVariance(prediction, oldMean, snapshot, second, old, relative, unshifted)
+}

@@ -1,0 +1,432 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
+// runs from the logits init, one per arm, with zero velocity: J on the mean field of
+// MeanField plus the shift S by the noise of finite groups, to second order
+// (docs/theory.md §6). At G = ∞ there is no shift.
+//
+// neglected is the predicted size of what this leaves out at each step, ≥ 0 and in units
+// of reward: the largest up to that step, since a run that lags behind does so for long,
+// of
+//
+//	2|S(1) − 2S(½)| + (0.1 + V/2)|S| + ΔV²/32
+//
+// S(½) is the shift at half of the noise's variance, so that the first term is the next
+// one of a series in that variance. V is the largest variance of a gap of two logits
+// and Δ the span of the arms' means: E J of a normal law has the term J⁗V²/8 with
+// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order. It is
+// +Inf where the spread of runs has no finite prediction.
+//
+// The kind is that of MeanField. The scope is also out at finite G for Adam, whose
+// shift is not known, and for more than maxPathArms arms or maxPathState coordinates.
+func MeanReward(p Params, init []float64, at []int) (reward, neglected []float64, kind Kind, scope Scope) {
+	p = p.checked()
+	reward, neglected = make([]float64, len(at)), make([]float64, len(at))
+	if len(at) == 0 {
+		return reward, neglected, newModel(&p).kind(), Scope{In: true}
+	}
+	steps := at[len(at)-1]
+	var noise, half *spread
+	because := ""
+	if p.GroupSize != Infinite {
+		if because = noSpread(&p, steps); because == "" {
+			noise, half = newSpread(p, init, steps, 1), newSpread(p, init, steps, 0.5)
+		}
+	}
+	n, m, largest := 0, newModel(&p), 0.0
+	low, high := p.Arms[0].Mean, p.Arms[0].Mean
+	for _, arm := range p.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	kind, scope = MeanField(p, init, steps, func(t int, theta []float64) {
+		if at[n] == t {
+			reward[n] = m.expected(theta)
+			if noise != nil {
+				shift, variance := noise.rewardShift(t, theta)
+				less, _ := half.rewardShift(t, theta)
+				reward[n] += shift
+				order := 2*math.Abs(shift-2*less) + (unresolved+variance/2)*math.Abs(shift) + (high-low)*variance*variance/32
+				if largest = max(largest, order); math.IsNaN(order) {
+					largest = math.Inf(1)
+				}
+				neglected[n] = largest
+			}
+			n++
+		}
+		if noise != nil && t < steps {
+			noise.step(t, theta)
+			half.step(t, theta)
+		}
+	})
+	if because != "" {
+		scope = Scope{Because: because}
+	}
+	return reward, neglected, kind, scope
+}
+
+// The largest problems for which the spread of runs is followed: the forces of
+// 4(A−1) displaced policies are computed at a step, and a covariance of the squared
+// number of coordinates is stored.
+const (
+	maxPathArms  = 25
+	maxPathState = 2000
+)
+
+// noSpread returns the reason why the spread of runs is not followed, "" where it is.
+func noSpread(p *Params, steps int) string {
+	if p.Optimizer.Method == Adam {
+		return "the effect of the noise of finite groups on the mean path under Adam is not known"
+	}
+	if arms := len(p.Arms); arms > maxPathArms {
+		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
+	}
+	slots := newSlots(p.Lag, steps)
+	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
+		return fmt.Sprintf("the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", maxPathState, n)
+	}
+	return ""
+}
+
+// newSlots returns the number of policies of which the state of a run consists: the
+// present one and those that a later step may need as its snapshot.
+func newSlots(lag Lag, steps int) int {
+	switch {
+	case lag.Kind == Delay:
+		return min(lag.Age, steps) + 1
+	case lag.Age == 1:
+		return 1
+	}
+	return 2
+}
+
+// spread is the normal law of the deviations of runs from the mean field at one step:
+// of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
+type spread struct {
+	*model
+	q     *mat.Dense // basis of the reduced coordinates, A×n
+	n     int
+	slots int
+	past  *snapshots
+	mean  []float64   // (1 + slots)·n; the velocity first
+	cov   [][]float64 // its covariance
+	local *localForce
+	lost  bool // the spread is too large to be followed
+
+	// Scratch space of step: the linear map of a step and its product with cov.
+	change, rows [][]float64
+}
+
+// localForce is the mean over the law of spread of the force about the mean field:
+// offset + bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean
+// covariance of the noise. It is computed at the centre (logits in reduced coordinates)
+// and the covariance around it, and is used while both stay within holdCentre and
+// holdSpread of these, with bend in proportion to the trace of the covariance.
+type localForce struct {
+	centre, offset, bend []float64
+	around, slope, noise [][]float64
+}
+
+// Limits of the use of a localForce: the displacement of its centre in logits, and the
+// change of a covariance in units of the standard deviations. The shift is smooth on
+// the scale of one logit, so they leave it a relative error of about a hundredth.
+const (
+	holdCentre = 0.01
+	holdSpread = 0.02
+)
+
+// unresolved is the relative error of the shift that holding forces leaves, with the
+// third cumulant of the noise of one step, which is not computed.
+const unresolved = 0.1
+
+// maxPathVariance is the variance of a logit beyond which a normal law of deviations
+// means nothing: policies are then near 0 or 1, and J has two peaks.
+const maxPathVariance = 100
+
+// newSpread returns the spread of runs at their start, with the covariance of the noise
+// multiplied by share.
+func newSpread(p Params, init []float64, steps int, share float64) *spread {
+	p.Factors.Noise *= share
+	ones := make([]float64, len(p.Arms))
+	for a := range ones {
+		ones[a] = 1
+	}
+	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(p.Lag, steps)}
+	s.past = newSnapshots(p.Lag, init, steps)
+	size := s.n * (1 + s.slots)
+	s.mean, s.cov = make([]float64, size), square(size)
+	s.change, s.rows = square(3 * s.n)[:2*s.n], square(max(size, 2*s.n))[:2*s.n]
+	return s
+}
+
+// slot returns the index in the state of the policy of step t.
+func (s *spread) slot(t int) int {
+	if s.Lag.Kind == Block {
+		return s.n
+	}
+	return s.n * (1 + t%s.slots)
+}
+
+// inputs returns the indices in the state of the policies on which the force of step t
+// depends: the present one and, unless it is the same, the snapshot.
+func (s *spread) inputs(t int) []int {
+	switch {
+	case s.slots == 1:
+		return []int{s.n}
+	case s.Lag.Kind == Block:
+		return []int{s.n, 2 * s.n}
+	}
+	return []int{s.slot(t), s.slot(max(t-s.Lag.Age, 0))}
+}
+
+// step advances the spread from step t, where the mean field is at theta, to t+1.
+func (s *spread) step(t int, theta []float64) {
+	n := s.n
+	if s.Lag.Kind == Block && s.slots == 2 && t%s.Lag.Age == 0 { // a refresh
+		copy(s.mean[2*n:], s.mean[n:2*n])
+		for i := range n {
+			copy(s.cov[2*n+i], s.cov[n+i])
+		}
+		for _, row := range s.cov {
+			copy(row[2*n:], row[n:2*n])
+		}
+	}
+	old := s.past.at(t, theta)
+	if s.lost {
+		return
+	}
+	inputs := s.inputs(t)
+	local, growth := s.force(theta, old, inputs)
+	if local == nil {
+		s.lost = true
+		return
+	}
+
+	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
+	mu, rate := s.Optimizer.Momentum, s.Optimizer.rate(t)
+	carry, gain := mu, 1.0
+	if s.Optimizer.Method == Nesterov {
+		carry, gain = mu*mu, 1+mu
+	}
+	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
+	for _, part := range append([]int{0}, inputs...) {
+		for i := range n {
+			from = append(from, part+i)
+		}
+	}
+	for _, part := range []int{0, s.slot(t + 1)} {
+		for i := range n {
+			to = append(to, part+i)
+		}
+	}
+	force := slices.Clone(local.offset)
+	for i := range n {
+		v, x := s.change[i], s.change[n+i]
+		clear(v)
+		clear(x)
+		force[i] += growth * local.bend[i]
+		for k, slope := range local.slope[i] {
+			force[i] += slope * s.mean[from[n+k]]
+			v[n+k], x[n+k] = slope, rate*gain*slope
+		}
+		v[i] += mu
+		x[i] += rate * carry
+		x[n+i]++
+	}
+	for i, f := range force {
+		v := s.mean[i]
+		s.mean[to[n+i]] = s.mean[from[n+i]] + rate*(carry*v+gain*f)
+		s.mean[i] = mu*v + f
+	}
+	for r, change := range s.change {
+		row := s.rows[r]
+		clear(row)
+		for k, i := range from {
+			for c, x := range s.cov[i] {
+				row[c] += change[k] * x
+			}
+		}
+	}
+	for r, i := range to {
+		for c, x := range s.rows[r][:len(s.cov)] {
+			s.cov[i][c], s.cov[c][i] = x, x
+		}
+	}
+	weights := [2]float64{1, rate * gain}
+	for r, i := range to {
+		for c, j := range to {
+			x := weights[r/n] * weights[c/n] * local.noise[r%n][c%n]
+			for k, l := range from {
+				x += s.rows[r][l] * s.change[c][k]
+			}
+			s.cov[i][j] = x
+		}
+	}
+}
+
+// of returns the mean and the covariance of the policies at the given indices of the
+// state; ok is false if they are too large to be followed.
+func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
+	n := s.n
+	mean, cov = make([]float64, n*len(parts)), square(n*len(parts))
+	ok = true
+	for i := range mean {
+		p := parts[i/n] + i%n
+		mean[i] = s.mean[p]
+		for k := range mean {
+			cov[i][k] = s.cov[p][parts[k/n]+k%n]
+		}
+		ok = ok && cov[i][i] <= maxPathVariance && !math.IsNaN(mean[i])
+	}
+	return mean, cov, ok
+}
+
+// sigmaPoints calls visit with the displacements of a rule that is exact for
+// polynomials of degree 3 under the normal law with this mean and covariance, and of
+// degree 5 along the axes of the covariance: the mean itself, then pairs mean ± r e_i
+// along each axis e_i with variance σ_i². The pair's second difference (f₊ + f₋ −
+// 2f)/r² has weight ½σ_i² in the mean of f. r = √3σ_i, and not below least.
+func sigmaPoints(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+	centre(mean)
+	d := len(mean)
+	symmetric := mat.NewSymDense(d, slices.Concat(cov...))
+	var e mat.EigenSym
+	if !e.Factorize(symmetric, true) {
+		return
+	}
+	var axes mat.Dense
+	e.VectorsTo(&axes)
+	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, v := range e.Values(nil) {
+		v = max(v, 0)
+		r := max(math.Sqrt(3*v), least)
+		mat.Col(axis, i, &axes)
+		for k, x := range axis {
+			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
+		}
+		pair(up, down, axis, r, v)
+	}
+}
+
+// force returns the mean force at the mean-field logits theta and old, and the factor of
+// its bend; nil if the spread is too large to be followed.
+func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, growth float64) {
+	mean, cov, ok := s.of(inputs)
+	if !ok {
+		return nil, 0
+	}
+	n, d := s.n, len(mean)
+	centre := slices.Concat(reduce(s.q, theta), reduce(s.q, old))[:d]
+	for i := range centre {
+		centre[i] += mean[i]
+	}
+	if s.local != nil && s.local.near(centre, cov) {
+		now, then := trace(cov), trace(s.local.around)
+		if then == 0 {
+			return s.local, 1
+		}
+		return s.local, now / then
+	}
+	at := func(x []float64) (force []float64, noise *mat.Dense) {
+		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
+		all := make([]float64, len(theta))
+		s.meanForce(all)
+		return reduce(s.q, all), within(s.q, s.covariance())
+	}
+	base, _ := at(make([]float64, d))
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: square(max(n, d))[:n], noise: square(n)}
+	var f0 []float64
+	var noise0 *mat.Dense
+	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {
+		f0, noise0 = at(x)
+		l.offset = slices.Clone(f0)
+		for i, f := range base {
+			l.offset[i] -= f
+			copy(l.noise[i], noise0.RawRowView(i))
+		}
+	}, func(up, down, axis []float64, r, variance float64) {
+		fUp, noiseUp := at(up)
+		fDown, noiseDown := at(down)
+		w := 0.5 * variance / (r * r)
+		for i := range n {
+			l.bend[i] += w * (fUp[i] + fDown[i] - 2*f0[i])
+			for k, x := range axis {
+				l.slope[i][k] += (fUp[i] - fDown[i]) / (2 * r) * x
+			}
+			for j := range n {
+				l.noise[i][j] += w * (noiseUp.At(i, j) + noiseDown.At(i, j) - 2*noise0.At(i, j))
+			}
+		}
+	})
+	for i, row := range l.slope {
+		for k, x := range mean {
+			l.offset[i] -= row[k] * x
+		}
+	}
+	s.local = l
+	return l, 1
+}
+
+func trace(m [][]float64) (sum float64) {
+	for i := range m {
+		sum += m[i][i]
+	}
+	return sum
+}
+
+// near reports whether the force computed for l may be used for a law with this centre
+// and covariance.
+func (l *localForce) near(centre []float64, cov [][]float64) bool {
+	if len(centre) != len(l.centre) {
+		return false
+	}
+	for i, x := range centre {
+		if math.Abs(x-l.centre[i]) > holdCentre {
+			return false
+		}
+		for j := range i + 1 {
+			scale := math.Sqrt(l.around[i][i] * l.around[j][j])
+			if math.Abs(cov[i][j]-l.around[i][j]) > holdSpread*scale {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// moved returns logits displaced by x in reduced coordinates.
+func (s *spread) moved(logits, x []float64) []float64 {
+	var shift mat.VecDense
+	shift.MulVec(s.q, mat.NewVecDense(s.n, x))
+	out := slices.Clone(logits)
+	for a, v := range shift.RawVector().Data {
+		out[a] += v
+	}
+	return out
+}
+
+// rewardShift returns E J − J(theta) at step t, where the mean field is at theta, and
+// the largest variance of a logit; NaN if the spread is too large to be followed.
+func (s *spread) rewardShift(t int, theta []float64) (shift, variance float64) {
+	mean, cov, ok := s.of([]int{s.slot(t)})
+	if s.lost || !ok {
+		return math.NaN(), math.NaN()
+	}
+	at := func(x []float64) float64 { return s.expected(s.moved(theta, x)) }
+	shift, j0 := -s.expected(theta), 0.0
+	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
+		j0 = at(x)
+		shift += j0
+	}, func(up, down, _ []float64, r, v float64) {
+		shift += 0.5 * v / (r * r) * (at(up) + at(down) - 2*j0)
+		variance = max(variance, 2*v)
+	})
+	return shift, variance
+}
