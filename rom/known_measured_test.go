@@ -132,9 +132,9 @@ func TestMeasuredStiffness(t *testing.T) {
 		closeTo(t, describe(p)+" λ", got.Stiffness.Total, want.Stiffness.Total, 1e-12)
 		closeTo(t, describe(p)+" λ, stiffer", stiffer.Stiffness.Total, 1.1*want.Stiffness.Total, 1e-12)
 		closeTo(t, describe(p)+" slowest", stiffer.Stiffness.Slowest, 1.1*want.Stiffness.Slowest, 1e-12)
-		both(t, describe(p)+" rule", got.PaperRule.CriticalLearningRate, want.PaperRule.CriticalLearningRate, 1e-10)
-		both(t, describe(p)+" rule's K", got.PaperRule.CriticalRefreshInterval, want.PaperRule.CriticalRefreshInterval, 1e-10)
-		both(t, describe(p)+" rule's onset", got.PaperRule.OscillationLearningRate, want.PaperRule.OscillationLearningRate, 1e-10)
+		both(t, describe(p)+" rule", got.RuleAtStiffness.CriticalLearningRate, want.RuleAtStiffness.CriticalLearningRate, 1e-10)
+		both(t, describe(p)+" rule's K", got.RuleAtStiffness.CriticalRefreshInterval, want.RuleAtStiffness.CriticalRefreshInterval, 1e-10)
+		both(t, describe(p)+" rule's onset", got.RuleAtStiffness.OscillationLearningRate, want.RuleAtStiffness.OscillationLearningRate, 1e-10)
 		both(t, describe(p)+" sufficient", got.SufficientRule.CriticalLearningRate, want.SufficientRule.CriticalLearningRate, 1e-8)
 		both(t, describe(p)+" E J − J*", got.Moments.RewardShift, want.Moments.RewardShift, 1e-4)
 

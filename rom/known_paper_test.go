@@ -18,12 +18,12 @@ func TestPaperDampingRatio(t *testing.T) {
 		got := rom.PaperDampingRatio(0.12, 0.3, 0.8, c.tau)
 		printed(t, "ζ", got, c.want, 1e-3)
 		p := rom.Predict(free(0.12, 0.3, 0.8, delay(c.tau)))
-		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.PaperRule.DampingRatio), got, 1e-12)
+		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.RuleAtStiffness.DampingRatio), got, 1e-12)
 		closeTo(t, "ζ of the model", said(t, "ζ of the model", p.LeadingOrder.DampingRatio), got, 1e-12)
 	}
 	// For a block, too, the paper takes the age K_ref throughout.
 	inBlock := rom.Predict(free(0.12, 0.3, 0.8, block(4)))
-	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.PaperRule.DampingRatio), rom.PaperDampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
+	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.RuleAtStiffness.DampingRatio), rom.PaperDampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
 	if beyond := rom.PaperDampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {
 		t.Errorf("ζ = %v beyond the threshold 5.56", beyond)
 	}
@@ -46,7 +46,7 @@ func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
 		onset := rom.PaperOnset(c.mu, c.tau) / c.stiffness
 		printed(t, "ζ = 1", onset, c.truncated, c.unit)
 		closeTo(t, "ζ at it", rom.PaperDampingRatio(c.stiffness, onset, c.mu, c.tau), 1, 1e-12)
-		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.PaperRule.OscillationLearningRate), onset, 1e-12*onset)
+		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.RuleAtStiffness.OscillationLearningRate), onset, 1e-12*onset)
 		closeTo(t, "ζ = 1 of the model", said(t, describe(p), got.LeadingOrder.OscillationLearningRate), onset, 1e-9*onset)
 		printed(t, "exact onset", said(t, describe(p), got.Exact.OscillationLearningRate), c.exact, c.unit)
 	}
@@ -82,5 +82,62 @@ func TestPaperCurve(t *testing.T) {
 	e := rom.PaperCurve(0.12, eta, 0.8, 0, 0, 1)
 	for _, at := range []float64{1, 1 / omega, 3 / omega} {
 		closeTo(t, "critically damped", e(at), 1-(1+omega*at)*math.Exp(-omega*at), 1e-9)
+	}
+}
+
+// The paper's own stiffness on the stand-in of docs/theory.md §9: K = 0.120 where the
+// stiffest mode has 0.289, and so its K_ref* = 5.56 at η = 0.3, μ = 0.8 (facts of the
+// paper's Figure 6). Two arms without scale have dJ/dt in closed form: with J* − J
+// exponential at rate κ per step K is λ/(η(1+λ)), λ = −ln(1−κ), to the order of the gap.
+func TestPaperStiffness(t *testing.T) {
+	p := completions(rom.Ratio, rom.AtCurrent, delay(3))
+	p.Optimizer = rom.Optimizer{Rate: 0.3, Momentum: 0.8}
+	k, scope := rom.PaperStiffness(p)
+	if !scope.In {
+		t.Fatal(scope.Because)
+	}
+	printed(t, "K", k, 0.120, 5e-4)
+	got := rom.Predict(p)
+	closeTo(t, "K of the rule", said(t, "K", got.PaperRule.Stiffness), k, 1e-14)
+	printed(t, "K_ref*", said(t, "K_ref*", got.PaperRule.CriticalRefreshInterval), 5.54, 0.02)
+	printed(t, "λ", said(t, "λ", got.RuleAtStiffness.Stiffness), 0.289, 1e-3)
+	closeTo(t, "ζ", said(t, "ζ", got.PaperRule.DampingRatio), rom.PaperDampingRatio(k, 0.3, 0.8, 3), 1e-14)
+	closeTo(t, "ζ = 1", said(t, "onset", got.PaperRule.OscillationLearningRate), rom.PaperOnset(0.8, 3)/k, 1e-14)
+
+	// From a start close to the fixed point the slope is that of the slowest decay to
+	// which J is linear: with two arms λ of the only mode.
+	two := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	point, _ := rom.Reached(two)
+	two.Start = []float64{point.Logits[0] + 5e-5, point.Logits[1] - 5e-5}
+	near, scope := rom.PaperStiffness(two)
+	if !scope.In {
+		t.Fatal(scope.Because)
+	}
+	rate := -math.Log1p(-0.01 * rom.Predict(two).Stiffness.Total)
+	closeTo(t, "K near the fixed point", near, rate/(0.01*(1+rate)), 1e-4)
+	for _, c := range []struct {
+		change func(p *rom.Params)
+		want   string
+	}{
+		{func(p *rom.Params) { p.Start = point.Logits }, "the paper's stiffness is not defined: its baseline run starts at the fixed point"},
+		{func(p *rom.Params) { p.Strength = 0 }, "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"},
+	} {
+		p := two
+		c.change(&p)
+		if _, scope := rom.PaperStiffness(p); scope.In || scope.Because != c.want {
+			t.Errorf("got %+v, want %q", scope, c.want)
+		}
+	}
+	// A run from the fixed point has no early slope, and so the rule no threshold.
+	two.Start = point.Logits
+	two.Lag, two.Optimizer = delay(1), rom.Optimizer{Rate: 0.1}
+	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil || at.PaperRule.Because == "" || at.RuleAtStiffness.CriticalLearningRate == nil {
+		t.Errorf("at the fixed point: %+v and %+v", at.PaperRule, at.RuleAtStiffness)
+	}
+	// The planted fault multiplies the force and so the slope.
+	p.Factors.Stiffness = 1.1
+	stiffer, _ := rom.PaperStiffness(p)
+	if r := stiffer / k; r < 1.05 || r > 1.15 {
+		t.Errorf("stiffness × 1.1 gives K × %v", r)
 	}
 }

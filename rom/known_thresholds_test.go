@@ -424,8 +424,8 @@ func TestRules(t *testing.T) {
 		}
 		got := rom.Predict(p)
 		k, mu, eta, s := float64(p.Lag.Age), p.Optimizer.Momentum, p.Optimizer.Rate, got.Stiffness
-		closeTo(t, "paper η", said(t, "paper η", got.PaperRule.CriticalLearningRate)*s.Total*k/(1-mu), 1, 1e-12)
-		closeTo(t, "paper K", said(t, "paper K", got.PaperRule.CriticalRefreshInterval)*s.Total*eta/(1-mu), 1, 1e-12)
+		closeTo(t, "paper η", said(t, "paper η", got.RuleAtStiffness.CriticalLearningRate)*s.Total*k/(1-mu), 1, 1e-12)
+		closeTo(t, "paper K", said(t, "paper K", got.RuleAtStiffness.CriticalRefreshInterval)*s.Total*eta/(1-mu), 1, 1e-12)
 		if math.Abs(s.Stale) < 1e-9 {
 			continue
 		}
@@ -439,7 +439,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	// The paper's Figure 6: η = 0.30, μ = 0.80, K = 0.12.
-	printed(t, "K_ref*", said(t, "K_ref*", rom.Predict(free(0.12, 0.3, 0.8, delay(1))).PaperRule.CriticalRefreshInterval), 5.56, 0.01)
+	printed(t, "K_ref*", said(t, "K_ref*", rom.Predict(free(0.12, 0.3, 0.8, delay(1))).RuleAtStiffness.CriticalRefreshInterval), 5.56, 0.01)
 }
 
 // The sufficient rule in one mode: nothing that obeys it is unstable.
@@ -576,7 +576,7 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 	}
 	p.Lag.Age = 1
 	got := rom.Predict(p)
-	rule := said(t, "rule", got.PaperRule.CriticalRefreshInterval)
+	rule := said(t, "rule", got.RuleAtStiffness.CriticalRefreshInterval)
 	closeTo(t, "rule", rule, 0.2/(0.3*0.289), rule*0.0005/0.289*2)
 	if ratio := float64(first) / rule; ratio < 1.06 || ratio > 1.57 {
 		t.Errorf("first unstable lag %d is %v times the rule", first, ratio)

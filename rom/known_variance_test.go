@@ -440,17 +440,17 @@ func TestScopeOfTheNoise(t *testing.T) {
 	}
 }
 
-// The paper's variance lacks a factor ½ (docs/theory.md §4, the paper's formula
-// J′²D/(GCK)): twice the linear one as κ → 0, two arms only.
+// J′²D/(GCK), which the paper claims up to a factor, at the stiffness of the
+// stiffest mode (docs/theory.md §4): twice the linear one as κ → 0, two arms only.
 func TestPaperVariance(t *testing.T) {
 	for _, lag := range []rom.Lag{block(1), delay(3)} {
 		p := with(bandit(rom.Unscaled, 0.5, 16), 1e-5, 0.5, lag)
 		got := rom.Predict(p)
-		closeTo(t, describe(p), said(t, "paper's Var J", got.PaperVariance)/said(t, "Var J", got.Exact.StationaryVariance.ExpectedReward), 2, 1e-4)
+		closeTo(t, describe(p), said(t, "paper's Var J", got.RuleAtStiffness.RewardVariance)/said(t, "Var J", got.Exact.StationaryVariance.ExpectedReward), 2, 1e-4)
 	}
 	p := bandit(rom.Unscaled, 0.5, 16)
 	p.Arms, p.Reference = append(p.Arms, rom.Arm{Mean: 0.5}), []float64{0, 0, 0}
-	if rom.Predict(p).PaperVariance != nil {
+	if rom.Predict(p).RuleAtStiffness.RewardVariance != nil {
 		t.Error("the paper's variance is predicted for more than two arms")
 	}
 }

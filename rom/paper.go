@@ -1,6 +1,9 @@
 package rom
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // This file has the oscillator of arXiv:2606.30789 in the paper's own symbols
 // (docs/theory.md §9): K is the stiffness, τ = K_ref the age of the snapshot in
@@ -42,4 +45,58 @@ func paperOscillator(kappa, momentum float64, age int) Oscillator {
 		Damping:  1 - momentum - kappa*lag,
 		Spring:   kappa,
 	}
+}
+
+// The baseline run from which the paper reads its stiffness. Its learning rate is "small",
+// not stated; at 0.01 the stand-in of docs/theory.md §9 has the paper's K = 0.12.
+const (
+	baselineRate  = 0.01
+	baselineSteps = 100
+)
+
+// PaperStiffness returns the stiffness K of the paper's formulas as the paper measures
+// it (docs/theory.md §9), in units of force per logit: on the mean-field curve J of
+// p at G = ∞ without momentum and lag, with η = 0.01, from Params.Start,
+//
+//	K = λ/(η(1+λ)),   λ the least-squares slope, per step, of −ln|J* − J_t|, t = 0 … 100,
+//
+// where J* is the reward of the fixed point that is reached at G = ∞. Optimizer, Lag,
+// GroupSize and Measured of p are not used. The scope is out where there is no such
+// fixed point, where the curve starts within 1e-9 of J* or passes it, so that there is no slope, and
+// where it leaves the range of floating point.
+func PaperStiffness(p Params) (float64, Scope) {
+	p.GroupSize, p.Measured = Infinite, nil
+	p.Optimizer = Optimizer{Method: HeavyBall, Rate: baselineRate}
+	p.Lag = Lag{Kind: Block, Age: 1}
+	point, ok := Reached(p)
+	if !ok {
+		return 0, Scope{Because: "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"}
+	}
+	start := p.Start
+	if start == nil {
+		start = p.checked().Reference
+	}
+	first := point.Reward - ExpectedReward(p, start)
+	if math.Abs(first) < 1e-9 {
+		return 0, Scope{Because: "the paper's stiffness is not defined: its baseline run starts at the fixed point"}
+	}
+	const middle = baselineSteps / 2.0
+	square, product, passed := 0.0, 0.0, -1
+	_, scope := MeanField(p, start, baselineSteps, func(t int, theta []float64) {
+		gap := (point.Reward - ExpectedReward(p, theta)) / first
+		if !(gap > 0) && passed < 0 {
+			passed = t
+		}
+		x := float64(t) - middle
+		square += x * x
+		product -= x * math.Log(gap)
+	})
+	if scope.In && passed >= 0 {
+		scope = Scope{Because: fmt.Sprintf("the paper's stiffness is not defined: its baseline run passes the fixed point at step %d", passed)}
+	}
+	if !scope.In {
+		return 0, scope
+	}
+	slope := product / square
+	return slope / (baselineRate * (1 + slope)), scope
 }

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -58,6 +59,8 @@ type Equilibrium struct {
 	directions    []mode         // stiffest first
 	prediction    Prediction     // the part that optimizer and lag do not change
 
+	paper func() (float64, Scope) // PaperStiffness, computed at the first call
+
 	// Thresholds found so far.
 	onsets, rates map[rateKey]threshold
 	intervals     map[intervalKey]threshold
@@ -84,6 +87,7 @@ func NewEquilibrium(p Params) *Equilibrium {
 	p = p.checked()
 	e := &Equilibrium{
 		params: p, merged: fold(p),
+		paper:  sync.OnceValues(func() (float64, Scope) { return PaperStiffness(p) }),
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 	}
 	if because := e.locate(); because != "" {
@@ -114,13 +118,12 @@ const (
 // neglected size that is not finite to the largest number.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
-		&prediction.PaperVariance,
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
 		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance, &prediction.Moments.ZeroVarianceShift,
 	}
-	for _, r := range []*Rule{&prediction.PaperRule, &prediction.SufficientRule} {
+	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
-			&r.OscillationLearningRate, &r.DampingRatio)
+			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
 	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
 		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,
@@ -248,7 +251,16 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		}
 	}
 	if p.Optimizer.Method != Adam {
-		prediction.PaperRule = paperRule(m.stiffest(directions, gain))
+		s, noise := m.stiffest(directions, gain), 0.0
+		if len(p.Arms) == 2 && p.GroupSize != Infinite {
+			noise = at.squaredSlope() * prediction.GradientVariance
+		}
+		prediction.RuleAtStiffness = paperRule(s.total(), s, noise)
+		if stiffness, scope := e.paper(); scope.In {
+			prediction.PaperRule = paperRule(stiffness, s, noise)
+		} else {
+			prediction.PaperRule.Because = scope.Because
+		}
 		if !m.coupled {
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
@@ -492,24 +504,20 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
 }
 
-// leadingVariances adds, for two arms, the paper's Var J = J′²D/(GCK), which lacks a
-// factor 1/2, and, unless LeadingOrder holds the full linear dynamics, the
-// variances N/(2γk) of the reduced-order model, N = η² Var[2g_1].
+// squaredSlope returns (dJ/dz)² of two arms.
+func (l *linearization) squaredSlope() float64 {
+	slope := l.rewardGradient()[0] / (l.q.At(0, 0) - l.q.At(1, 0))
+	return slope * slope
+}
+
+// leadingVariances adds, for two arms and unless LeadingOrder holds the full linear
+// dynamics, the variances N/(2γk) of the reduced-order model, N = η² Var[2g_1].
 func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynamics) {
 	s := m.parts[0]
-	gain := at.rewardGradient()[0] / (at.q.At(0, 0) - at.q.At(1, 0)) // J′ = dJ/dz
-	gain *= gain
-	noise := prediction.GradientVariance
 	o := &prediction.Oscillator
 	if prediction.ForceKind == Exact && o.Spring > 0 && o.Damping > 0 {
-		gap := s.rate * s.rate * noise / (2 * o.Damping * o.Spring)
-		reward := gain * gap
+		gap := s.rate * s.rate * prediction.GradientVariance / (2 * o.Damping * o.Spring)
+		reward := at.squaredSlope() * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
-	}
-	age := float64(max(s.lag.Age, 1))
-	damping := ((1 - s.momentum) - s.rate*s.total()*age) / s.rate
-	if damping > 0 && s.total() > 0 {
-		variance := gain * noise / (damping * s.total())
-		prediction.PaperVariance = &variance
 	}
 }

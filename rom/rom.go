@@ -14,8 +14,8 @@
 //     stationary variance or a Moment also Prediction.Noise: In says whether the
 //     prediction holds here, Because why not. A nil pointer is a number that the
 //     theory does not give.
-//  5. The Kind of a prediction says how good it is: Exact, LeadingOrder or
-//     PaperRule. Prediction.ForceKind is that of the force that all of them use.
+//  5. The Kind of a prediction says how good it is: Exact, LeadingOrder, PaperRule or
+//     RuleAtStiffness. Prediction.ForceKind is that of the force that all of them use.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and
@@ -201,7 +201,11 @@ type Kind string
 const (
 	Exact        Kind = "exact"         // the exact law of the linear or mean-field dynamics
 	LeadingOrder Kind = "leading-order" // first order in a small quantity named in the docs
-	PaperRule    Kind = "paper-rule"    // the formula of arXiv:2606.30789 as printed
+
+	// The formulas of arXiv:2606.30789 as printed, with the stiffness measured as the
+	// paper measures it (see PaperStiffness), or with λ of the stiffest mode.
+	PaperRule       Kind = "paper-rule"
+	RuleAtStiffness Kind = "rule-at-stiffness"
 )
 
 // Neglected holds the predicted absolute sizes of the largest terms that stationary
@@ -343,18 +347,24 @@ type Limits struct {
 
 // Rule holds thresholds by a formula instead of the exact map. Intervals are as
 // the formula gives them, not rounded to whole steps. nil where the formula
-// gives none: both rules with Adam, the paper's for λ ≤ 0, the sufficient one
-// outside its premises (see sufficientRule) and, for the interval, where nothing
-// is stale.
+// gives none: every rule with Adam, the paper's for a stiffness that is not above 0
+// or not defined, the sufficient one outside its premises (see sufficientRule) and,
+// for the interval, where nothing is stale.
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`    // ≥ 0
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"` // in optimizer steps, ≥ 0
 
 	// OscillationLearningRate is the learning rate at which ζ = 1 (see PaperOnset).
-	// The paper rule only.
+	// Not of the sufficient rule, as the fields below.
 	OscillationLearningRate *float64 `json:"-"`
-	// DampingRatio is ζ (see PaperDampingRatio). The paper rule only.
+	// DampingRatio is ζ (see PaperDampingRatio).
 	DampingRatio *float64 `json:"-"`
+	// RewardVariance is Var J = D/(GCK), in squared units of reward; two arms. Equation
+	// 12 of the paper claims it up to a constant factor, which for unit white noise is ½.
+	RewardVariance *float64 `json:"-"`
+	// Stiffness is the K in the formulas, in units of force per logit.
+	Stiffness *float64 `json:"stiffness,omitempty"`
+	Because   string   `json:"because,omitempty"` // why the formulas give nothing; "" where they do
 }
 
 // Moments are the stationary moments beyond the linear ones, to second order in
@@ -377,9 +387,10 @@ type Prediction struct {
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.
 	GradientVariance float64    `json:"gradient_variance"`
 	Oscillator       Oscillator `json:"rom"`
-	Exact            Dynamics   `json:"exact"`         // the linear dynamics, exactly
-	LeadingOrder     Dynamics   `json:"leading_order"` // the reduced-order model; see ForceKind
-	PaperRule        Rule       `json:"paper_rule"`    // the formulas of arXiv:2606.30789
+	Exact            Dynamics   `json:"exact"`             // the linear dynamics, exactly
+	LeadingOrder     Dynamics   `json:"leading_order"`     // the reduced-order model; see ForceKind
+	PaperRule        Rule       `json:"paper_rule"`        // the formulas of arXiv:2606.30789 at PaperStiffness
+	RuleAtStiffness  Rule       `json:"rule_at_stiffness"` // the same formulas at λ of the stiffest mode
 	SufficientRule   Rule       `json:"sufficient_rule"`
 
 	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
@@ -397,7 +408,4 @@ type Prediction struct {
 	Noise Scope `json:"-"`
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`
-	// PaperVariance is the paper's Var J = J′² D/(GCK), which lacks a factor
-	// 1/2, in squared units of reward; nil with more than two arms.
-	PaperVariance *float64 `json:"-"`
 }

@@ -1,23 +1,36 @@
 package rom
 
-// paperRule returns the stability threshold of arXiv:2606.30789, ηλK_ref = 1 − μ,
-// for the stiffest mode s, and the paper's onset of oscillation and damping ratio.
-// In the threshold K_ref is at least 1; the interval is as printed, not rounded to
-// whole steps. For λ ≤ 0 every field is nil. The rule does not apply to Adam, which
-// has no learning rate in the paper's sense.
-func paperRule(s *scalar) Rule {
-	if s.total() <= 0 {
-		return Rule{}
+// paperRule returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
+// uses the optimizer and the lag: the stability threshold ηK·K_ref = 1 − μ, where K_ref
+// is at least 1, the onset of oscillation ζ = 1 and the damping ratio ζ, where the
+// snapshot is K_ref steps old, on-policy 0. The interval is as printed, not rounded to
+// whole steps. For K ≤ 0 every threshold is nil. The formulas do not apply to Adam,
+// which has no learning rate in the paper's sense.
+//
+// The variance of the reward is D/(GCK), C = [(1−μ) − Kητ]/η, where noise = D/G is
+// the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
+func paperRule(stiffness float64, s *scalar, noise float64) Rule {
+	if stiffness <= 0 {
+		return Rule{Stiffness: &stiffness, Because: "the paper's formulas need a stiffness above 0"}
 	}
-	age := float64(max(s.lag.Age, 1))
-	rate := (1 - s.momentum) / (s.total() * age)
-	interval := (1 - s.momentum) / (s.rate * s.total())
-	onset := PaperOnset(s.momentum, s.lag.Age) / s.total()
-	ratio := PaperDampingRatio(s.total(), s.rate, s.momentum, s.lag.Age)
-	return Rule{
+	age := s.lag.Age
+	if s.onPolicy() {
+		age = 0
+	}
+	rate := (1 - s.momentum) / (stiffness * float64(max(age, 1)))
+	interval := (1 - s.momentum) / (s.rate * stiffness)
+	onset := PaperOnset(s.momentum, age) / stiffness
+	ratio := PaperDampingRatio(stiffness, s.rate, s.momentum, age)
+	rule := Rule{
+		Stiffness:            &stiffness,
 		CriticalLearningRate: &rate, CriticalRefreshInterval: &interval,
 		OscillationLearningRate: &onset, DampingRatio: &ratio,
 	}
+	if damping := ((1 - s.momentum) - s.rate*stiffness*float64(age)) / s.rate; damping > 0 && noise > 0 {
+		variance := noise / (damping * stiffness)
+		rule.RewardVariance = &variance
+	}
+	return rule
 }
 
 // sufficientRule returns the bound of docs/theory.md §5 below which every mode is

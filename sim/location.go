@@ -15,6 +15,7 @@ type Event string
 const (
 	Instability Event = "instability" // small deviations grow
 	Ringing     Event = "ringing"     // small deviations oscillate: the dominant multiplier is complex or negative
+	Visible     Event = "visible"     // the run from Init visibly oscillates; G = ∞ only
 )
 
 // LocationParam is the parameter that a location probe varies.
@@ -43,6 +44,10 @@ const (
 // enough to meet a window, until one has the event. Then it halves the gaps that remain
 // between that value, the undecided ones and the last one without the event. It tries
 // nothing below From. It uses no prediction of the theory.
+//
+// A trial of Visible is one run of Run.Steps steps from Init: J passes its last value
+// at least twice by more than measure.VisibleShare of its range. The values tried are
+// further apart; Point, Direction and Offset are unused.
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
 // offset must be above the noise of a pair and small against the size at which a
@@ -84,22 +89,31 @@ const (
 const (
 	searchStep        = 1.05
 	sampledSearchStep = 1.2
+	visibleSearchStep = 1.1
 )
 
-// everyInterval is the refresh interval below which the search tries every one.
-const everyInterval = 100
+// The refresh interval below which the search tries every one. Visible oscillation does
+// not come in windows, so that fewer trials find where it sets in.
+const (
+	everyInterval = 100
+	everyVisible  = 10
+)
 
 // longestRuns bounds the refresh intervals that are tried, in units of Run.Steps: a
 // trial takes many refresh periods, and those of longer intervals take too long. A
 // trial that would take longer for another reason is undecided.
 const longestRuns = 16
 
-// searchFactor returns the factor from one tried value to the next.
-func searchFactor(c *Cell) float64 {
-	if c.Deterministic() {
-		return searchStep
+// searchFactor returns the factor from one tried value to the next, and the interval
+// below which every one is tried.
+func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
+	switch {
+	case p.Event == Visible:
+		return visibleSearchStep, everyVisible
+	case c.Deterministic():
+		return searchStep, everyInterval
 	}
-	return sampledSearchStep
+	return sampledSearchStep, everyInterval
 }
 
 // locate does the search at the measured stiffness.
@@ -135,6 +149,9 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 		return undecided // the results of an interrupted cell are discarded
 	}
 	at := p.at(c, value)
+	if p.Event == Visible {
+		return visible(ctx, &at)
+	}
 	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
 	}
@@ -158,12 +175,14 @@ type ladder struct {
 	first, last float64 // values of the parameter
 	step        float64 // factor from one value to the next
 	whole       bool    // the values are integers, refresh intervals
+	every       float64 // every integer below it is tried
 }
 
 // ladder returns the ladder from From to To times the rule. Intervals are at least 1,
 // also those of a delay, because the rule does not apply to a delay of 0.
 func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
-	l := ladder{step: searchFactor(c), whole: p.Param == RefreshInterval}
+	l := ladder{whole: p.Param == RefreshInterval}
+	l.step, l.every = p.searchFactor(c)
 	rule := (1 - momentum(c.Optimizer)) / stiffness
 	if !l.whole {
 		rule /= float64(max(c.Lag.Interval, 1))
@@ -181,7 +200,7 @@ func (l *ladder) next(value float64) (next float64, more bool) {
 	switch {
 	case value >= l.last:
 		return 0, false
-	case l.whole && value < everyInterval:
+	case l.whole && value < l.every:
 		return value + 1, true
 	case l.whole:
 		return min(max(value+1, math.Floor(value*l.step)), l.last), true
@@ -273,6 +292,9 @@ func (c *Cell) SearchSteps() float64 {
 	for value, more := values.first, values.first <= values.last; more; value, more = values.next(value) {
 		at := p.at(c, value)
 		longest = float64(shortestRun(&at))
+		if p.Event == Visible {
+			longest = float64(c.Run.Steps)
+		}
 		steps += longest
 	}
 	if p.Tolerance > 0 {

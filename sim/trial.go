@@ -371,3 +371,33 @@ func outcomeOf(sign int) outcome {
 	}
 	return undecided
 }
+
+// visible reports whether the run of a cell at G = ∞ visibly oscillates; undecided if it
+// leaves the range of floating point.
+func visible(ctx context.Context, c *Cell) outcome {
+	r := newReplica(c, nil, coupledLaws(&c.Bandit, &c.Estimator))
+	r.words.Reset(Stream(c.Seed, c.ID, ForLocation, 0))
+	r.policy.Set(r.start)
+	r.optimizerState.Reset()
+	reward := make([]float64, c.Run.Steps+1)
+	for t := range c.Run.Steps {
+		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+			return undecided
+		}
+		reward[t] = r.policy.Mean(r.means)
+		if c.Lag.Refreshes(t) {
+			r.refresh(t)
+		}
+		r.draw()
+		r.gradient(r.policy, r.snapshot)
+		r.move(t)
+		if !finite(r.policy.Logits) {
+			return undecided
+		}
+	}
+	reward[c.Run.Steps] = r.policy.Mean(r.means)
+	if measure.Passages(reward, measure.VisibleShare*measure.Spread(reward)) >= 2 {
+		return present
+	}
+	return absent
+}

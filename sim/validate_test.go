@@ -90,7 +90,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} }, `sim: Cell.Relaxation.Direction: got []float64{0, 0}, want a direction other than 0`},
 		{func(c *Cell) { c.Relaxation.Offset = 0 }, `sim: Cell.Relaxation.Offset: got 0, want a finite number > 0`},
 		{func(c *Cell) { *c = locatedCell(); c.Stiffness[0].Name = "other" }, `sim: Cell.Stiffness: got "1 probes of other names", want one named stiffness_total, from which Location takes its scale`},
-		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got "", want instability or ringing`},
+		{func(c *Cell) { *c = locatedCell(); c.Location.Event = "" }, `sim: Cell.Location.Event: got "", want instability, ringing or visible`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.Param = "" }, `sim: Cell.Location.Param: got "", want optimizer.learning_rate or lag.interval`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.From = 0 }, `sim: Cell.Location.From: got 0, want a finite number > 0`},
 		{func(c *Cell) { *c = locatedCell(); c.Location.To = 0.5 }, `sim: Cell.Location.To: got 0.5, want a finite number ≥ Location.From, 1`},

@@ -125,12 +125,12 @@ func findSaturation(j *judgement, set CellSet) []finding {
 
 // findEarlySlope compares the stiffness that the paper's fit to the first steps gives
 // with that of the same fit to the mean-field curve, and by the paper's rule with the
-// stiffness of the stiffest mode.
+// stiffness in its formulas.
 func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
-		p := j.prediction(c)
-		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.PaperRule, outOfScope: missingFixedPoint(p)}
+		stiffness, scope := j.paperStiffness(c)
+		f.predicted = predicted{value: stiffness, kind: rom.PaperRule, outOfScope: scope.Because}
 		return f
 	}
 	curve, theory := j.curve(c)
@@ -144,42 +144,12 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// paperBaselineRate is the learning rate of the run from whose first steps the paper's
-// stiffness is computed. The paper does not state it, only that it is small.
-const paperBaselineRate = 0.01
-
-// paperStiffness returns the stiffness that enters the paper's formulas: the early slope
-// of the mean-field curve at G = ∞ without momentum and lag, from the cell's start. For a
-// cell that starts at the fixed point, where there is no slope, it is λ of the stiffest
-// mode.
-func (j *judgement) paperStiffness(c *Cell) predicted {
-	stiffness := func(x float64) predicted { return predicted{value: x, kind: rom.PaperRule} }
-	none := func(because string) predicted { return predicted{kind: rom.PaperRule, outOfScope: because} }
-	s := j.settings(c)
-	s.Estimator.GroupSize = grpo.Infinite
-	s.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
-	s.Optimizer = grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: paperBaselineRate, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}}
-	params := Params(&s, j.fault.Scale)
-	if c.Settings.Policy.Init.Kind == config.AtFixedPoint {
-		p := rom.Predict(params)
-		if p.FixedPoint == nil {
-			return none(missingFixedPoint(&p))
-		}
-		return stiffness(p.Stiffness.Total)
-	}
-	point, ok := rom.Reached(params)
-	if !ok {
-		return none(noFixedPoint)
-	}
-	steps := sim.FitSteps(sim.EarlySlopeFit, 10*measure.EarlySteps)
-	reward := make([]float64, 0, len(steps))
-	_, scope := rom.MeanField(params, c.Sim.Init, measure.EarlySteps, func(_ int, theta []float64) {
-		reward = append(reward, rom.ExpectedReward(params, theta))
-	})
-	if !scope.In {
-		return none(scope.Because)
-	}
-	return stiffness(measure.EarlySlope(steps, append(reward, point.Reward, point.Reward), paperBaselineRate))
+// paperStiffness returns the stiffness in the paper's formulas for a run from the start
+// of a cell.
+func (j *judgement) paperStiffness(c *Cell) (float64, rom.Scope) {
+	params := j.params(c)
+	params.Start = c.Sim.Init
+	return rom.PaperStiffness(params)
 }
 
 // curve is a predicted mean reward over optimizer steps, given by values or by a formula.
@@ -281,9 +251,9 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	if j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite {
 		s := j.settings(c)
-		stiffness := j.paperStiffness(c)
-		theory.outOfScope = stiffness.outOfScope
-		cv.form = rom.PaperCurve(stiffness.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		stiffness, scope := j.paperStiffness(c)
+		theory.outOfScope = scope.Because
+		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)

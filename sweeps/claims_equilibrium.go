@@ -168,8 +168,13 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
 		variance.neglected += math.Abs(beyond)
-	case rom.PaperRule:
-		v, variance.neglected = p.PaperVariance, 0
+	case rom.PaperRule, rom.RuleAtStiffness:
+		rule := j.formulas(p)
+		v, variance.neglected = rule.RewardVariance, 0
+		variance.outOfScope = missingFormula(p, rule, v)
+	}
+	if variance.outOfScope != "" {
+		return variance
 	}
 	if v == nil {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"

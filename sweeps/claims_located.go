@@ -47,7 +47,7 @@ var (
 		label: "%s at the threshold",
 		find:  findThreshold,
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule ηλK = 1 − μ"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
 	}
 	onsetPicture = overPicture{
@@ -56,7 +56,7 @@ var (
 		ratio: "onset in %s / that of ζ = 1",
 		find:  findOnset,
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"},
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
 		},
 	}
 )
@@ -87,17 +87,18 @@ func findOnset(j *judgement, c *Cell, o *store.Outcome) finding {
 }
 
 // findSafety compares the located threshold with the paper's rule, from below, and the
-// ratio of the two with that of the exact threshold to the rule, from both sides. All
-// are at the measured stiffness. A planted fault changes the rule of the first
+// ratio of the two with that of the exact threshold to the rule, from both sides. The
+// threshold is at the measured stiffness. A planted fault changes the rule of the first
 // comparison and the exact threshold of the second, not the rule that divides there.
 func findSafety(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
-	right := j.by(rom.PaperRule)
+	kind := cmp.Or(j.check.Prediction, rom.PaperRule)
+	right := j.by(kind)
 	right.fault = config.NoFault
 	rule := right.threshold(c, measuredStiffness(o, len(c.Settings.Bandit.Arms)))
 
-	safe := j.by(rom.PaperRule).locatedAgainst(c, o, (*judgement).threshold)
+	safe := j.by(kind).locatedAgainst(c, o, (*judgement).threshold)
 	safe.side = FromBelow
 	exact := j.by("")
 	if j.exactInstead {
@@ -226,14 +227,18 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(&s, j.fault.Scale, stiffness, withThresholds)
+	search := withThresholds
+	if j.paperKind() != "" {
+		search = withoutThresholds // the formulas are closed
+	}
+	p := j.cache.at(&s, j.fault.Scale, stiffness, search)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
-	if j.kind == rom.PaperRule {
-		rule := p.PaperRule.CriticalLearningRate
+	if rule := j.formulas(p); rule != nil {
+		threshold := rule.CriticalLearningRate
 		if inInterval {
-			rule = p.PaperRule.CriticalRefreshInterval
+			threshold = rule.CriticalRefreshInterval
 		}
-		return paperLocated(p, rule)
+		return j.paperLocated(p, rule, threshold)
 	}
 	d, theory := j.dynamics(&s, p)
 	critical, searched := d.CriticalLearningRate, d.Searched.LearningRate
@@ -255,6 +260,9 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 		longest = longestDelayOnset
 	}
 	rate := s.Optimizer.LearningRate
+	if j.paperKind() != "" {
+		return j.paperOnsetInterval(&s, stiffness)
+	}
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
 		at = j.onsetRate(&s, stiffness)
@@ -270,6 +278,21 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 	return at
 }
 
+// paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
+// formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
+func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
+	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
+	rule := j.formulas(p)
+	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
+	if at.outOfScope != "" {
+		return at
+	}
+	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *rule.Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
+	}
+	at.value = float64(s.Lag.Interval)
+	return at
+}
+
 // The refresh intervals, in steps, up to which an onset of oscillation is searched for.
 // The theory gives no onset at delays of more than 78 steps.
 const (
@@ -280,8 +303,8 @@ const (
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
 	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
-	if j.kind == rom.PaperRule {
-		return paperLocated(p, p.PaperRule.OscillationLearningRate)
+	if rule := j.formulas(p); rule != nil {
+		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}
 	d, theory := j.dynamics(s, p)
 	return newLocated(d.OscillationLearningRate, d.Searched.Onset, theory)
@@ -297,17 +320,40 @@ func newLocated(threshold *float64, searched float64, theory predicted) located 
 	return l
 }
 
-// paperLocated returns the threshold of the paper's rule, out of scope where the rule
-// gives none.
-func paperLocated(p *rom.Prediction, threshold *float64) located {
-	l := newLocated(threshold, 0, predicted{kind: rom.PaperRule})
-	switch {
-	case p.FixedPoint == nil:
-		l.outOfScope = missingFixedPoint(p)
-	case threshold == nil:
-		l.outOfScope = "the paper's rule says nothing here"
+// paperKind returns the kind that is judged if that is one of the paper's formulas, else
+// "".
+func (j *judgement) paperKind() rom.Kind {
+	if j.kind == rom.PaperRule || j.kind == rom.RuleAtStiffness {
+		return j.kind
 	}
-	return l
+	return ""
+}
+
+// formulas returns the paper's formulas at the stiffness of the kind that is judged; nil
+// for another kind of prediction.
+func (j *judgement) formulas(p *rom.Prediction) *rom.Rule {
+	switch j.kind {
+	case rom.PaperRule:
+		return &p.PaperRule
+	case rom.RuleAtStiffness:
+		return &p.RuleAtStiffness
+	}
+	return nil
+}
+
+// paperLocated returns a threshold by the paper's formulas, out of scope where they give
+// none.
+func (j *judgement) paperLocated(p *rom.Prediction, rule *rom.Rule, threshold *float64) located {
+	return newLocated(threshold, 0, predicted{kind: j.kind, outOfScope: missingFormula(p, rule, threshold)})
+}
+
+// missingFormula returns the reason why the paper's formulas give no number x here; ""
+// where they do.
+func missingFormula(p *rom.Prediction, rule *rom.Rule, x *float64) string {
+	if x != nil {
+		return ""
+	}
+	return cmp.Or(missingFixedPoint(p), rule.Because, "the paper's formulas give no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

@@ -61,7 +61,7 @@ func TestJudgeLocated(t *testing.T) {
 	noisy := store.NamedEstimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
 	nan := math.NaN()
 	threshold := "claim: stability-threshold, margin: 0.01, control: {scale: {stiffness: 1.1}}, " + inRate
-	refuted := "claim: stability-threshold, margin: 0.01, prediction: paper-rule, expect: fails, " + inRate
+	refuted := "claim: stability-threshold, margin: 0.01, prediction: rule-at-stiffness, expect: fails, " + inRate
 	for _, c := range []struct {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold
@@ -91,8 +91,8 @@ func TestJudgeLocated(t *testing.T) {
 func TestJudgeRuleIsSafe(t *testing.T) {
 	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const factor = locatingThreshold / locatingRule
-	const holds = "claim: rule-is-safe, margin: 0.01, control: {scale: {stiffness: 0.3}}, " + inRate
-	const fails = "claim: rule-is-safe, margin: 0.01, expect: fails, " + inRate
+	const holds = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, control: {scale: {stiffness: 0.3}}, " + inRate
+	const fails = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, expect: fails, " + inRate
 	for _, c := range []struct {
 		check  string
 		at     float64 // in units of the rule

@@ -37,7 +37,7 @@ var (
 		title:    "Damping ratio",
 		label:    "damping ratio ζ",
 		find:     findDamping,
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}},
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
 	}
 )
 
@@ -61,9 +61,12 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.DampingRatio)
 	f.unresolved = unresolved(&f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
 	s := j.settings(c)
-	if j.kind == rom.PaperRule {
-		f.predicted = j.paperStiffness(c)
-		f.predicted.value = rom.PaperDampingRatio(f.predicted.value, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s))
+	p := j.predictSettings(&s)
+	if rule := j.formulas(p); rule != nil {
+		f.predicted = predicted{kind: j.kind, outOfScope: missingFormula(p, rule, rule.DampingRatio)}
+		if rule.DampingRatio != nil {
+			f.predicted.value = *rule.DampingRatio
+		}
 		return f
 	}
 	f.predicted = j.numberOfDynamics(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })

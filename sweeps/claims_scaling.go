@@ -13,19 +13,22 @@ import (
 	"grposim/sweeps/config"
 )
 
-// The claims about how a number changes with the group size.
+// The claims about how a number changes with the group size or another key.
 var (
 	fluctuationScaling = logic{
 		quantities: only("slope of log variance of expected reward"),
 		find:       varianceScaling.find,
-		picture:    picture{family: byClaim, draw: varianceScaling.draw},
+		picture:    picture{family: byOver, draw: varianceScaling.draw},
 	}
 	relaxationScaling = logic{
 		quantities: only("slope of log relaxation rate"),
 		find:       rateScaling.find,
-		picture:    picture{family: byClaim, draw: rateScaling.draw},
+		picture:    picture{family: byOver, draw: rateScaling.draw},
 	}
 )
+
+// byOver is the family of all checks of a claim over the same key.
+func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }
 
 // scaledNumber is a positive number that is measured and predicted at several group
 // sizes G.
@@ -37,32 +40,34 @@ type scaledNumber struct {
 
 var (
 	varianceScaling = scaledNumber{
-		"Stationary variance of the expected reward against group size", "Var J",
+		"Stationary variance of the expected reward", "Var J",
 		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
 	}
 	rateScaling = scaledNumber{
-		"Relaxation rate against group size", "relaxation rate per step",
+		"Relaxation rate", "relaxation rate per step",
 		sim.RelaxationRate, (*judgement).relaxationRate,
 	}
 )
 
-// find fits log y = a + slope·log G by least squares to the estimates of the cells, and
-// to their predictions. The measured slope is that of the estimates; its interval comes
-// from their errors. The predicted slope is that of the exact predictions at the same G,
-// and to leading order the limit of the slope as G → ∞.
+// find fits log y = a + slope·x by least squares to the estimates of the cells, and to
+// their predictions; x is log G, over another key log D/(GCK). The measured slope is that
+// of the estimates; its interval comes from their errors. The predicted slope is that of
+// the predictions at the same x; on log G to leading order it is the limit of the slope as
+// G → ∞, and by the paper's rule −1.
 func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f := newFinding(j.kind)
+	overSize := j.check.Over == config.GroupSizeKey
 	f.estimate = n.estimate
 	var sized []*Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if size == grpo.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged() {
+		if overSize && (size == grpo.Infinite || j.kind == rom.LeadingOrder && size < j.check.SmallestJudged()) {
 			continue
 		}
 		sized = append(sized, c)
 	}
-	var logG, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
-	var terms []measure.Estimate            // the errors of log y
+	var x, logY, logP, missing []float64 // missing: relative size of what a prediction neglects
+	var terms []measure.Estimate         // the errors of log y
 	for _, c := range sized {
 		o := j.outcome(c)
 		if o.Diverged > 0 {
@@ -71,20 +76,21 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
 		p := n.predict(j, &s)
-		if p.outOfScope != "" {
-			f.predicted.outOfScope = c.Label() + ": " + p.outOfScope
+		at := n.abscissa(j, &s)
+		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" {
+			f.predicted.outOfScope = c.Label() + ": " + why
 			return []finding{f}
 		}
 		f.predicted.kind = cmp.Or(j.kind, p.kind)
 		f.replicas = c.Settings.Run.Replicas
-		logG = append(logG, math.Log(float64(c.Settings.Estimator.GroupSize)))
+		x = append(x, math.Log(at.value))
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
 		missing = append(missing, p.neglected/math.Abs(p.value))
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
-	for i, w := range slopeWeights(logG) {
+	for i, w := range slopeWeights(x) {
 		slope.Mean += w * logY[i]
 		f.predicted.value += w * logP[i]
 		f.predicted.neglected += math.Abs(w) * missing[i]
@@ -92,7 +98,10 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		slope.Systematic += math.Abs(w) * terms[i].Systematic
 	}
 	slope.StdErr, slope.DF = measure.Combine(terms)
-	if j.kind == rom.LeadingOrder { // a limit, which neglects nothing
+	switch {
+	case overSize && j.paperKind() != "":
+		f.predicted.value, f.predicted.neglected = -1, 0
+	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
 		f.predicted.neglected = 0
 		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
 	}
@@ -141,13 +150,26 @@ func (n scaledNumber) asymptoticSlope(j *judgement, c *Cell) (slope float64, out
 	return math.Round(2*(log[1]-log[0])) / 2, ""
 }
 
-// draw returns a picture of the number against G, with a line of the asymptotic slope if
-// one of the checks judges the leading order.
+// abscissa returns what the fit takes the logarithm of: G, or over another key D/(GCK) by
+// the paper's formulas at the stiffness of the kind that is judged.
+func (n scaledNumber) abscissa(j *judgement, s *config.Settings) predicted {
+	if j.check.Over == config.GroupSizeKey {
+		return predicted{value: float64(s.Estimator.GroupSize)}
+	}
+	return n.predict(j.by(cmp.Or(j.paperKind(), rom.RuleAtStiffness)), s)
+}
+
+// draw returns a picture of the number against G, or D/(GCK), with a line of the
+// asymptotic slope in G if one of the checks judges the leading order.
 func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
-	asymptote := slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
+	overSize := j.check.Over == config.GroupSizeKey
+	asymptote := overSize && slices.ContainsFunc(d.checks, func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
 	f := Figure{
-		Title: n.title, XLabel: "group size G", YLabel: n.label,
+		Title: n.title + " against group size", XLabel: "group size G", YLabel: n.label,
 		XScale: LogAxis, YScale: LogAxis,
+	}
+	if !overSize {
+		f.Title, f.XLabel = n.title+" against the paper’s formula", "D/(GCK)"
 	}
 	nan := math.NaN()
 	for _, set := range d.sets {
@@ -156,11 +178,11 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		measured := FigureSeries{Name: name + "measured", Group: name, Mark: Measured}
 		predicted := FigureSeries{Name: name + "predicted", Group: name, Mark: Predicted}
 		for _, c := range set.Cells {
-			size := c.Settings.Estimator.GroupSize
-			if size == grpo.Infinite {
+			at := n.abscissa(j, &c.Settings)
+			if c.Settings.Estimator.GroupSize == grpo.Infinite || at.outOfScope != "" {
 				continue
 			}
-			x := float64(size)
+			x := at.value
 			if e, ok := j.outcome(c).Estimate(n.estimate); ok {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})

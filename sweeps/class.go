@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/store"
 )
 
@@ -28,10 +29,6 @@ const (
 
 // Limits between classes.
 const (
-	// visible is the share of a curve's range that a turn or a passage must exceed to
-	// count. At G = ∞, where J is recorded up to rounding, any share from 1e-12 to 1e-3
-	// gives the cells of the eight-armed stand-in of docs/theory.md §9 the same classes.
-	visible = 1e-3
 	// lockedFrom is the smallest Σπ² of a policy that counts as locked on one arm.
 	lockedFrom = 0.99
 	// decaying is the ratio of the last half's range to the preceding quarter's below
@@ -46,7 +43,7 @@ const (
 
 // class returns the class of a cell by its recorded mean reward J. It is "" if nothing is
 // recorded, and for a single replica at finite G, whose error is unknown. A turn or a
-// passage counts if it exceeds both visible times the range of J and, at finite G, the
+// passage counts if it exceeds both measure.VisibleShare times the range of J and, at finite G, the
 // width of the simultaneous 99 % band of the mean, which falls as 1/√(G·replicas). The
 // final level is the last recorded J. A curve that passes its final level less than twice
 // can still turn more often: with several modes a stiff one oscillates while a slow one
@@ -78,8 +75,8 @@ func (e *evidence) class(c *Cell) Class {
 		return ""
 	}
 	last := len(reward) - 1
-	reach := spread(reward)
-	tolerance := max(visible*reach, band)
+	reach := measure.Spread(reward)
+	tolerance := max(measure.VisibleShare*reach, band)
 	if reach <= max(tolerance, still*size) {
 		return AtRest
 	}
@@ -93,24 +90,16 @@ func (e *evidence) class(c *Cell) Class {
 	ringsOn := len(turned) >= 2 && 2*t.Steps[turned[len(turned)-1]] >= t.Steps[last]
 	collision := t.Series(sim.Collision)
 	switch {
-	case ringsOn && spread(within(0.5, 1)) >= decaying*spread(within(0.25, 0.5)):
+	case ringsOn && measure.Spread(within(0.5, 1)) >= decaying*measure.Spread(within(0.25, 0.5)):
 		return Sustained
 	case collision != nil && float64(collision.Mean[last]) >= lockedFrom:
 		return Locked
-	case passages(reward, tolerance) >= 2:
+	case measure.Passages(reward, tolerance) >= 2:
 		return Oscillatory
 	case len(turned) > 0:
 		return Overshooting
 	}
 	return Monotone
-}
-
-// spread returns max − min of the values, 0 for none.
-func spread(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	return slices.Max(values) - slices.Min(values)
 }
 
 // turns returns the indices of the extremes from which a curve turns back by more than
@@ -133,23 +122,4 @@ func turns(curve []float64, tolerance float64) []int {
 		}
 	}
 	return turned
-}
-
-// passages counts how often a curve passes from one side of its last value to the other.
-// Values within the tolerance of the last one are on neither side.
-func passages(curve []float64, tolerance float64) int {
-	level := curve[len(curve)-1]
-	n, side := 0, 0.0
-	for _, v := range curve {
-		if math.Abs(v-level) <= tolerance {
-			continue
-		}
-		if now := math.Copysign(1, v-level); now != side {
-			if side != 0 {
-				n++
-			}
-			side = now
-		}
-	}
-	return n
 }

@@ -239,7 +239,7 @@ func pictureOf(check *config.Check) (p picture, family string) {
 // not. It is "" if no theory is expected to fail.
 func (d *figureSource) refuted() string {
 	var words []string
-	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule} {
+	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness} {
 		claimed, held, failed := 0, 0, 0
 		for i := range d.verdicts {
 			v := &d.verdicts[i]
@@ -270,6 +270,7 @@ func (d *figureSource) refuted() string {
 // kindWords names the kinds of prediction in titles and legends.
 var kindWords = map[rom.Kind]string{
 	rom.Exact: "exact", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
+	rom.RuleAtStiffness: "paper’s formula at λ of the stiffest mode",
 }
 
 // variantsOf returns the distinct variants of the sets, in the order of the file.

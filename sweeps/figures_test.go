@@ -35,8 +35,8 @@ variants:
   - {name: orbit, set: {policy.init: [-1, 1], grpo.importance.mode: ratio, grpo.kl.at: current, lag.interval: 100}}
 checks:
   - {claim: stability-threshold, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
-  - {claim: stability-threshold, variant: grid, prediction: paper-rule, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, expect: fails}
-  - {claim: rule-is-safe, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 0.1}}}
+  - {claim: stability-threshold, variant: grid, prediction: rule-at-stiffness, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, expect: fails}
+  - {claim: rule-is-safe, prediction: rule-at-stiffness, variant: grid, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.4, to: 8, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 0.1}}}
   - {claim: oscillation-onset, variant: tied, displacement: 0.001, draws: 1, locate: {param: optimizer.learning_rate, from: 0.001, to: 2, tolerance: 0.01}, margin: 0.02, control: {scale: {stiffness: 1.1}}}
   - {claim: relaxation, variant: far, offset: 0.001, margin: 0.02, control: {scale: {stiffness: 1.1}}}
   - {claim: saturation-fit, variant: far, margin: 0.02, control: {scale: {stiffness: 1.1}}}
@@ -56,7 +56,7 @@ func TestFigures(t *testing.T) {
 	}
 	want := []struct{ name, title string }{
 		// Three checks of one measurement share a figure, whose title says what is refuted.
-		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula refuted in part)"},
+		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula at λ of the stiffest mode refuted in part)"},
 		{"oscillation-onset-tied-learning-rate", "tied: Onset of oscillation, located in learning rate η"},
 		{"relaxation-far", "far: Relaxation rate, negative where a deviation grows"},
 		{"saturation-fit-far", "far: A free exponential fitted to the mean reward"},
@@ -91,7 +91,7 @@ func TestFigures(t *testing.T) {
 		}
 		mark, name := Predicted, "exact, at the measured stiffness"
 		if v.Expect == config.Fails {
-			mark, name = Reference, "paper’s rule ηλK = 1 − μ"
+			mark, name = Reference, "paper’s rule at λ of the stiffest mode"
 		}
 		if !shows(Measured, "located", float64(v.Measured)) || !shows(mark, name, float64(v.Predicted)) {
 			t.Errorf("%s, %s: the figure lacks measured %g or predicted %g", v.Label, v.PredictionKind, float64(v.Measured), float64(v.Predicted))

@@ -83,12 +83,12 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	}
 }
 
-// The paper's variance lacks a factor ½. A check that expects it to fail agrees, and its
+// D/(GCK) with an equality sign lacks a factor ½. A check that expects it to fail agrees, and its
 // control, which expects the exact prediction to fail, disagrees.
 func TestJudgeRefutation(t *testing.T) {
-	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}"
+	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: rule-at-stiffness, expect: fails}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
-	if v.Verdict != Agree || v.Expect != config.Fails || v.PredictionKind != "paper-rule" || v.Control == nil || v.Control.Verdict != Disagree {
+	if v.Verdict != Agree || v.Expect != config.Fails || v.PredictionKind != "rule-at-stiffness" || v.Control == nil || v.Control.Verdict != Disagree {
 		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
 	if ratio := float64(v.Predicted) / restingVariance; math.Abs(ratio-2) > 0.05 {

@@ -94,7 +94,7 @@ func newRegime(s *config.Settings, p *rom.Prediction) regime {
 	}
 	linear := linearDynamics(p)
 	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
-	r.rule = r.rate / value(p.PaperRule.CriticalLearningRate)
+	r.rule = r.rate / value(p.RuleAtStiffness.CriticalLearningRate)
 	r.damping = p.Oscillator.DampingRatio
 	return r
 }

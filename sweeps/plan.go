@@ -235,7 +235,7 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	var sets []CellSet
 	index := make(map[string]int)
 	for _, c := range cells {
-		id := config.SizeID(c.Variant, &c.Settings)
+		id := config.OverID(check.Over, c.Variant, &c.Settings)
 		n, known := index[id]
 		if !known {
 			n = len(sets)

@@ -162,7 +162,8 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
 		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
 		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
-		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction"}
+		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction",
+		"paper_stiffness", "expected_reward_variance_rule_at_stiffness"}
 	return e.cellTable(columns, func(c *Cell) []string {
 		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
 		full := &p.Exact
@@ -179,9 +180,10 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
 			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
 			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
-			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperVariance), number(p.Moments.ZeroVariance),
+			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperRule.RewardVariance), number(p.Moments.ZeroVariance),
 			cmp.Or(stationaryScope(&c.Settings, p), "in"),
 			number(&p.Neglected.RewardMean), number(&p.Neglected.RewardVariance), number(&p.Neglected.ZeroVariance),
+			number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
 		}
 	})
 }

@@ -17,9 +17,12 @@ var configs embed.FS
 
 // exempt lists the claims whose verdicts do not depend on chance, with the reason.
 var exempt = map[string]string{
-	"rule-is-safe": "judges the value that stability-threshold locates, which is calibrated above",
-	"law-forecast": "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
-	"recurrence":   "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
+	"rule-is-safe":         "judges the value that stability-threshold locates, which is calibrated above",
+	"visible-frontier":     "G = ∞ only, where nothing is random: the interval is that of the search",
+	"frontier-above-onset": "as visible-frontier",
+	"median-frontier":      "as visible-frontier, of given bandits",
+	"law-forecast":         "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
+	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 }
 
 // intervalKind is the kind of interval that a claim judges. It decides how high the

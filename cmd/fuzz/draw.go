@@ -29,10 +29,13 @@ var classes = slices.Concat(
 
 // exempt lists the claims that are not drawn, with the reason.
 var exempt = map[string]string{
-	"rule-is-safe": "its first verdict judges the paper's rule, which is not always safe; stability-threshold judges the exact theory on the same event",
-	"recurrence":   "holds where blocks are long enough to converge, which its scope leaves to the reader",
-	"failure-mode": "the theory predicts no mode: the file names it",
-	"law-forecast": "there is no exact prediction of a forecast",
+	"rule-is-safe":         "its first verdict judges the paper's rule, which is not always safe; stability-threshold judges the exact theory on the same event",
+	"recurrence":           "holds where blocks are long enough to converge, which its scope leaves to the reader",
+	"failure-mode":         "the theory predicts no mode: the file names it",
+	"visible-frontier":     "it judges the paper's line, and theory predicts no visible frontier",
+	"frontier-above-onset": "as visible-frontier",
+	"median-frontier":      "as visible-frontier",
+	"law-forecast":         "there is no exact prediction of a forecast",
 }
 
 // classOf returns the class in which a claim is drawn, by what it needs.
@@ -146,7 +149,7 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 	default:
 		check["margin"] = defaultMargin
 	}
-	if c.Has(config.NeedsThreeSizes) {
+	if c.Has(config.NeedsThreeValues) {
 		check["over"] = config.GroupSizeKey
 	}
 	if c.Has(config.NeedsDisplacement) {

@@ -172,7 +172,7 @@ var romMutants = []mutant{
 	{id: "rom/sufficient-rate", fault: "the sufficient rule has 2(1−μ) instead of 2(1+μ)", file: "rom/scalar.go",
 		before: "rate := 2 * (1 + s.momentum) / (s.fresh + stale)", after: "rate := 2 * (1 - s.momentum) / (s.fresh + stale)"},
 	{id: "rom/paper-rule-stale", fault: "the paper's rule has the stale stiffness instead of the whole", file: "rom/rules.go",
-		before: "rate := (1 - s.momentum) / (s.total() * age)", after: "rate := (1 - s.momentum) / (s.stale * age)"},
+		before: "rate := (1 - s.momentum) / (stiffness *", after: "rate := (1 - s.momentum) / (s.stale *"},
 
 	// The linear map.
 	{id: "rom/linear-nesterov", fault: "Nesterov's step has the velocity times μ instead of μ²", file: "rom/linear.go",
@@ -194,9 +194,9 @@ var romMutants = []mutant{
 	{id: "rom/gap-variance", fault: "the variance of the logit gap lacks its factor 2", file: "rom/predict.go",
 		before: "gap := 2 * sigma.At(0, 0)", after: "gap := sigma.At(0, 0)"},
 	{id: "rom/leading-variance", fault: "the oscillator's variance N/(γk) lacks its ½", file: "rom/predict.go",
-		before: "noise / (2 * o.Damping * o.Spring)", after: "noise / (o.Damping * o.Spring)"},
-	{id: "rom/paper-variance", fault: "the paper's variance has the ½ that it lacks in print", file: "rom/predict.go",
-		before: "gain * noise / (damping * s.total())", after: "gain * noise / (2 * damping * s.total())"},
+		before: "GradientVariance / (2 * o.Damping * o.Spring)", after: "GradientVariance / (o.Damping * o.Spring)"},
+	{id: "rom/paper-variance", fault: "the paper's variance has the ½ that it lacks in print", file: "rom/rules.go",
+		before: "noise / (damping * stiffness)", after: "noise / (2 * damping * stiffness)"},
 	{id: "rom/gradient-variance", fault: "the gradient variance of two arms is that of the mode instead of the logit gap", file: "rom/predict.go",
 		before: "prediction.GradientVariance = 4 * top.noise", after: "prediction.GradientVariance = top.noise"},
 	{id: "rom/adam-rate", fault: "Adam is a heavy ball of rate η instead of (1−β1)η", file: "rom/predict.go",

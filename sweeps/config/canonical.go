@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"grposim/sim"
@@ -10,11 +11,14 @@ import (
 // Canonical writes settings as JSON: nested as in a file, keys sorted, numbers in the
 // shortest form that reads back as the same number. Keys at their default are left
 // out, so a key added later, with a default, changes no cell's id.
-func Canonical(s Settings) []byte {
+func Canonical(s Settings) []byte { return canonicalWithout(s) }
+
+// canonicalWithout is Canonical with some keys left out.
+func canonicalWithout(s Settings, keys ...string) []byte {
 	root := map[string]any{}
 	for _, k := range Keys {
 		v := k.get(&s)
-		if atDefault(k, v, &s) {
+		if atDefault(k, v, &s) || slices.Contains(keys, k.Path) {
 			continue
 		}
 		nest(root, k.Path, canonicalValue(v, &s))
@@ -72,15 +76,15 @@ func ForceID(s *Settings) string {
 	return string(Canonical(force))
 }
 
-// SizeID identifies a cell up to its group size: it is equal for the cells of a variant
-// that a claim over the group size compares. Keys of section `run` are ignored, as is
-// optimizer.schedule.total where it equals run.steps, its default.
-func SizeID(variant string, s *Settings) string {
+// OverID identifies a cell up to the key over, one of Claim.Over: it is equal for the
+// cells of a variant that a claim across cells compares. Keys of section
+// `run` are ignored, as is optimizer.schedule.total where it equals run.steps, its
+// default.
+func OverID(over, variant string, s *Settings) string {
 	rest := *s
 	if rest.Optimizer.Schedule.Total == rest.Run.Steps {
 		rest.Optimizer.Schedule.Total = 0
 	}
 	rest.Run = sim.Run{}
-	rest.Estimator.GroupSize = 0
-	return variant + "\n" + string(Canonical(rest))
+	return variant + "\n" + string(canonicalWithout(rest, over))
 }

@@ -22,6 +22,7 @@ type Claim struct {
 	Event       sim.Event    // the event that is located along a parameter; "": none
 	Fit         sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
 	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
+	Over        []string     // allowed values of `over`, for a claim across cells
 	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
 }
 
@@ -41,12 +42,13 @@ type Need string
 const (
 	NeedsBurnIn       Need = "`run.burn_in` > 0"
 	NeedsFiniteGroups Need = "finite `grpo.group_size` (out of scope at `inf`)"
-	NeedsThreeSizes   Need = "`over: grpo.group_size` and at least 3 finite values of it"
+	NeedsThreeValues  Need = "`over` and at least 3 values of that key (of `grpo.group_size`: finite ones)"
 	NeedsDisplacement Need = "`displacement` ≥ 1e-9 and `draws` ≥ 1 (pairs of groups at ±displacement)"
 	NeedsAbsolute     Need = "`absolute_margin` (the predicted value is 0)"
 	NeedsDistance     Need = "a start away from the fixed point"
 	NeedsOffset       Need = "`offset` ≥ 1e-9 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
 	NeedsLocation     Need = "`locate` (nothing else is simulated in the cell)"
+	NeedsExpected     Need = "`grpo.group_size: inf`"
 	NeedsTwoArms      Need = "two arms"
 	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
 	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block or a delay of at most 1"

@@ -32,7 +32,7 @@ var (
 		Needs:       []Need{NeedsDistance, NeedsOnPolicy, NeedsHundredSteps},
 		Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
 		Fit:         sim.EarlySlopeFit,
-		Doc:         "The early slope equals that of the mean-field curve; by the paper's rule it gives the stiffness of the stiffest mode.",
+		Doc:         "The early slope equals that of the mean-field curve; by the paper's rule it is the stiffness in its formulas, that of a run at η = 0.01 and `inf`.",
 		How:         "The slope λ of −log(J* − J) over the first 100 steps, where J* is the last value of the run, gives the stiffness λ/(η(1 + λ)), as in the paper. The exact prediction is computed in the same way from the mean-field curve.",
 	}
 

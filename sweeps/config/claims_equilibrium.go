@@ -18,7 +18,7 @@ var (
 		Name: "stationary-fluctuation", Per: PerCell,
 		Quantity:    "variance of J, time average",
 		Needs:       []Need{NeedsBurnIn, NeedsFiniteGroups},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Doc:         "The variance of the reward is that of the linear dynamics (Lyapunov equation); by the paper's rule it is D/(GCK).",
 	}
 

@@ -11,7 +11,7 @@ var (
 		Name: "oscillation-onset", Per: PerCell,
 		Quantity:    "learning rate or refresh interval where ringing sets in",
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsTwoArms, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Ringing,
 		Doc:         "At the measured stiffness, ringing sets in where two multipliers meet; to leading order and by the paper's rule, where ζ = 1.",
 		How:         "The event is a change of the dynamics, not the first visible overshoot: the dominant multiplier of the fitted recurrence, or of the step inside a block, becomes complex or negative.",
@@ -21,9 +21,9 @@ var (
 		Name: "stability-threshold", Per: PerCell,
 		Quantity:    "learning rate or refresh interval where the fixed point loses stability",
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Instability,
-		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηλK = 1 − μ.",
+		Doc:         "At the measured stiffness, stability is lost where a multiplier leaves the unit circle; by the paper's rule at ηK·K_ref = 1 − μ.",
 		How:         "The event is the growth, over many refresh periods, of the difference of paired runs about the fixed point. Below 100 the located `lag.interval` is the first unstable whole number, lo = hi, and the exact prediction is a whole number too: use `absolute_margin: 0`.",
 	}
 
@@ -31,9 +31,9 @@ var (
 		Name: "rule-is-safe", Per: PerCell,
 		Quantity:    "located threshold against the paper's rule, one-sided; located/rule",
 		Needs:       []Need{NeedsLocation, NeedsDisplacement, NeedsSteadyRate, NeedsMultipliers, NeedsScatter, NeedsKnownRule},
-		Predictions: []rom.Kind{rom.PaperRule},
+		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness},
 		Event:       sim.Instability,
-		Doc:         "No value below the paper's rule is unstable; the exact theory predicts how far beyond the rule the threshold lies.",
+		Doc:         "No value below the paper's rule is unstable; the exact theory predicts the distance from the rule to the threshold.",
 		How:         "Two verdicts. The first is one-sided and has no margin: the rule holds when lo reaches it, and fails (`expect: fails`) when hi lies below it. The second compares the factor located/rule with its exact prediction; the margin applies to this verdict only.",
 	}
 )

@@ -19,8 +19,8 @@ var (
 		Name: "damping-ratio", Per: PerCell,
 		Quantity:    "damping ratio ζ of the fitted second-order recurrence",
 		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
 		Doc:         "The damping ratio of a small deviation is that of the two dominant multipliers; the paper's rule predicts its own ζ.",
-		How:         "The recurrence is that of `relaxation`. With s₁ and s₂ the logarithms of its two multipliers, ζ = −(s₁ + s₂)/(2√(s₁s₂)); the deviation rings where ζ < 1. The paper's ζ is computed with the paper's stiffness, that of `early-slope`.",
+		How:         "The recurrence is that of `relaxation`. With s₁ and s₂ the logarithms of its two multipliers, ζ = −(s₁ + s₂)/(2√(s₁s₂)); the deviation rings where ζ < 1. The paper's ζ is computed with the paper's stiffness, that of `early-slope` from the reference; with `rule-at-stiffness`, with λ of the stiffest mode.",
 	}
 )

@@ -59,7 +59,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		}
 	}
 	if f := fields["prediction"]; f != nil {
-		kinds := []string{string(rom.Exact), string(rom.LeadingOrder), string(rom.PaperRule)}
+		kinds := []string{string(rom.Exact), string(rom.LeadingOrder), string(rom.PaperRule), string(rom.RuleAtStiffness)}
 		if known {
 			kinds = nil
 			for _, kind := range c.Claim.Predictions {
@@ -70,7 +70,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		c.Prediction = rom.Kind(word)
 	}
 	if c.Expect == Fails && c.judgesExact() {
-		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order or paper-rule")
+		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order, paper-rule or rule-at-stiffness")
 	}
 	if known {
 		l.readMeasuring(&c, n, fields, &at)

@@ -88,7 +88,7 @@ func TestAxisForms(t *testing.T) {
 	} {
 		param := tt.key
 		if param == TrueMeansKey {
-			param = armsKey
+			param = ArmsKey
 		}
 		if param == "" {
 			if _, err := Load("f", []byte(loadMinimal+"sweep: [{param: optimizer.epsilon, "+tt.axis+"}]\n")); err == nil {

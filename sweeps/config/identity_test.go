@@ -37,21 +37,21 @@ func TestForceID(t *testing.T) {
 
 // A claim over the group size compares the cells of one variant that differ in the group
 // size and in their run only.
-func TestSizeID(t *testing.T) {
+func TestOverID(t *testing.T) {
 	base := func() *Settings { return &loadPoints(t, loadMinimal)[0].Settings }
-	want := SizeID("v", base())
+	want := OverID(GroupSizeKey, "v", base())
 	s := base()
 	s.Estimator.GroupSize = 64
 	s.Run = sim.Run{Steps: 9, BurnIn: 1, Replicas: 5}
 	s.Optimizer.Schedule.Total = 9
-	if SizeID("v", s) != want {
+	if OverID(GroupSizeKey, "v", s) != want {
 		t.Error("cells that differ in group size and run are in two groups")
 	}
-	if SizeID("w", base()) == want {
+	if OverID(GroupSizeKey, "w", base()) == want {
 		t.Error("cells of two variants are in one group")
 	}
 	s.Optimizer.LearningRate *= 2
-	if SizeID("v", s) == want {
+	if OverID(GroupSizeKey, "v", s) == want {
 		t.Error("cells with two learning rates are in one group")
 	}
 }

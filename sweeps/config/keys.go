@@ -94,7 +94,7 @@ func (k Key) Want() string {
 
 // Paths of the keys that appear in rules between keys.
 const (
-	armsKey          = "bandit.arms"
+	ArmsKey          = "bandit.arms"
 	TrueMeansKey     = "bandit.true_means"
 	InitKey          = "policy.init"
 	referenceKey     = "policy.reference"
@@ -109,6 +109,7 @@ const (
 	lagKindKey       = "lag.kind"
 	optimizerKey     = "optimizer.kind"
 	LearningRateKey  = "optimizer.learning_rate"
+	coefficientKey   = "grpo.kl.coefficient"
 	MomentumKey      = "optimizer.momentum"
 	scheduleKey      = "optimizer.schedule.kind"
 	warmupKey        = "optimizer.schedule.warmup"
@@ -122,7 +123,7 @@ const (
 // Schema and the reference document are derived. A file nests at the dots of a path.
 var Keys = []Key{
 	{
-		Path: armsKey, Kind: ArmsValue,
+		Path: ArmsKey, Kind: ArmsValue,
 		Doc: "The arms: `{reward: bernoulli, mean: 0.9}`, `{reward: constant, mean: 1}` or `{reward: normal, mean: 0.5, std: 0.1}`; Bernoulli means in [0, 1], std ≥ 0. `count: n` stands for n equal arms.",
 		get: func(s *Settings) any { return groupArms(s.Bandit.Arms) },
 		set: func(s *Settings, v any) { s.Bandit.Arms = expandArms(v.([]ArmGroup)) },

@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"reflect"
+	"slices"
 
 	"grposim/rom/diagnose"
 	"grposim/sim/measure"
@@ -44,9 +45,9 @@ var laws = func() []string {
 // order of the reference document.
 var measuringKeys = []measuringKey{
 	{Key{
-		Path: "over", Kind: WordValue, Words: []string{GroupSizeKey},
-		Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored).",
-	}, NeedsThreeSizes, func(m *Measuring) any { return &m.Over }},
+		Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, coefficientKey, LagIntervalKey, MomentumKey, ArmsKey},
+		Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored). Claims that compare group sizes alone refuse the others.",
+	}, NeedsThreeValues, func(m *Measuring) any { return &m.Over }},
 	{Key{
 		Path: "displacement", Kind: NumberValue, Range: measurable,
 		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. With `clip`, no larger than keeps every ratio in its range.",
@@ -104,6 +105,9 @@ func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *c
 		case f != nil:
 			if v, ok := l.value(key.Key, f, path); ok {
 				reflect.ValueOf(key.field(&c.Measuring)).Elem().Set(reflect.ValueOf(v))
+				if key.Path == "over" && !slices.Contains(c.Claim.Over, c.Over) {
+					l.want(f, path, listWords(c.Claim.Over)+" for "+c.Claim.Name)
+				}
 			}
 		case needed:
 			l.problem(n.at, path, "got nothing, want %s", key.Want())

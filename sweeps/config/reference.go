@@ -123,7 +123,7 @@ func ReferenceDoc() []byte {
 		for _, kind := range row.Predictions {
 			kinds = append(kinds, string(kind))
 		}
-		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, row.Per, row.Quantity, strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
+		line("| `%s` | %s | %s | %s | %s | %s |", row.Name, row.Per, inTable(row.Quantity), strings.Join(needs, "; "), strings.Join(kinds, ", "), row.Doc)
 	}
 	line("")
 	line("How they are measured and judged:")

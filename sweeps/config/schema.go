@@ -285,7 +285,7 @@ func schemaCheck() object {
 			"about":           schemaAbout(),
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
-			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule}, "description": checkDocs["prediction"]},
+			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}, "description": checkDocs["prediction"]},
 			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
 			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
@@ -313,6 +313,9 @@ func schemaClaim(claim *Claim) object {
 			properties[key.Path] = false
 		}
 	}
+	if len(claim.Over) > 0 {
+		properties["over"] = object{"enum": claim.Over}
+	}
 	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
@@ -324,7 +327,7 @@ func schemaClaim(claim *Claim) object {
 		faults = object{"mode": false}
 	}
 	properties["control"] = object{"properties": faults}
-	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule}}}}
+	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}}}}
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}

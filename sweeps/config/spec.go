@@ -74,7 +74,7 @@ type Check struct {
 // Measuring holds the keys of a check that set how its claim is measured. A check
 // has those that its claim needs; the others are zero.
 type Measuring struct {
-	Over         string  // the key whose values a claim across cells compares: grpo.group_size
+	Over         string  // the key whose values a claim across cells compares, one of Claim.Over
 	Displacement float64 // displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
 	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
 	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9

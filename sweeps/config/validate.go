@@ -37,7 +37,7 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{GroupSizeKey, []string{GroupSizeKey, modeKey, armsKey}, func(s *Settings, _ int) (got, want string) {
+	{GroupSizeKey, []string{GroupSizeKey, modeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
 		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.Mode == grpo.Clip && size != grpo.Infinite && size > maxSamples {
 			return Format(size), fmt.Sprintf("at most %d for clipped normal rewards, which are drawn sample by sample", maxSamples)
@@ -57,13 +57,13 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{TrueMeansKey, []string{TrueMeansKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+	{TrueMeansKey, []string{TrueMeansKey, ArmsKey}, func(s *Settings, groups int) (got, want string) {
 		return onePerArm(s.Bandit.TrueMeans, s, groups)
 	}},
-	{InitKey, []string{InitKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+	{InitKey, []string{InitKey, ArmsKey}, func(s *Settings, groups int) (got, want string) {
 		return onePerArm(s.Policy.Init, s, groups)
 	}},
-	{referenceKey, []string{referenceKey, armsKey}, func(s *Settings, groups int) (got, want string) {
+	{referenceKey, []string{referenceKey, ArmsKey}, func(s *Settings, groups int) (got, want string) {
 		return onePerArm(s.Policy.Reference, s, groups)
 	}},
 }
@@ -78,7 +78,7 @@ func onePerArm(v any, s *Settings, groups int) (got, want string) {
 	}
 	want = fmt.Sprintf("%d, one per arm", arms)
 	if groups != arms {
-		want += fmt.Sprintf(", or %d, one per item of %s", groups, armsKey)
+		want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)
 	}
 	return countWords(n, "number"), want
 }
@@ -98,7 +98,7 @@ func (l *loader) validate() {
 	states := make([]checkState, len(l.spec.Checks))
 	shared := newSharing()
 	for _, g := range grids {
-		arms := keyIndex(armsKey)
+		arms := keyIndex(ArmsKey)
 		for choice, p := range g.points {
 			groups, _ := g.value(arms, choice).([]ArmGroup)
 			for _, rule := range cellRules {
@@ -109,7 +109,7 @@ func (l *loader) validate() {
 					l.cellProblem(l.placeIn(g, choice, rule.key), rule.key, got, want)
 				}
 			}
-			if l.bad[armsKey] {
+			if l.bad[ArmsKey] {
 				continue
 			}
 			var selected []int
@@ -123,7 +123,7 @@ func (l *loader) validate() {
 		}
 	}
 	for i := range states {
-		if !l.checks[i].broken && !l.bad[armsKey] {
+		if !l.checks[i].broken && !l.bad[ArmsKey] {
 			states[i].finish(l, &l.spec.Checks[i], &l.checks[i])
 		}
 	}
@@ -148,10 +148,10 @@ func (l *loader) unusedOverrides(grids []Grid) {
 
 // checkState collects facts about the cells that a check selects.
 type checkState struct {
-	selected int                     // number of selected cells
-	sizes    map[string]map[int]bool // by SizeID: the finite group sizes
-	order    []string                // the keys of sizes in the order of the cells
-	changed  bool                    // whether the control changes some cell, or has been reported
+	selected int                        // number of selected cells
+	values   map[string]map[string]bool // by OverID: the values of Check.Over that are judged
+	order    []string                   // the keys of values in the order of the cells
+	changed  bool                       // whether the control changes some cell, or has been reported
 }
 
 // add applies the claim's requirements to a selected cell.
@@ -174,8 +174,8 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
 		l.cellProblem(at.fields[key], at.path+"."+key, got, want)
 	}
-	if check.Claim.Has(NeedsThreeSizes) {
-		c.addSize(check, p)
+	if check.Claim.Has(NeedsThreeValues) {
+		c.addValue(check, p)
 	}
 	if check.Control != nil && len(check.Control.Set) > 0 {
 		c.addControl(l, check, at, p)
@@ -208,7 +208,13 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
-	{NeedsTwoArms, []string{armsKey}, func(s *Settings) (got, want string) {
+	{NeedsExpected, []string{GroupSizeKey}, func(s *Settings) (got, want string) {
+		if sampled(s) {
+			return "with " + GroupSizeKey + " " + Format(s.Estimator.GroupSize), "inf"
+		}
+		return "", ""
+	}},
+	{NeedsTwoArms, []string{ArmsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); n != 2 {
 			return "with " + countWords(n, "arm"), "2 arms"
 		}
@@ -222,7 +228,7 @@ var needRules = []needRule{
 	}},
 	// The recurrence fitted to pairs under sampled groups has two multipliers. Where the
 	// dynamics have more, the noise excites all of them.
-	{NeedsMultipliers, []string{GroupSizeKey, armsKey}, func(s *Settings) (got, want string) {
+	{NeedsMultipliers, []string{GroupSizeKey, ArmsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); sampled(s) && n != 2 {
 			return "with " + countWords(n, "arm") + " at finite " + GroupSizeKey, "2 arms"
 		}
@@ -342,18 +348,23 @@ func unequal[Value comparable](key string, has, must Value) (got, want string) {
 	return "with " + key + " " + Format(has), Format(must)
 }
 
-// addSize records the cell's group size under its SizeID.
-func (c *checkState) addSize(check *Check, p *Point) {
-	size, key := p.Settings.Estimator.GroupSize, SizeID(p.Variant, &p.Settings)
-	if c.sizes == nil {
-		c.sizes = map[string]map[int]bool{}
+// addValue records the cell's value of Check.Over under its OverID.
+func (c *checkState) addValue(check *Check, p *Point) {
+	over, known := LookupKey(check.Over)
+	if !known {
+		return // reported where it was read
 	}
-	if c.sizes[key] == nil {
-		c.sizes[key] = map[int]bool{}
+	key := OverID(check.Over, p.Variant, &p.Settings)
+	if c.values == nil {
+		c.values = map[string]map[string]bool{}
+	}
+	if c.values[key] == nil {
+		c.values[key] = map[string]bool{}
 		c.order = append(c.order, key)
 	}
-	if size != grpo.Infinite && size >= check.SmallestJudged() {
-		c.sizes[key][size] = true
+	size := p.Settings.Estimator.GroupSize
+	if check.Over != GroupSizeKey || size != grpo.Infinite && size >= check.SmallestJudged() {
+		c.values[key][Format(over.get(&p.Settings))] = true
 	}
 }
 
@@ -395,12 +406,15 @@ func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 		return
 	}
 	for _, key := range c.order {
-		if n := len(c.sizes[key]); n < 3 {
-			least := "3"
-			if from := check.SmallestJudged(); from > 0 {
-				least += " that are ≥ " + strconv.Itoa(from)
+		if n := len(c.values[key]); n < 3 {
+			value, least := "value", "3"
+			if check.Over == GroupSizeKey {
+				value = "finite value"
+				if from := check.SmallestJudged(); from > 0 {
+					least += " that are ≥ " + strconv.Itoa(from)
+				}
 			}
-			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, "finite value")+" of "+check.Over, "at least "+least+" for a slope")
+			l.cellProblem(at.fields["over"], at.path+".over", countWords(n, value)+" of "+check.Over, "at least "+least+" for "+check.Claim.Name)
 		}
 	}
 	if check.Control != nil && len(check.Control.Set) > 0 && !c.changed && check.Control.Scale == rom.Unit {

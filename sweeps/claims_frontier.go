@@ -1,0 +1,145 @@
+package sweeps
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/rom"
+	"grposim/sweeps/store"
+)
+
+// The claims about the smallest learning rate or refresh interval at which the mean
+// reward of a run visibly oscillates.
+var (
+	visibleFrontier = logic{
+		quantities: locatedQuantity("visible oscillation"),
+		find:       perCell(findFrontier),
+		picture:    picture{family: byParam("frontier"), draw: drawOver(frontierPicture)},
+		noiseless:  noiselessLocation((*judgement).line),
+	}
+	frontierAboveOnset = logic{
+		quantities: locatedQuantity("visible oscillation against ζ = 1"),
+		find:       perCell(findFrontierAboveOnset),
+		picture:    visibleFrontier.picture,
+		noiseless:  visibleFrontier.noiseless,
+	}
+	medianFrontier = logic{
+		quantities: only("median of |visible frontier / the paper's line − 1|"),
+		find:       findMedianFrontier,
+		picture:    picture{family: byOver, draw: (*judgement).drawFrontiers},
+		noiseless:  visibleFrontier.noiseless,
+	}
+)
+
+// frontierPicture shows frontiers with the paper's line.
+var frontierPicture = overPicture{
+	title: "Visible oscillation",
+	label: "%s of the visible frontier",
+	find:  findFrontier,
+	theories: []theoryLine{
+		{rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
+	},
+}
+
+// paper returns the same judgement of the paper's formulas, at the paper's stiffness
+// unless the check names another.
+func (j *judgement) paper() *judgement { return j.by(cmp.Or(j.kind, rom.PaperRule)) }
+
+// line returns the paper's line in the located parameter.
+func (j *judgement) line(c *Cell, stiffness *rom.Measured) located {
+	return j.paper().threshold(c, stiffness)
+}
+
+// findFrontier compares the frontier with the paper's line.
+func findFrontier(j *judgement, c *Cell, o *store.Outcome) finding {
+	return j.paper().locatedAgainst(c, o, (*judgement).threshold)
+}
+
+// findFrontierAboveOnset compares the frontier with the paper's ζ = 1, from below.
+func findFrontierAboveOnset(j *judgement, c *Cell, o *store.Outcome) finding {
+	f := j.paper().locatedAgainst(c, o, (*judgement).onset)
+	f.side = FromBelow
+	return f
+}
+
+// findMedianFrontier compares the median over bandits of |frontier/line − 1| with 0. Its
+// interval is from the median of the least to that of the largest deviations that the
+// intervals of the frontiers allow.
+func findMedianFrontier(j *judgement, set CellSet) []finding {
+	f := newFinding(j.paper().kind)
+	var low, high []float64
+	within, below, beyond := 0, 0, 0
+	for _, c := range set.Cells {
+		g := findFrontier(j, c, j.outcome(c))
+		if g.predicted.outOfScope != "" {
+			f.predicted.outOfScope = c.Label() + ": " + g.predicted.outOfScope
+			return []finding{f}
+		}
+		lo, hi := g.lo/g.predicted.value, g.hi/g.predicted.value
+		if j.exactInstead {
+			lo, hi = 1, 1
+		}
+		low, high = append(low, max(0, lo-1, 1-hi)), append(high, max(hi-1, 1-lo))
+		switch margin := j.margin(0); {
+		case math.IsInf(hi, 1):
+			beyond++
+		case lo >= 1-margin && hi <= 1+margin:
+			within++
+		case hi < 1:
+			below++
+		}
+	}
+	if j.exactInstead {
+		f.fault = "every frontier on its line"
+	}
+	f.lo, f.hi = median(low), median(high)
+	f.measured = f.lo
+	if !math.IsInf(f.hi, 1) {
+		f.measured = (f.lo + f.hi) / 2
+	}
+	f.quantity = fmt.Sprintf("median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
+	return []finding{f}
+}
+
+// median returns the median of at least one value, NaN if one is NaN.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values)) // NaN first
+	n := len(sorted)
+	if math.IsNaN(sorted[0]) {
+		return sorted[0]
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// drawFrontiers returns a picture of frontier/line of every bandit, one series for each
+// set, in ascending order. Bandits without a frontier up to the end of the search are
+// left out.
+func (j *judgement) drawFrontiers(d *figureSource) Figure {
+	f := Figure{Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order", YLabel: "frontier / the paper’s line"}
+	most := 0
+	for _, set := range d.sets {
+		var ratios [][3]float64
+		for _, c := range set.Cells {
+			g := findFrontier(j, c, j.outcome(c))
+			if p := g.predicted.value; g.predicted.outOfScope == "" && !math.IsInf(g.hi, 1) {
+				ratios = append(ratios, [3]float64{g.measured / p, g.lo / p, g.hi / p})
+			}
+		}
+		slices.SortFunc(ratios, func(a, b [3]float64) int { return cmp.Compare(a[0], b[0]) })
+		name := fmt.Sprintf("%s: %d of %d bandits", cmp.Or(set.Cells[0].Variant, "frontier"), len(ratios), len(set.Cells))
+		series := FigureSeries{Name: name, Group: name, Mark: Measured}
+		for i, r := range ratios {
+			series.Points = append(series.Points, FigurePoint{float64(i + 1), r[0], r[1], r[2]})
+		}
+		most = max(most, len(set.Cells))
+		f.Series = append(f.Series, series)
+	}
+	line := FigureSeries{Name: "the paper’s line", Group: "line", Mark: Reference}
+	for _, x := range []float64{1, float64(most)} {
+		line.Points = append(line.Points, barePoint(x, 1))
+	}
+	f.Series = append(f.Series, line)
+	return f
+}
