@@ -152,6 +152,7 @@ func TestSummarizeControls(t *testing.T) {
 		{Verdict: OutOfScope, Control: control(PlantedFault, OutOfScope)},
 		{Verdict: Agree, Control: control(ExactPrediction, Disagree)},
 		{Verdict: Agree, Control: control(ExactPrediction, Agree)},
+		{Verdict: Agree, Control: control(ExactPrediction, OutOfScope)},
 		{Verdict: Agree},
 	})
 	if s.Planted != 4 || s.Caught != 2 || s.Exact != 2 || s.ExactHeld != 1 || s.Uncaught() != 3 {

@@ -148,13 +148,15 @@ func Summarize(verdicts []Verdict) Summary {
 			s.OutOfScope++
 			continue
 		}
-		if v.Control != nil {
+		// Where the exact theory is out of scope there is nothing to put in the place of a
+		// refuted prediction.
+		if c := v.Control; c != nil && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope) {
 			all, caught := &s.Planted, &s.Caught
-			if v.Control.Kind == ExactPrediction {
+			if c.Kind == ExactPrediction {
 				all, caught = &s.Exact, &s.ExactHeld
 			}
 			*all++
-			if v.Control.Verdict == Disagree {
+			if c.Verdict == Disagree {
 				*caught++
 			}
 		}
