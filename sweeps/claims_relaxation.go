@@ -47,7 +47,40 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.unresolved = unresolved(&f, "no decay above round-off")
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
+	if c.Sim.Deterministic() {
+		f.predicted.neglected = j.otherModes(&s)
+	}
 	return f
+}
+
+// deadAtOnce is the share of the largest multiplier below which another one counts as 0:
+// it is gone after a period, as the velocity is without momentum.
+const deadAtOnce = 1e-9
+
+// otherModes returns by how much the multipliers that a pair's fit does not have change
+// the fitted rate: at most (|m₁| − |m|)(|m|/|m₁|)^n/(|m₁|·period), n the refresh periods
+// before burn-in and m the multiplier for which this is largest. Their amplitudes at the
+// start are taken to be those of the fitted ones.
+func (j *judgement) otherModes(s *config.Settings) float64 {
+	d, _ := j.dynamics(s, j.predictSettings(s))
+	fitted, period := 2, 1
+	if s.Optimizer.Kind != grpo.Adam && s.Optimizer.Momentum == 0 && (s.Lag.Kind == grpo.Block || s.Lag.Interval == 0) {
+		fitted = 1
+	}
+	if s.Lag.Kind == grpo.Block {
+		period = s.Lag.Interval
+	}
+	before := float64((s.Run.BurnIn + period - 1) / period)
+	largest := 0.0
+	for i := fitted; i < len(d.Multipliers); i++ {
+		first := math.Hypot(d.Multipliers[0][0], d.Multipliers[0][1])
+		share := math.Hypot(d.Multipliers[i][0], d.Multipliers[i][1]) / first
+		if share < deadAtOnce {
+			continue
+		}
+		largest = max(largest, (1-share)*math.Pow(share, before)/float64(period))
+	}
+	return largest
 }
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a
