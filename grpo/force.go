@@ -68,20 +68,25 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 
 // Expected sets g, one number per arm, to the force of an infinite group: the limit
 // of Sampled for G → ∞, where the mean and the standard deviation of a group are
-// those of a single reward under behaviour (docs/theory.md §2). If that standard
-// deviation is 0 all advantages are 0. It panics if an arm's reward law is unknown.
+// those of a single reward under behaviour (docs/theory.md §2). If that reward always
+// has the same value all advantages are 0. It panics if an arm's reward law is unknown.
 func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	mean, square := 0.0, 0.0
+	lowest, highest := math.Inf(1), math.Inf(-1)
 	for a, arm := range bandit.Arms {
 		mean += float64(behaviour.Probs[a] * arm.Mean)
+		if behaviour.Probs[a] > 0 {
+			low, high := arm.support()
+			lowest, highest = min(lowest, low), max(highest, high)
+		}
 	}
 	for a, arm := range bandit.Arms {
 		d := arm.Mean - mean
 		square += float64(behaviour.Probs[a] * (float64(d*d) + arm.variance()))
 	}
 	factor := 0.0
-	if square > 0 {
+	if square > 0 && lowest < highest { // square may be positive by the rounding of mean
 		factor = 1
 		if adv := &f.estimator.Advantage; adv.Scale == StdScale {
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
@@ -210,6 +215,17 @@ func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) flo
 	for a, p := range at.Probs {
 		g[a] += float64(p * sum)
 	}
+}
+
+// support returns the smallest and the largest reward of the arm, whose law is known.
+func (arm *Arm) support() (low, high float64) {
+	switch {
+	case arm.Reward == Bernoulli && arm.Mean > 0 && arm.Mean < 1:
+		return 0, 1
+	case arm.Reward == Normal && arm.Std > 0:
+		return math.Inf(-1), math.Inf(1)
+	}
+	return arm.Mean, arm.Mean
 }
 
 // variance returns the variance of the arm's reward, whose law is known.

@@ -295,3 +295,32 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 		}
 	})
 }
+
+// Equal rewards give no reward force at G = ∞ either, however their mean rounds: with
+// 0.1 three times the mean under some policies is 0.1 + 1.4e-17, and the computed
+// deviation 1.4e-17. The force is that without a penalty, exactly 0.
+func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
+	laws := [][]grpo.Arm{
+		{{Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Constant, Mean: 0.1}, {Reward: grpo.Constant, Mean: 0.1}},
+		{{Reward: grpo.Normal, Mean: 0.95}, {Reward: grpo.Constant, Mean: 0.95}, {Reward: grpo.Normal, Mean: 0.95}},
+		{{Reward: grpo.Bernoulli, Mean: 1}, {Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Bernoulli, Mean: 1}},
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := make([]float64, 3)
+	estimators(func(e grpo.Estimator) {
+		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon = grpo.Infinite, 1, 0, 0
+		for _, arms := range laws {
+			theta, old := make([]float64, 3), make([]float64, 3)
+			for a := range theta {
+				theta[a], old[a] = rng.NormFloat64(), rng.NormFloat64()
+			}
+			force := grpo.NewForce(e, make([]float64, 3))
+			force.Expected(g, &grpo.Bandit{Arms: arms}, grpo.NewPolicy(theta), grpo.NewPolicy(old))
+			for _, x := range g {
+				if x != 0 {
+					t.Fatalf("%+v, %v: force %v, want 0", e, arms, g)
+				}
+			}
+		}
+	})
+}

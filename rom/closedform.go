@@ -27,7 +27,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	}
 	point, ok := Reached(p)
 	if !ok {
-		return out("no fixed point")
+		return out(noneFound)
 	}
 	all := Modes(model.linearised(point.Logits))
 	shares := make([]float64, len(all))

@@ -9,7 +9,8 @@ import "gonum.org/v1/gonum/mat"
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
 // The sampled KL gradient uses the same samples as the reward part, so their
 // cross-covariance enters. Where rewards take two values the result is Exact,
-// from sums over the number of successes; otherwise, at finite G, it is the
+// from sums over the number of successes; for other rewards it is Exact where the mean
+// force is, except under a clip in force with normal rewards; otherwise it is the
 // LeadingOrder in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	p = p.checked()
@@ -17,8 +18,16 @@ func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	checkLogits("old", old, len(p.Arms))
 	m := newModel(&p)
 	m.set(theta, old)
-	return m.covariance(), m.kind()
+	kind := m.kind()
+	if m.groups != nil && !m.composed() {
+		kind = LeadingOrder
+	}
+	return m.covariance(), kind
 }
+
+// composed reports whether composedCovariance holds: not for a clip in force with normal
+// rewards.
+func (m *model) composed() bool { return m.groups != nil && !(m.groups.smeared && m.clips()) }
 
 func (m *model) covariance() *mat.SymDense {
 	arms := len(m.Arms)
@@ -27,9 +36,12 @@ func (m *model) covariance() *mat.SymDense {
 		return total
 	}
 	reward, cross, penalty := square(arms), square(arms), square(arms)
-	if m.success != nil {
+	switch {
+	case m.success != nil:
 		m.countCovariance(reward, cross)
-	} else {
+	case m.composed():
+		m.composedCovariance(reward, cross)
+	default:
 		m.expandedCovariance(reward, cross)
 	}
 	at := m.anchor().probs
@@ -174,7 +186,7 @@ func (m *model) expandedCovariance(reward, cross [][]float64) {
 		cross[a][a] += kOwn[a]
 	}
 	factor := m.baseline
-	if m.Scale == Unscaled && m.Weighting != Clipped {
+	if m.Scale == Unscaled && !m.clips() {
 		factor *= 1 - 1/m.size
 		for a, old := range m.past.probs {
 			for b := range arms {

@@ -174,3 +174,29 @@ func TestHeapsOfExtremesPredictNumbers(t *testing.T) {
 		}
 	})
 }
+
+// Deviations and epsilons near the ends of the range of floating point, at which a
+// variance overflows, neither stop the search for eigenvalues from ending nor leave
+// numbers that are not finite.
+func TestHugeDeviations(t *testing.T) {
+	for _, size := range []int{Infinite, 2, 16, 1000} {
+		for _, scale := range []Scale{Unscaled, GroupStd} {
+			for _, std := range []float64{1e-200, 1e-5, 1e200, 1e308} {
+				for _, epsilon := range []float64{0, 1e300} {
+					p := Params{
+						Arms: []Arm{{Constant, 0.01, 0}, {Normal, 1, 0.01}, {Normal, 1, std}}, GroupSize: size, Groups: 1,
+						Baseline: LeaveOneOut, Scale: scale, Deviation: Sample, Epsilon: epsilon,
+						Weighting: Clipped, ClipLow: 0.2, ClipHigh: 0.2, Strength: 2, KLEstimator: K3,
+						Lag: Lag{Delay, 7}, Optimizer: Optimizer{Rate: 1e15, Momentum: 0.5},
+					}
+					for _, fault := range faults(Predict(p)) {
+						t.Errorf("G = %d, scale %v, std %g, ε = %g: %s", size, scale, std, epsilon, fault)
+					}
+					if point, ok := Reached(p); ok {
+						Modes(StiffnessAt(p, point.Logits))
+					}
+				}
+			}
+		}
+	}
+}

@@ -10,24 +10,33 @@ import (
 // FixedPoints returns all fixed points found, by increasing expected reward
 // (docs/theory.md §3). Without a penalty (β = 0) there is none.
 //
-// Where the mean force is u φ (rewards of two values, or G = ∞), E[g] = 0 means
+// Where the mean force is u φ (rewards of two values, G = ∞, no scale), E[g] = 0 means
 // that φ m_a − βℓ_a is the same for all arms or, with k3, that
 // π_ref,a = π_a(C − tm_a), t = φ/β. For any number of arms, all fixed points
 // therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3: π_ref/(C − tm)), at the
-// zeros of βt − φ(π(t)), which a scan finds. Where the mean force is an expansion
-// in 1/G they are the solutions of Newton's method started from the zeros of its
+// zeros of βt − φ(π(t)), which a scan finds. The same holds for any force of two arms,
+// whose policies all lie on the curve. Other forces of more arms have those fixed
+// points that Newton's method and the on-policy mean field find from the zeros of the
 // leading term and from the reference.
+//
+// At finite G and β > 0 there always is one, because the mean advantages R_a of the
+// arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
+// maps the simplex into itself (Brouwer).
 func FixedPoints(p Params) []FixedPoint {
 	f := fold(p.checked())
 	return f.points(f.fixedPoints())
 }
 
 // Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none.
+// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
+// whose stiffness is finite.
 func Reached(p Params) (FixedPoint, bool) {
 	f := fold(p.checked())
+	if !f.representable() {
+		return FixedPoint{}, false
+	}
 	logits := f.reached()
-	if logits == nil {
+	if logits == nil || !newLinearization(f, logits).finite() {
 		return FixedPoint{}, false
 	}
 	return f.points([][]float64{logits})[0], true
@@ -58,20 +67,20 @@ func (f *folded) reached() []float64 {
 	}
 	m := newModel(&f.Params)
 	if len(f.Arms) == 2 {
-		// In one dimension the flow cannot pass a fixed point. From the reference the
-		// reward part pushes towards the better arm, up to the first one.
-		if f.Start == nil {
+		// In one dimension the flow cannot pass a fixed point. From the reference a
+		// common factor pushes towards the better arm, up to the first one.
+		if f.Start == nil && m.factored() {
 			return all[0]
 		}
-		return m.next(all, m.expected(f.Start), f.climb(m, f.Start))
+		return f.firstAhead(m, all)
 	}
-	start := f.Start
-	if start == nil {
-		start = f.Reference
-	}
+	start := f.start()
 	end, converged := f.flow(m, start)
 	reward := m.expected(end)
 	if converged {
+		if !m.factored() { // it need not be one of those that Newton's method found
+			return end
+		}
 		return slices.MinFunc(all, func(a, b []float64) int {
 			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
 		})
@@ -114,6 +123,51 @@ func (f *folded) climb(m *model, logits []float64) float64 {
 	return sum
 }
 
+// start returns the merged logits from which the mean field starts.
+func (f *folded) start() []float64 {
+	if f.Start == nil {
+		return f.Reference
+	}
+	return f.Start
+}
+
+// firstAhead returns the first of the fixed points of two arms in the direction of the
+// force at the start.
+func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
+	start := f.start()
+	m.set(start, start)
+	force := make([]float64, 2)
+	m.meanForce(force)
+	push := force[0] - force[1]
+	var first []float64
+	least := math.Inf(1)
+	for _, logits := range all {
+		way := logits[0] - logits[1] - (start[0] - start[1])
+		if (way == 0 || way > 0 == (push > 0)) && math.Abs(way) < least {
+			first, least = logits, math.Abs(way)
+		}
+	}
+	return first
+}
+
+// noneFound is the reason where one may exist.
+const noneFound = "no fixed point was found"
+
+// missing returns the reason why a bandit without a known fixed point has none.
+func (f *folded) missing() string {
+	m := newModel(&f.Params)
+	switch {
+	case f.Strength == 0:
+		return "no fixed point exists without a KL penalty"
+	case len(f.fixedPoints()) > 0:
+		return "no fixed point is reached from the start"
+	case f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil:
+		// φ → ∞ as the rewards become equal (docs/theory.md §3).
+		return "no fixed point exists at G = ∞ below the critical KL coefficient"
+	}
+	return noneFound
+}
+
 func compare(a, b float64) int {
 	switch {
 	case a < b:
@@ -142,18 +196,38 @@ func (f *folded) fixedPoints() [][]float64 {
 	}
 	c := newCurve(m)
 	var all [][]float64
-	for _, t := range c.zeros() {
-		all = append(all, c.logits(t))
+	add := func(logits []float64) {
+		if !slices.ContainsFunc(all, func(other []float64) bool { return same(m, other, logits) }) {
+			all = append(all, logits)
+		}
 	}
-	if m.kind() == Exact {
-		return all
-	}
-	starts := append(all, slices.Clone(f.Reference))
-	all = nil
-	for _, start := range starts {
-		end, ok := f.newton(m, start)
-		if ok && !slices.ContainsFunc(all, func(other []float64) bool { return same(m, other, end) }) {
-			all = append(all, end)
+	if !m.factored() && len(f.Arms) == 2 {
+		for _, value := range [][]float64{{1, 0}, {0, 1}} {
+			c.value, c.low, c.high = value, 0, 1
+			for _, t := range c.zeros() {
+				add(c.logits(t))
+			}
+		}
+	} else {
+		for _, t := range c.zeros() {
+			all = append(all, c.logits(t))
+		}
+		if m.factored() {
+			return all
+		}
+		starts := append(all, slices.Clone(f.Reference))
+		all = nil
+		for _, start := range starts {
+			if end, ok := f.newton(m, start); ok {
+				add(end)
+			}
+		}
+		if len(all) == 0 {
+			if end, ok := c.balance(); ok {
+				add(end)
+			} else if end, ok := f.flow(m, f.start()); ok {
+				add(end)
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b []float64) int { return compare(m.expected(a), m.expected(b)) })
@@ -257,21 +331,68 @@ func (c *curve) logits(t float64) []float64 {
 	return l
 }
 
-// factor returns φ(π(t)); where the mean force is an expansion in 1/G, the φ of its
-// leading term.
+// factor returns φ(π(t)); where the mean force is not u φ, that of its leading term in
+// 1/G or, for two arms with the values 1 and 0, the difference R_a − R_b of the mean
+// advantages of the arms of these values, which the same equation βt = φ then balances.
 func (c *curve) factor(t float64) float64 {
+	if !c.factored() && len(c.Arms) == 2 {
+		theta := c.logits(t)
+		// Beyond a probability of e^{−400} the mean advantages no longer vary.
+		theta[0] = theta[1] + max(-400, min(theta[0]-theta[1], 400))
+		c.set(theta, theta)
+		c.response(c.x)
+		return (c.x[0] - c.x[1]) * (c.value[0] - c.value[1])
+	}
 	softmax(c.now.probs, c.logits(t))
 	if c.success != nil {
 		return c.phi(chances(c.now.probs, c.success))
 	}
 	copy(c.past.probs, c.now.probs)
 	c.prepare()
-	variance := 0.0
-	for a, p := range c.past.probs {
-		variance += p * c.states[a].full(2)
+	f, _, _ := c.generalScale(c.spread())
+	if c.Scale == Unscaled {
+		f *= c.baseline * (1 - 1/c.size)
 	}
-	f, _, _ := c.generalScale(variance)
-	return f * c.baseline * (1 - 1/c.size)
+	return f
+}
+
+// balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of
+// the arms, whose fixed points are those of the force, from the reference. Where β is so
+// small that all arms but one nearly vanish R hardly varies and the iteration converges
+// at once, while the force is too small for Newton's method. ok is true if the last change
+// is below 1e-10 in every logit.
+func (c *curve) balance() (logits []float64, ok bool) {
+	arms := len(c.Arms)
+	at := *c
+	at.value = make([]float64, arms)
+	logits = slices.Clone(c.reference)
+	damping, last := 1.0, math.Inf(1)
+	for range 2000 {
+		at.set(logits, logits)
+		at.response(at.value)
+		at.low, at.high = slices.Min(at.value), slices.Max(at.value)
+		next := at.logits(1 / at.Strength)
+		change := 0.0
+		for a := range next {
+			// Logits below e^{−700} of the largest no longer change anything.
+			next[a] = max(next[a], slices.Max(next)-700)
+			change = max(change, math.Abs(next[a]-next[0]-logits[a]+logits[0]))
+		}
+		if math.IsNaN(change) {
+			return nil, false
+		}
+		if change >= last {
+			damping = max(damping/2, 1e-3)
+		}
+		last = change
+		if change < 1e-10 {
+			return next, true
+		}
+		for a := range logits {
+			logits[a] += damping * (next[a] - logits[a])
+		}
+	}
+	return nil, false
 }
 
 // scanStep is the step of the scan for zeros in units of log-odds. Where the
@@ -295,7 +416,10 @@ func (c *curve) zeros() []float64 {
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
 	end := math.Inf(1)
-	if c.success != nil && c.GroupSize != Infinite {
+	if !c.factored() && len(c.Arms) == 2 {
+		// No advantage exceeds √(G−1) standard deviations of the group.
+		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.Strength)
+	} else if c.success != nil && c.GroupSize != Infinite {
 		end = c.baseline * (1 - 1/c.size) * c.informative(0) / c.Strength
 	} else if c.Epsilon > 0 {
 		end = c.baseline / (c.Epsilon * c.Strength)
@@ -317,7 +441,7 @@ func (c *curve) zeros() []float64 {
 			return false
 		}
 		factor := c.factor(t)
-		if factor == 0 || math.IsInf(factor, 0) {
+		if c.GroupSize == Infinite && factor == 0 || math.IsNaN(factor) || math.IsInf(factor, 0) {
 			// At G = ∞, where φ → ∞, the variance of the rewards has rounded to 0.
 			return false
 		}

@@ -7,10 +7,12 @@ import "math"
 //
 // It is Exact at finite G where rewards take two values:
 // E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, with m and J
-// the probabilities of the upper value. It is Exact at G = ∞ for every reward
-// law. Otherwise the reward part is of first order in 1/G, see expandedMean. The
-// KL part is exact in every case: a sampled estimator averages to
-// κ∘π_old − π_K Σκπ_old.
+// the probabilities of the upper value. It is Exact for every reward law at G = ∞,
+// without scale and clip, and where the compositions of a group, the numbers of its
+// samples from each of the laws of which rewards are mixtures, are at most 10,000, or
+// 1,000 with normal rewards, see composedResponse. Otherwise the reward part is of first
+// order in 1/G, see expandedResponse. The KL part is exact in every case: a sampled
+// estimator averages to κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 	p = p.checked()
 	checkLogits("dst", dst, len(p.Arms))
@@ -51,6 +53,12 @@ func (m *model) meanForce(dst []float64) {
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.
 func (m *model) rewardForce(dst []float64) {
+	m.unprojected(dst)
+	project(dst, m.now.probs)
+}
+
+// unprojected writes E[c], c_a the mean weighted advantage of a group's samples of arm a.
+func (m *model) unprojected(dst []float64) {
 	switch {
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
@@ -65,18 +73,26 @@ func (m *model) rewardForce(dst []float64) {
 		}
 	case m.GroupSize == Infinite:
 		m.prepare()
-		square := 0.0
-		for a, old := range m.past.probs {
-			square += old * m.states[a].full(2)
-		}
-		factor, _, _ := m.generalScale(square)
+		factor, _, _ := m.generalScale(m.spread())
 		for a, old := range m.past.probs {
 			dst[a] = factor * old * m.states[a].weighted(1, m.up[a], m.down[a])
 		}
 	default:
-		m.expandedMean(dst)
+		m.response(dst)
+		for a, old := range m.past.probs {
+			dst[a] *= old
+		}
 	}
-	project(dst, m.now.probs)
+}
+
+// response writes E[c_a]/π_old,a of a finite group: the mean weighted advantage of the
+// samples of arm a.
+func (m *model) response(dst []float64) {
+	if m.groups != nil && (m.Scale == GroupStd || m.clips()) {
+		m.composedResponse(dst)
+	} else {
+		m.expandedResponse(dst)
+	}
 }
 
 // project writes c − πΣc over c.
@@ -128,12 +144,24 @@ func (m *model) prepare() float64 {
 	return mean
 }
 
-// variance returns the variance of a single reward drawn under π_old.
-func (m *model) variance() float64 {
-	m.prepare()
-	sum := 0.0
+// spread returns the variance of a single reward drawn under π_old, after prepare; 0
+// where all rewards of positive probability are equal. That is decided by their values,
+// because their computed mean and so the sum of squares has rounding errors.
+func (m *model) spread() float64 {
+	sum, low, high := 0.0, math.Inf(1), math.Inf(-1)
 	for a, old := range m.past.probs {
+		if old == 0 {
+			continue
+		}
 		sum += old * m.states[a].full(2)
+		if l, h, ok := m.Arms[a].support(); ok {
+			low, high = min(low, l), max(high, h)
+		} else {
+			low, high = math.Inf(-1), math.Inf(1)
+		}
+	}
+	if low == high {
+		return 0
 	}
 	return sum
 }
@@ -155,8 +183,8 @@ func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 	return f, slope, curvature
 }
 
-// expandedMean writes E[c] to first order in 1/G for any reward law
-// (docs/theory.md §2). With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
+// expandedResponse writes E[c_a]/π_old,a to first order in 1/G for any reward law
+// (docs/theory.md §2), exactly without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x²,
 // a group's N = X̄ − x̄Ȳ and variance V = s² + (x²−s²)‾ − x̄² give
 //
 //	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G
@@ -164,10 +192,10 @@ func (m *model) generalScale(variance float64) (f, slope, curvature float64) {
 // where X and Y stand for their expectations. With F = 1/√V, and because E Y
 // projects to 0, this is the formula of docs/theory.md. A clip weighs x by its
 // sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
-// F(w⁺−w⁻)π_old,a times the increase of E x⁺ by the blur, which is of order 1/G
+// F(w⁺−w⁻) times the increase of E x⁺ by the blur, which is of order 1/G
 // for a density and for an atom away from 0, and of order G^{−1/2} for an atom
 // within s/√G of 0.
-func (m *model) expandedMean(dst []float64) {
+func (m *model) expandedResponse(dst []float64) {
 	mean := m.prepare()
 	var mu [5]float64
 	for j := 2; j <= 4; j++ {
@@ -176,15 +204,15 @@ func (m *model) expandedMean(dst []float64) {
 		}
 	}
 	f, slope, curvature := m.generalScale(mu[2])
-	for a, old := range m.past.probs {
+	for a := range dst {
 		s, up, down := &m.states[a], m.up[a], m.down[a]
-		x := old * s.weighted(1, up, down)
-		y := old * s.weighted(0, up, down)
-		cov := old*s.weighted(3, up, down) - mu[2]*x
+		x := s.weighted(1, up, down)
+		y := s.weighted(0, up, down)
+		cov := s.weighted(3, up, down) - mu[2]*x
 		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
 		dst[a] = m.baseline * (f*x*(1-1/m.size) + order/m.size)
 		if up != down {
-			dst[a] += m.baseline * f * (up - down) * old * m.Arms[a].blur(mean, math.Sqrt(mu[2]/m.size))
+			dst[a] += m.baseline * f * (up - down) * m.Arms[a].blur(mean, math.Sqrt(mu[2]/m.size))
 		}
 	}
 }

@@ -90,13 +90,15 @@ func TestLongBlockEndsRefreshed(t *testing.T) {
 // not exist.
 func TestScopeOfTheRecurrence(t *testing.T) {
 	for name, change := range map[string]func(p *rom.Params){
-		"clip":             func(p *rom.Params) { p.Weighting, p.ClipLow, p.ClipHigh = rom.Clipped, 0.2, 0.2 },
-		"no ratio":         func(p *rom.Params) { p.Weighting = rom.Unweighted },
-		"k3":               func(p *rom.Params) { p.KLEstimator = rom.K3 },
-		"k2":               func(p *rom.Params) { p.KLEstimator = rom.K2 },
-		"KL at snapshot":   func(p *rom.Params) { p.Anchor = rom.AtSnapshot },
-		"no penalty":       func(p *rom.Params) { p.Strength = 0 },
-		"an expansion":     func(p *rom.Params) { p.GroupSize, p.Arms[0] = 8, rom.Arm{Law: rom.Normal, Std: 1} },
+		"clip":           func(p *rom.Params) { p.Weighting, p.ClipLow, p.ClipHigh = rom.Clipped, 0.2, 0.2 },
+		"no ratio":       func(p *rom.Params) { p.Weighting = rom.Unweighted },
+		"k3":             func(p *rom.Params) { p.KLEstimator = rom.K3 },
+		"k2":             func(p *rom.Params) { p.KLEstimator = rom.K2 },
+		"KL at snapshot": func(p *rom.Params) { p.Anchor = rom.AtSnapshot },
+		"no penalty":     func(p *rom.Params) { p.Strength = 0 },
+		"no factor": func(p *rom.Params) {
+			p.Scale, p.GroupSize, p.Arms[0] = rom.GroupStd, 8, rom.Arm{Law: rom.Normal, Std: 1}
+		},
 		"beyond the range": func(p *rom.Params) { p.Strength, p.Reference = 1e-310, gapAt(0) },
 	} {
 		p := recurrent(1.57, -6)

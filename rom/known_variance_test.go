@@ -426,14 +426,14 @@ func TestScopeOfTheNoise(t *testing.T) {
 		}
 	}
 	graded := in
-	graded.Scale = rom.GroupStd
+	graded.GroupSize, graded.Scale, graded.Strength = 200, rom.GroupStd, 1.5
 	graded.Arms, graded.Reference = nil, []float64{0, 0, 0}
 	for _, m := range []float64{0.9, 0.5, 0.2} {
 		graded.Arms = append(graded.Arms, rom.Arm{Law: rom.Constant, Mean: m})
 	}
 	got := rom.Predict(graded)
 	if got.ForceKind != rom.LeadingOrder || got.Exact.Scope.In {
-		t.Errorf("graded rewards at finite G: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
+		t.Errorf("graded rewards at large G: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
 	}
 	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
 		t.Error("the force of Bernoulli arms or infinite groups is not exact")
@@ -455,10 +455,10 @@ func TestPaperVariance(t *testing.T) {
 	}
 }
 
-// Graded rewards at finite G: the force is known to leading order, and the
+// Graded rewards at large G: the force is known to leading order, and the
 // leading-order prediction carries the whole linear dynamics of that force.
 func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.5, 64)
+	p := bandit(rom.GroupStd, 1.5, 200)
 	p.Arms, p.Reference = nil, []float64{0.2, -0.1, 0}
 	for _, m := range []float64{0.9, 0.5, 0.2} {
 		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: m})

@@ -1,6 +1,9 @@
 package rom
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // model is a completed Params with everything that does not depend on the logits
 // precomputed. It owns scratch space, so only one goroutine may use it.
@@ -15,6 +18,9 @@ type model struct {
 	// the upper value, by arm; otherwise nil.
 	success []float64
 	span    float64
+
+	shares  [][]float64 // q_aj, the probability of component j on arm a; nil without Params.groups
+	mixture mixture     // of π_old, scratch
 
 	baseline  float64 // G/(G−1) for leave-one-out, else 1
 	deviation float64 // sample over population standard deviation
@@ -72,17 +78,32 @@ func newModel(p *Params) *model {
 		}
 	}
 	m.success, m.span = twoValued(p.Arms)
+	if p.groups != nil {
+		_, _, m.shares = components(p.Arms)
+		m.mixture = newMixture(p.groups, p.GroupSize)
+	}
 	return m
 }
 
 // kind returns the kind of this bandit's force: Exact where rewards take two values,
-// for G = ∞, and without scale and clip, else LeadingOrder in 1/G.
+// for G = ∞, without scale and clip, and where the compositions of a group can be
+// summed; else LeadingOrder in 1/G.
 func (m *model) kind() Kind {
-	if m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled && m.Weighting != Clipped {
+	if m.factored() && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) || m.groups != nil {
 		return Exact
 	}
 	return LeadingOrder
 }
+
+// factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
+// φ for all arms.
+func (m *model) factored() bool {
+	return m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled
+}
+
+// clips reports whether samples of positive and negative advantage have different
+// weights.
+func (m *model) clips() bool { return !slices.Equal(m.up, m.down) }
 
 // weigh sets the importance weights of every arm for positive (up) and negative
 // (down) advantages. An arm with π_old = 0 has weight 0.

@@ -94,9 +94,10 @@ func form(l []float64, m *mat.Dense, r []float64) float64 {
 	return mat.Inner(mat.NewVecDense(len(l), l), m, mat.NewVecDense(len(r), r))
 }
 
-// eigenvectors returns the real parts of the eigenvalues of m, and the right and left
-// eigenvectors as columns.
+// eigenvectors returns the real parts of the eigenvalues of m, whose entries are finite,
+// and the right and left eigenvectors as columns.
 func eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
+	want(finite(m), "a matrix of which eigenvalues are wanted", m.RawMatrix().Data, "finite entries") // else gonum does not return
 	n, _ := m.Dims()
 	largest, skew := 0.0, 0.0
 	for i := range n {

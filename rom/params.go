@@ -53,6 +53,10 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
+	p.groups = nil
+	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.Weighting == Clipped) {
+		p.groups = newCompositions(&p)
+	}
 	return p
 }
 

@@ -10,6 +10,12 @@ import (
 // beyondRange is the reason why a cell with too extreme numbers is out of scope.
 const beyondRange = "the fixed point or its dynamics leaves the range of floating point"
 
+// roundedStiffness is the stiffness of the stiffest mode in units of β below which the
+// dynamics is out of scope. The stiffness is at most of order β times the probability of
+// all arms but one, which is known to 1e-16 from a sum of 1: to 1e-10 of itself or worse
+// there, more than what distinguishes a part of the force that is not stale.
+const roundedStiffness = 1e-6
+
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
 // z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
@@ -48,7 +54,7 @@ func PredictDynamics(p Params) Prediction {
 type Equilibrium struct {
 	params        Params
 	merged        folded
-	logits        []float64      // of the merged bandit; nil: no fixed point
+	logits        []float64      // of the merged bandit; nil: no fixed point is known
 	linearization *linearization // nil: there is no dynamics to predict
 	directions    []mode         // stiffest first
 	prediction    Prediction     // the part that optimizer and lag do not change
@@ -156,7 +162,7 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	e.logits = f.reached()
 	if e.logits == nil {
-		return "no fixed point is reached from the start"
+		return f.missing()
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {
@@ -183,6 +189,9 @@ func (e *Equilibrium) locate() (because string) {
 	s := prediction.Stiffness
 	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
 		return beyondRange
+	}
+	if math.Abs(s.Total) < roundedStiffness*p.Strength {
+		return "the stiffness at the fixed point is less than a millionth of the KL coefficient, so that rounding decides the dynamics"
 	}
 	return ""
 }
@@ -334,7 +343,10 @@ func (f *folded) representable() bool {
 	m.set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.meanForce(force)
-	return isFinite(force) && (m.success != nil || isFinite([]float64{m.variance()}))
+	if m.success == nil {
+		m.prepare()
+	}
+	return isFinite(force) && (m.success != nil || m.Scale == Unscaled || isFinite([]float64{m.spread()}))
 }
 
 // degenerate reports whether more than maxDegenerate of the groups at a fixed
@@ -488,6 +500,8 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
+	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
+	prediction.Neglected.include(l.expansionNeglect(m, reward))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

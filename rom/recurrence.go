@@ -11,7 +11,8 @@ import "slices"
 //
 // At G = ∞, where the rewards of old have no variance, it is the reference. The
 // scope is out, and the logits nil, for other estimators, for β = 0, and where the
-// force is known to leading order only.
+// mean force is not φ_G π_a(m_a − J): at finite G with scale for rewards of more than two
+// values.
 func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	p = p.checked()
 	checkLogits("old", old, len(p.Arms))
@@ -65,8 +66,8 @@ func (m *model) noRecurrence() string {
 		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"
 	case m.Strength == 0:
 		return "without a penalty the motion inside a block does not converge"
-	case m.kind() != Exact:
-		return "the force of these rewards is known to leading order in 1/G only"
+	case !m.factored():
+		return "the mean force of these rewards has no common factor for all arms"
 	}
 	return ""
 }

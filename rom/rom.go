@@ -8,7 +8,8 @@
 //     its name.
 //  2. Call Predict. For several optimizers or lags of one bandit call
 //     NewEquilibrium once and Equilibrium.Predict for each.
-//  3. Read Prediction. FixedPoint is nil where the bandit has no fixed point.
+//  3. Read Prediction. FixedPoint is nil where the bandit has no fixed point, or none
+//     was found; the Because of every Scope says which.
 //  4. Before using a number of Exact or LeadingOrder check its Scope, before a
 //     stationary variance or a Moment also Prediction.Noise: In says whether the
 //     prediction holds here, Because why not. A nil pointer is a number that the
@@ -190,6 +191,8 @@ type Params struct {
 	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil:
 	// closed forms.
 	Measured *Measured
+
+	groups *compositions // of Arms and the estimator, by checked; nil: not summed
 }
 
 // Kind is the origin of a prediction.
@@ -213,6 +216,13 @@ type Neglected struct {
 	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
 	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
 	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
+}
+
+// include takes other into account: of every number the larger one stays.
+func (n *Neglected) include(other Neglected) {
+	n.RewardMean = max(n.RewardMean, other.RewardMean)
+	n.RewardVariance = max(n.RewardVariance, other.RewardVariance)
+	n.ZeroVariance = max(n.ZeroVariance, other.ZeroVariance)
 }
 
 // Scope says whether a prediction holds for its cell.
@@ -371,7 +381,7 @@ type Moments struct {
 
 // Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
-	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none is reached from the start
+	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none exists or none was found, see Exact.Scope
 	Stiffness  ModeStiffness `json:"stiffness"`
 	// GradientVariance is the variance of Covector·g of one step in the stiffest
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.
@@ -383,9 +393,10 @@ type Prediction struct {
 	RuleAtStiffness  Rule       `json:"rule_at_stiffness"` // the same formulas at λ of the stiffest mode
 	SufficientRule   Rule       `json:"sufficient_rule"`
 
-	// ForceKind is the kind of the mean force and its covariance: Exact
-	// where rewards take two values (Bernoulli arms, or constants of two values)
-	// and for G = ∞, else LeadingOrder in 1/G. Where it is
+	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
+	// take two values (Bernoulli arms, or constants of two values), for G = ∞, without
+	// scale and clip, and where the compositions of a group can be summed (see
+	// MeanForce), else LeadingOrder in 1/G. Where it is
 	// LeadingOrder, the field Exact is out of scope and the field LeadingOrder holds
 	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`

@@ -33,7 +33,7 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
 	f, s := square(arms), square(arms)
-	if m.kind() == Exact {
+	if m.factored() || m.groups != nil {
 		m.rewardStiffness(f, s)
 	} else {
 		m.differencedStiffness(f, s, theta)
@@ -72,22 +72,27 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 		return m.phi(j, rest), slope, u
 	}
 	mean := m.prepare()
-	variance := 0.0
-	for a, p := range probs {
-		variance += p * m.states[a].full(2)
-	}
-	phi, derivative, _ := m.generalScale(variance)
 	for a, p := range probs {
 		u[a] = p * (m.Arms[a].Mean - mean)
+	}
+	if m.Scale == Unscaled { // the variance, which may overflow, does not matter
+		return m.baseline * (1 - 1/m.size), slope, u
+	}
+	variance := m.spread()
+	phi, derivative, _ := m.generalScale(variance)
+	for a, p := range probs {
 		slope[a] = derivative * p * (m.states[a].full(2) - variance)
 	}
-	phi *= m.baseline * (1 - 1/m.size) // c_G: at finite G such a force is exact without scale only
 	return phi, slope, u
 }
 
 // rewardStiffness adds the reward part of the stiffness of an exactly known force.
 func (m *model) rewardStiffness(fresh, stale [][]float64) {
 	probs := m.now.probs
+	if !m.factored() {
+		m.composedStiffness(fresh, stale)
+		return
+	}
 	phi, slope, u := m.phiGradient()
 	h := stale
 	if m.Weighting != Unweighted {
@@ -99,6 +104,29 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 			h[a][b] += phi * (u[a]*q + p*u[b])
 			stale[a][b] -= u[a] * slope[b]
 		}
+	}
+}
+
+// composedStiffness is rewardStiffness where the force is a sum over the compositions of
+// a group: E[c_a] = w_aπ_old,aR_a(π_old), so that with u_a = π_aR_a, Σu = 0, the part
+// −H_u is fresh with weights and else stale, and −(I − π1ᵀ)π_a∂R_a/∂θ_b is stale.
+func (m *model) composedStiffness(fresh, stale [][]float64) {
+	probs := m.now.probs
+	u, slope := m.composedSlope()
+	h := fresh
+	if m.Weighting == Unweighted {
+		h = stale
+	}
+	for b, q := range probs {
+		sum := 0.0
+		for a := range probs {
+			sum += slope[a][b]
+		}
+		for a, p := range probs {
+			h[a][b] += u[a]*q + p*u[b]
+			stale[a][b] -= slope[a][b] - p*sum
+		}
+		h[b][b] -= u[b]
 	}
 }
 

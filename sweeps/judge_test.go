@@ -260,7 +260,7 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 	text := strings.Replace(resting, "[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]",
 		"[{reward: normal, mean: 0.9, std: 0.3}, {reward: normal, mean: 0.2, std: 0.3}]", 1)
 	text = strings.Replace(text, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
-	text = strings.Replace(text, "group_size: 16", "group_size: 256", 1)
+	text = strings.Replace(text, "group_size: 16", "group_size: 1024", 1)
 	text = strings.Replace(text, "scale: none", "scale: std", 1)
 	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.1, draws: 1000, absolute_margin: 1"} {
 		for _, c := range []struct {

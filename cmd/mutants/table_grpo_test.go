@@ -118,4 +118,6 @@ var grpoMutants = []mutant{
 		before: "largest = max(largest, x/b)", after: "largest = max(largest, b/x)"},
 	{id: "grpo/entropy-unnormalised", fault: "the entropy uses the largest logit as the log of the norm", file: "grpo/policy.go",
 		before: "logNorm := p.LogNorm()\n", after: "logNorm := p.shift\n"},
+	{id: "grpo/expected-equal-rewards", fault: "at G = ∞ equal rewards are told by the computed deviation", file: "grpo/force.go",
+		before: "square > 0 && lowest < highest", after: "square > 0 && lowest <= highest"},
 }

@@ -69,6 +69,19 @@ var romMutants = []mutant{
 	{id: "rom/influence-baseline", fault: "the expanded covariance has the leave-one-out factor once instead of squared", file: "rom/covariance.go",
 		before: "reward[a][b] *= factor * factor / m.size", after: "reward[a][b] *= factor / m.size"},
 
+	{id: "rom/composition-spread", fault: "normal rewards have no spread within a composition", file: "rom/composition.go",
+		before: "pairs[x][y] += chance * (c.pairs[(i*parts+j)*parts+y%parts] - t*v)", after: "pairs[x][y] += 0 * v"},
+	{id: "rom/composition-slope", fault: "the derivative of 1/P_j has the wrong sign", file: "rom/composition.go",
+		before: "sum -= mean[j] * qb / probs[j]", after: "sum += mean[j] * qb / probs[j]"},
+	{id: "rom/quadrature-square", fault: "the density of 1/(s+ε)² has 1+z² instead of 1+2z²", file: "rom/quadrature.go",
+		before: "(1+2*z*z)*scaled", after: "(1+z*z)*scaled"},
+	{id: "rom/quadrature-centre", fault: "the spread of the common centre is left out of the variance", file: "rom/quadrature.go",
+		before: "2*u*g.excess[j]*g.excess[j]/sum", after: "0*sum"},
+	{id: "rom/clip-neglect-sides", fault: "positive advantages drop out at the lower bound of the clip", file: "rom/clip.go",
+		before: "above[a]*rises + below[a]*falls", after: "above[a]*falls + below[a]*rises"},
+	{id: "rom/expansion-neglect-order", fault: "the error of the expanded mean force decreases as 1/G", file: "rom/groupexpansion.go",
+		before: "ratio * ratio * math.Abs", after: "ratio * math.Abs"},
+
 	// Stiffness and modes.
 	{id: "rom/stiffness-parts-swapped", fault: "the reward's H_u is fresh without weights and stale with them", file: "rom/stiffness.go",
 		before: "if m.Weighting != Unweighted {", after: "if m.Weighting == Unweighted {"},

@@ -153,32 +153,54 @@ func (r *Recurrence) Multipliers() Multipliers {
 				bias = math.Inf(1)
 			}
 		}
-		return Multipliers{Order: First, sum: sum, sumError: unsure, sumBias: bias}
+		m := Multipliers{Order: First, sum: sum, sumError: unsure}
+		for i := range m.wrong {
+			m.wrong[i] = coefficients{sum, 0}
+		}
+		m.wrong[0].sum, m.wrong[1].sum = sum+bias, sum-bias
+		return m
 	}
-	// the elements of M − 1
-	xByV := r.move[1][0] / r.vv
-	vByV := r.move[1][1] / r.vv
-	xByX := (r.move[0][0] - float64(r.xv*xByV)) / r.xx
-	vByX := (r.move[0][1] - float64(r.xv*vByV)) / r.xx
-	// Nonlinearity changes the moves by at most δ times their length, rounding by rounding.
-	// The smaller the second direction, the more this changes the second multiplier.
-	wrongX := float64(nonlinear*length(r.move[0][0], r.move[1][0])) + rounding
-	wrongV := float64(nonlinear*length(r.move[0][1], r.move[1][1])) + rounding
+	fitted, elements := r.fit(r.move)
 	// The errors within a row of M are correlated, those of different rows are not. The
 	// discriminant is (xByX − vByV)² + 4 xByV vByX.
 	inX, inV := r.innovation(0, 2), r.innovation(1, 2)
-	spread := float64(2 * (xByX - vByV))
-	sum, product := xByX+vByV, float64(xByX*vByV)-float64(xByV*vByX)
-	return Multipliers{
-		Order:       Second,
-		sum:         sum,
-		product:     product,
-		sumBias:     float64(wrongX*r.uncertainty(1, 0)) + float64(wrongV*r.uncertainty(0, 1)),
-		productBias: float64(wrongX*r.uncertainty(vByV, -vByX)) + float64(wrongV*r.uncertainty(-xByV, xByX)),
+	spread := float64(2 * (elements.xByX - elements.vByV))
+	m := Multipliers{
+		Order:   Second,
+		sum:     fitted.sum,
+		product: fitted.product,
 
 		sumError:          length(float64(inX*r.uncertainty(1, 0)), float64(inV*r.uncertainty(0, 1))),
-		discriminantError: length(float64(inX*r.uncertainty(spread, float64(4*vByX))), float64(inV*r.uncertainty(float64(4*xByV), -spread))),
+		discriminantError: length(float64(inX*r.uncertainty(spread, float64(4*elements.vByX))), float64(inV*r.uncertainty(float64(4*elements.xByV), -spread))),
 	}
+	// Nonlinearity changes the moves by at most δ times their length, rounding by rounding.
+	// The smaller the second direction, the more its moves change the second multiplier.
+	for of := range 2 {
+		off := float64(nonlinear*length(r.move[0][of], r.move[1][of])) + rounding
+		for row := range 2 {
+			for side, sign := range [2]float64{-1, 1} {
+				wrong := r.move
+				wrong[row][of] += float64(sign * off)
+				m.wrong[4*of+2*row+side], _ = r.fit(wrong)
+			}
+		}
+	}
+	return m
+}
+
+// coefficients are the sum and the product of the two m − 1.
+type coefficients struct{ sum, product float64 }
+
+// elements are those of M − 1: xByV is the change of x in a period by v.
+type elements struct{ xByX, xByV, vByX, vByV float64 }
+
+// fit returns the coefficients and the elements of M − 1 for the given Qᵀ (moves).
+func (r *Recurrence) fit(move [2][2]float64) (coefficients, elements) {
+	xByV := move[1][0] / r.vv
+	vByV := move[1][1] / r.vv
+	xByX := (move[0][0] - float64(r.xv*xByV)) / r.xx
+	vByX := (move[0][1] - float64(r.xv*vByV)) / r.xx
+	return coefficients{xByX + vByV, float64(xByX*vByV) - float64(xByV*vByX)}, elements{xByX, xByV, vByX, vByV}
 }
 
 // innovation returns the standard deviation of the innovation of x (of = 0) or v (of =
@@ -212,21 +234,27 @@ type Multipliers struct {
 	Order                       Order   // number of multipliers resolved
 	sum, product                float64 // a − 2 and 1 − a + b; for order First a − 1 and 0
 	sumError, discriminantError float64 // standard errors
-	sumBias, productBias        float64 // bounds of the errors of sum and product by nonlinearity and round-off
+
+	// wrong are the coefficients with each of four moves too small and too large by the
+	// most that nonlinearity and round-off change it.
+	wrong [8]coefficients
 }
 
-// Bias returns the largest change of a function of the multipliers, such as
-// Multipliers.LogModulus, when the sum or the product of the m − 1 changes by its bias:
-// the systematic error of the fit. It is NaN where the function is.
+// Bias returns a bound of the systematic error of a function of the multipliers, such as
+// Multipliers.LogModulus: the sum of its largest changes by each of the moves that
+// nonlinearity and round-off change. It is NaN where the function is.
 func (m Multipliers) Bias(of func(Multipliers) float64) float64 {
-	here, most := of(m), 0.0
-	for _, side := range [2]float64{-1, 1} {
-		bySum, byProduct := m, m
-		bySum.sum += float64(side * m.sumBias)
-		byProduct.product += float64(side * m.productBias)
-		most = max(most, math.Abs(of(bySum)-here)+math.Abs(of(byProduct)-here))
+	here, sum := of(m), 0.0
+	for move := 0; move < len(m.wrong); move += 2 {
+		most := 0.0
+		for _, wrong := range m.wrong[move : move+2] {
+			other := m
+			other.sum, other.product = wrong.sum, wrong.product
+			most = max(most, math.Abs(of(other)-here))
+		}
+		sum += most
 	}
-	return most
+	return sum
 }
 
 // Discriminant returns a² − 4b = (m₁ − m₂)², negative if the multipliers are a complex

@@ -1,0 +1,176 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// clipNeglect returns what linear theory neglects at a fixed point because noise takes
+// ratios out of the range of the clip (docs/theory.md §6); zero without a clip.
+//
+// Near the fixed point log ρ_a = y_a = δ_a − Σ_b π_bδ_b, δ = θ − θ_old, is normal with a
+// variance s_a² that follows from the stationary law, in every phase of a refresh period.
+// A sample of arm a with a positive advantage drops out with the probability
+// p⁺ = P(y_a > ln(1+ε_high)), one with a negative advantage with p⁻ = P(y_a < ln(1−ε_low)).
+// With A^±_a the mean positive and negative part of the advantage of arm a this changes
+// the mean force by −π_a(A⁺_a p⁺ + A⁻_a p⁻), which displaces the fixed point, and, n the
+// density of y_a at the two bounds, the slope −∂/∂y_a of the force by
+//
+//	π_a(A⁺_a n⁺ + |A⁻_a| n⁻)
+//
+// which adds to the fresh part of the stiffness and is subtracted from the stale part, and
+// it takes the dropped samples out of the noise. Var J with and without the last two
+// differs by what is neglected of it. All are averaged over the phases. The numbers are
+// estimates, good to a factor of two while few samples drop out.
+func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
+	if l.Weighting != Clipped {
+		return Neglected{}
+	}
+	gradient := l.rewardGradient()
+	variance := form(gradient, law.timeAverage(), gradient)
+	neglected := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
+	// The clip itself narrows the law from which its probabilities follow: a second round
+	// takes that into account.
+	current := law
+	for range 2 {
+		push, more, noise := l.clipped(current, laws)
+		if m.gain != nil { // Adam's preconditioner
+			p := mat.NewDiagDense(len(m.gain), m.gain)
+			var scaled, half, both mat.Dense
+			scaled.Mul(p, more)
+			half.Mul(p, noise)
+			both.Mul(&half, p)
+			more, noise = &scaled, &both
+			for c := range push {
+				push[c] *= m.gain[c]
+			}
+		}
+		linear := *m.whole
+		linear.fresh, linear.stale, linear.noise = mat.DenseCopyOf(m.whole.fresh), mat.DenseCopyOf(m.whole.stale), within(l.q, noise)
+		inside := within(l.q, more)
+		linear.fresh.Add(linear.fresh, inside)
+		linear.stale.Sub(linear.stale, inside)
+		next, ok := linear.stationary()
+		var total, shift mat.Dense
+		total.Add(m.whole.fresh, m.whole.stale)
+		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
+			return neglected
+		}
+		mean := math.Abs(mat.Dot(mat.NewVecDense(len(gradient), gradient), shift.ColView(0)))
+		change := math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
+		if !isFinite([]float64{mean, change}) {
+			return neglected
+		}
+		neglected.RewardMean, neglected.RewardVariance = mean, change
+		current = &next
+	}
+	return neglected
+}
+
+// clipped returns what a clip changes where the stationary law is law, and that of the
+// relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
+// negative, and the noise after the change, in the coordinates √n_cθ_c.
+func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense) {
+	arms := len(l.count)
+	probs := make([]float64, arms)
+	softmax(probs, l.logits)
+	above, below := l.advantageParts()
+	relative := make([][]float64, arms) // variances of x − x_old in each phase
+	for i := range laws {
+		c := l.relatives[i].class
+		laws[i].phases(func(joint *mat.Dense) {
+			v := joint.At(0, 0) + joint.At(1, 1) - 2*joint.At(0, 1)
+			relative[c] = append(relative[c], v*(1-1/l.count[c]))
+		})
+	}
+	scores := make([][]float64, arms) // of y_a, in reduced coordinates
+	for a := range scores {
+		score := make([]float64, arms)
+		for c, p := range probs {
+			score[c] = -p / math.Sqrt(l.count[c])
+		}
+		score[a] += 1 / math.Sqrt(l.count[a])
+		scores[a] = reduce(l.q, score)
+	}
+	high, low := math.Log1p(l.ClipHigh), math.Log1p(-l.ClipLow)
+	push = make([]float64, arms)
+	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
+	phases := 0
+	law.phases(func(joint *mat.Dense) {
+		n := law.dim()
+		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
+		for i := range n {
+			for j := range n {
+				moved.Set(i, j, joint.At(i, j)+joint.At(n+i, n+j)-joint.At(i, n+j)-joint.At(n+i, j))
+			}
+		}
+		for a, score := range scores {
+			variance := form(score, moved, score)
+			if relative[a] != nil {
+				variance += relative[a][phases]
+			}
+			if !(variance > 0) {
+				continue
+			}
+			s := math.Sqrt(variance)
+			rises, falls := 0.5*math.Erfc(high/(s*math.Sqrt2)), 0.5*math.Erfc(-low/(s*math.Sqrt2))
+			density := func(x float64) float64 { return math.Exp(-0.5*x*x/variance) / (s * math.Sqrt(2*math.Pi)) }
+			push[a] -= above[a]*rises + below[a]*falls
+			slope[a] += above[a]*density(high) - below[a]*density(low)
+			up[a] += rises
+			down[a] += falls
+		}
+		phases++
+	})
+	extra := square(arms)
+	for a := range arms {
+		push[a] *= l.Factors.Stiffness / float64(phases)
+		extra[a][a] = slope[a] / float64(phases)
+		// The noise of an arm is that of the samples that remain.
+		up[a], down[a] = math.Sqrt(1-up[a]/float64(phases)), math.Sqrt(1-down[a]/float64(phases))
+	}
+	project(push, probs)
+	projectMatrix(extra, probs, probs)
+	more = dense(extra, l.Factors.Stiffness)
+	l.isometric(more)
+	for c, n := range l.count {
+		push[c] /= math.Sqrt(n)
+	}
+	m := l.model
+	m.set(l.logits, l.logits)
+	copy(m.up, up)
+	copy(m.down, down)
+	noise = mat.DenseCopyOf(m.covariance())
+	l.isometric(noise)
+	if m.groups != nil && m.clips() && !m.composed() {
+		// With a clip in force the covariance is that of leading order: only its change
+		// counts.
+		for a := range m.up { // as good as no clip
+			m.up[a], m.down[a] = 1, 1-1e-12
+		}
+		leading := mat.DenseCopyOf(m.covariance())
+		l.isometric(leading)
+		noise.Sub(noise, leading)
+		noise.Add(noise, l.noise)
+	}
+	return push, more, noise
+}
+
+// advantageParts returns the means of the positive and of the negative part of the
+// advantage of the samples of each arm, times its probability, at the fixed point.
+func (l *linearization) advantageParts() (above, below []float64) {
+	m := l.model
+	m.set(l.logits, l.logits)
+	for _, part := range []struct {
+		dst      *[]float64
+		up, down float64
+	}{{&above, 1, 0}, {&below, 0, 1}} {
+		for a := range m.up {
+			m.up[a], m.down[a] = part.up, part.down
+		}
+		*part.dst = make([]float64, len(m.up))
+		m.unprojected(*part.dst)
+	}
+	return above, below
+}

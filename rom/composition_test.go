@@ -1,0 +1,354 @@
+package rom
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// mixed returns a bandit with arms of every law.
+func mixed(size int) Params {
+	return Params{
+		Arms:      []Arm{{Normal, 1, 0.3}, {Bernoulli, 0.4, 0}, {Constant, 0.2, 0}, {Normal, -0.5, 1.2}},
+		Reference: []float64{0, 0.3, -0.2, 0.1}, GroupSize: size, Groups: 2, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.3,
+		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+	}
+}
+
+// Graded rewards: mean and covariance agree with the estimator averaged over all groups,
+// also where a clip is in force, up to rounding.
+func TestCompositionsAreTheEnumeratedGroups(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	base := mixed(5)
+	base.Arms = []Arm{{Constant, 0.2, 0}, {Bernoulli, 0.4, 0}, {Constant, 1.3, 0}}
+	everyEstimator(base, func(p Params) {
+		theta, old := normals(r, 3, 1), normals(r, 3, 1)
+		p.Reference = normals(r, 3, 1)
+		past := make([]float64, 3)
+		softmax(past, old)
+		atoms := []sample{{0, 0.2}, {1, 1}, {1, 0}, {2, 1.3}}
+		wantMean, wantCov := enumerate(p, theta, old, atoms, []float64{past[0], 0.4 * past[1], 0.6 * past[1], past[2]})
+		mean := make([]float64, 3)
+		kind := MeanForce(mean, p, theta, old)
+		cov, covKind := ForceCovariance(p, theta, old)
+		if kind != Exact || covKind != Exact {
+			t.Fatalf("kinds %v, %v", kind, covKind)
+		}
+		for a := range mean {
+			if math.Abs(mean[a]-wantMean[a]) > 2e-13 {
+				t.Fatalf("%+v: mean %v, enumerated %v", p, mean, wantMean)
+			}
+			for b := range mean {
+				if math.Abs(cov.At(a, b)-wantCov.At(a, b)) > 2e-13 {
+					t.Fatalf("%+v: Cov[%d,%d] %v, enumerated %v", p, a, b, cov.At(a, b), wantCov.At(a, b))
+				}
+			}
+		}
+	})
+}
+
+// Without scale and clip a force is a polynomial of second order in a reward, its
+// covariance one of fourth, so that five nodes of Gauss and Hermite integrate a normal
+// reward exactly.
+func TestUnscaledNormalRewardsAreExact(t *testing.T) {
+	nodes := [5]float64{0, 1.3556261799742659, -1.3556261799742659, 2.8569700138728056, -2.8569700138728056}
+	chances := [5]float64{8.0 / 15, 0.22207592200561266, 0.22207592200561266, 0.011257411327720689, 0.011257411327720689}
+	base := mixed(4)
+	base.Arms = []Arm{{Normal, 1, 0.3}, {Constant, 0.2, 0}, {Normal, -0.5, 1.2}}
+	base.Reference = []float64{0, 0.3, -0.2}
+	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
+	past := make([]float64, 3)
+	softmax(past, old)
+	var atoms []sample
+	var chance []float64
+	for a, arm := range base.Arms {
+		for i, x := range nodes {
+			atoms = append(atoms, sample{a, arm.Mean + arm.Std*x})
+			chance = append(chance, past[a]*chances[i])
+		}
+	}
+	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
+		for _, weighting := range []Weighting{Unweighted, Ratio} {
+			p := base
+			p.Scale, p.Baseline, p.Weighting, p.KLEstimator = Unscaled, baseline, weighting, K2
+			wantMean, wantCov := enumerate(p, theta, old, atoms, chance)
+			mean := make([]float64, 3)
+			kind := MeanForce(mean, p, theta, old)
+			cov, _ := ForceCovariance(p, theta, old)
+			if kind != Exact {
+				t.Errorf("kind %v", kind)
+			}
+			for a := range mean {
+				near(t, "mean", mean[a], wantMean[a], 1e-11)
+				for b := range mean {
+					near(t, "covariance", cov.At(a, b), wantCov.At(a, b), 1e-10)
+				}
+			}
+		}
+	}
+}
+
+// Two samples have opposite advantages: with d = r_1 − r_2 and the population deviation
+// ½|d|, that of the first is d/(|d| + 2ε). Integrated here over d by the trapezoidal
+// rule on either side of the kink, whose error of second order Richardson removes.
+func TestPairsOfNormalRewards(t *testing.T) {
+	for _, epsilon := range []float64{0, 1e-3, 0.4, 20} {
+		p := mixed(2)
+		p.Arms, p.Reference = []Arm{{Normal, 1, 0.3}, {Normal, 0.2, 0.7}}, []float64{0, 0}
+		p.Epsilon, p.Strength, p.Groups = epsilon, 0, 1
+		p = p.checked()
+		m := newModel(&p)
+		theta := []float64{0.3, 0}
+		m.set(theta, theta)
+		expect := func(mean, std float64, f func(y float64) float64) float64 {
+			trapezoid := func(n int) float64 {
+				sum := 0.0
+				for _, sign := range [2]float64{1, -1} {
+					h := 12.0 / float64(n)
+					for i := range n + 1 {
+						d := float64(i) * h
+						w := h
+						if i == 0 || i == n {
+							w = h / 2
+						}
+						y := sign
+						if epsilon > 0 {
+							y = sign * d / (d + 2*epsilon)
+						}
+						u := (sign*d - mean) / std
+						sum += w * f(y) * math.Exp(-u*u/2) / (std * math.Sqrt(2*math.Pi))
+					}
+				}
+				return sum
+			}
+			coarse, fine, finest := trapezoid(50_000), trapezoid(100_000), trapezoid(200_000)
+			a, b := (4*fine-coarse)/3, (4*finest-fine)/3
+			return (16*b - a) / 15
+		}
+		line := func(y float64) float64 { return y }
+		squared := func(y float64) float64 { return y * y }
+		pi := m.past.probs
+		both := math.Hypot(0.3, 0.7)
+		meanY := expect(0.8, both, line)
+		// g_0 = ½Σy_i(e_{a_i} − π): ± y where the arms differ, else 0.
+		want := pi[0] * pi[1] * meanY
+		got := make([]float64, 2)
+		m.meanForce(got)
+		near(t, "mean", got[0], want, 1e-10)
+		second := 0.5 * pi[0] * pi[1] * expect(0.8, both, squared) // g_0 = ½y if the arms differ, of either order
+		near(t, "variance", m.covariance().At(0, 0), second-want*want, 1e-9)
+	}
+}
+
+// Σy_i² = G for every group with ε = 0 and the population deviation, and Σy_i = 0: for
+// every composition ΣW_j = G, ΣT_j = 0 and Σ_kU_jk = 0. That holds over scales of rewards
+// that differ by a factor 1e8.
+func TestCompositionSums(t *testing.T) {
+	for _, std := range []float64{1e-8, 1e-3, 0.3} {
+		for _, size := range []int{2, 3, 8} {
+			p := mixed(size)
+			p.Epsilon, p.Arms[0].Std = 0, std
+			p = p.checked()
+			c := p.groups
+			parts := len(c.parts)
+			for i := range c.ways {
+				squares, pulls := 0.0, 0.0
+				for j := range parts {
+					squares += c.square[i*parts+j]
+					pulls += c.pull[i*parts+j]
+					row := 0.0
+					for k := range parts {
+						row += c.pairs[(i*parts+j)*parts+k]
+					}
+					if math.Abs(row) > 1e-10*p.groups.square[i*parts+j]+1e-10 {
+						t.Errorf("std %g, composition %v: Σ_kU_jk = %g", std, c.counts[i*parts:(i+1)*parts], row)
+					}
+				}
+				if squares > 0 && math.Abs(squares/float64(size)-1) > 1e-11 || math.Abs(pulls) > 1e-11*float64(size) {
+					t.Errorf("std %g, composition %v: ΣW = %.15g, ΣT = %g", std, c.counts[i*parts:(i+1)*parts], squares, pulls)
+				}
+			}
+		}
+	}
+}
+
+// Sampled groups of mixed laws, with a clip in force, agree with mean and variance.
+// 4 comparisons of the mean and 4 of the variance per estimator at 6 standard errors,
+// two-sided failure probability 2e-9 each; the error of a variance is estimated from the
+// fourth moment.
+func TestCompositionsAreSampledGroups(t *testing.T) {
+	const groups = 60_000
+	r := rand.New(rand.NewPCG(33, 34))
+	theta, old := []float64{0.4, 0, -0.3, 0.1}, []float64{0, 0.2, 0.1, -0.2}
+	past := make([]float64, 4)
+	softmax(past, old)
+	for _, weighting := range []Weighting{Unweighted, Clipped} {
+		for _, epsilon := range []float64{0, 0.2} {
+			p := mixed(6)
+			p.Weighting, p.Epsilon, p.KLEstimator, p.Groups = weighting, epsilon, K3, 1
+			mean := make([]float64, 4)
+			if kind := MeanForce(mean, p, theta, old); kind != Exact {
+				t.Fatalf("kind %v", kind)
+			}
+			cov, _ := ForceCovariance(p, theta, old)
+			var power [5][4]float64
+			group := make([]sample, p.GroupSize)
+			for range groups {
+				for i := range group {
+					u, a := r.Float64(), 0
+					for ; a < 3 && u > past[a]; a++ {
+						u -= past[a]
+					}
+					arm := p.Arms[a]
+					group[i] = sample{a, arm.Mean}
+					switch arm.Law {
+					case Normal:
+						group[i].reward += arm.Std * r.NormFloat64()
+					case Bernoulli:
+						group[i].reward = 0
+						if r.Float64() < arm.Mean {
+							group[i].reward = 1
+						}
+					}
+				}
+				for a, g := range sampledForce(p, theta, old, group) {
+					x := 1.0
+					for k := 1; k < 5; k++ {
+						x *= g - mean[a]
+						power[k][a] += x / groups
+					}
+				}
+			}
+			for a := range mean {
+				variance := power[2][a] - power[1][a]*power[1][a]
+				if wrong := math.Abs(power[1][a]); wrong > 6*math.Sqrt(variance/groups) {
+					t.Errorf("weighting %v, ε = %g, arm %d: mean %v off by %.3g ± %.3g", weighting, epsilon, a, mean[a], wrong, math.Sqrt(variance/groups))
+				}
+				wrong, spread := math.Abs(variance-cov.At(a, a)), math.Sqrt((power[4][a]-variance*variance)/groups)
+				if weighting != Clipped && wrong > 6*spread { // with a clip in force the covariance is that of leading order
+					t.Errorf("weighting %v, ε = %g, arm %d: variance %v off by %.3g ± %.3g", weighting, epsilon, a, variance, wrong, spread)
+				}
+			}
+		}
+	}
+}
+
+// The stiffness from sums over compositions is the derivative of the force by the
+// differences that serve for expansions: with errors of 1e-14 of the seventh derivative
+// and of rounding.
+func TestComposedStiffness(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	for _, size := range []int{2, 5, 9} {
+		for _, weighting := range []Weighting{Unweighted, Ratio, Clipped} {
+			p := mixed(size)
+			p.Weighting = weighting
+			p = p.checked()
+			m := newModel(&p)
+			theta := normals(r, 4, 0.7)
+			m.set(theta, theta)
+			fresh, stale := square(4), square(4)
+			m.composedStiffness(fresh, stale)
+			wantFresh, wantStale := square(4), square(4)
+			m.differencedStiffness(wantFresh, wantStale, theta)
+			for a := range 4 {
+				for b := range 4 {
+					near(t, "fresh", fresh[a][b]+1, wantFresh[a][b]+1, 1e-12)
+					near(t, "stale", stale[a][b]+1, wantStale[a][b]+1, 1e-12)
+				}
+			}
+		}
+	}
+}
+
+// The transforms of φ_1 and φ_2 by quadrature are 1/(s+ε) and its square, and the two
+// branches of laplace agree where they meet.
+func TestLaplace(t *testing.T) {
+	for _, epsilon := range []float64{0, 1e-4, 0.3, 5, 1e4} {
+		for _, s := range []float64{0.2, 1, 3} {
+			first, second := 0.0, 0.0
+			const h = 0.02
+			for v := -80.0; v < 10; v += h {
+				x := math.Exp(v)
+				a, b := laplace(epsilon * math.Sqrt(x))
+				first += h * x * a / math.Sqrt(x) * math.Exp(-x*s*s)
+				second += h * x * b * math.Exp(-x*s*s)
+			}
+			near(t, "1/(s+ε)", first, 1/(s+epsilon), 1e-12)
+			near(t, "1/(s+ε)²", second, 1/((s+epsilon)*(s+epsilon)), 1e-12)
+		}
+	}
+	a, b := laplace(2)
+	c, d := laplace(math.Nextafter(2, 0))
+	near(t, "φ_1", a, c, 1e-13)
+	near(t, "φ_2", b, d, 1e-12)
+}
+
+// Fixed points of normal arms in groups of few samples, against the simulator: means of J
+// of 1,000 and 64 replicas at small learning rates, within four standard errors and the
+// second-order shift of the noise, at most 4e-4.
+func TestFixedPointsOfNormalArms(t *testing.T) {
+	for _, c := range []struct {
+		size            int
+		std, strength   float64
+		anchor          Anchor
+		reward, allowed float64
+	}{
+		{2, 0.3, 1.2, AtSnapshot, 0.6941, 1e-3}, {4, 0.3, 1.2, AtSnapshot, 0.77277, 1e-3},
+		{16, 0.3, 1.2, AtSnapshot, 0.83618, 1e-3}, {4, 0.1, 0.5, AtCurrent, 0.9659, 4e-3},
+	} {
+		p := Params{
+			Arms: []Arm{{Normal, 1, c.std}, {Normal, 0, c.std}}, GroupSize: c.size, Groups: 1,
+			Strength: c.strength, Anchor: c.anchor, Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 0.01},
+		}
+		point, ok := Reached(p)
+		if !ok || math.Abs(point.Reward-c.reward) > c.allowed {
+			t.Errorf("G = %d, std %g: J* = %v, %v, simulated %v", c.size, c.std, point.Reward, ok, c.reward)
+		}
+	}
+}
+
+// At finite G and β > 0 there is a fixed point, whatever the rewards, and the force
+// vanishes there.
+func TestFixedPointsOfAnyRewards(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 38))
+	laws := []Law{Bernoulli, Constant, Normal}
+	for range 60 {
+		arms := 2 + r.IntN(3)
+		p := Params{
+			GroupSize: 2 + r.IntN(6), Groups: 1, Strength: math.Exp(2*r.NormFloat64() - 1), KLEstimator: KLEstimator(r.IntN(3)),
+			Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Lag: Lag{Block, 1}, Reference: normals(r, arms, 1),
+		}
+		for range arms {
+			p.Arms = append(p.Arms, Arm{laws[r.IntN(3)], r.Float64(), 0.01 + r.Float64()})
+		}
+		all := FixedPoints(p)
+		if len(all) == 0 {
+			t.Errorf("%+v: none", p)
+		}
+		force := make([]float64, arms)
+		for _, point := range all {
+			MeanForce(force, p, point.Logits, point.Logits)
+			if norm(force) > 1e-9 {
+				t.Errorf("%+v: force %v at %v", p, force, point.Policy)
+			}
+		}
+	}
+}
+
+// Which of the two is said: that there is no fixed point, or that none was found.
+func TestReasonsWithoutFixedPoint(t *testing.T) {
+	p := reference(GroupStd, 0, 16)
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists without a KL penalty" {
+		t.Errorf("β = 0: %+v", got.Exact.Scope)
+	}
+	p = reference(GroupStd, 0.9*BetaCritical(0), Infinite)
+	p.Arms = []Arm{{Mean: 1}, {Mean: 0}}
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != "no fixed point exists at G = ∞ below the critical KL coefficient" {
+		t.Errorf("below β_c: %+v", got.Exact.Scope)
+	}
+	p.Arms = []Arm{{Constant, 1, 0}, {Constant, 0, 0}, {Constant, 0.5, 0}}
+	p.Reference, p.Strength = nil, 0.1
+	if got := Predict(p); got.FixedPoint != nil || got.Exact.Scope.Because != noneFound {
+		t.Errorf("three values: %+v", got.Exact.Scope)
+	}
+}

@@ -1,0 +1,65 @@
+package rom
+
+import "math"
+
+// maxComparedGroup bounds the compositions of the smaller group with which an expansion
+// in 1/G is compared.
+const maxComparedGroup = 1_000
+
+// expansionNeglect returns what the expansion of the force in 1/G neglects where Var J is
+// variance, under the optimizer and lag of m; zero where the force is exact. Mean force and
+// covariance are exactly known for a smaller group, of G′ samples, for which the
+// compositions can be summed. Fixed point, stiffness and noise of that group are computed
+// with and without the expansion. The error of the mean force decreases as 1/G², that of
+// the covariance, of which the leading term is of order 1/G, relatively as 1/G
+// (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
+// difference in Var J that at G′ times G′/G.
+func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Neglected {
+	if l.model.factored() || l.model.groups != nil {
+		return Neglected{}
+	}
+	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
+	parts, _, _ := components(l.Arms)
+	smaller := l.folded
+	smaller.GroupSize = 1
+	for smaller.GroupSize < l.GroupSize && countCompositions(smaller.GroupSize+1, len(parts), maxComparedGroup) <= maxComparedGroup {
+		smaller.GroupSize++
+	}
+	if smaller.GroupSize < 2 {
+		return unknown
+	}
+	var means, variances [2]float64 // by the expansion, exactly
+	for i := range means {
+		f := smaller
+		if i == 1 {
+			if f.groups = newCompositions(&f.Params); f.groups == nil {
+				return unknown
+			}
+		}
+		logits, ok := f.newton(newModel(&f.Params), l.logits)
+		if !ok {
+			return unknown
+		}
+		at := newLinearization(f, logits)
+		dynamics := at.newLinearDynamics(m.whole.method, m.whole.rate, m.whole.momentum, m.gain)
+		if dynamics == nil {
+			return unknown
+		}
+		dynamics.whole.lag = m.whole.lag
+		law, ok := dynamics.whole.stationary()
+		if !ok {
+			return unknown
+		}
+		gradient := at.rewardGradient()
+		means[i], variances[i] = at.model.expected(logits), form(gradient, law.timeAverage(), gradient)
+	}
+	ratio := float64(smaller.GroupSize) / float64(l.GroupSize)
+	neglected := Neglected{
+		RewardMean:     ratio * ratio * math.Abs(means[0]-means[1]),
+		RewardVariance: ratio * math.Abs(variances[0]/variances[1]-1) * variance,
+	}
+	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance}) {
+		return unknown
+	}
+	return neglected
+}

@@ -1,0 +1,40 @@
+package rom
+
+import (
+	"math"
+	"testing"
+)
+
+// What an expansion in 1/G neglects, estimated from a smaller group, agrees to a factor of
+// two with the difference of the predictions with and without it, where both are known.
+func TestExpansionNeglect(t *testing.T) {
+	p := Params{
+		Arms: []Arm{{Constant, 0, 0}, {Constant, 0.5, 0}, {Constant, 0.8, 0}, {Constant, 2, 0}}, GroupSize: 36, Groups: 1,
+		Strength: 1.2, Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 1e-3},
+	}
+	exact := Predict(p)
+	p = p.checked()
+	if p.groups == nil {
+		t.Fatal("no compositions")
+	}
+	p.groups = nil
+	f := fold(p)
+	l := newLinearization(f, f.reached())
+	m := l.newLinearDynamics(HeavyBall, 1e-3, 0, nil)
+	law, _ := m.whole.stationary()
+	gradient := l.rewardGradient()
+	variance := form(gradient, law.timeAverage(), gradient)
+	got := l.expansionNeglect(m, variance)
+	within := func(what string, got, change float64) {
+		if !(got < 2*math.Abs(change) && got > math.Abs(change)/2) {
+			t.Errorf("%s: neglected %.3g, changed by %.3g", what, got, change)
+		}
+	}
+	within("mean", got.RewardMean, l.model.expected(l.logits)-exact.FixedPoint.Reward)
+	within("variance", got.RewardVariance, variance-*exact.Exact.StationaryVariance.ExpectedReward)
+	p = p.checked()
+	f = fold(p)
+	if got := newLinearization(f, f.reached()).expansionNeglect(m, variance); got != (Neglected{}) {
+		t.Errorf("an exact force: neglected %+v", got)
+	}
+}
