@@ -72,6 +72,8 @@ var faults = []fault{
 	{"k3 instead of exact KL", gradient(grpo.ExactKL, grpo.K3)},
 	{"KL at snapshot instead of current policy", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtSnapshot })},
 	{"KL at current policy instead of snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = grpo.AtCurrent })},
+	{"exponential instead of another law", anotherLaw("exponential", "logistic")},
+	{"logistic instead of another law", anotherLaw("logistic", "exponential")},
 	{"a failing run named healthy", named(func(mode string) string { return "none" })},
 	{"a healthy run named degenerate", named(func(mode string) string {
 		if mode == "none" {
@@ -100,6 +102,22 @@ func gradient(from, to grpo.KLGradient) sweeps.Mistake {
 			s.Estimator.KL.Gradient = to
 		}
 	})
+}
+
+// anotherLaw is the mistake of fitting a law instead of the check's; of a check of that
+// law, another.
+func anotherLaw(law, other string) sweeps.Mistake {
+	return func(check *config.Check, _ *config.Settings) config.Fault {
+		fault := config.NoFault
+		switch check.Law {
+		case "":
+		case law:
+			fault.Law = other
+		default:
+			fault.Law = law
+		}
+		return fault
+	}
 }
 
 // named is the mistake of expecting another failure mode than the check's.

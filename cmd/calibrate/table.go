@@ -24,6 +24,8 @@ type table struct {
 	claims []string
 	faults []string
 	moved  [][]float64 // [fault][claim]; +Inf where a threshold comes or goes
+
+	compared []bool // [claim]: some check compares two-sided, which faults can move
 }
 
 // tabulate computes by how much each fault moves the checks of the paper's experiments
@@ -31,7 +33,7 @@ type table struct {
 func tabulate(cells []*cell, faults []fault) (*table, error) {
 	t := &table{}
 	for _, row := range config.Claims {
-		t.claims = append(t.claims, row.Name)
+		t.claims, t.compared = append(t.claims, row.Name), append(t.compared, false)
 	}
 	mistakes := make([]sweeps.Mistake, len(faults))
 	for i, f := range faults {
@@ -75,6 +77,7 @@ func (t *table) add(file [][]sweeps.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
 			claim := slices.Index(t.claims, s.Check.Claim.Name)
+			t.compared[claim] = true
 			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] { // false for NaN: no prediction
 				t.moved[fault][claim] = moved
 			}
@@ -83,7 +86,7 @@ func (t *table) add(file [][]sweeps.Shift) {
 }
 
 // unmet returns a message for each fault that no claim catches, and for each claim that
-// catches too few faults.
+// catches too few faults although it compares two-sided.
 func (t *table) unmet() []string {
 	var messages []string
 	caught := make([]int, len(t.claims))
@@ -100,7 +103,7 @@ func (t *table) unmet() []string {
 		}
 	}
 	for c, name := range t.claims {
-		if caught[c] < leastCaught {
+		if t.compared[c] && caught[c] < leastCaught {
 			messages = append(messages, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
 		}
 	}
