@@ -124,13 +124,18 @@ func findSaturation(j *judgement, set CellSet) []finding {
 }
 
 // findEarlySlope compares the stiffness that the paper's fit to the first steps gives
-// with that of the same fit to the mean-field curve, and by the paper's rule with the
-// stiffness in its formulas.
+// with that of the same fit to the mean-field curve, by the rule at the stiffness with λ
+// of the stiffest mode, and by the paper's rule with the stiffness in its formulas.
 func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.EarlySlope)
 	if j.kind == rom.PaperRule {
 		stiffness, scope := j.paperStiffness(c)
 		f.predicted = predicted{value: stiffness, kind: rom.PaperRule, outOfScope: scope.Because}
+		return f
+	}
+	if j.kind == rom.RuleAtStiffness {
+		p := j.prediction(c)
+		f.predicted = predicted{value: p.Stiffness.Total, kind: rom.RuleAtStiffness, outOfScope: missingFixedPoint(p)}
 		return f
 	}
 	curve, theory := j.curve(c)

@@ -30,9 +30,9 @@ var (
 		Name: "early-slope", Per: PerCell,
 		Quantity:    "the paper's stiffness, read off −log(J* − J) over the first 100 steps",
 		Needs:       []Need{NeedsDistance, NeedsOnPolicy, NeedsHundredSteps},
-		Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
+		Predictions: []rom.Kind{rom.Exact, rom.PaperRule, rom.RuleAtStiffness},
 		Fit:         sim.EarlySlopeFit,
-		Doc:         "The early slope equals that of the mean-field curve; by the paper's rule it is the stiffness in its formulas, that of a run at η = 0.01 and `inf`.",
+		Doc:         "The early slope equals that of the mean-field curve; by the paper's rule it is the stiffness in its formulas, that of a run at η = 0.01 and `inf`. By the rule at the stiffness it is λ of the stiffest mode, as where there is one mode only.",
 		How:         "The slope λ of −log(J* − J) over the first 100 steps, where J* is the last value of the run, gives the stiffness λ/(η(1 + λ)), as in the paper. The exact prediction is computed in the same way from the mean-field curve.",
 	}
 
