@@ -78,6 +78,8 @@ var logics = map[*config.Claim]logic{
 	config.VisibleFrontier:       visibleFrontier,
 	config.FrontierAboveOnset:    frontierAboveOnset,
 	config.MedianFrontier:        medianFrontier,
+	config.FrontierGap:           frontierGap,
+	config.ClassOccurs:           classOccurs,
 	config.Stiffness:             stiffness,
 	config.Relaxation:            relaxation,
 	config.RelaxationScaling:     relaxationScaling,

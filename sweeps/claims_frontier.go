@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
-// The claims about the smallest learning rate or refresh interval at which the mean
-// reward of a run visibly oscillates.
+// The claims about the class of the mean reward, and about the smallest learning rate or
+// refresh interval at which it visibly oscillates.
 var (
 	visibleFrontier = logic{
 		quantities: locatedQuantity("visible oscillation"),
@@ -30,6 +31,18 @@ var (
 		find:       findMedianFrontier,
 		picture:    picture{family: byOver, draw: (*judgement).drawFrontiers},
 		noiseless:  visibleFrontier.noiseless,
+	}
+	frontierGap = logic{
+		quantities: only("gap between visible oscillation and ζ = 1 in η, at the largest η over at the smallest"),
+		find:       findFrontierGap,
+		noiseless:  visibleFrontier.noiseless,
+	}
+	classOccurs = logic{
+		quantities: func(check *config.Check, _ []*Cell) []string {
+			return []string{"number of K at which the mean reward is " + check.Class}
+		},
+		find:    findClassOccurs,
+		picture: picture{family: byClaim, spans: allVariants, draw: (*judgement).drawClasses},
 	}
 )
 
@@ -101,6 +114,76 @@ func findMedianFrontier(j *judgement, set CellSet) []finding {
 	}
 	f.quantity = fmt.Sprintf("median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
 	return []finding{f}
+}
+
+// findFrontierGap compares the ratio of two gaps with 1, from below: that of the cell with
+// the largest learning rate η, whose frontier is at small K_ref, to that with the smallest.
+// The gap is |η − η at which ζ = 1| at the K_ref of the frontier.
+func findFrontierGap(j *judgement, set CellSet) []finding {
+	p := j.paper()
+	f := newFinding(p.kind)
+	f.predicted.value, f.side = 1, FromBelow
+	rate := func(a, b *Cell) int {
+		return cmp.Compare(a.Settings.Optimizer.LearningRate, b.Settings.Optimizer.LearningRate)
+	}
+	gap := func(c *Cell) float64 {
+		g := findFrontierAboveOnset(j, c, j.outcome(c))
+		if g.predicted.outOfScope != "" || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
+			f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, g.predicted.outOfScope)
+			return math.NaN()
+		}
+		s := j.settings(c)
+		s.Lag.Interval = int(g.measured)
+		onset := p.onsetRate(&s, measuredStiffness(j.outcome(c), len(c.Settings.Bandit.Arms)))
+		f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, onset.outOfScope)
+		return math.Abs(c.Settings.Optimizer.LearningRate - onset.value)
+	}
+	f.measured = gap(slices.MaxFunc(set.Cells, rate)) / gap(slices.MinFunc(set.Cells, rate))
+	f.lo, f.hi = f.measured, f.measured
+	return []finding{f}
+}
+
+// findClassOccurs compares the number of cells of the check's class with 1, from below.
+func findClassOccurs(j *judgement, set CellSet) []finding {
+	f := newFinding(rom.PaperRule)
+	f.predicted.value, f.side = 1, FromBelow
+	number := 0.0
+	for _, c := range set.Cells {
+		switch j.class(c) {
+		case "":
+			return []finding{f} // nothing is recorded
+		case Class(cmp.Or(j.fault.Class, j.check.Class)):
+			number++
+		}
+	}
+	f.measured, f.lo, f.hi = number, number, number
+	return []finding{f}
+}
+
+// drawClasses returns a picture of the number of cells of each class, one column per set.
+func (j *judgement) drawClasses(d *figureSource) Figure {
+	f := Figure{Title: "Class of the mean reward", YLabel: "number of cells", Categories: []string{}}
+	for _, class := range Classes {
+		f.Series = append(f.Series, FigureSeries{Name: string(class), Group: string(class), Mark: Share})
+	}
+	for _, set := range d.sets {
+		if slices.Contains(f.Categories, set.Label) {
+			continue // another check of the same cells
+		}
+		x, top := float64(len(f.Categories)), 0.0
+		f.Categories = append(f.Categories, set.Label)
+		for i, class := range Classes {
+			number := 0.0
+			for _, c := range set.Cells {
+				number += indicator(j.class(c) == class)
+			}
+			if number > 0 {
+				f.Series[i].Points = append(f.Series[i].Points, FigurePoint{x, math.NaN(), top, top + number})
+			}
+			top += number
+		}
+	}
+	return f
 }
 
 // median returns the median of at least one value, NaN if one is NaN.

@@ -104,3 +104,108 @@ func TestJudgeMedianFrontier(t *testing.T) {
 		}
 	}
 }
+
+// The gap of a frontier from ζ = 1 is measured at the K_ref of the frontier. A frontier at
+// the smallest K_ref, or none, decides nothing.
+func TestJudgeFrontierGap(t *testing.T) {
+	const text = `
+name: gap
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
+lag: {kind: delay}
+optimizer: {learning_rate: 0.1, momentum: 0.5}
+run: {steps: 1000}
+sweep: [{param: optimizer.learning_rate, values: [0.05, 0.025, 0.1]}]
+checks:
+  - {claim: frontier-gap, over: optimizer.learning_rate, displacement: 0.001, draws: 1, locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}, margin: 0.25, control: {scale: {stiffness: 0.1}}}
+`
+	for _, c := range []struct {
+		intervals [3]float64 // of the frontier at η = 0.05, 0.025 and 0.1; +Inf: not found
+		want      Ruling
+	}{
+		{[3]float64{40, 80, 20}, Agree},
+		{[3]float64{40, 2, 8}, Disagree},
+		{[3]float64{40, 80, 1}, Inconclusive},
+		{[3]float64{40, math.Inf(1), 20}, Inconclusive},
+	} {
+		plan := planText(t, text)
+		outcomes := make(map[string]*store.Outcome)
+		gaps := make(map[float64]float64)
+		for i := range plan.Cells {
+			cell := &plan.Cells[i]
+			p := rom.Predict(Params(&cell.Settings, rom.Unit))
+			o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
+			for name, x := range map[string]float64{
+				stiffnessFresh: 0, stiffnessTotal: p.Stiffness.Total, stiffnessStale: p.Stiffness.Total,
+				sim.LocatedLow: min(c.intervals[i], 1e4), sim.LocatedHigh: c.intervals[i], sim.LocatedEnd: 1e4,
+			} {
+				if !math.IsInf(x, 1) {
+					o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
+				}
+			}
+			outcomes[cell.ID] = o
+			rate, kappa := cell.Settings.Optimizer.LearningRate, rom.PaperOnset(0.5, int(min(c.intervals[i], 1e4)))
+			gaps[rate] = math.Abs(rate - kappa / *p.PaperRule.Stiffness)
+		}
+		v := judged(t, plan, outcomes)[0]
+		if v.Verdict != c.want {
+			t.Errorf("frontiers at K_ref = %v: %v (%s), want %v", c.intervals, v.Verdict, v.Because, c.want)
+		}
+		if want := gaps[0.1] / gaps[0.025]; c.want != Inconclusive && math.Abs(float64(v.Measured)/want-1) > 0.01 {
+			t.Errorf("frontiers at K_ref = %v: ratio %v, want %v", c.intervals, v.Measured, want)
+		}
+	}
+}
+
+// Of three runs, the first never turns back, the second overshoots and the third swings
+// twice (see TestClasses).
+func TestJudgeClassOccurs(t *testing.T) {
+	const text = `
+name: classes
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, kl: {coefficient: 0.5}}
+lag: {kind: delay}
+optimizer: {learning_rate: 0.1}
+run: {steps: 600}
+sweep: [{param: lag.interval, values: [1, 2, 3]}]
+checks:
+  - {claim: class-occurs, over: lag.interval, margin: 0.25, class: %s, control: {class: %s}%s}
+`
+	rising := func(t float64) float64 { return 1 - math.Exp(-t/50) }
+	overshoots, swings := oscillator(0.8, 0.2), oscillator(0.6, 0.2)
+	for _, c := range []struct {
+		curves         [3]func(float64) float64
+		class, another string
+		measured       float64
+		holds, control Ruling // with expect: holds
+	}{
+		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, Agree, Agree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, Agree, Disagree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, Disagree, Agree},
+		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), Inconclusive, Inconclusive},
+	} {
+		for _, expect := range []string{"", ", expect: fails"} {
+			plan := planText(t, fmt.Sprintf(text, c.class, c.another, expect))
+			outcomes := make(map[string]*store.Outcome)
+			for i, curve := range c.curves {
+				o := &store.Outcome{Status: store.CellOK} // nothing recorded
+				if curve != nil {
+					_, o = record(600, 1, curve, 0.6)
+				}
+				o.ID = plan.Cells[i].ID
+				outcomes[o.ID] = o
+			}
+			v := judged(t, plan, outcomes)[0]
+			opposite := map[Ruling]Ruling{Agree: Disagree, Disagree: Agree, Inconclusive: Inconclusive}
+			want, control := c.holds, c.control
+			if expect != "" {
+				want, control = opposite[want], opposite[control]
+			}
+			if v.Verdict != want || v.Control.Verdict != control || !(float64(v.Measured) == c.measured || math.IsNaN(c.measured)) {
+				t.Errorf("%s%s: %v runs, %v, control %v; want %v runs, %v, control %v", c.class, expect, v.Measured, v.Verdict, v.Control.Verdict, c.measured, want, control)
+			}
+		}
+	}
+}

@@ -21,6 +21,8 @@ var exempt = map[string]string{
 	"visible-frontier":     "G = ∞ only, where nothing is random: the interval is that of the search",
 	"frontier-above-onset": "as visible-frontier",
 	"median-frontier":      "as visible-frontier, of given bandits",
+	"frontier-gap":         "as visible-frontier",
+	"class-occurs":         "G = ∞ only, where nothing is random: cells are counted",
 	"law-forecast":         "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
 	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
 }

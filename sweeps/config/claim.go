@@ -59,6 +59,7 @@ const (
 	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
 	NeedsMode         Need = "`mode`"
 	NeedsLaw          Need = "`law`"
+	NeedsClass        Need = "`class`"
 )
 
 // Has reports whether the claim has the need.

@@ -21,6 +21,8 @@ var Claims = []*Claim{
 	VisibleFrontier,
 	FrontierAboveOnset,
 	MedianFrontier,
+	FrontierGap,
+	ClassOccurs,
 	SaturationFit,
 	EarlySlope,
 	LawFit,

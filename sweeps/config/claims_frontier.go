@@ -5,8 +5,8 @@ import (
 	"grposim/sim"
 )
 
-// Claims about the learning rate, or the refresh interval, from which on the mean reward
-// of a run visibly oscillates.
+// Claims about the shape of the mean reward: its class, and the learning rate, or the
+// refresh interval, from which on it visibly oscillates.
 var (
 	VisibleFrontier = &Claim{
 		Name: "visible-frontier", Per: PerCell,
@@ -37,5 +37,26 @@ var (
 		Event:       sim.Visible,
 		Doc:         "In at least half of the bandits the visible frontier lies on the paper's line, within the margin.",
 		How:         "Each bandit has its own frontier and its own line. The interval reaches from the median of the smallest to that of the largest deviations that the intervals of the frontiers allow; a frontier beyond the search has no upper end. The result is about the bandits of the file.",
+	}
+
+	FrontierGap = &Claim{
+		Name: "frontier-gap", Per: AcrossCells,
+		Quantity:    "distance in the learning rate between the visible frontier and the paper's ζ = 1: that at the largest learning rate over that at the smallest",
+		Needs:       append([]Need{NeedsThreeValues}, VisibleFrontier.Needs...),
+		Over:        []string{LearningRateKey},
+		Predictions: []rom.Kind{rom.PaperRule},
+		Event:       sim.Visible,
+		Doc:         "The gap between the frontier and ζ = 1 narrows at large K_ref and widens at large learning rates.",
+		How:         "At each learning rate η the frontier is at one K_ref, and the gap there is |η − the learning rate at which ζ = 1 for the same K_ref|. One-sided and without margin: the claim holds when the ratio is at least 1. The gap is absolute, as on an axis that is linear in η; two curves that both fall as 1/K_ref have such a gap. A frontier at the smallest K_ref, 1, may lie at smaller learning rates: the verdict is then *inconclusive*.",
+	}
+
+	ClassOccurs = &Claim{
+		Name: "class-occurs", Per: AcrossCells,
+		Quantity:    "number of refresh intervals at which the mean reward is of `class`",
+		Needs:       []Need{NeedsThreeValues, NeedsClass, NeedsExpected, NeedsDistance},
+		Over:        []string{LagIntervalKey},
+		Predictions: []rom.Kind{rom.PaperRule},
+		Doc:         "At one refresh interval at least the mean reward is of the class.",
+		How:         "The class is that of `map`. One-sided and without margin: the claim holds when the number is at least 1, and fails (`expect: fails`) when it is 0. The control is another class, as in `control: {class: oscillatory}`.",
 	}
 )

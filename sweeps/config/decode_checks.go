@@ -176,22 +176,32 @@ func isOneValue(k Key, n *node) bool {
 	return false
 }
 
-// control decodes the fault that a check plants: another mode for failure-mode, a
-// wrong theory or, for claims about a law, another law for all other claims. It returns the places of `set` by key.
+// controlFields are the names that a control may have.
+var controlFields = []string{"set", "scale", "mode", "law", "class"}
+
+// faults returns the controlFields that apply to a claim, and an example of each.
+func (c *Claim) faults() (useful []string, want string) {
+	const theory = "{set: {key: value}} or {scale: {constant: factor}}"
+	switch {
+	case c.Has(NeedsMode):
+		return []string{"mode"}, "{mode: another mode}"
+	case c.Has(NeedsClass):
+		return []string{"class"}, "{class: another class}"
+	case c.Has(NeedsLaw):
+		return []string{"set", "scale", "law"}, theory + " or {law: another law}"
+	}
+	return []string{"set", "scale"}, theory
+}
+
+// control decodes the fault that a check plants. It returns the places of `set` by key.
 func (l *loader) control(n *node, path string, check *Check) (*Control, map[string]place) {
-	fields := l.fields(n, path, []string{"set", "scale", "mode", "law"})
+	fields := l.fields(n, path, controlFields)
 	if fields == nil {
 		return nil, nil
 	}
-	useful, useless, want := []string{"set", "scale"}, []string{"mode", "law"}, "{set: {key: value}} or {scale: {constant: factor}}"
-	switch {
-	case check.Claim.Has(NeedsMode):
-		useful, useless, want = []string{"mode"}, []string{"set", "scale", "law"}, "{mode: another mode}"
-	case check.Claim.Has(NeedsLaw):
-		useful, useless, want = []string{"set", "scale", "law"}, []string{"mode"}, want+" or {law: another law}"
-	}
-	for _, name := range useless {
-		if f := fields[name]; f != nil {
+	useful, want := check.Claim.faults()
+	for _, name := range controlFields {
+		if f := fields[name]; f != nil && !slices.Contains(useful, name) {
 			l.problem(f.at, path+"."+name, "got a fault that does not apply to %s, want %s", check.Claim.Name, listWords(useful))
 			delete(fields, name)
 		}
@@ -254,6 +264,13 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 			l.want(f, path+".law", "another law than the check's")
 		}
 		c.Law = law
+	}
+	if f := fields["class"]; f != nil {
+		class, ok := l.word(f, path+".class", classes)
+		if ok && class == check.Class {
+			l.want(f, path+".class", "another class than the check's")
+		}
+		c.Class = class
 	}
 	return c, places
 }

@@ -95,6 +95,9 @@ func documentCheck(c *Check) map[string]any {
 	if c.Control.Law != "" {
 		control["law"] = c.Control.Law
 	}
+	if c.Control.Class != "" {
+		control["class"] = c.Control.Class
+	}
 	check["control"] = control
 	return check
 }

@@ -41,11 +41,15 @@ var laws = func() []string {
 	return names
 }()
 
+// classes are the classes of the mean reward that the paper distinguishes, in the words
+// of sweeps.Classes.
+var classes = []string{"monotone", "overshooting", "oscillatory"}
+
 // measuringKeys are the keys of a check that set how its claim is measured, in the
 // order of the reference document.
 var measuringKeys = []measuringKey{
 	{Key{
-		Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, coefficientKey, LagIntervalKey, MomentumKey, ArmsKey},
+		Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, coefficientKey, LagIntervalKey, LearningRateKey, MomentumKey, ArmsKey},
 		Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored). Claims that compare group sizes alone refuse the others.",
 	}, NeedsThreeValues, func(m *Measuring) any { return &m.Over }},
 	{Key{
@@ -72,6 +76,10 @@ var measuringKeys = []measuringKey{
 		Path: "law", Kind: WordValue, Words: laws,
 		Doc: "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic.",
 	}, NeedsLaw, func(m *Measuring) any { return &m.Law }},
+	{Key{
+		Path: "class", Kind: WordValue, Words: classes,
+		Doc: "The class of the mean reward, as in `map`: monotone, overshooting or oscillatory (with decreasing amplitude).",
+	}, NeedsClass, func(m *Measuring) any { return &m.Class }},
 }
 
 // given returns the value of a measuring key as a file has it, nil where it has none.

@@ -29,7 +29,7 @@ var checkDocs = map[string]string{
 	"expect":          "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction.",
 	"where":           "Selects cells: dotted keys, each with a value or a list of values.",
 	"variant":         "Restricts the check to the cells of one variant.",
-	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`; for claims about a law it may be another law, as in `{law: exponential}`.",
+	"control":         "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` another class; for claims about a law it may be another law, as in `{law: exponential}`.",
 }
 
 // checkDoc returns the meaning of a key of a check.

@@ -296,6 +296,7 @@ func schemaCheck() object {
 					"scale": object{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": factors},
 					"mode":  object{"enum": failureModes},
 					"law":   object{"enum": laws},
+					"class": object{"enum": classes},
 				},
 			},
 		}),
@@ -319,12 +320,12 @@ func schemaClaim(claim *Claim) object {
 	if claim.Has(NeedsAbsolute) {
 		properties["margin"] = false
 	}
-	faults := object{"mode": false, "law": false}
-	switch {
-	case claim.Has(NeedsMode):
-		faults = object{"set": false, "scale": false, "law": false}
-	case claim.Has(NeedsLaw):
-		faults = object{"mode": false}
+	faults := object{}
+	useful, _ := claim.faults()
+	for _, name := range controlFields {
+		if !slices.Contains(useful, name) {
+			faults[name] = false
+		}
 	}
 	properties["control"] = object{"properties": faults}
 	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}}}}

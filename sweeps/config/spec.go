@@ -81,6 +81,7 @@ type Measuring struct {
 	Locate       *Locate // the search for an event; nil: none
 	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
 	Law          string  // the law that is fitted to the log, one of measure.Laws
+	Class        string  // the class of the mean reward that is counted, one of the paper's three
 }
 
 // Locate is the search for the first event along a parameter, in multiples of
@@ -113,13 +114,14 @@ func (c *Check) judgesExact() bool {
 }
 
 // Control is the planted fault that a check must catch: in the theory, settings are
-// replaced, then constants are scaled. For failure-mode it is another mode; claims about a
-// law may be tried with another law.
+// replaced, then constants are scaled. For failure-mode it is another mode, for class-occurs
+// another class; claims about a law may be tried with another law.
 type Control struct {
 	Set   []Assignment // settings that the theory gets in place of the cell's
 	Scale rom.Factors  // factors of the theory's constants, > 0; rom.Unit: none is scaled
 	Mode  string       // the failure mode expected instead; "" except for failure-mode
 	Law   string       // the law fitted instead; "": the check's
+	Class string       // the class counted instead; "" except for class-occurs
 }
 
 // String gives the fault in words, such as stiffness × 1.1.
@@ -130,6 +132,9 @@ func (c *Control) String() string {
 	}
 	if c.Law != "" {
 		words = append(words, "law = "+c.Law)
+	}
+	if c.Class != "" {
+		words = append(words, "class = "+c.Class)
 	}
 	for _, a := range c.Set {
 		words = append(words, a.Param+" = "+Format(a.Value))
@@ -161,7 +166,7 @@ func Scaled(constant string, factor float64) rom.Factors {
 // Scaled returns the constant that the control scales and its factor; "" unless it scales
 // exactly one and changes nothing else.
 func (c *Control) Scaled() (constant string, factor float64) {
-	if len(c.Set) > 0 || c.Mode != "" {
+	if len(c.Set) > 0 || c.Mode != "" || c.Class != "" {
 		return "", 1
 	}
 	for i, f := range factorsOf(&c.Scale) {
@@ -181,12 +186,13 @@ func factorsOf(f *rom.Factors) []*float64 {
 }
 
 // Fault is a mistake planted in the theory: changed settings of a cell, scaled
-// constants, another expected failure mode, or another law.
+// constants, another expected failure mode, law or class.
 type Fault struct {
 	Set   func(*Settings) // changes the settings from which theory predicts; nil: no change
 	Scale rom.Factors     // factors of the theory's constants, > 0; rom.Unit: none is scaled
 	Mode  string          // the failure mode expected instead of the check's; "": the check's
 	Law   string          // the law fitted instead of the check's; "": the check's
+	Class string          // the class counted instead of the check's; "": the check's
 }
 
 // NoFault leaves the theory as derived.
@@ -202,5 +208,5 @@ func (c *Control) Fault() Fault {
 			}
 		}
 	}
-	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode, Law: c.Law}
+	return Fault{Set: set, Scale: c.Scale, Mode: c.Mode, Law: c.Law, Class: c.Class}
 }
