@@ -50,8 +50,8 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
 		}
-		if refuted := source.refuted(); refuted != "" {
-			f.Title += " (" + refuted + ")"
+		if failing := source.failing(); failing != "" {
+			f.Title += " (" + failing + ")"
 		}
 		figures = append(figures, f)
 	}

@@ -234,10 +234,10 @@ func pictureOf(check *config.Check) (p picture, family string) {
 	return p, family
 }
 
-// refuted says, for a title, which theories the checks expect to fail and whether the
-// verdicts refute them: wholly, in part (where other checks expect them to hold), or
+// failing says, for a title, which theories the checks expect to fail and whether the
+// verdicts show it: wholly, in part (where other checks expect them to hold), or
 // not. It is "" if no theory is expected to fail.
-func (d *figureSource) refuted() string {
+func (d *figureSource) failing() string {
 	var words []string
 	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness} {
 		claimed, held, failed := 0, 0, 0
@@ -257,11 +257,11 @@ func (d *figureSource) refuted() string {
 		switch {
 		case claimed == 0:
 		case failed < claimed:
-			words = append(words, kindWords[kind]+" expected to fail, and not refuted")
+			words = append(words, kindWords[kind]+" expected to fail, but does not")
 		case held > 0:
-			words = append(words, kindWords[kind]+" refuted in part")
+			words = append(words, kindWords[kind]+" fails here in part")
 		default:
-			words = append(words, kindWords[kind]+" refuted")
+			words = append(words, kindWords[kind]+" fails here")
 		}
 	}
 	return strings.Join(words, ", ")

@@ -55,13 +55,13 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	want := []struct{ name, title string }{
-		// Three checks of one measurement share a figure, whose title says what is refuted.
-		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula at λ of the stiffest mode refuted in part)"},
+		// Three checks of one measurement share a figure, whose title says what fails there.
+		{"stability-threshold-grid-learning-rate", "grid: Stability threshold, located in learning rate η (paper’s formula at λ of the stiffest mode fails here in part)"},
 		{"oscillation-onset-tied-learning-rate", "tied: Onset of oscillation, located in learning rate η"},
 		{"relaxation-far", "far: Relaxation rate, negative where a deviation grows"},
 		{"saturation-fit-far", "far: A free exponential fitted to the mean reward"},
 		{"fixed-point", "fixed-point: measured / predicted"}, // both variants in one figure
-		{"trajectory-further-leading-order", "further: Mean reward against the reduced-order model (leading order refuted)"},
+		{"trajectory-further-leading-order", "further: Mean reward against the reduced-order model (leading order fails here)"},
 		{"recurrence-orbit", "orbit: Logit gap from refresh to refresh"},
 	}
 	if len(e.Figures) != len(want) {
@@ -108,7 +108,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A title does not call a theory refuted if some check that expects it to fail disagrees.
+// A title does not say that a theory fails if some check that expects it to fail disagrees.
 func TestFigureOfAFailedRefutation(t *testing.T) {
 	d := figureSource{verdicts: []Verdict{
 		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Agree},
@@ -117,7 +117,7 @@ func TestFigureOfAFailedRefutation(t *testing.T) {
 		{PredictionKind: "leading-order", Expect: config.Holds, Verdict: OutOfScope},
 		{PredictionKind: "exact", Expect: config.Holds, Verdict: Agree},
 	}}
-	if got, want := d.refuted(), "leading order refuted, paper’s formula expected to fail, and not refuted"; got != want {
+	if got, want := d.failing(), "leading order fails here, paper’s formula expected to fail, but does not"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -157,7 +157,7 @@ func TestPageShowsVerdicts(t *testing.T) {
 			}
 		}
 		for _, v := range e.Verdicts {
-			if refuted := v.Expect == config.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "refuted") != refuted {
+			if refuted := v.Expect == config.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "fails here") != refuted {
 				t.Errorf("row %d: want refuted: %v", i, refuted)
 			}
 			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
