@@ -14,7 +14,6 @@ import (
 type gapChain struct {
 	low, h float64
 	moves  [][]move // by grid point
-	law    []float64
 }
 
 type move struct {
