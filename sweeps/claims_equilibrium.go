@@ -222,12 +222,17 @@ func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 	return quantities
 }
 
+// stiffnessRounding is the rounding error of a stiffness in multiples of the KL
+// coefficient, to which the terms that cancel in it are proportional.
+const stiffnessRounding = 1e-14
+
 // findStiffness compares the measured stiffness of the stiffest mode and its two parts,
 // and of the slowest mode, with the closed forms.
 func findStiffness(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
 	p := j.prediction(c)
+	s := j.settings(c)
 	var findings []finding
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.ofEstimate(c, o, quantity)
@@ -236,6 +241,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 		}
 		f.predicted.kind = p.ForceKind
 		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
+		f.predicted.neglected = stiffnessRounding * s.Estimator.KL.Coefficient
 		switch quantity {
 		case stiffnessTotal:
 			f.predicted.value = p.Stiffness.Total
