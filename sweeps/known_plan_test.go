@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -58,7 +59,7 @@ func TestOpenWithoutOneCell(t *testing.T) {
 	whole := string(readFile(t, path))
 	_, rest, _ := strings.Cut(whole, "\n")
 	var damaged *store.DamagedError
-	for _, text := range []string{rest, "x" + whole} {
+	for _, text := range []string{rest, whole + "x\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -90,5 +91,13 @@ func TestErrorsOfBothParts(t *testing.T) {
 	got, want := j.stiffnessError(&plan.Cells[0], &o, 0.5, total), 0.005*student(100, 0.99)/0.5
 	if math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("relative half-width %g, want %g", got, want)
+	}
+}
+
+// A table of verdicts marks what is expected to fail.
+func TestExpectedFailureIsMarked(t *testing.T) {
+	v := Verdict{Predicted: 2, PredictionKind: rom.PaperRule, Expect: config.Fails}
+	if got := v.Cells()[5]; got != "2 (paper-rule), expected to fail" {
+		t.Errorf("predicted is shown as %q", got)
 	}
 }
