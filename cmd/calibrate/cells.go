@@ -36,12 +36,17 @@ const (
 	simultaneous intervalKind = "band"     // holds at all recorded steps together
 	ofShare      intervalKind = "share"    // Wilson's score interval
 	bracket      intervalKind = "bracket"  // of a located value: three standard errors, widened by the interval of the stiffness
+	widened      intervalKind = "widened"  // Student's t, widened by a bound of the systematic error
 )
 
 // intervalKinds gives the kind of interval of each claim whose intervals are not
 // pointwise.
 var intervalKinds = map[string]intervalKind{
 	"trajectory":          simultaneous,
+	"stiffness":           widened,
+	"relaxation":          widened,
+	"relaxation-scaling":  widened,
+	"damping-ratio":       widened,
 	"degenerate-groups":   ofShare,
 	"failure-mode":        ofShare,
 	"oscillation-onset":   bracket,

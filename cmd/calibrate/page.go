@@ -49,8 +49,9 @@ Every interval here has a confidence of 95 %%. Columns:
   each seed measures; there the long-run value is that of located/predicted. A band has no single
   bias, because it has an interval for each recorded step.
 * **coverage**: the share of seeds whose interval holds the long-run value. *Required: 90 to 98.5 %%, and
-  at least 90 %% for a simultaneous band, the interval of a share and the bracket of a located value,
-  which are wider by construction (each end of a bracket is more than three standard errors away).*
+  at least 90 %% for a simultaneous band, the interval of a share, the bracket of a located value and an
+  interval widened by a bound of the systematic error, which are wider by construction (each end of a
+  bracket is more than three standard errors away).*
 * **right theory**: number of verdicts *agree / inconclusive / disagree*. *Required: at most one disagrees.*
 * **wrong theory**: the fault of the check's control, by how much it changes the prediction, and the
   number of verdicts *agree / inconclusive / disagree* with this fault in the theory. *Required: a
