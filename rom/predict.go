@@ -85,9 +85,27 @@ type intervalKey struct {
 // and Lag of p.
 func NewEquilibrium(p Params) *Equilibrium {
 	p = p.checked()
+	merged := fold(p)
+	var logits []float64
+	if merged.representable() {
+		logits = merged.reached()
+	}
+	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) { return PaperStiffness(p) }))
+}
+
+// WithMeasured returns the equilibrium at a measured stiffness, nil: that of the theory.
+// The fixed point, whose search takes most of the time, is e's.
+func (e *Equilibrium) WithMeasured(measured *Measured) *Equilibrium {
+	p := e.params
+	p.Measured = measured
+	return newEquilibrium(p.checked(), e.merged, e.logits, e.paper)
+}
+
+// newEquilibrium returns the equilibrium of checked parameters at the fixed point with the
+// given logits of the merged bandit; nil: none is known.
+func newEquilibrium(p Params, merged folded, logits []float64, paper func() (float64, Scope)) *Equilibrium {
 	e := &Equilibrium{
-		params: p, merged: fold(p),
-		paper:  sync.OnceValues(func() (float64, Scope) { return PaperStiffness(p) }),
+		params: p, merged: merged, logits: logits, paper: paper,
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 	}
 	if because := e.locate(); because != "" {
@@ -152,7 +170,7 @@ func (prediction *Prediction) excludeAll(because string) {
 	}
 }
 
-// locate computes the fixed point, its stiffness and its noise. It returns the reason
+// locate computes the stiffness and the noise of the fixed point. It returns the reason
 // why no dynamics can be predicted, "" where it can.
 func (e *Equilibrium) locate() (because string) {
 	p, f, prediction := &e.params, &e.merged, &e.prediction
@@ -160,7 +178,6 @@ func (e *Equilibrium) locate() (because string) {
 	if !f.representable() {
 		return beyondRange
 	}
-	e.logits = f.reached()
 	if e.logits == nil {
 		return f.missing()
 	}

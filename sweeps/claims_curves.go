@@ -262,11 +262,10 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)
-	var force rom.Kind
-	var scope rom.Scope
-	cv.reward, cv.neglected, force, scope = rom.MeanReward(params, c.Sim.Init, cv.steps)
-	theory.kind = cmp.Or(theory.kind, force)
-	theory.outOfScope = cmp.Or(scope.Because, j.missingExact(force))
+	r := j.cache.meanReward(params, c, cv.steps)
+	cv.reward, cv.neglected = r.reward, r.neglected
+	theory.kind = cmp.Or(theory.kind, r.kind)
+	theory.outOfScope = cmp.Or(r.scope.Because, j.missingExact(r.kind))
 	return cv, theory
 }
 

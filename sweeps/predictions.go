@@ -8,19 +8,29 @@ import (
 	"grposim/sweeps/config"
 )
 
-// predictionCache caches predictions by their parameters, and equilibria by those
-// parameters that equilibria depend on. It is not safe for concurrent use.
+// predictionCache caches predictions by their parameters, equilibria by those parameters
+// that equilibria depend on, and mean rewards by cell and parameters. It is not safe for
+// concurrent use.
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
-	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxEquilibria
+	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxCached
+	rewards     map[rewardKey]*meanReward           // at most maxCached
 }
 
-// maxEquilibria is the number of equilibria cached before all are dropped. It exceeds
-// the usual number of values of a sweep's fastest axes.
-const maxEquilibria = 64
+// maxCached is the number of equilibria, and of mean rewards, cached before all are
+// dropped. It exceeds the usual number of values of a sweep's fastest axes.
+const maxCached = 64
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium)}
+	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*meanReward)}
+}
+
+// keep stores a value at a key, after dropping all others if there are maxCached.
+func keep[Key comparable, Value any](cached map[Key]Value, key Key, value Value) {
+	if len(cached) == maxCached {
+		clear(cached)
+	}
+	cached[key] = value
 }
 
 // thresholds selects whether a prediction includes the stability thresholds, whose
@@ -128,15 +138,46 @@ func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom
 	return &p
 }
 
-// equilibrium returns the equilibrium of parameters and their key.
+// equilibrium returns the equilibrium of parameters and their key. One at a measured
+// stiffness comes from that of the theory, which has the same fixed point.
 func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
 	equilibrium, known := cache.equilibria[key]
-	if !known {
-		if len(cache.equilibria) == maxEquilibria {
-			clear(cache.equilibria)
-		}
-		equilibrium = rom.NewEquilibrium(params)
-		cache.equilibria[key] = equilibrium
+	if known {
+		return equilibrium
 	}
+	if measured := params.Measured; measured != nil {
+		base := key
+		params.Measured, base.fresh, base.stale = nil, "", ""
+		equilibrium = cache.equilibrium(base, params).WithMeasured(measured)
+	} else {
+		equilibrium = rom.NewEquilibrium(params)
+	}
+	keep(cache.equilibria, key, equilibrium)
 	return equilibrium
+}
+
+// rewardKey holds everything that the predicted mean reward of a cell depends on.
+type rewardKey struct {
+	predictionKey
+	cell string // its id, which decides its start and the steps
+}
+
+// meanReward is what rom.MeanReward returns.
+type meanReward struct {
+	reward, neglected []float64
+	kind              rom.Kind
+	scope             rom.Scope
+}
+
+// meanReward returns the mean reward of a cell at the given steps, which are always the
+// same for a cell.
+func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *meanReward {
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, c.ID}
+	r, known := cache.rewards[key]
+	if !known {
+		r = new(meanReward)
+		r.reward, r.neglected, r.kind, r.scope = rom.MeanReward(params, c.Sim.Init, steps)
+		keep(cache.rewards, key, r)
+	}
+	return r
 }
