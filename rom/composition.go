@@ -183,7 +183,7 @@ type mixture struct {
 // newMixture returns a mixture for groups of the given size.
 func newMixture(c *compositions, size int) mixture {
 	return mixture{
-		probs: make([]float64, len(c.parts)), powers: square2(len(c.parts), size+1), chances: make([]float64, len(c.ways)),
+		probs: make([]float64, len(c.parts)), powers: zeros(len(c.parts), size+1), chances: make([]float64, len(c.ways)),
 	}
 }
 
@@ -320,7 +320,7 @@ func (m *model) composedCovariance(reward, cross [][]float64) {
 	}
 	types := signs * parts // (j, s) has the index s·J + j
 	mean, squares := make([]float64, types), make([]float64, types)
-	lean, pairs := square2(types, parts), square(types)
+	lean, pairs := zeros(types, parts), square(types)
 	pull := make([]float64, types)
 	split := func(i int) {
 		for j, t := range c.pull[i*parts : (i+1)*parts] {
@@ -401,13 +401,4 @@ func (m *model) composedCovariance(reward, cross [][]float64) {
 			}
 		}
 	}
-}
-
-// square2 returns rows×columns zeros.
-func square2(rows, columns int) [][]float64 {
-	m := make([][]float64, rows)
-	for i := range m {
-		m[i] = make([]float64, columns)
-	}
-	return m
 }

@@ -27,23 +27,7 @@ func TestCompositionsAreTheEnumeratedGroups(t *testing.T) {
 		past := make([]float64, 3)
 		softmax(past, old)
 		atoms := []sample{{0, 0.2}, {1, 1}, {1, 0}, {2, 1.3}}
-		wantMean, wantCov := enumerate(p, theta, old, atoms, []float64{past[0], 0.4 * past[1], 0.6 * past[1], past[2]})
-		mean := make([]float64, 3)
-		kind := MeanForce(mean, p, theta, old)
-		cov, covKind := ForceCovariance(p, theta, old)
-		if kind != Exact || covKind != Exact {
-			t.Fatalf("kinds %v, %v", kind, covKind)
-		}
-		for a := range mean {
-			if math.Abs(mean[a]-wantMean[a]) > 2e-13 {
-				t.Fatalf("%+v: mean %v, enumerated %v", p, mean, wantMean)
-			}
-			for b := range mean {
-				if math.Abs(cov.At(a, b)-wantCov.At(a, b)) > 2e-13 {
-					t.Fatalf("%+v: Cov[%d,%d] %v, enumerated %v", p, a, b, cov.At(a, b), wantCov.At(a, b))
-				}
-			}
-		}
+		requireEnumerated(t, p, theta, old, atoms, []float64{past[0], 0.4 * past[1], 0.6 * past[1], past[2]})
 	})
 }
 

@@ -313,7 +313,7 @@ const (
 // so that ‖A^t‖ < 1 where (1 + aη|Λ_s|τ)|S| < 1 in the 2τ + 1 steps up to t.
 func (l *linear) contracts() bool {
 	n, tau := l.dim(), l.lag.Age
-	force, velocity := l.gain()
+	force, velocity := stepGains(l.method, l.momentum)
 	fresh, stale := l.fresh.RawMatrix().Data, l.stale.RawMatrix().Data
 	limit := 1 / (1 + force*l.rate*mat.Norm(l.stale, math.Inf(1))*float64(tau))
 	columns := 2 * n

@@ -65,13 +65,16 @@ func (m *model) covariance() *mat.SymDense {
 	return total
 }
 
-func square(n int) [][]float64 {
-	rows := make([][]float64, n)
-	data := make([]float64, n*n)
-	for i := range rows {
-		rows[i] = data[i*n : (i+1)*n]
+func square(n int) [][]float64 { return zeros(n, n) }
+
+// zeros returns a matrix of zeros.
+func zeros(rows, columns int) [][]float64 {
+	m := make([][]float64, rows)
+	data := make([]float64, rows*columns)
+	for i := range m {
+		m[i] = data[i*columns : (i+1)*columns]
 	}
-	return rows
+	return m
 }
 
 // projectMatrix overwrites M with P_left M P_rightᵀ, P = I − π1ᵀ.

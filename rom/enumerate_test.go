@@ -200,23 +200,31 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 				atoms = append(atoms, sample{a, 1}, sample{a, 0})
 				chance = append(chance, past[a]*m, past[a]*(1-m))
 			}
-			wantMean, wantCov := enumerate(p, theta, old, atoms, chance)
-			mean := make([]float64, arms)
-			if kind := MeanForce(mean, p, theta, old); kind != Exact {
-				t.Fatalf("the mean force of Bernoulli arms has kind %v, want exact", kind)
-			}
-			cov, _ := ForceCovariance(p, theta, old)
-			for a := range arms {
-				if math.Abs(mean[a]-wantMean[a]) > 2e-13 {
-					t.Fatalf("%+v: mean %v, enumerated %v", p, mean, wantMean)
-				}
-				for b := range arms {
-					if math.Abs(cov.At(a, b)-wantCov.At(a, b)) > 2e-13 {
-						t.Fatalf("%+v: Cov[%d,%d] %v, enumerated %v", p, a, b, cov.At(a, b), wantCov.At(a, b))
-					}
-				}
-			}
+			requireEnumerated(t, p, theta, old, atoms, chance)
 		})
+	}
+}
+
+// requireEnumerated fails the test unless mean and covariance of the force are exact and
+// those of the enumeration of all groups of samples with these chances, to 2e-13.
+func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sample, chances []float64) {
+	t.Helper()
+	wantMean, wantCov := enumerate(p, theta, old, atoms, chances)
+	mean := make([]float64, len(theta))
+	kind := MeanForce(mean, p, theta, old)
+	cov, covKind := ForceCovariance(p, theta, old)
+	if kind != Exact || covKind != Exact {
+		t.Fatalf("kinds %v, %v, want exact", kind, covKind)
+	}
+	for a := range mean {
+		if math.Abs(mean[a]-wantMean[a]) > 2e-13 {
+			t.Fatalf("%+v: mean %v, enumerated %v", p, mean, wantMean)
+		}
+		for b := range mean {
+			if math.Abs(cov.At(a, b)-wantCov.At(a, b)) > 2e-13 {
+				t.Fatalf("%+v: Cov[%d,%d] %v, enumerated %v", p, a, b, cov.At(a, b), wantCov.At(a, b))
+			}
+		}
 	}
 }
 

@@ -29,14 +29,14 @@ func (l *linear) dim() int {
 	return n
 }
 
-// gain returns the coefficients a of the force and b of the velocity in the step of
+// stepGains returns the coefficients a of the force and b of the velocity in the step of
 // x, x′ = x + η(a g + b v): a = 1, b = μ for the heavy ball and a = 1+μ, b = μ²
 // for Nesterov.
-func (l *linear) gain() (force, velocity float64) {
-	if l.method == Nesterov {
-		return 1 + l.momentum, l.momentum * l.momentum
+func stepGains(method Method, momentum float64) (force, velocity float64) {
+	if method == Nesterov {
+		return 1 + momentum, momentum * momentum
 	}
-	return 1, l.momentum
+	return 1, momentum
 }
 
 // memory returns the number of past positions in the state, besides (x, v):
@@ -53,7 +53,7 @@ func (l *linear) memory() int {
 // where A is the companion matrix.
 func (l *linear) step() (a, gamma *mat.Dense) {
 	n := l.dim()
-	force, velocity := l.gain()
+	force, velocity := stepGains(l.method, l.momentum)
 	old := 1 + l.memory() // the block of the state that holds x_old
 	if l.lag.Kind == Delay && l.lag.Age == 0 {
 		old = 0

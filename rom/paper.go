@@ -62,8 +62,8 @@ const (
 //
 // where J* is the reward of the fixed point that is reached at G = ∞. Optimizer, Lag,
 // GroupSize and Measured of p are not used. The scope is out where there is no such
-// fixed point, where the curve starts within 1e-9 of J* or passes it, so that there is no slope, and
-// where it leaves the range of floating point.
+// fixed point, where the curve starts within 1e-9 of J* or passes it, so that there is no
+// slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
 	p.GroupSize, p.Measured = Infinite, nil
 	p.Optimizer = Optimizer{Method: HeavyBall, Rate: baselineRate}

@@ -162,7 +162,7 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	s.past = newSnapshots(p.Lag, init, steps)
 	size := s.n * (1 + s.slots)
 	s.mean, s.cov = make([]float64, size), square(size)
-	s.change, s.rows = square(3 * s.n)[:2*s.n], square(max(size, 2*s.n))[:2*s.n]
+	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, max(size, 2*s.n))
 	return s
 }
 
@@ -211,10 +211,7 @@ func (s *spread) step(t int, theta []float64) {
 
 	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
 	mu, rate := s.Optimizer.Momentum, s.Optimizer.rate(t)
-	carry, gain := mu, 1.0
-	if s.Optimizer.Method == Nesterov {
-		carry, gain = mu*mu, 1+mu
-	}
+	gain, carry := stepGains(s.Optimizer.Method, mu)
 	from, to := make([]int, 0, 3*n), make([]int, 0, 2*n)
 	for _, part := range append([]int{0}, inputs...) {
 		for i := range n {
@@ -341,7 +338,7 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		return reduce(s.q, all), within(s.q, s.covariance())
 	}
 	base, _ := at(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: square(max(n, d))[:n], noise: square(n)}
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}
 	var f0 []float64
 	var noise0 *mat.Dense
 	sigmaPoints(mean, cov, s.differenceStep(), func(x []float64) {

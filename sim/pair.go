@@ -71,7 +71,7 @@ func (p *pair) stepsBetweenChecks() int {
 // It reports whether all logits stayed finite. Deviations are overwritten by the next
 // step.
 func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	period, look := refreshPeriod(p.cell.Lag), p.stepsBetweenChecks()
+	period, look := RefreshPeriod(p.cell.Lag), p.stepsBetweenChecks()
 	d := newDeviation(len(p.direction))
 	d.add(p)
 	if !at(0, d) {
@@ -154,9 +154,9 @@ func linearRange(norm, growth float64) float64 {
 	return min(growth*norm, max(linearReach, linearGrowth*norm))
 }
 
-// recurrenceOrder returns the number of multipliers of a single mode over one refresh
+// RecurrenceOrder returns the number of multipliers of a single mode over one refresh
 // period: one without momentum and delay, else two (the dominant ones).
-func recurrenceOrder(c *Cell) measure.Order {
+func RecurrenceOrder(c *Cell) measure.Order {
 	delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0
 	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First
@@ -164,9 +164,9 @@ func recurrenceOrder(c *Cell) measure.Order {
 	return measure.Second
 }
 
-// refreshPeriod returns the number of steps from one refresh instant to the next: K for
+// RefreshPeriod returns the number of steps from one refresh instant to the next: K for
 // block lag, 1 for delay lag, where every step is a refresh instant.
-func refreshPeriod(lag grpo.Lag) int {
+func RefreshPeriod(lag grpo.Lag) int {
 	if lag.Kind == grpo.Block {
 		return lag.Interval
 	}

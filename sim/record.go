@@ -68,10 +68,7 @@ func Quantities(arms int) []Quantity {
 // on a logarithmic axis, and the last. The period is K for block lag, else 1.
 func RecordedSteps(steps int, lag grpo.Lag) []int {
 	const points = 200
-	period := 1
-	if lag.Kind == grpo.Block {
-		period = lag.Interval
-	}
+	period := RefreshPeriod(lag)
 	recorded := []int{0}
 	span := fp.Log(float64(max(steps, 1)) / float64(period))
 	for i := range points {

@@ -44,7 +44,7 @@ const relaxationBins = 64
 
 // bin returns the fit to the pairs of one of the probe's bins.
 func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
-	fit := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff, Start: p.Offset}
+	fit := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: p.Offset}
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
 	replicas := c.replicas()
 	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
@@ -76,7 +76,7 @@ type span struct {
 // relax runs the pair for Run.Steps steps or until the span ends, and adds its
 // coordinates along the direction to fit. It reports whether all logits stayed finite.
 func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
-	refresh := refreshPeriod(p.cell.Lag)
+	refresh := RefreshPeriod(p.cell.Lag)
 	var x, v, start, farthest, fastest float64
 	return p.follow(ctx, func(period int, d deviation) bool {
 		nextX, nextV := p.along(d)
@@ -97,7 +97,7 @@ func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (o
 // relaxationEstimates returns the estimates of a relaxation probe from the fits of all
 // its bins. Estimates that the data do not determine are left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
-	period := float64(refreshPeriod(c.Lag))
+	period := float64(RefreshPeriod(c.Lag))
 	return determined(
 		c.fitted(RelaxationRate, fits, func(m measure.Multipliers) float64 { return -m.LogModulus() / period }),
 		c.fitted(DampingRatio, fits, measure.Multipliers.DampingRatio),
@@ -106,7 +106,7 @@ func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
 
 // pooled returns the multipliers of the fits of all bins except one, merged.
 func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers {
-	all := measure.Recurrence{Order: recurrenceOrder(c), Floor: roundOff}
+	all := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff}
 	for i := range fits {
 		if i != without {
 			all.Merge(&fits[i])

@@ -35,7 +35,7 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 	t := &trial{
 		cell:      cell,
 		given:     cell.Run.Steps,
-		period:    refreshPeriod(cell.Lag),
+		period:    RefreshPeriod(cell.Lag),
 		tolerance: max(minTolerance, float64(p.Offset*p.Offset)),
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
@@ -249,7 +249,7 @@ func (w *window) mean() float64 { return w.sum / w.weight }
 // the dominant one is negative (docs/theory.md §5): those from one refresh instant to the
 // next or, because a power of a rotation can be positive, those of one step inside a block.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
+	fit := measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
 	step := fit
 	var x, v, reach float64
 	var block blockStates
@@ -327,7 +327,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	replicas := t.cell.Run.Replicas
 	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
 	for bin := range fits {
-		fits[bin] = measure.Recurrence{Order: recurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
+		fits[bin] = measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
 		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
 			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {

@@ -26,8 +26,7 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 
 // interval returns the confidence interval of a cell's estimate with the given name:
 // Wilson's for a share (of zero-variance groups, of replicas with a failure mode, or of
-// pairs whose plateau is found),
-// Student's t for any other. confidence is in (0, 1).
+// pairs whose plateau is found), Student's t for any other. confidence is in (0, 1).
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
 	switch {
 	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix), strings.HasPrefix(name, sim.LoggedPlateauPrefix):

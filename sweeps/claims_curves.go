@@ -215,8 +215,8 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
-// displaced returns the reward at the given steps plus what the curve leaves out there.
-// What a fit to it differs by is what a fit to the curve leaves out.
+// displaced returns the reward at the given steps plus what the curve leaves out there. A
+// fit to it shows how far that moves a fit to the curve.
 func (c *curve) displaced(steps []int, reward []float64) []float64 {
 	out := make([]float64, len(reward))
 	for i, t := range steps {

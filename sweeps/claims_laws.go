@@ -88,12 +88,12 @@ func findForecast(j *judgement, set CellSet) []finding {
 // logNoise returns, for each step that is read, the variance of the mean of two logs about
 // the mean-field curve: Var r/(2GB) at the mean-field policy, 0 at G = ∞.
 func (j *judgement) logNoise(c *Cell) []float64 {
-	s := j.settings(c)
-	params, at := Params(&s, j.fault.Scale), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
+	params, at := j.params(c), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
 	variance := make([]float64, len(at))
 	if c.Sim.Deterministic() {
 		return variance
 	}
+	s := j.settings(c)
 	samples := 2 * float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep)
 	next := 0
 	rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
@@ -154,10 +154,10 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 		}
 		f.Series = append(f.Series, s)
 	}
-	const reward90 = 1.645 // of a normal law, from the 5 % to the 95 % quantile
+	const quantile95 = 1.645 // of the standard normal law
 	noise := FigureSeries{Name: "mean of two logs, 5–95 %", Group: "reward", Mark: Spread}
 	for i, v := range j.logNoise(c) {
-		noise.Points = append(noise.Points, FigurePoint{float64(steps[i]), reward[i], reward[i] - reward90*math.Sqrt(v), reward[i] + reward90*math.Sqrt(v)})
+		noise.Points = append(noise.Points, FigurePoint{float64(steps[i]), reward[i], reward[i] - quantile95*math.Sqrt(v), reward[i] + quantile95*math.Sqrt(v)})
 	}
 	f.Series = append(f.Series, noise)
 	line("mean field", "reward", Predicted, func(i int) float64 { return reward[i] })

@@ -48,7 +48,7 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
 	if c.Sim.Deterministic() {
-		f.predicted.neglected = j.otherModes(&s)
+		f.predicted.neglected = j.otherModes(c)
 	}
 	return f
 }
@@ -61,18 +61,13 @@ const deadAtOnce = 1e-9
 // the fitted rate: at most (|m₁| − |m|)(|m|/|m₁|)^n/(|m₁|·period), n the refresh periods
 // before burn-in and m the multiplier for which this is largest. Their amplitudes at the
 // start are taken to be those of the fitted ones.
-func (j *judgement) otherModes(s *config.Settings) float64 {
-	d, _ := j.dynamics(s, j.predictSettings(s))
-	fitted, period := 2, 1
-	if s.Optimizer.Kind != grpo.Adam && s.Optimizer.Momentum == 0 && (s.Lag.Kind == grpo.Block || s.Lag.Interval == 0) {
-		fitted = 1
-	}
-	if s.Lag.Kind == grpo.Block {
-		period = s.Lag.Interval
-	}
-	before := float64((s.Run.BurnIn + period - 1) / period)
+func (j *judgement) otherModes(c *Cell) float64 {
+	s := j.settings(c)
+	d, _ := j.dynamics(&s, j.predictSettings(&s))
+	period := sim.RefreshPeriod(c.Settings.Lag)
+	before := float64((c.Settings.Run.BurnIn + period - 1) / period)
 	largest := 0.0
-	for i := fitted; i < len(d.Multipliers); i++ {
+	for i := int(sim.RecurrenceOrder(&c.Sim)); i < len(d.Multipliers); i++ {
 		first := math.Hypot(d.Multipliers[0][0], d.Multipliers[0][1])
 		share := math.Hypot(d.Multipliers[i][0], d.Multipliers[i][1]) / first
 		if share < deadAtOnce {

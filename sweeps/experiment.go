@@ -93,8 +93,8 @@ func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) erro
 	}{
 		{"cells.csv", e.cellsCSV},
 		{"predictions.csv", e.predictionsCSV},
-		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(e.Plan.Spec.Name, nil, e.Verdicts) }},
-		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(nil, e.Verdicts), nil }},
+		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(e.Plan.Spec.Name, e.Verdicts) }},
+		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
 	} {
 		data, err := table.make()
 		if err != nil {

@@ -162,7 +162,7 @@ type rewardKey struct {
 	cell string // its id, which decides its start and the steps
 }
 
-// meanReward is what rom.MeanReward returns.
+// meanReward holds the results of rom.MeanReward.
 type meanReward struct {
 	reward, neglected []float64
 	kind              rom.Kind

@@ -42,7 +42,8 @@ type scaledTheory struct {
 }
 
 // newScaledTheory returns the theory with the constant scaled that the check's control
-// scales, else the stiffness. faulty holds the findings with the control's own fault, which is used if it is moderate.
+// scales, else the stiffness. faulty holds the findings with the control's own fault, which
+// is used if it is moderate.
 func newScaledTheory(right *judgement, set CellSet, faulty []finding) *scaledTheory {
 	t := &scaledTheory{right: right, set: set, constant: "stiffness", factor: smallFactor}
 	if set.sampled() {

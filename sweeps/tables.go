@@ -17,32 +17,32 @@ import (
 )
 
 // VerdictsJSON returns the content of verdicts.json: the name of the experiment or suite,
-// the summary, the statements of the paper (nil: left out) and the verdicts. Its error is
-// one of encoding.
-func VerdictsJSON(name string, trials []Trial, verdicts []Verdict) ([]byte, error) {
+// the summary, the statements of the paper that the verdicts decide, and the verdicts. Its
+// error is one of encoding.
+func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
 	if verdicts == nil {
 		verdicts = []Verdict{}
 	}
 	data, err := json.MarshalIndent(struct {
-		Name       string    `json:"name"`
-		Summary    Summary   `json:"summary"`
-		Statements []Trial   `json:"statements,omitempty"`
-		Verdicts   []Verdict `json:"verdicts"`
-	}{name, Summarize(verdicts), trials, verdicts}, "", "  ")
+		Name       string            `json:"name"`
+		Summary    Summary           `json:"summary"`
+		Statements []JudgedStatement `json:"statements,omitempty"`
+		Verdicts   []Verdict         `json:"verdicts"`
+	}{name, Summarize(verdicts), DecidedStatements(verdicts), verdicts}, "", "  ")
 	return append(data, '\n'), err
 }
 
-// VerdictsMarkdown returns the statements of the paper (nil: left out), the summary and
-// the table of verdicts as Markdown.
-func VerdictsMarkdown(trials []Trial, verdicts []Verdict) []byte {
+// VerdictsMarkdown returns the statements of the paper that the verdicts decide, the
+// summary and the table of verdicts as Markdown.
+func VerdictsMarkdown(verdicts []Verdict) []byte {
 	var b bytes.Buffer
-	if len(trials) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", Headline(trials))
+	if statements := DecidedStatements(verdicts); statements != nil {
+		fmt.Fprintf(&b, "%s\n\n", Headline(statements))
 		var rows [][]string
-		for i := range trials {
-			rows = append(rows, trials[i].Cells())
+		for i := range statements {
+			rows = append(rows, statements[i].Cells())
 		}
-		writeMarkdown(&b, TrialColumns, rows)
+		writeMarkdown(&b, StatementColumns, rows)
 		b.WriteString("\n")
 	}
 	s := Summarize(verdicts)

@@ -11,7 +11,7 @@ import (
 	"grposim/sweeps"
 )
 
-// result is what was found with one configuration.
+// result holds the findings of one configuration.
 type result struct {
 	seed, index uint64 // of the draw
 	answer      answer

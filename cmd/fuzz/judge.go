@@ -46,7 +46,7 @@ const (
 	twice scrutiny = "twice" // judged again, by two workers and through a results folder
 )
 
-// answer is what judging a file gave.
+// answer holds the results of judging a file.
 type answer struct {
 	File     file      `json:"file"` // as judged, its length included
 	Slow     bool      `json:"slow"` // too slow for the budget: only scope is known
@@ -224,11 +224,11 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 	if err != nil {
 		return refused, err.Error()
 	}
-	was, err := sweeps.VerdictsJSON(spec.Name, nil, verdicts)
+	was, err := sweeps.VerdictsJSON(spec.Name, verdicts)
 	if err != nil {
 		return refused, err.Error()
 	}
-	now, err := sweeps.VerdictsJSON(spec.Name, nil, e.Verdicts)
+	now, err := sweeps.VerdictsJSON(spec.Name, e.Verdicts)
 	if err != nil {
 		return refused, err.Error()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -52,10 +53,7 @@ var tooSlow = length{shortest, shortest / 2, 2, true}
 // lengthOf returns the length of a cell of a class with a prediction, within a budget of
 // work.
 func lengthOf(c class, budget float64, s *config.Settings, p *rom.Prediction) length {
-	period := 1.0
-	if s.Lag.Kind == grpo.Block {
-		period = float64(s.Lag.Interval)
-	}
+	period := float64(sim.RefreshPeriod(s.Lag))
 	switch c {
 	case path:
 		return pathLength(s, budget, relaxationTime(s, p))

@@ -16,7 +16,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-// summary is what was found with all configurations.
+// summary holds the results of all configurations.
 type summary struct{ results []result }
 
 // found reports whether there is a confirmed disagree or a failure.

@@ -18,17 +18,18 @@ import (
 	"grposim/sweeps/store"
 )
 
-// printVerdicts prints the statements of the paper (nil: left out), a table of verdicts,
-// and the counts of statements, measurements and verdicts.
-func printVerdicts(w io.Writer, trials []sweeps.Trial, verdicts []sweeps.Verdict) error {
-	if len(trials) > 0 {
+// printVerdicts prints the statements of the paper that the verdicts decide, a table of
+// verdicts, and the counts of statements, measurements and verdicts.
+func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
+	statements := sweeps.DecidedStatements(verdicts)
+	if statements != nil {
 		var header []string
-		for _, column := range sweeps.TrialColumns {
+		for _, column := range sweeps.StatementColumns {
 			header = append(header, strings.ToUpper(column))
 		}
 		rows := [][]string{header}
-		for i := range trials {
-			rows = append(rows, trials[i].Cells())
+		for i := range statements {
+			rows = append(rows, statements[i].Cells())
 		}
 		if err := printTable(w, rows); err != nil {
 			return err
@@ -49,8 +50,8 @@ func printVerdicts(w io.Writer, trials []sweeps.Trial, verdicts []sweeps.Verdict
 	if len(verdicts) > 0 {
 		lines = []string{s.Measurements() + "; the confidence is that of each file's verdicts together", s.String()}
 	}
-	if len(trials) > 0 {
-		lines = append([]string{sweeps.Headline(trials)}, lines...)
+	if statements != nil {
+		lines = append([]string{sweeps.Headline(statements)}, lines...)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
 	return err
@@ -58,8 +59,8 @@ func printVerdicts(w io.Writer, trials []sweeps.Trial, verdicts []sweeps.Verdict
 
 // printVerdictsJSON prints verdicts as verdicts.json holds them. The name is that of
 // the experiment, or of the suite.
-func printVerdictsJSON(w io.Writer, name string, trials []sweeps.Trial, verdicts []sweeps.Verdict) error {
-	data, err := sweeps.VerdictsJSON(name, trials, verdicts)
+func printVerdictsJSON(w io.Writer, name string, verdicts []sweeps.Verdict) error {
+	data, err := sweeps.VerdictsJSON(name, verdicts)
 	if err != nil {
 		return err
 	}
@@ -150,8 +151,7 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 // experiments into dir. It reads the figures of experiments[i] from folders[i].
 func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
 	verdicts := allVerdicts(experiments)
-	trials := sweeps.Trials(experiments)
-	data, err := sweeps.VerdictsJSON(suite, trials, verdicts)
+	data, err := sweeps.VerdictsJSON(suite, verdicts)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment
 	}
 	return errors.Join(
 		renameio.WriteFile(filepath.Join(dir, "verdicts.json"), data, 0o644),
-		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(trials, verdicts), 0o644),
+		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts), 0o644),
 		writePage(dir, suite, experiments, svgs),
 	)
 }

@@ -36,7 +36,7 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
-	trials, summary := sweeps.Try(verdicts), sweeps.Summarize(verdicts)
+	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
 
 	readme := string(readDocument(t, root, "README.md"))
 	const begin, end = "<!-- statements -->\n", "<!-- /statements -->"
@@ -46,8 +46,8 @@ func TestPaperDocument(t *testing.T) {
 		t.Fatalf("the README has no block %s… %s", begin, end)
 	}
 	for name, want := range map[string]string{
-		"docs/paper.md": string(sweeps.PaperDoc(trials, summary)),
-		"README.md":     before + begin + string(sweeps.StatementSummary(trials, summary)) + end + after,
+		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)),
+		"README.md":     before + begin + string(sweeps.StatementSummary(statements, summary)) + end + after,
 	} {
 		path := filepath.Join(root, name)
 		if *update {
@@ -77,7 +77,7 @@ func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 }
 
 // A statement is the subject of a check, or the table says why it cannot be.
-func TestEveryStatementIsTried(t *testing.T) {
+func TestEveryStatementIsChecked(t *testing.T) {
 	checked := make(map[string]bool)
 	for _, name := range experimentNames() {
 		spec, err := embeddedSpec(name)

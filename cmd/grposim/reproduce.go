@@ -70,7 +70,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				return err
 			}
 			verdicts := allVerdicts(experiments)
-			if err := printVerdicts(stdout, sweeps.Trials(experiments), verdicts); err != nil {
+			if err := printVerdicts(stdout, verdicts); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))

@@ -62,9 +62,9 @@ report.html. After an interruption the same command continues the sweep.`,
 				return err
 			}
 			if asJSON {
-				err = printVerdictsJSON(stdout, name, nil, experiment.Verdicts)
+				err = printVerdictsJSON(stdout, name, experiment.Verdicts)
 			} else {
-				err = printVerdicts(stdout, nil, experiment.Verdicts)
+				err = printVerdicts(stdout, experiment.Verdicts)
 			}
 			if err != nil {
 				return err
@@ -107,9 +107,9 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 			}
 			verdicts := allVerdicts(experiments)
 			if asJSON {
-				err = printVerdictsJSON(stdout, experimentName(experiments), sweeps.Trials(experiments), verdicts)
+				err = printVerdictsJSON(stdout, experimentName(experiments), verdicts)
 			} else {
-				err = printVerdicts(stdout, sweeps.Trials(experiments), verdicts)
+				err = printVerdicts(stdout, verdicts)
 			}
 			if err != nil {
 				return err

@@ -77,24 +77,17 @@ func (c *curve) fit(rate float64) exponential {
 	for i, t := range c.time {
 		decay[i] = fp.Exp(-float64(rate * t))
 	}
-	mean := Mean(decay).Mean
-	square, product := 0.0, 0.0
-	for i, e := range decay {
-		d := e - mean
-		square += float64(d * d)
-		product += float64(d * c.reward[i])
-	}
-	if square == 0 {
+	r := c.regress(decay)
+	if r == (regression{}) {
 		return exponential{}
 	}
-	b := product / square
 	residual, slope := 0.0, 0.0
 	for i, e := range decay {
-		d := c.reward[i] - float64(b*(e-mean))
+		d := c.reward[i] - float64(r.slope*(e-r.mean))
 		residual += float64(d * d)
 		slope -= float64(d * float64(c.time[i]*e))
 	}
-	return exponential{explained: c.square - residual, slope: float64(b * slope)}
+	return exponential{explained: c.square - residual, slope: float64(r.slope * slope)}
 }
 
 // root returns the x between low and high at which f changes sign, by bisection to the

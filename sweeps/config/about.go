@@ -14,7 +14,7 @@ type About struct {
 	Regime    Regime    // where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
 }
 
-// AboutKind is what a check tests.
+// AboutKind names the subject of a check.
 type AboutKind string
 
 const (

@@ -38,8 +38,8 @@ func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte
 	total := sweeps.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
 	p.State, p.Sentence = overall(total)
-	if p.Trials = sweeps.Trials(experiments); p.Trials != nil {
-		p.Headline = sweeps.Headline(p.Trials)
+	if p.Statements = sweeps.DecidedStatements(verdicts); p.Statements != nil {
+		p.Headline = sweeps.Headline(p.Statements)
 	}
 	p.Counts = counts(total)
 	var out bytes.Buffer
@@ -60,9 +60,9 @@ type page struct {
 	Total    sweeps.Summary
 	Sections []section
 
-	Measurements string         // the independent ones, in words
-	Headline     string         // the statements of the paper by outcome
-	Trials       []sweeps.Trial // the statements; nil for a single experiment
+	Measurements string                   // the independent ones, in words
+	Headline     string                   // the statements of the paper by outcome
+	Statements   []sweeps.JudgedStatement // the statements; nil for a single experiment
 }
 
 // count is the number of verdicts with a ruling.

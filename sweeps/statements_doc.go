@@ -11,14 +11,14 @@ const jointly = "The confidence of a file holds for its own verdicts together, n
 
 // PaperDoc returns docs/paper.md: the outcome of every statement of the paper, with the
 // verdicts from which it is computed.
-func PaperDoc(trials []Trial, s Summary) []byte {
+func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# The statements of the paper")
 	line("")
 	line("Generated from configs/statements.yaml and the committed verdicts in results/paper (`go test ./cmd/grposim -run TestPaperDocument -update`). The paper is \"Predictable GRPO\", [arXiv:2606.30789](https://arxiv.org/abs/2606.30789), version 1 unless another is named; K is its stiffness, K_ref its refresh interval.")
 	line("")
-	line("%s.", Headline(trials))
+	line("%s.", Headline(statements))
 	line("")
 	line("They rest on %s. (%d verdicts: %s. %s)", s.Measurements(), s.verdicts(), s, jointly)
 	line("")
@@ -26,29 +26,29 @@ func PaperDoc(trials []Trial, s Summary) []byte {
 	line("")
 	line("| outcome | of a statement |")
 	line("|---|---|")
-	line("| %s | every decided verdict is for it, in every reading |", StandsHolds)
-	line("| %s | in the limit every decided verdict is for it; beyond, one is against it |", StandsLeadingOrder)
-	line("| %s | it holds, fully or to leading order, in one reading and fails in another |", StandsInAReading)
-	line("| %s | in every reading a verdict in the limit is against it |", StandsFails)
-	line("| %s | no check can test it, for the reason given |", StandsNotTestable)
-	line("| %s | a verdict that the outcome needs is missing |", StandsUndecided)
+	line("| %s | every decided verdict is for it, in every reading |", StatementHolds)
+	line("| %s | in the limit every decided verdict is for it; beyond, one is against it |", StatementLeadingOrder)
+	line("| %s | it holds, fully or to leading order, in one reading and fails in another |", StatementInAReading)
+	line("| %s | in every reading a verdict in the limit is against it |", StatementFails)
+	line("| %s | no check can test it, for the reason given |", StatementNotTestable)
+	line("| %s | a verdict that the outcome needs is missing |", StatementUndecided)
 	line("")
 	var rows [][]string
-	for i := range trials {
-		row := trials[i].Cells()
+	for i := range statements {
+		row := statements[i].Cells()
 		row[0] = fmt.Sprintf("[%s](#%s)", row[0], row[0])
 		rows = append(rows, row)
 	}
-	writeMarkdown(&b, TrialColumns, rows)
-	for i := range trials {
+	writeMarkdown(&b, StatementColumns, rows)
+	for i := range statements {
 		line("")
-		trials[i].writeSection(&b)
+		statements[i].writeSection(&b)
 	}
 	return b.Bytes()
 }
 
 // writeSection writes the part of PaperDoc about one statement.
-func (t *Trial) writeSection(b *bytes.Buffer) {
+func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	line("### %s", t.ID)
 	line("")
@@ -78,7 +78,7 @@ func (t *Trial) writeSection(b *bytes.Buffer) {
 		var evidence []string
 		for _, e := range r.Evidence {
 			source := strings.TrimSpace(e.Experiment+" "+e.Variant) + ", " + e.Claim
-			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.Tally))
+			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.Counts))
 		}
 		name := strings.TrimSuffix(r.Reading+": "+words[r.Reading], ": ")
 		if r.Reading == "" {
@@ -96,12 +96,12 @@ func (t *Trial) writeSection(b *bytes.Buffer) {
 }
 
 // StatementSummary returns the outcomes in short, as in the README.
-func StatementSummary(trials []Trial, s Summary) []byte {
+func StatementSummary(statements []JudgedStatement, s Summary) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s.\n\n", Headline(trials))
-	for _, outcome := range Standings {
+	fmt.Fprintf(&b, "%s.\n\n", Headline(statements))
+	for _, outcome := range StatementOutcomes {
 		var links []string
-		for _, t := range trials {
+		for _, t := range statements {
 			if t.Outcome == outcome {
 				links = append(links, fmt.Sprintf("[%s](docs/paper.md#%s)", t.ID, t.ID))
 			}

@@ -41,30 +41,30 @@ func about(statement, reading string, regime config.Regime, word string) Verdict
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		verdicts string
-		want     Standing
+		want     StatementOutcome
 	}{
-		{"", StandsUndecided},
-		{"block limit: for", StandsHolds},
-		{"block limit: not refuted", StandsHolds},
-		{"block limit: for, whole-gradient limit: for", StandsHolds},
-		{"block limit: for, block beyond: for", StandsHolds},
-		{"block limit: for, block limit: inconclusive, block limit: out of scope", StandsHolds},
-		{"block limit: for, block beyond: refuted", StandsLeadingOrder},
-		{"block limit: for, block beyond: for, block beyond: against", StandsLeadingOrder},
-		{"block limit: for, block beyond: refuted, whole-gradient limit: for", StandsLeadingOrder},
-		{"block limit: refuted, whole-gradient limit: for", StandsInAReading},
-		{"block limit: refuted, whole-gradient limit: for, whole-gradient beyond: refuted", StandsInAReading},
-		{"block limit: refuted", StandsFails},
-		{"block limit: for, block limit: against", StandsFails}, // one counterexample in the limit
-		{"block limit: refuted, whole-gradient limit: against", StandsFails},
-		{"block limit: inconclusive", StandsUndecided},
-		{"block limit: out of scope", StandsUndecided},
-		{"block beyond: refuted", StandsUndecided}, // nothing is known of the limit
-		{"block beyond: for", StandsHolds},
-		{"block limit: inconclusive, block beyond: for", StandsUndecided},
-		{"block limit: refuted, whole-gradient limit: inconclusive", StandsUndecided},
-		{"block limit: for, whole-gradient limit: inconclusive", StandsUndecided},
-		{"block limit: refuted, whole-gradient limit: for", StandsInAReading},
+		{"", StatementUndecided},
+		{"block limit: for", StatementHolds},
+		{"block limit: not refuted", StatementHolds},
+		{"block limit: for, whole-gradient limit: for", StatementHolds},
+		{"block limit: for, block beyond: for", StatementHolds},
+		{"block limit: for, block limit: inconclusive, block limit: out of scope", StatementHolds},
+		{"block limit: for, block beyond: refuted", StatementLeadingOrder},
+		{"block limit: for, block beyond: for, block beyond: against", StatementLeadingOrder},
+		{"block limit: for, block beyond: refuted, whole-gradient limit: for", StatementLeadingOrder},
+		{"block limit: refuted, whole-gradient limit: for", StatementInAReading},
+		{"block limit: refuted, whole-gradient limit: for, whole-gradient beyond: refuted", StatementInAReading},
+		{"block limit: refuted", StatementFails},
+		{"block limit: for, block limit: against", StatementFails}, // one counterexample in the limit
+		{"block limit: refuted, whole-gradient limit: against", StatementFails},
+		{"block limit: inconclusive", StatementUndecided},
+		{"block limit: out of scope", StatementUndecided},
+		{"block beyond: refuted", StatementUndecided}, // nothing is known of the limit
+		{"block beyond: for", StatementHolds},
+		{"block limit: inconclusive, block beyond: for", StatementUndecided},
+		{"block limit: refuted, whole-gradient limit: inconclusive", StatementUndecided},
+		{"block limit: for, whole-gradient limit: inconclusive", StatementUndecided},
+		{"block limit: refuted, whole-gradient limit: for", StatementInAReading},
 	} {
 		var verdicts []Verdict
 		if c.verdicts != "" {
@@ -74,45 +74,45 @@ func TestOutcomes(t *testing.T) {
 				verdicts = append(verdicts, about("damping-ratio", reading, config.Regime(regime), word))
 			}
 		}
-		for _, trial := range Try(verdicts) {
-			want := StandsUndecided
+		for _, statement := range JudgeStatements(verdicts) {
+			want := StatementUndecided
 			switch {
-			case trial.ID == "damping-ratio":
+			case statement.ID == "damping-ratio":
 				want = c.want
-			case trial.Statement.NotTestable != "":
-				want = StandsNotTestable
+			case statement.Statement.NotTestable != "":
+				want = StatementNotTestable
 			}
-			if trial.Outcome != want {
-				t.Errorf("%q: %s %s, want %s", c.verdicts, trial.ID, trial.Outcome, want)
+			if statement.Outcome != want {
+				t.Errorf("%q: %s %s, want %s", c.verdicts, statement.ID, statement.Outcome, want)
 			}
 		}
 	}
 }
 
-// A trial names its verdicts by claim and variant, in the order of the table's readings,
+// A statement names its verdicts by claim and variant, in the order of the table's readings,
 // and the largest of their smallest faults.
-func TestTrialEvidence(t *testing.T) {
+func TestStatementEvidence(t *testing.T) {
 	block, whole := about("damping-ratio", "block", config.Limit, "refuted"), about("damping-ratio", "whole-gradient", config.Limit, "for")
 	whole.Variant, whole.SmallestFault = "v", &SmallestFault{"stiffness", 2}
 	again := whole
 	again.SmallestFault = &SmallestFault{"noise", 3}
 	ours := Verdict{Verdict: Disagree, About: &config.About{Kind: config.AboutTheory}}
-	trials := Try([]Verdict{block, whole, again, ours})
-	trial := trials[slices.IndexFunc(trials, func(t Trial) bool { return t.ID == "damping-ratio" })]
-	want := []TriedReading{
-		{"whole-gradient", StandsHolds, Tally{Support: 2}, Tally{}, []Evidence{{"x", "relaxation", "v", config.Limit, Tally{Support: 2}}}},
-		{"block", StandsFails, Tally{Contradict: 1}, Tally{}, []Evidence{{"x", "relaxation", "", config.Limit, Tally{Contradict: 1}}}},
+	statements := JudgeStatements([]Verdict{block, whole, again, ours})
+	statement := statements[slices.IndexFunc(statements, func(t JudgedStatement) bool { return t.ID == "damping-ratio" })]
+	want := []JudgedReading{
+		{"whole-gradient", StatementHolds, VerdictCounts{Support: 2}, VerdictCounts{}, []Evidence{{"x", "relaxation", "v", config.Limit, VerdictCounts{Support: 2}}}},
+		{"block", StatementFails, VerdictCounts{Contradict: 1}, VerdictCounts{}, []Evidence{{"x", "relaxation", "", config.Limit, VerdictCounts{Contradict: 1}}}},
 	}
-	if diff := cmp.Diff(want, trial.Readings); diff != "" {
+	if diff := cmp.Diff(want, statement.Readings); diff != "" {
 		t.Error(diff)
 	}
-	if trial.SmallestFault == nil || *trial.SmallestFault != (SmallestFault{"noise", 3}) {
-		t.Errorf("smallest fault %v, want 3 %% of noise", trial.SmallestFault)
+	if statement.SmallestFault == nil || *statement.SmallestFault != (SmallestFault{"noise", 3}) {
+		t.Errorf("smallest fault %v, want 3 %% of noise", statement.SmallestFault)
 	}
-	if got, want := trial.Cells()[3], "whole-gradient holds: 2 for · block fails: 1 against"; got != want {
+	if got, want := statement.Cells()[3], "whole-gradient holds: 2 for · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := Headline([]Trial{trial, {Outcome: StandsHolds}, {Outcome: StandsFails}, {Outcome: StandsFails}}),
+	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds}, {Outcome: StatementFails}, {Outcome: StatementFails}}),
 		"4 statements of the paper: 1 hold, 1 hold in a reading, 2 fail"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}

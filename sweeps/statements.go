@@ -1,0 +1,238 @@
+package sweeps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"grposim/sweeps/config"
+)
+
+// StatementOutcome is the outcome of a statement of the paper, or of one of its readings.
+type StatementOutcome string
+
+// The outcomes. A verdict supports a statement if the prediction held, and contradicts
+// it if the prediction failed, whichever the check expected. Verdicts that are
+// inconclusive or out of scope do not count.
+const (
+	StatementHolds        StatementOutcome = "holds"                  // every decided verdict supports it
+	StatementLeadingOrder StatementOutcome = "holds to leading order" // in its limit every decided verdict supports it; one beyond contradicts it
+	StatementInAReading   StatementOutcome = "holds in a reading"     // holds, fully or to leading order, in one reading and fails in another
+	StatementFails        StatementOutcome = "fails"                  // in every reading a verdict in its limit contradicts it
+	StatementNotTestable  StatementOutcome = "not testable here"      // no check can test it, for the reason in the table
+	StatementUndecided    StatementOutcome = "undecided"              // a verdict that the outcome needs is missing
+)
+
+// StatementOutcomes lists the outcomes in the order of reports.
+var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder, StatementInAReading, StatementFails, StatementNotTestable, StatementUndecided}
+
+// VerdictCounts counts the verdicts about a statement.
+type VerdictCounts struct {
+	Support      int `json:"support"`      // the prediction held
+	Contradict   int `json:"contradict"`   // the prediction failed
+	Inconclusive int `json:"inconclusive"` // the verdict decides nothing
+	OutOfScope   int `json:"out_of_scope"` // the prediction does not apply to the cells
+}
+
+// add counts a verdict.
+func (t *VerdictCounts) add(v *Verdict) {
+	switch v.Verdict {
+	case Inconclusive:
+		t.Inconclusive++
+	case OutOfScope:
+		t.OutOfScope++
+	default:
+		if (v.Verdict == Agree) == (v.Expect == config.Holds) {
+			t.Support++
+		} else {
+			t.Contradict++
+		}
+	}
+}
+
+// String returns the counts that are not 0, such as "6 for, 2 against".
+func (t VerdictCounts) String() string {
+	var parts []string
+	for _, c := range []struct {
+		count int
+		noun  string
+	}{{t.Support, "for"}, {t.Contradict, "against"}, {t.Inconclusive, "inconclusive"}, {t.OutOfScope, "out of scope"}} {
+		if c.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.count, c.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Evidence counts the verdicts about a reading that one claim gives in one variant.
+type Evidence struct {
+	Experiment string        `json:"experiment"` // name of the configuration
+	Claim      string        `json:"claim"`      // name of the claim
+	Variant    string        `json:"variant"`    // variant of the cells; ""
+	Regime     config.Regime `json:"regime"`     // in the statement's limit, or beyond
+	Counts     VerdictCounts `json:"verdicts"`   // their counts
+}
+
+// JudgedReading is the outcome of one reading of a statement.
+type JudgedReading struct {
+	Reading  string           `json:"reading"`  // its name in the table; "" if the statement has one reading only
+	Outcome  StatementOutcome `json:"outcome"`  // StatementUndecided where no verdict is about it
+	Limit    VerdictCounts    `json:"limit"`    // verdicts where the statement claims to hold
+	Beyond   VerdictCounts    `json:"beyond"`   // verdicts elsewhere
+	Evidence []Evidence       `json:"evidence"` // the verdicts by claim and variant, in their order
+}
+
+// JudgedStatement is a statement of the paper with its outcome.
+type JudgedStatement struct {
+	Statement     config.Statement `json:"-"`
+	ID            string           `json:"id"`             // of the statement
+	Where         string           `json:"where"`          // its place in the paper
+	Says          string           `json:"says"`           // what it says, in our words
+	Outcome       StatementOutcome `json:"outcome"`        // computed from the readings
+	Readings      []JudgedReading  `json:"readings"`       // those that verdicts are about, in the order of the table
+	NotTestable   string           `json:"not_testable"`   // why no check can test it; ""
+	SmallestFault *SmallestFault   `json:"smallest_fault"` // the largest of its verdicts; nil: none has one
+}
+
+// JudgeStatements computes the outcomes of the paper's statements from verdicts, in the
+// order of config.Statements.
+func JudgeStatements(verdicts []Verdict) []JudgedStatement {
+	var statements []JudgedStatement
+	for _, s := range config.Statements {
+		t := JudgedStatement{Statement: s, ID: s.ID, Where: s.Where, Says: s.Says, NotTestable: s.NotTestable, Readings: []JudgedReading{}}
+		for i := range verdicts {
+			if v := &verdicts[i]; v.About != nil && v.About.Statement == s.ID {
+				t.add(v)
+			}
+		}
+		slices.SortStableFunc(t.Readings, func(a, b JudgedReading) int { return s.ReadingIndex(a.Reading) - s.ReadingIndex(b.Reading) })
+		for i := range t.Readings {
+			t.Readings[i].Outcome = t.Readings[i].outcome()
+		}
+		t.Outcome = t.outcome()
+		statements = append(statements, t)
+	}
+	return statements
+}
+
+// add counts a verdict about the statement.
+func (t *JudgedStatement) add(v *Verdict) {
+	i := slices.IndexFunc(t.Readings, func(r JudgedReading) bool { return r.Reading == v.About.Reading })
+	if i < 0 {
+		i = len(t.Readings)
+		t.Readings = append(t.Readings, JudgedReading{Reading: v.About.Reading})
+	}
+	r := &t.Readings[i]
+	if v.About.Regime == config.Beyond {
+		r.Beyond.add(v)
+	} else {
+		r.Limit.add(v)
+	}
+	source := Evidence{Experiment: v.Experiment, Claim: v.Claim, Variant: v.Variant, Regime: v.About.Regime}
+	n := slices.IndexFunc(r.Evidence, func(e Evidence) bool {
+		return e.Experiment == source.Experiment && e.Claim == source.Claim && e.Variant == source.Variant && e.Regime == source.Regime
+	})
+	if n < 0 {
+		n = len(r.Evidence)
+		r.Evidence = append(r.Evidence, source)
+	}
+	r.Evidence[n].Counts.add(v)
+	if f := v.SmallestFault; f != nil && (t.SmallestFault == nil || f.Percent > t.SmallestFault.Percent) {
+		t.SmallestFault = f
+	}
+}
+
+// outcome returns the outcome of a reading.
+func (r *JudgedReading) outcome() StatementOutcome {
+	switch {
+	case r.Limit.Contradict > 0:
+		return StatementFails
+	case r.Limit.Support == 0 && (r.Limit.Inconclusive > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
+		return StatementUndecided
+	case r.Beyond.Contradict > 0:
+		return StatementLeadingOrder
+	}
+	return StatementHolds
+}
+
+// outcome returns the outcome of a statement from those of its readings.
+func (t *JudgedStatement) outcome() StatementOutcome {
+	count := make(map[StatementOutcome]int)
+	for _, r := range t.Readings {
+		count[r.Outcome]++
+	}
+	switch all := len(t.Readings); {
+	case all == 0 && t.NotTestable != "":
+		return StatementNotTestable
+	case count[StatementFails] > 0 && count[StatementHolds]+count[StatementLeadingOrder] > 0:
+		return StatementInAReading
+	case all == 0 || count[StatementUndecided] > 0:
+		return StatementUndecided
+	case count[StatementFails] == all:
+		return StatementFails
+	case count[StatementHolds] == all:
+		return StatementHolds
+	}
+	return StatementLeadingOrder
+}
+
+// DecidedStatements returns the outcomes of the statements that verdicts are about, and of
+// those that cannot be tested. It is nil for verdicts of a single experiment, which alone
+// decides no statement, and where none is about one.
+func DecidedStatements(verdicts []Verdict) []JudgedStatement {
+	judged := func(t JudgedStatement) bool { return len(t.Readings) > 0 }
+	statements := JudgeStatements(verdicts)
+	several := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment })
+	if !several || !slices.ContainsFunc(statements, judged) {
+		return nil
+	}
+	return slices.DeleteFunc(statements, func(t JudgedStatement) bool { return !judged(t) && t.NotTestable == "" })
+}
+
+// Headline counts statements by their outcomes in one line.
+func Headline(statements []JudgedStatement) string {
+	var parts []string
+	for _, s := range StatementOutcomes {
+		n := 0
+		for _, t := range statements {
+			if t.Outcome == s {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.Replace(string(s), "holds", "hold", 1)))
+		}
+	}
+	line := strings.Join(parts, ", ")
+	return fmt.Sprintf("%d statements of the paper: %s", len(statements), strings.Replace(line, " fails", " fail", 1))
+}
+
+// StatementColumns are the columns of JudgedStatement.Cells.
+var StatementColumns = []string{"statement", "where in the paper", "outcome", "verdicts by reading"}
+
+// Cells returns a statement as the columns of a table for people.
+func (t *JudgedStatement) Cells() []string {
+	readings := t.NotTestable
+	var parts []string
+	for _, r := range t.Readings {
+		part := r.Limit.String()
+		if beyond := r.Beyond.String(); beyond != "" {
+			part = strings.TrimPrefix(part+"; beyond: "+beyond, "; ")
+		}
+		switch {
+		case r.Reading == "":
+		case len(t.Readings) == 1:
+			part = r.Reading + ": " + part
+		default:
+			part = fmt.Sprintf("%s %s: %s", r.Reading, r.Outcome, part)
+		}
+		parts = append(parts, part)
+	}
+	if parts != nil {
+		readings = strings.Join(parts, " · ")
+	}
+	if readings == "" {
+		readings = "–"
+	}
+	return []string{t.ID, t.Where, string(t.Outcome), readings}
+}
