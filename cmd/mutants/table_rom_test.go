@@ -176,7 +176,7 @@ var romMutants = []mutant{
 
 	// The linear map.
 	{id: "rom/linear-nesterov", fault: "Nesterov's step has the velocity times μ instead of μ²", file: "rom/linear.go",
-		before: "return 1 + l.momentum, l.momentum * l.momentum", after: "return 1 + l.momentum, l.momentum"},
+		before: "return 1 + momentum, momentum * momentum", after: "return 1 + momentum, momentum"},
 	{id: "rom/delay-companion", fault: "the companion matrix shifts each position of a delay from the block before the right one", file: "rom/linear.go",
 		before: "from = 1 + k", after: "from = k"},
 	{id: "rom/linear-noise", fault: "the noise of a Nesterov step has the gain of a heavy ball", file: "rom/linear.go",

@@ -202,7 +202,7 @@ var pairMutants = []mutant{
 	{id: "sim/order-of-a-delay", fault: "a delay of one step without momentum is taken to have one multiplier", file: "sim/pair.go",
 		before: "delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0", after: "delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 1"},
 	{id: "sim/relaxation-per-period", fault: "the relaxation rate is per period, not per step", file: "sim/relaxation.go",
-		before: "period := float64(refreshPeriod(c.Lag))", after: "period := 1.0"},
+		before: "period := float64(RefreshPeriod(c.Lag))", after: "period := 1.0"},
 	{id: "sim/relaxation-sign", fault: "growth is reported as decay and decay as growth", file: "sim/relaxation.go",
 		before: "return -m.LogModulus() / period", after: "return m.LogModulus() / period"},
 	{id: "sim/relaxation-phase", fault: "a deviation is taken one step after each refresh instant", file: "sim/pair.go",
