@@ -114,6 +114,24 @@ var faultFiles = map[string]faultFile{
 		{variants: "block16 block32 delay1mu0 mu2", rulings: agrees},
 		{variants: "delay1slow", rulings: agrees, truth: 0.0031889},
 	}},
+	// Two modes of equal stiffness, whose parts depend on the direction that is displaced.
+	"equal-modes": {rows: []faultRow{{rulings: agrees}, {quantity: "stiffness_total", rulings: agrees, truth: 0.25}}},
+	// Displacements so small that both sides draw the same groups.
+	"equal-groups": {rows: []faultRow{
+		{quantity: "stiffness_total", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_stale", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_fresh", rulings: agrees},
+	}},
+	"equal-pairs": {rows: []faultRow{{claim: "relaxation", rulings: undecided, because: "different groups"}}},
+	// A stiffness of 3e-12, less than the rounding of the force over the displacement.
+	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
+	// Logits of the reference whose rounding is more than a displacement.
+	"huge-reference": {rows: []faultRow{{claim: "stiffness", rulings: undecided, because: "straddles"}}},
+	// A slow mode that the start hardly excites.
+	"slower-mode": {rows: []faultRow{
+		{claim: "stiffness", rulings: agrees},
+		{claim: "relaxation", rulings: declined, because: "neglects"},
+	}},
 	// Nearly all groups have equal rewards.
 	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
 	// A learning rate that still rises after burn-in.
