@@ -127,6 +127,8 @@ var faultFiles = map[string]faultFile{
 	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 	// Logits of the reference whose rounding is more than a displacement.
 	"huge-reference": {rows: []faultRow{{claim: "stiffness", rulings: undecided, because: "straddles"}}},
+	// Modes of arms of probability 1e-24, which do not move.
+	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: agrees, truth: 11.5671}}},
 	// A slow mode that the start hardly excites.
 	"slower-mode": {rows: []faultRow{
 		{claim: "stiffness", rulings: agrees},
