@@ -179,7 +179,7 @@ func (m *linearDynamics) criticalInterval() threshold {
 func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
 	least, stiffest := never, 0.0
 	for i := range m.parts {
-		stiffest = max(stiffest, math.Abs(m.parts[i].total()))
+		stiffest = max(stiffest, math.Abs(m.parts[i].fresh)+math.Abs(m.parts[i].stale))
 	}
 	if m.coupled {
 		least = ofWhole(m.whole)

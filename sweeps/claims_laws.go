@@ -112,7 +112,8 @@ func (j *judgement) logNoise(c *Cell) []float64 {
 //	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v],
 //
 // where the residuals are those of the fit to f. The scatter of the policies of the two
-// runs is neglected: it is of the order of 1/GB.
+// runs is neglected: a fit can follow it, because it changes slowly, and so explain Var J/2
+// at every step.
 func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	curve, theory := j.by("").curve(c)
 	if theory.outOfScope != "" {
@@ -130,7 +131,12 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 		noise += v
 	}
 	residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*noise
-	theory.value = 1 - residual/(square+(1-1/n)*noise)
+	all := square + (1-1/n)*noise
+	theory.value = 1 - residual/all
+	s := j.settings(c)
+	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
+		theory.neglected += n * *v / 2 / all
+	}
 	return theory
 }
 
