@@ -160,6 +160,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 		f.hi *= 1 + half
 	}
 	f.predicted = p.predicted
+	if p.outOfScope == "" && p.value == 0 && at(nil).value != 0 {
+		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
+	}
 	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {
 		if !math.IsInf(f.hi, 1) {
 			reach = f.hi

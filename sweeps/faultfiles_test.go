@@ -129,6 +129,8 @@ var faultFiles = map[string]faultFile{
 	"huge-reference": {rows: []faultRow{{claim: "stiffness", rulings: undecided, because: "straddles"}}},
 	// Modes of arms of probability 1e-24, which do not move.
 	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: agrees, truth: 11.5671}}},
+	// A mode so slow that rounding decides the sign of its measured stiffness.
+	"uncertain-mode": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
 	// A slow mode that the start hardly excites.
 	"slower-mode": {rows: []faultRow{
 		{claim: "stiffness", rulings: agrees},
