@@ -82,8 +82,21 @@ type Verdict struct {
 	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
 	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
+	// Hypothesis is the check's own claim, whose value is then Predicted, with what the
+	// theory predicts; nil: the prediction is judged.
+	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"`
+
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
+}
+
+// TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
+type TestedHypothesis struct {
+	config.Hypothesis
+	Predicted      store.Number `json:"predicted"`              // by the theory; NaN out of scope
+	PredictionKind rom.Kind     `json:"prediction_kind"`        // origin of Predicted
+	Neglected      store.Number `json:"neglected"`              // predicted size of what the theory neglects; NaN out of scope
+	OutOfScope     string       `json:"out_of_scope,omitempty"` // why the theory predicts nothing; "": it does
 }
 
 // Summary counts verdicts, their controls, and the independent measurements behind
