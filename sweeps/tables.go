@@ -51,7 +51,7 @@ func VerdictsMarkdown(verdicts []Verdict) []byte {
 	for i := range verdicts {
 		rows[i] = verdicts[i].Cells()
 	}
-	writeMarkdown(&b, []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}, rows)
+	writeMarkdown(&b, VerdictColumns, rows)
 	return b.Bytes()
 }
 
@@ -66,8 +66,10 @@ func writeMarkdown(b *bytes.Buffer, columns []string, rows [][]string) {
 	}
 }
 
-// Cells returns a verdict as the columns of a table for people: experiment, claim,
-// cell, quantity, measured with its interval, predicted, margin, verdict, control.
+// VerdictColumns are the columns of a table of verdicts for people: see Verdict.Cells.
+var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}
+
+// Cells returns a verdict as VerdictColumns, the measured value with its interval.
 // Numbers are rounded; "–" stands for what is missing.
 func (v *Verdict) Cells() []string {
 	digits := v.digits()

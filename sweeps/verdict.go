@@ -90,6 +90,18 @@ type Verdict struct {
 	Check int    `json:"-"` // index of the check in the configuration, from 0
 }
 
+// controlled reports whether the control counts: that of a verdict in scope. Where the
+// exact theory is out of scope there is nothing to put in the place of a refuted
+// prediction.
+func (v *Verdict) controlled() bool {
+	c := v.Control
+	return c != nil && v.Verdict != OutOfScope && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope)
+}
+
+// Missed reports whether the control does not disagree, so that the check could not have
+// failed.
+func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
+
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
 type TestedHypothesis struct {
 	config.Hypothesis
@@ -161,15 +173,13 @@ func Summarize(verdicts []Verdict) Summary {
 			s.OutOfScope++
 			continue
 		}
-		// Where the exact theory is out of scope there is nothing to put in the place of a
-		// refuted prediction.
-		if c := v.Control; c != nil && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope) {
+		if v.controlled() {
 			all, caught := &s.Planted, &s.Caught
-			if c.Kind == ExactPrediction {
+			if v.Control.Kind == ExactPrediction {
 				all, caught = &s.Exact, &s.ExactHeld
 			}
 			*all++
-			if c.Verdict == Disagree {
+			if !v.Missed() {
 				*caught++
 			}
 		}
