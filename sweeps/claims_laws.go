@@ -119,18 +119,24 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 		return theory
 	}
 	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))
-	fit, ok := measure.FitLaw(law, steps, reward)
-	if !ok {
+	noise := j.logNoise(c)
+	r2 := func(reward []float64) float64 {
+		fit, ok := measure.FitLaw(law, steps, reward)
+		if !ok {
+			return math.NaN()
+		}
+		n, mean, square, scatter := float64(len(reward)), measure.Mean(reward).Mean, 0.0, 0.0
+		for i, v := range noise {
+			square += (reward[i] - mean) * (reward[i] - mean)
+			scatter += v
+		}
+		residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*scatter
+		return 1 - residual/(square+(1-1/n)*scatter)
+	}
+	if theory.value = r2(reward); math.IsNaN(theory.value) {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change"
-		return theory
 	}
-	n, mean, square, noise := float64(len(reward)), measure.Mean(reward).Mean, 0.0, 0.0
-	for i, v := range j.logNoise(c) {
-		square += (reward[i] - mean) * (reward[i] - mean)
-		noise += v
-	}
-	residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*noise
-	theory.value = 1 - residual/(square+(1-1/n)*noise)
+	curve.neglect(&theory, math.Abs(r2(curve.displaced(steps, reward))-theory.value))
 	return theory
 }
 
