@@ -107,6 +107,19 @@ var faultFiles = map[string]faultFile{
 		{variants: "delay4-mu5", rulings: []Ruling{Agree, Inconclusive}, truth: 0.34786},
 		{variants: "k3block32", rulings: agrees, truth: 0.0054645},
 	}},
+	// A force that steps to and fro at full length: simulator and theory separate by rounding.
+	"path-chaos": {rows: []faultRow{
+		{variants: "adam limit-cycle", rulings: declined, because: "rounding decides"},
+		{variants: "heavy-ball", rulings: agrees},
+	}},
+	// A certain Bernoulli reward below the mean, at ratios beyond the clip.
+	"path-clip-certain": {rows: []faultRow{{rulings: agrees}}},
+	// The expansion in 1/G along a path on which arms of outlying rewards become rare.
+	"path-five-normal": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"path-rare-arm": {rows: []faultRow{
+		{variants: "g30", rulings: declined, because: "neglects"},
+		{variants: "g480", rulings: agrees},
+	}},
 	// Numbers beyond every range.
 	"predict-hangs": {},
 	// A second multiplier that has died.

@@ -14,7 +14,7 @@ import (
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
 	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxCached
-	rewards     map[rewardKey]*meanReward           // at most maxCached
+	rewards     map[rewardKey]*rom.Path             // at most maxCached
 }
 
 // maxCached is the number of equilibria, and of mean rewards, cached before all are
@@ -22,7 +22,7 @@ type predictionCache struct {
 const maxCached = 64
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*meanReward)}
+	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*rom.Path)}
 }
 
 // keep stores a value at a key, after dropping all others if there are maxCached.
@@ -162,22 +162,15 @@ type rewardKey struct {
 	cell string // its id, which decides its start and the steps
 }
 
-// meanReward holds the results of rom.MeanReward.
-type meanReward struct {
-	reward, neglected []float64
-	kind              rom.Kind
-	scope             rom.Scope
-}
-
 // meanReward returns the mean reward of a cell at the given steps, which are always the
 // same for a cell.
-func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *meanReward {
+func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *rom.Path {
 	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, c.ID}
-	r, known := cache.rewards[key]
+	path, known := cache.rewards[key]
 	if !known {
-		r = new(meanReward)
-		r.reward, r.neglected, r.kind, r.scope = rom.MeanReward(params, c.Sim.Init, steps)
-		keep(cache.rewards, key, r)
+		computed := rom.MeanReward(params, c.Sim.Init, steps)
+		path = &computed
+		keep(cache.rewards, key, path)
 	}
-	return r
+	return path
 }
