@@ -50,7 +50,7 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
 	rate, _ := j.fitted(c)
-	f.predicted.neglected = f.predicted.missed(rate)
+	f.predicted.neglected = missed(rate, j.by("").relaxationRate(&s))
 	return f
 }
 
@@ -69,13 +69,13 @@ func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64) {
 	return sim.FitRelaxation(&c.Sim, rom.Deviations(j.params(c), p.FixedPoint.Logits, start))
 }
 
-// missed returns by how much a fit to the linear dynamics differs from the number that
-// is predicted; 0 where it finds none.
-func (p *predicted) missed(fitted float64) float64 {
-	if math.IsNaN(fitted) {
+// missed returns by how much the fit to the linear dynamics of the theory differs from
+// their own number, whichever prediction is judged; 0 where there is none.
+func missed(fitted float64, own predicted) float64 {
+	if math.IsNaN(fitted) || own.outOfScope != "" {
 		return 0
 	}
-	return math.Abs(fitted - p.value)
+	return math.Abs(fitted - own.value)
 }
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a
@@ -97,9 +97,10 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 		return f
 	}
-	f.predicted = j.numberOfDynamics(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
+	own := func(d *rom.Dynamics) *float64 { return d.DampingRatio }
+	f.predicted = j.numberOfDynamics(&s, own)
 	_, ratio := j.fitted(c)
-	f.predicted.neglected = f.predicted.missed(ratio)
+	f.predicted.neglected = missed(ratio, j.by("").numberOfDynamics(&s, own))
 	return f
 }
 
