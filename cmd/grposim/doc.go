@@ -111,12 +111,8 @@
 // # Hypotheses of your own
 //
 // A check with one of the keys expected, at_most and at_least judges that value in the
-// place of the prediction:
-//
-//	checks:
-//	  - {claim: fluctuation-scaling, over: grpo.group_size, expected: -1, absolute_margin: 0.1}
-//	  - {claim: stationary-fluctuation, at_most: 0.001}
-//
+// place of the prediction, as {claim: fluctuation-scaling, over: grpo.group_size,
+// expected: -1, absolute_margin: 0.1} or {claim: stationary-fluctuation, at_most: 0.001}.
 // The verdict says what was claimed, what was measured, and what the theory predicts:
 // "slope of log variance of expected reward -0.54 [-0.68, -0.4]: -1 ± 0.1 is refuted;
 // the theory predicts -0.5611". It decides also where the theory is out of scope.
