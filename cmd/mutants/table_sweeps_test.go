@@ -122,7 +122,7 @@ var configMutants = []mutant{
 	{id: "sweeps/config/run-divides-groups", fault: "cells of a group may not differ in their number of replicas", file: "sweeps/config/canonical.go",
 		before: "\trest.Run = sim.Run{}\n", after: "\trest.Run = sim.Run{Replicas: rest.Run.Replicas}\n"},
 	{id: "sweeps/config/zero-margin-lost", fault: "an absolute margin of 0 is missing from the stored configuration", file: "sweeps/config/document.go",
-		before: "put(\"absolute_margin\", c.AbsoluteMargin, c.Margin == 0 && !bound)", after: "put(\"absolute_margin\", c.AbsoluteMargin, c.AbsoluteMargin > 0)"},
+		before: "put(\"absolute_margin\", c.AbsoluteMargin, c.Margin == 0 && !bound)", after: "put(\"absolute_margin\", c.AbsoluteMargin, c.AbsoluteMargin > 0 && !bound)"},
 	{id: "sweeps/config/expectation-lost", fault: "expect is missing from the stored configuration", file: "sweeps/config/document.go",
 		before: "put(\"expect\", c.Expect, c.Expect == Fails)", after: "put(\"expect\", c.Expect, c.Expect == \"\")"},
 	{id: "sweeps/config/control-lost", fault: "the scaled constants of a control are missing from the stored configuration", file: "sweeps/config/document.go",
