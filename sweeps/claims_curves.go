@@ -245,7 +245,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	theory.kind = j.kind
 	start := rom.ExpectedReward(params, c.Sim.Init)
-	point, ok := rom.Reached(params)
+	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	if !ok {
 		theory.outOfScope = noFixedPoint
 		return curve{}, theory
