@@ -175,10 +175,6 @@ var romMutants = []mutant{
 		before: "rate := (1 - s.momentum) / (stiffness *", after: "rate := (1 - s.momentum) / (s.stale *"},
 
 	// The linear map.
-	{id: "rom/neutral-mode", fault: "a mode whose stiffness is rounding has a threshold", file: "rom/dynamics.go",
-		before: "> m.rounding*stiffest", after: "> 0*stiffest"},
-	{id: "rom/deviation-delay", fault: "the snapshot of a deviation under delay lag is a step too old", file: "rom/deviation.go",
-		before: "old = past[t%p.Lag.Age]\n\t\t\t\tpast[t%p.Lag.Age] = slices.Clone(x)", after: "old = past[(t+1)%p.Lag.Age]\n\t\t\t\tpast[t%p.Lag.Age] = slices.Clone(x)"},
 	{id: "rom/linear-nesterov", fault: "Nesterov's step has the velocity times μ instead of μ²", file: "rom/linear.go",
 		before: "return 1 + momentum, momentum * momentum", after: "return 1 + momentum, momentum"},
 	{id: "rom/delay-companion", fault: "the companion matrix shifts each position of a delay from the block before the right one", file: "rom/linear.go",
