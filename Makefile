@@ -26,10 +26,11 @@ mutants: ## plant small faults in the code, one by one, and write which test fai
 test: ## fast tests
 	$(GO) test ./...
 
-test-long: ## tests that take minutes: all of reproduce, close statistics, another architecture
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture; every case of rom
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	$(GO) test -timeout 60m -tags long ./...
+	@$(GO) test -timeout 60m -tags long ./rom & \
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$!
 
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s

@@ -6,6 +6,6 @@ import "testing"
 
 // A sampled threshold with as many groups a step as the committed experiment, and twice
 // as many pairs.
-func TestLocatedThresholdOfManySampledGroups(t *testing.T) {
+func TestLongLocatedThreshold(t *testing.T) {
 	checkSampledThreshold(t, 4096, 16, 0.01, 0.04)
 }

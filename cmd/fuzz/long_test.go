@@ -12,7 +12,7 @@ import (
 // No configuration of 100 panics, hangs, or gives verdicts that change. Confirmed
 // disagreements are logged, and do not fail the test: `make fuzz-theory`, which does
 // fail, still finds one in about a hundred configurations.
-func TestFuzz(t *testing.T) {
+func TestLongFuzz(t *testing.T) {
 	s, err := fuzz(t.Context(), 1, 0, 100, 2, time.Minute, os.Stderr)
 	if err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func TestCommandsInDocuments(t *testing.T) {
 }
 
 // grposimArguments returns the arguments of a command line that runs grposim, and
-// whether it is run here: reproduce without a name is left to TestReproduce.
+// whether it is run here: reproduce without a name is left to TestLongReproduce.
 func grposimArguments(words []string) (args []string, runs bool) {
 	switch {
 	case words[0] == "grposim" || words[0] == "bin/grposim":

@@ -15,7 +15,7 @@ import (
 	"grposim/sweeps"
 )
 
-// Limits of the cells of an experiment that are simulated again. TestReproduce
+// Limits of the cells of an experiment that are simulated again. TestLongReproduce
 // simulates all cells.
 const (
 	quickCells = 4   // number of cells
