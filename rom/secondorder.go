@@ -73,6 +73,8 @@ func along(f func(s float64) []float64, h float64) []float64 {
 func (l *linearization) newCurvature() *curvature {
 	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
+	l.model.set(l.logits, l.logits)
+	l.model.approach()
 	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {
@@ -237,7 +239,6 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) fl
 	l.isometric(h)
 	var product mat.Dense
 	product.Mul(within(l.q, h), sigma)
-	sum := 0.5 * mat.Trace(&product)
 	for i, x := range l.relatives {
 		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / l.count[x.class]
 	}
