@@ -54,10 +54,10 @@ const (
 	lostExponent    = 44.0
 )
 
-// Limits of the work that the flow towards a fixed point and a mean field may take: about
-// two seconds, in units of groupIntegral.work.
+// Limits of the work that the flow towards a fixed point and a mean field may take: about a
+// second and a few seconds, in units of groupIntegral.work.
 const (
-	maxFlowWork = 5e8
+	maxFlowWork = 2e8
 	maxPathWork = 2e9
 )
 
