@@ -246,7 +246,10 @@ func (arm *Arm) partialMeans(mean float64) (above, below float64) {
 	d := arm.Mean - mean
 	switch arm.Reward {
 	case Bernoulli:
-		return arm.Mean * (1 - mean), -float64(1-arm.Mean) * mean
+		// Beside arms with other values mean need not lie between 0 and 1.
+		above = float64(arm.Mean*max(1-mean, 0)) + float64((1-arm.Mean)*max(-mean, 0))
+		below = float64(arm.Mean*min(1-mean, 0)) + float64((1-arm.Mean)*min(-mean, 0))
+		return above, below
 	case Normal:
 		if arm.Std > 0 {
 			x := d / arm.Std

@@ -103,3 +103,29 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 		}
 	}
 }
+
+// Under a clip every value of a reward counts on its side of J_old, which lies above both
+// values of a Bernoulli arm beside a constant 2, and below both beside −2. The ratios are
+// 3/2 and 1/2, so that only negative advantages of the first arm and positive ones of the
+// second remain.
+func TestExpectedForceOutsideBernoulliValues(t *testing.T) {
+	for _, c := range []struct{ constant, success float64 }{{2, 0.3}, {2, 1}, {-2, 0.3}, {-2, 0}} {
+		arms := []grpo.Arm{{Reward: grpo.Bernoulli, Mean: c.success}, {Reward: grpo.Constant, Mean: c.constant}}
+		current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
+		e := grpo.Estimator{
+			GroupSize: grpo.Infinite, GroupsPerStep: 1,
+			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale},
+			Importance: grpo.Importance{Mode: grpo.Clip, ClipLow: 0.2, ClipHigh: 0.2},
+		}
+		g := make([]float64, 2)
+		grpo.NewForce(e, []float64{0, 0}).Expected(g, &grpo.Bandit{Arms: arms}, current, behaviour)
+		mean := (c.success + c.constant) / 2
+		first := 1.5 * 0.5 * (c.success*min(1-mean, 0) + (1-c.success)*min(0-mean, 0))
+		second := 0.5 * 0.5 * max(c.constant-mean, 0)
+		for a, want := range []float64{first - 0.75*(first+second), second - 0.25*(first+second)} {
+			if !(math.Abs(g[a]-want) <= 1e-15) {
+				t.Errorf("%+v: g[%d] = %.17g, want %.17g", c, a, g[a], want)
+			}
+		}
+	}
+}

@@ -27,6 +27,7 @@ type linearDynamics struct {
 	parts     []scalar // the relative modes last
 	copies    []int    // multiplicity of each part
 	relatives int      // number of relative modes in parts
+	rounding  float64  // share of the largest stiffness below which that of a part is rounding
 
 	gain []float64 // multiplies the force of each arm; nil: 1
 }
@@ -57,8 +58,9 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 		return nil
 	}
 	mixing := roundedMixing
+	m.rounding = negligible
 	if l.Measured != nil {
-		mixing = measuredMixing
+		mixing, m.rounding = measuredMixing, unmeasurable
 		m.whole.dropUnmeasurable()
 	}
 	parts, ok := m.whole.decouple(mixing)
@@ -172,14 +174,20 @@ func (m *linearDynamics) criticalInterval() threshold {
 	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
 }
 
-// least returns the smallest threshold of all modes.
+// least returns the smallest threshold of all modes. A mode whose stiffness is rounding,
+// as where its arms are almost never drawn, does not move, and has none.
 func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
-	least := never
+	least, stiffest := never, 0.0
+	for i := range m.parts {
+		stiffest = max(stiffest, math.Abs(m.parts[i].fresh)+math.Abs(m.parts[i].stale))
+	}
 	if m.coupled {
 		least = ofWhole(m.whole)
 	}
 	for i := range m.parts {
-		least = least.or(ofPart(&m.parts[i]))
+		if math.Abs(m.parts[i].total()) > m.rounding*stiffest {
+			least = least.or(ofPart(&m.parts[i]))
+		}
 	}
 	return least
 }

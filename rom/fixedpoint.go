@@ -41,8 +41,13 @@ func Reached(p Params) (FixedPoint, bool) {
 	if !f.representable() {
 		return FixedPoint{}, false
 	}
-	logits := f.reached()
-	if logits == nil || !newLinearization(f, logits).finite() {
+	return f.linearized(f.reached())
+}
+
+// linearized returns the fixed point at logits, or false if these are nil or the stiffness
+// there is not finite.
+func (f *folded) linearized(logits []float64) (FixedPoint, bool) {
+	if logits == nil || !newLinearization(*f, logits).finite() {
 		return FixedPoint{}, false
 	}
 	return f.points([][]float64{logits})[0], true

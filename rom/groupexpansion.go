@@ -6,6 +6,17 @@ import "math"
 // in 1/G is compared.
 const maxComparedGroup = 1_000
 
+// comparedSize returns the size of the largest group of at most p's with at most
+// maxComparedGroup compositions; below 2 there is none.
+func comparedSize(p *Params) int {
+	parts, _, _ := components(p.Arms)
+	size := 1
+	for size < p.GroupSize && countCompositions(size+1, len(parts), maxComparedGroup) <= maxComparedGroup {
+		size++
+	}
+	return size
+}
+
 // expansionNeglect returns what the expansion of the force in 1/G neglects where Var J is
 // variance, under the optimizer and lag of m; zero where the force is exact. Mean force and
 // covariance are exactly known for a smaller group, of G′ samples, for which the
@@ -19,13 +30,8 @@ func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Ne
 		return Neglected{}
 	}
 	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
-	parts, _, _ := components(l.Arms)
 	smaller := l.folded
-	smaller.GroupSize = 1
-	for smaller.GroupSize < l.GroupSize && countCompositions(smaller.GroupSize+1, len(parts), maxComparedGroup) <= maxComparedGroup {
-		smaller.GroupSize++
-	}
-	if smaller.GroupSize < 2 {
+	if smaller.GroupSize = comparedSize(&l.Params); smaller.GroupSize < 2 {
 		return unknown
 	}
 	var means, variances [2]float64 // by the expansion, exactly

@@ -116,7 +116,7 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 			continue
 		}
 		p.GroupSize, p.Groups = 8, 400
-		got := rom.PredictDynamics(p)
+		got := rom.Predict(p)
 		if got.FixedPoint == nil {
 			continue
 		}

@@ -19,15 +19,15 @@ import (
 // groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is leading
 // order.
 func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
-	return meanField(p, init, steps, func(t int, theta []float64) (more bool) {
+	return meanField(p.checked(), init, steps, func(t int, theta []float64) (more bool) {
 		visit(t, theta)
 		return true
 	})
 }
 
-// meanField is MeanField with a visit that ends the run by returning false.
+// meanField is MeanField of checked parameters with a visit that ends the run by returning
+// false, and may change the logits.
 func meanField(p Params, init []float64, steps int, visit func(t int, theta []float64) (more bool)) (Kind, Scope) {
-	p = p.checked()
 	p.Optimizer.check()
 	p.Lag.check()
 	arms := len(p.Arms)

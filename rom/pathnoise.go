@@ -8,68 +8,181 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// Path is the predicted mean reward of runs at given optimizer steps.
+type Path struct {
+	Reward []float64 // E J
+
+	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
+	// reward: the largest up to each step, since a run that lags behind does so for long.
+	// It is +Inf where the spread of runs has no finite prediction.
+	Neglected []float64
+	// Rounding is the part of Neglected by which rounding errors move the mean field. It
+	// grows exponentially where the mean field is chaotic.
+	Rounding []float64
+
+	// Kind is that of MeanField. Scope is also out at finite G for Adam, whose shift by
+	// noise is not known, and for more than maxPathArms arms or maxPathState coordinates.
+	Kind  Kind
+	Scope Scope
+}
+
 // MeanReward computes E J at the optimizer steps at, which are ≥ 0 and ascending, of
 // runs from the logits init, one per arm, with zero velocity: J on the mean field of
 // MeanField plus the shift S by the noise of finite groups, to second order
 // (docs/theory.md §6). At G = ∞ there is no shift.
 //
-// neglected is the predicted size of what this leaves out at each step, ≥ 0 and in units
-// of reward: the largest up to that step, since a run that lags behind does so for long,
-// of
+// What it neglects is the sum of three sizes. That of the noise is
 //
 //	2|S(1) − 2S(½)| + (0.1 + V/2)|S| + ΔV²/32
 //
 // S(½) is the shift at half of the noise's variance, so that the first term is the next
 // one of a series in that variance. V is the largest variance of a gap of two logits
 // and Δ the span of the arms' means: E J of a normal law has the term J⁗V²/8 with
-// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order. It is
-// +Inf where the spread of runs has no finite prediction.
-//
-// The kind is that of MeanField. The scope is also out at finite G for Adam, whose
-// shift is not known, and for more than maxPathArms arms or maxPathState coordinates.
-func MeanReward(p Params, init []float64, at []int) (reward, neglected []float64, kind Kind, scope Scope) {
+// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order.
+// The others are the error of a force that is expanded in 1/G (see expansionError), and the
+// distance on the mean field of a second run whose logits are displaced by rounding in
+// every step, in which instability makes errors grow as in the simulated one.
+func MeanReward(p Params, init []float64, at []int) Path {
 	p = p.checked()
-	reward, neglected = make([]float64, len(at)), make([]float64, len(at))
+	path := Path{Neglected: make([]float64, len(at)), Rounding: make([]float64, len(at)), Kind: newModel(&p).kind(), Scope: Scope{In: true}}
 	if len(at) == 0 {
-		return reward, neglected, newModel(&p).kind(), Scope{In: true}
+		return path
 	}
-	steps := at[len(at)-1]
-	var noise, half *spread
-	because := ""
+	share, because := 0.0, ""
 	if p.GroupSize != Infinite {
-		if because = noSpread(&p, steps); because == "" {
-			noise, half = newSpread(p, init, steps, 1), newSpread(p, init, steps, 0.5)
+		if because = noSpread(&p, at[len(at)-1]); because == "" {
+			share = 1
 		}
 	}
-	n, m, largest := 0, newModel(&p), 0.0
-	low, high := p.Arms[0].Mean, p.Arms[0].Mean
-	for _, arm := range p.Arms {
-		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	run := follow(p, init, at, share, 0)
+	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
+	for n, s := range run.shift {
+		path.Reward[n] += s
 	}
-	kind, scope = MeanField(p, init, steps, func(t int, theta []float64) {
+	if because != "" {
+		path.Scope = Scope{Because: because}
+	}
+	if !path.Scope.In {
+		return path
+	}
+	if share > 0 {
+		low, high := p.Arms[0].Mean, p.Arms[0].Mean
+		for _, arm := range p.Arms {
+			low, high = min(low, arm.Mean), max(high, arm.Mean)
+		}
+		half := follow(p, init, at, share/2, 0)
+		addLargest(path.Neglected, func(n int) float64 {
+			s, v := run.shift[n], run.variance[n]
+			return 2*math.Abs(s-2*half.shift[n]) + (unresolved+v/2)*math.Abs(s) + (high-low)*v*v/32
+		})
+		if path.Kind != Exact {
+			addLargest(path.Neglected, expansionError(p, init, at, run.shift))
+		}
+	}
+	rounded := follow(p, init, at, 0, rounding)
+	addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
+	for n, x := range path.Rounding {
+		path.Neglected[n] += x
+	}
+	return path
+}
+
+// addLargest adds the largest size up to each step, +Inf from a NaN on.
+func addLargest(sum []float64, size func(n int) float64) {
+	largest := 0.0
+	for n := range sum {
+		if x := size(n); math.IsNaN(x) {
+			largest = math.Inf(1)
+		} else {
+			largest = max(largest, x)
+		}
+		sum[n] += largest
+	}
+}
+
+// expansionError returns the error of E J that a force expanded in 1/G makes at each step,
+// where shift is the shift by noise. For a smaller group, of G′ samples, the compositions
+// can be summed. The error is G′/G times the difference between the mean fields with and
+// without the expansion, and the relative difference of the covariances of the noise,
+// the largest up to the step, times the shift. It decreases as 1/G² once all arms that
+// matter are drawn several times in a group, and before as 1/G or more slowly.
+func expansionError(p Params, init []float64, at []int, shift []float64) func(n int) float64 {
+	unknown := func(int) float64 { return math.Inf(1) }
+	smaller := p
+	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
+		return unknown
+	}
+	exactly := smaller
+	if exactly.groups = newCompositions(&exactly); exactly.groups == nil {
+		return unknown
+	}
+	expanded, exact := follow(smaller, init, at, 0, 0), follow(exactly, init, at, 0, 0)
+	by, truly, relative := newModel(&smaller), newModel(&exactly), 0.0
+	return func(n int) float64 {
+		theta := exact.logits[n]
+		if theta == nil {
+			return math.NaN()
+		}
+		by.set(theta, theta)
+		truly.set(theta, theta)
+		var difference mat.Dense
+		noise := by.covariance()
+		if difference.Sub(truly.covariance(), noise); mat.Norm(&difference, 2) > 0 {
+			relative = max(relative, mat.Norm(&difference, 2)/mat.Norm(noise, 2))
+		}
+		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(shift[n]))
+	}
+}
+
+// rounding is the distance, relative to logits and at least in logits, by which the logits
+// of a second mean field are displaced at every step to see how far rounding errors grow.
+// An operation errs by 2⁻⁵³ at most, a step is made of few, and two programs order them
+// differently.
+const rounding = 0x1p-48
+
+// followed is a mean field at the steps asked for, as far as it is finite.
+type followed struct {
+	logits          [][]float64
+	field           []float64 // J on the mean field; NaN where that is not finite
+	shift, variance []float64 // of spread.rewardShift; 0 without noise
+	kind            Kind
+	scope           Scope
+}
+
+// follow follows a mean field at the steps at from the logits init, with the
+// covariance of the noise multiplied by share, 0 for none. Every step displaces the logits
+// by up to displaced times max(1, |θ_a|), each arm by another share of it, so that no symmetry
+// hides the displacement.
+func follow(p Params, init []float64, at []int, share, displaced float64) (f followed) {
+	f.logits = make([][]float64, len(at))
+	f.field, f.shift, f.variance = make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+	for n := range at {
+		f.field[n] = math.NaN()
+	}
+	steps := at[len(at)-1]
+	var noise *spread
+	if share > 0 {
+		noise = newSpread(p, init, steps, share)
+	}
+	n, m := 0, newModel(&p)
+	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		if at[n] == t {
-			reward[n] = m.expected(theta)
+			f.logits[n], f.field[n] = slices.Clone(theta), m.expected(theta)
 			if noise != nil {
-				shift, variance := noise.rewardShift(t, theta)
-				less, _ := half.rewardShift(t, theta)
-				reward[n] += shift
-				order := 2*math.Abs(shift-2*less) + (unresolved+variance/2)*math.Abs(shift) + (high-low)*variance*variance/32
-				if largest = max(largest, order); math.IsNaN(order) {
-					largest = math.Inf(1)
-				}
-				neglected[n] = largest
+				f.shift[n], f.variance[n] = noise.rewardShift(t, theta)
 			}
 			n++
 		}
 		if noise != nil && t < steps {
 			noise.step(t, theta)
-			half.step(t, theta)
 		}
+		for a, x := range theta {
+			side := float64(1-2*(a%2)) * float64(a+1) / float64(len(theta))
+			theta[a] += side * displaced * max(1, math.Abs(x))
+		}
+		return true
 	})
-	if because != "" {
-		scope = Scope{Because: because}
-	}
-	return reward, neglected, kind, scope
+	return f
 }
 
 // The largest problems for which the spread of runs is followed: the forces of

@@ -40,9 +40,9 @@ const maxDegenerate = 0.99
 // its stiffness is not finite every scope is out.
 func Predict(p Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
-// PredictDynamics is Predict without the search for the two critical values of the
-// linear dynamics, which takes most of the time: both are nil, and their limits in
-// Searched 0.
+// PredictDynamics is Predict without what takes most of the time: the search for the two
+// critical values of the linear dynamics, which are nil with limits in Searched of 0, and
+// the stationary law, which is out of scope.
 func PredictDynamics(p Params) Prediction {
 	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
 }
@@ -115,21 +115,24 @@ func newEquilibrium(p Params, merged folded, logits []float64, paper func() (flo
 	return e
 }
 
+// Reached is the function Reached.
+func (e *Equilibrium) Reached() (FixedPoint, bool) { return e.merged.linearized(e.logits) }
+
 // Predict is the function Predict with this optimizer and lag.
-func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return e.predict(o, l, withThresholds) }
+func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return e.predict(o, l, everything) }
 
 // PredictDynamics is the function PredictDynamics with this optimizer and lag.
 func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
-	return e.predict(o, l, withoutThresholds)
+	return e.predict(o, l, dynamicsAlone)
 }
 
-// search selects whether the critical values of the full linear dynamics are searched
-// for.
-type search int
+// extent selects whether a prediction includes the critical values of the full linear
+// dynamics and the stationary law.
+type extent int
 
 const (
-	withThresholds search = iota
-	withoutThresholds
+	everything extent = iota
+	dynamicsAlone
 )
 
 // dropInfinite sets every pointer to a number that is not finite to nil, and a
@@ -214,12 +217,12 @@ func (e *Equilibrium) locate() (because string) {
 }
 
 // predict returns the prediction with the dynamics under this optimizer and lag.
-func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction {
+func (e *Equilibrium) predict(o Optimizer, l Lag, of extent) Prediction {
 	o.check()
 	l.check()
 	prediction := e.prediction
 	if e.linearization != nil {
-		if because := e.addDynamics(&prediction, o, l, thresholds); because != "" {
+		if because := e.addDynamics(&prediction, o, l, of); because != "" {
 			prediction.excludeAll(because)
 		}
 	}
@@ -229,7 +232,7 @@ func (e *Equilibrium) predict(o Optimizer, l Lag, thresholds search) Prediction 
 
 // addDynamics adds to prediction everything that depends on the optimizer and the
 // lag. It returns the reason why that cannot be predicted, "" where it can.
-func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, thresholds search) (because string) {
+func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	at, m, because := e.dynamicsOf(p)
@@ -249,12 +252,12 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 		prediction.Noise.Because = reason
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
-		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	case prediction.ForceKind == LeadingOrder:
 		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
-		prediction.LeadingOrder = e.dynamics(m, o, l, thresholds)
+		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
-		prediction.Exact = e.dynamics(m, o, l, thresholds)
+		prediction.Exact = e.dynamics(m, o, l, of)
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
@@ -282,7 +285,11 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, th
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
-	if reason == "" {
+	switch {
+	case reason != "":
+	case of == dynamicsAlone:
+		prediction.Noise.Because = "the dynamics alone was predicted"
+	default:
 		at.stationary(prediction, p, m)
 	}
 	if at.degenerate() {
@@ -329,12 +336,12 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
 // threshold is searched for once for all learning rates, or all refresh intervals.
-func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, thresholds search) Dynamics {
+func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := m.dynamics()
 	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
-	if thresholds == withThresholds {
+	if of == everything {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
 		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
 	}

@@ -67,7 +67,7 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag.Interval = 1 + random.IntN(9)
+	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)}}[random.IntN(2)]
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
 	c.Optimizer.Kind = [...]grpo.Method{grpo.HeavyBall, grpo.HeavyBall, grpo.Nesterov, grpo.Adam}[random.IntN(4)]
@@ -187,7 +187,6 @@ func TestCellsWithoutTwoArmBatch(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
-		"delay":      func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 3} },
 		"three arms": func(c *Cell) {
 			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
 			c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)

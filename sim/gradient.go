@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"grposim/grpo"
 	"grposim/sim/draw"
 )
@@ -40,19 +42,24 @@ func (s *gradientSampler) draw() {
 
 // drawCoupled draws the groups of a step of both sides of a pair, whose streams are
 // equal: the n-th group of one side is drawn with the same random words as the n-th
-// group of the other.
-func drawCoupled(plus, minus *gradientSampler) {
+// group of the other. It reports whether the groups of the two sides differ; at G = ∞
+// there are none.
+func drawCoupled(plus, minus *gradientSampler) (differ bool) {
 	plus.statistics.Reset()
 	minus.statistics.Reset()
 	if plus.cell.Deterministic() {
-		return
+		return false
 	}
 	for range plus.cell.Estimator.GroupsPerStep {
 		draw.Align(plus.words, minus.words)
 		plus.sampler.group(&plus.statistics, plus.words)
 		minus.sampler.group(&minus.statistics, minus.words)
 	}
+	return !slices.Equal(plus.statistics.Arms, minus.statistics.Arms)
 }
+
+// unequal returns the number of the step's groups whose rewards differ.
+func (s *gradientSampler) unequal() int { return s.statistics.Groups - s.statistics.ZeroVariance }
 
 // gradient sets s.g to the gradient estimate at current from the groups that
 // behaviour drew; at G = ∞ to the expected gradient.

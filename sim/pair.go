@@ -15,14 +15,11 @@ type pair struct {
 	cell      *Cell
 	sides     [2]*replica // the replicas that start at + and at −
 	direction []float64
-	square    float64 // direction·direction
+	informed  int // steps, of all runs, in which the groups of the two sides differed, and the rewards of one
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 	p := &pair{cell: cell, direction: direction}
-	for _, d := range direction {
-		p.square += float64(d * d)
-	}
 	laws := coupledLaws(&cell.Bandit, &cell.Estimator)
 	for side := range p.sides {
 		p.sides[side] = newReplica(cell, nil, laws)
@@ -50,7 +47,9 @@ func (p *pair) step(t int) (ok bool) {
 		plus.refresh(t)
 		minus.refresh(t)
 	}
-	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
+	if drawCoupled(&plus.gradientSampler, &minus.gradientSampler) && plus.unequal()+minus.unequal() > 0 {
+		p.informed++
+	}
 	ok = true
 	for _, r := range p.sides {
 		r.gradient(r.policy, r.snapshot)
@@ -115,14 +114,16 @@ func (d deviation) add(p *pair) {
 	}
 }
 
-// along returns the coordinates of d along the pair's direction e, e·d/e·e: x of the
-// logits, v of the velocity.
-func (p *pair) along(d deviation) (x, v float64) {
-	for a, e := range p.direction {
+// along returns the coordinates of d along a direction e, e·d/e·e: x of the logits, v of
+// the velocity.
+func (d deviation) along(direction []float64) (x, v float64) {
+	square := 0.0
+	for a, e := range direction {
 		x += float64(e * d.logits[a])
 		v += float64(e * d.velocity[a])
+		square += float64(e * e)
 	}
-	return x / p.square, v / p.square
+	return x / square, v / square
 }
 
 // centredSquare returns Σ (x − mean)². The mean is removed because a policy does not

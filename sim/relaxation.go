@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -25,7 +26,9 @@ import (
 // again, and the fit is consistent only if there are none: up to a delay of 1. The
 // remaining relative error is of the order of the square of the deviation, and is the
 // systematic error of the estimates. At finite G the offset must be well above the noise
-// of a replica.
+// of a replica: the snapshots act on the deviation only in the steps in which the groups
+// of the two sides differ, and with less than FewestInformative of these the error is
+// not known.
 type RelaxationProbe struct {
 	Point     []float64 // logits, usually of a fixed point, one an arm
 	Direction []float64 // a direction in logits other than 0, one component an arm
@@ -44,18 +47,27 @@ const relaxationBins = 64
 
 // bin returns the fit to the pairs of one of the probe's bins.
 func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
-	fit := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: p.Offset}
+	fit := p.newFit(c)
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
 	replicas := c.replicas()
 	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
 		pair.begin(ForReplica, i)
-		pair.relax(ctx, &fit, span{from: c.Run.BurnIn, growth: fittedGrowth})
+		pair.relax(ctx, &fit, p.span(c))
 		if ctx.Err() != nil {
 			break // the results of an interrupted cell are discarded
 		}
 	}
+	fit.Innovations = pair.informed
 	return fit
 }
+
+// newFit returns a fit without data.
+func (p *RelaxationProbe) newFit(c *Cell) measure.Recurrence {
+	return measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: p.Offset}
+}
+
+// span returns the part of a run that the probe uses.
+func (p *RelaxationProbe) span(c *Cell) span { return span{from: c.Run.BurnIn, growth: fittedGrowth} }
 
 // binStart returns the first item of a bin, where n items are divided into contiguous
 // bins whose sizes differ by at most 1.
@@ -76,50 +88,89 @@ type span struct {
 // relax runs the pair for Run.Steps steps or until the span ends, and adds its
 // coordinates along the direction to fit. It reports whether all logits stayed finite.
 func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
-	refresh := RefreshPeriod(p.cell.Lag)
-	var x, v, start, farthest, fastest float64
-	return p.follow(ctx, func(period int, d deviation) bool {
-		nextX, nextV := p.along(d)
-		norm := d.norm()
-		if period > 0 && (period-1)*refresh >= over.from {
-			fit.Add(x, v, nextX, nextV)
-		} else {
-			start = max(start, norm)
+	f := fitting{cell: p.cell, direction: p.direction, fit: fit, over: over}
+	return p.follow(ctx, f.at, between)
+}
+
+// fitting adds the deviations of one run to a fit.
+type fitting struct {
+	cell              *Cell
+	direction         []float64
+	fit               *measure.Recurrence
+	over              span
+	x, v              float64 // at the last refresh instant
+	start             float64 // the largest norm up to the beginning of the span
+	farthest, fastest float64 // the largest |x| and |v|
+}
+
+// at adds the deviation at a refresh instant. It returns false at the end of the span.
+func (f *fitting) at(period int, d deviation) (more bool) {
+	nextX, nextV := d.along(f.direction)
+	norm := d.norm()
+	if period > 0 && (period-1)*RefreshPeriod(f.cell.Lag) >= f.over.from {
+		f.fit.Add(f.x, f.v, nextX, nextV)
+	} else {
+		f.start = max(f.start, norm)
+	}
+	f.x, f.v = nextX, nextV
+	f.farthest, f.fastest = max(f.farthest, math.Abs(f.x)), max(f.fastest, math.Abs(f.v))
+	grown := norm > linearRange(f.start, f.over.growth)
+	gone := math.Abs(f.x) < f.over.decay*f.farthest && math.Abs(f.v) < f.over.decay*f.fastest
+	return !grown && !gone
+}
+
+// FitRelaxation returns what the cell's relaxation probe estimates from one series of
+// deviations (x, v) of logits and velocity from the fixed point, one component an arm:
+// the first at step 0, then one after each step. Estimates that the series does not
+// determine are NaN.
+func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, dampingRatio float64) {
+	fit := c.Relaxation.newFit(c)
+	f := fitting{cell: c, direction: c.Relaxation.Direction, fit: &fit, over: c.Relaxation.span(c)}
+	period, step := RefreshPeriod(c.Lag), 0
+	for logits, velocity := range deviations {
+		if step%period == 0 && !f.at(step/period, deviation{logits, velocity}) || step == c.Run.Steps {
+			break
 		}
-		x, v = nextX, nextV
-		farthest, fastest = max(farthest, math.Abs(x)), max(fastest, math.Abs(v))
-		grown := norm > linearRange(start, over.growth)
-		gone := math.Abs(x) < over.decay*farthest && math.Abs(v) < over.decay*fastest
-		return !grown && !gone
-	}, between)
+		step++
+	}
+	m := fit.Multipliers()
+	return c.relaxationRate(m), m.DampingRatio()
+}
+
+// relaxationRate returns −ln|dominant multiplier| per step.
+func (c *Cell) relaxationRate(m measure.Multipliers) float64 {
+	return -m.LogModulus() / float64(RefreshPeriod(c.Lag))
 }
 
 // relaxationEstimates returns the estimates of a relaxation probe from the fits of all
 // its bins. Estimates that the data do not determine are left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
-	period := float64(RefreshPeriod(c.Lag))
 	return determined(
-		c.fitted(RelaxationRate, fits, func(m measure.Multipliers) float64 { return -m.LogModulus() / period }),
+		c.fitted(RelaxationRate, fits, c.relaxationRate),
 		c.fitted(DampingRatio, fits, measure.Multipliers.DampingRatio),
 	)
 }
 
-// pooled returns the multipliers of the fits of all bins except one, merged.
-func pooled(c *Cell, fits []measure.Recurrence, without int) measure.Multipliers {
+// pooled returns the fits of all bins except one, merged.
+func pooled(c *Cell, fits []measure.Recurrence, without int) *measure.Recurrence {
 	all := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff}
 	for i := range fits {
 		if i != without {
 			all.Merge(&fits[i])
 		}
 	}
-	return all.Multipliers()
+	return &all
 }
 
 // fitted returns the estimate of a function of the multipliers that are fitted to all
 // bins, with its systematic error.
 func (c *Cell) fitted(name string, fits []measure.Recurrence, of func(measure.Multipliers) float64) measure.Named {
-	e := c.jackknife(name, len(fits), func(without int) float64 { return of(pooled(c, fits, without)) })
-	e.Systematic = pooled(c, fits, measure.All).Bias(of)
+	all := pooled(c, fits, measure.All)
+	e := c.jackknife(name, len(fits), func(without int) float64 { return of(pooled(c, fits, without).Multipliers()) })
+	e.Systematic = all.Multipliers().Bias(of)
+	if c.uninformed(all.Innovations) {
+		e.StdErr, e.DF = 0, 0
+	}
 	return e
 }
 

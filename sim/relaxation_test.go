@@ -379,3 +379,45 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 		}
 	}
 }
+
+// The fit to a given series finds its multipliers: exactly those of a series with as many
+// modes as the fit has, and a mixture where a slower mode is still small.
+func TestFitRelaxation(t *testing.T) {
+	c := modeCell(grpo.NoImportance, grpo.AtSnapshot)
+	c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 2}
+	c.Run = Run{Steps: 40, BurnIn: 10, Replicas: 1}
+	c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: 1e-6}
+	// series yields x_t = 1e-6 (fast^t + share·slow^t) along the direction.
+	series := func(fast, slow, share float64) func(yield func(x, v []float64) bool) {
+		return func(yield func(x, v []float64) bool) {
+			for step := 0.0; ; step++ {
+				x := 1e-6 * (math.Pow(fast, step) + share*math.Pow(slow, step))
+				if !yield([]float64{x / 2, -x / 2}, []float64{0, 0}) {
+					return
+				}
+			}
+		}
+	}
+	if rate, _ := FitRelaxation(&c, series(0.9, 0, 0)); math.Abs(rate+math.Log(0.9)) > 1e-9 {
+		t.Errorf("one mode: rate %g, want %g", rate, -math.Log(0.9))
+	}
+	if rate, _ := FitRelaxation(&c, series(0.9, 0.95, 0.01)); rate < 0.07 {
+		t.Errorf("a slower mode of a hundredth: rate %g, want near %g, not %g", rate, -math.Log(0.9), -math.Log(0.95))
+	}
+}
+
+// Without a step in which the sides of a pair draw different groups the error of a fit is
+// not known: at the offset 1e-9 one sample in 1e9 falls on another arm.
+func TestRelaxationOfEqualGroups(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize = 4
+	c.Run = Run{Steps: 20, Replicas: 64}
+	for offset, known := range map[float64]bool{1e-8: false, 0.05: true} {
+		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
+		for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
+			if e.Name == RelaxationRate && (e.DF > 0) != known {
+				t.Errorf("offset %g: %+v, want a known error: %t", offset, e, known)
+			}
+		}
+	}
+}

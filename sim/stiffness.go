@@ -37,9 +37,13 @@ const StiffnessTotal = "stiffness_total"
 // by a factor of order 1 over a unit of the logits, so |b| is of the order of |a| + |λ|
 // or less, and the systematic error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
 //
-// A group whose rewards are all equal says nothing about the reward's part of the
-// stiffness. With less than FewestInformative pairs in which a group does, the scatter
-// of the bins is no measure of the error, and the error is not known.
+// Rounding changes S(d) by some ulps of the displaced logits and of the largest terms of
+// the force, over d; see rounding. That is part of the systematic error too.
+//
+// Two sides that draw the same groups say nothing about the reward's part of the stale
+// stiffness, and a group whose rewards are all equal nothing about that of the fresh one.
+// With less than FewestInformative pairs that do, the scatter of the bins is no measure
+// of the error, and the error is not known.
 type StiffnessProbe struct {
 	Name         string    // of the estimate
 	Displaced    Displaced // which policy is displaced
@@ -65,15 +69,15 @@ func (p *StiffnessProbe) bins(c *Cell) int {
 // pairsPerDouble is the number of all pairs for each pair at the double displacement.
 const pairsPerDouble = 9
 
-// FewestInformative is the least number of pairs with rewards that differ from which an
-// error is estimated. The count then has a relative error of 18 %, and its law is near
+// FewestInformative is the least number of informative pairs from which an error is
+// estimated. The count then has a relative error of 18 %, and its law is near
 // the normal one that Student's t assumes.
 const FewestInformative = 30
 
 // slopes are the measurements of one bin of a stiffness probe.
 type slopes struct {
 	near, far   float64 // S(d), S(2d)
-	informative int     // pairs in which the rewards of some group differ
+	informative int     // pairs that say something about the reward's part: see StiffnessProbe
 }
 
 // extrapolated returns λ.
@@ -90,11 +94,47 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	}
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
-	e.Systematic = float64(4 * float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean)))))
-	if !c.Deterministic() && informative < FewestInformative && c.rewardsDiffer() {
+	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
+	if c.uninformed(informative) {
 		e.StdErr, e.DF = 0, 0
 	}
 	return e
+}
+
+// rounding returns a bound of the error of a stiffness by rounding: that of the largest
+// logit, and of the largest terms of the force and of its slope, which are a reward times
+// the slope of the advantages, 1 or 1/(σ + ε) with the standard deviation σ of a reward,
+// and the KL coefficient times a logit.
+func (p *StiffnessProbe) rounding(c *Cell) float64 {
+	policy := grpo.NewPolicy(p.Point)
+	mean := policy.Mean(means(&c.Bandit))
+	square, reward, logit, covector := 0.0, 0.0, 0.0, 0.0
+	for a, arm := range c.Bandit.Arms {
+		d, std := arm.Mean-mean, arm.Std
+		if arm.Reward == grpo.Bernoulli {
+			std = math.Sqrt(float64(arm.Mean * (1 - arm.Mean)))
+		}
+		square += float64(policy.Probs[a] * (float64(d*d) + float64(std*std)))
+		reward = max(reward, math.Abs(arm.Mean)+std)
+		logit = max(logit, math.Abs(p.Point[a]), math.Abs(c.Reference[a]))
+		covector = max(covector, math.Abs(p.Covector[a]))
+	}
+	slope := 1.0
+	if c.Estimator.Advantage.Scale == grpo.StdScale {
+		slope = 1 / (math.Sqrt(square) + c.Estimator.Advantage.Epsilon)
+	}
+	terms := float64(slope*reward) + c.Estimator.KL.Coefficient
+	return float64(roundedUlps * float64(float64(covector*terms)*(1+logit)) / p.Displacement)
+}
+
+// roundedUlps is the rounding error of a difference of forces in units of its largest
+// term.
+const roundedUlps = 0x1p-50
+
+// uninformed reports whether a number of informative pairs or steps is too small for an
+// error. At G = ∞, and where all rewards are equal, none are needed.
+func (c *Cell) uninformed(informative int) bool {
+	return !c.Deterministic() && informative < FewestInformative && c.rewardsDiffer()
 }
 
 // rewardsDiffer reports whether some group can have rewards that differ.
@@ -127,10 +167,10 @@ func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) slope
 	return slopes{near, far, inNear + inFar}
 }
 
-// slope returns S(d) as measured by a number of pairs, and the number of pairs in which
-// the rewards of some group differ. Both sides of a pair draw their
-// groups with the same random words, so that most of the noise cancels in the
-// difference. If only θ is displaced, both sides draw the same groups.
+// slope returns S(d) as measured by a number of pairs, and the number of informative
+// pairs. Both sides of a pair draw their groups with the same random words, so that most
+// of the noise cancels in the difference. If only θ is displaced, both sides draw the
+// same groups.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
 	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
@@ -151,13 +191,13 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0, 0 // the results of an interrupted cell are discarded
 		}
-		drawCoupled(&sides[0], &sides[1])
-		differ := 0
+		differ := drawCoupled(&sides[0], &sides[1]) || p.Displaced == Current
+		unequal := 0 // groups whose rewards differ
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
-			differ += sides[side].statistics.Groups - sides[side].statistics.ZeroVariance
+			unequal += sides[side].unequal()
 		}
-		if differ > 0 {
+		if differ && unequal > 0 {
 			informative++
 		}
 		for a, covector := range p.Covector {

@@ -258,7 +258,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 		if period == 0 {
 			reach = linearRange(d.norm(), followedGrowth)
 		}
-		nextX, nextV := t.pair.along(d)
+		nextX, nextV := d.along(t.pair.direction)
 		if period > t.transient {
 			fit.Add(x, v, nextX, nextV)
 		}
@@ -267,7 +267,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 		return d.norm() <= reach && !gone.add(d)
 	}, func(d deviation) {
 		if t.period > 1 {
-			x, v := t.pair.along(d)
+			x, v := d.along(t.pair.direction)
 			block.add(&step, x, v)
 		}
 	})
@@ -328,6 +328,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
 	for bin := range fits {
 		fits[bin] = measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
+		before := t.pair.informed
 		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
 			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
@@ -340,16 +341,20 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 				return undecided // the results of an interrupted cell are discarded
 			}
 		}
+		fits[bin].Innovations = t.pair.informed - before
+	}
+	if t.cell.uninformed(pooled(&t.cell, fits, measure.All).Innovations) {
+		return undecided
 	}
 	sign := func(of func(measure.Multipliers) float64) int {
 		return measure.Jackknife(len(fits), func(without int) float64 {
-			return of(pooled(&t.cell, fits, without))
+			return of(pooled(&t.cell, fits, without).Multipliers())
 		}).Sign()
 	}
 	if event == Instability {
 		return outcomeOf(sign(measure.Multipliers.LogModulus))
 	}
-	if pooled(&t.cell, fits, measure.All).Order == measure.Second {
+	if pooled(&t.cell, fits, measure.All).Multipliers().Order == measure.Second {
 		switch sign(measure.Multipliers.Discriminant) {
 		case -1:
 			return present

@@ -34,12 +34,12 @@ type twoArmBatch struct {
 	reward0, gap0          float64 // J and z at step 0
 	burnIn, groups, size   int     // Run.BurnIn, B, G
 
-	*laws // with tabulated rewards, these and the replicas' laws draw groups too large for a pack
+	*laws // with tabulated rewards, these and the replicas' laws draw groups too large for packs
 
 	// Groups of at most 64 samples are drawn several at a time, as the lanes (bits)
 	// of a word. The lanes in use are the same in all replicas.
 	packed           bool
-	pair             *draw.Pair
+	pair             *draw.Pair                         // draws packs; nil for groups too large for them
 	filled           uint64                             // lanes of a full pack
 	first            uint64                             // lanes of its first group
 	together         int                                // groups in a full pack
@@ -91,8 +91,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	case c.Deterministic(),
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode == grpo.Clip,
-		e.KL.Gradient != grpo.ExactKL,
-		c.Lag.Kind != grpo.Block:
+		e.KL.Gradient != grpo.ExactKL:
 		return nil
 	}
 	b := &twoArmBatch{
@@ -109,10 +108,12 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
+	if e.GroupSize <= b.laws.packed {
+		b.pair = draw.NewPair(b.mean0, b.mean1)
+	}
 	if e.GroupSize <= draw.MaxLanes {
 		s := r.sampler
 		b.packed = true
-		b.pair = draw.NewPair(b.mean0, b.mean1)
 		b.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
 		b.first, b.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
@@ -138,7 +139,7 @@ func (b *twoArmBatch) advance(ctx context.Context, replicas, from, to int) {
 			return // the results of an interrupted cell are discarded
 		}
 		if b.lag.Refreshes(t) {
-			b.refresh()
+			b.refresh(t)
 		}
 		if b.packed && b.groups == 1 {
 			b.sampleGroup()
@@ -199,8 +200,8 @@ func (x *twoArmReplica) storeSnapshot() {
 	p.Probs[0], p.Probs[1] = x.old.probs0, x.old.probs1
 }
 
-// refresh takes a snapshot of every policy, except policies that are NaN.
-func (b *twoArmBatch) refresh() {
+// refresh sets the snapshots of step t, except of policies that are NaN.
+func (b *twoArmBatch) refresh(t int) {
 	b.left = 0
 	for i := range b.active {
 		x := &b.active[i]
@@ -208,8 +209,11 @@ func (b *twoArmBatch) refresh() {
 			continue
 		}
 		x.old = x.now
+		if b.lag.Kind == grpo.Delay {
+			x.delay(t)
+		}
 		switch {
-		case b.packed:
+		case b.pair != nil:
 			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
 		case b.rewards != nil:
 			x.law.Set(b.size, x.old.probs0)
@@ -218,6 +222,16 @@ func (b *twoArmBatch) refresh() {
 			x.replica.sampler.aim(x.replica.snapshot)
 		}
 	}
+}
+
+// delay stores the policy of step t in the replica's history and takes the delayed one
+// as the snapshot.
+func (x *twoArmReplica) delay(t int) {
+	r := x.replica
+	r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
+	r.policy.Probs[0], r.policy.Probs[1] = x.now.probs0, x.now.probs1
+	r.snapshot = r.history.Behaviour(t, r.policy)
+	x.old = newTwoArmPolicy(r.snapshot)
 }
 
 // sampleGroup draws the group of a step with one group of at most 64 samples.
@@ -291,6 +305,19 @@ func (b *twoArmBatch) drawCounts() {
 		for i := range active {
 			x := &active[i]
 			x.n0, x.k0, x.k1 = x.count(lanes)
+		}
+	case b.pair != nil:
+		for i := range active {
+			active[i].n0, active[i].k0, active[i].k1 = 0, 0, 0
+		}
+		for left := b.size; left > 0; left -= draw.MaxLanes {
+			lanes := ^uint64(0) >> max(0, draw.MaxLanes-left)
+			for i := range active {
+				x := &active[i]
+				x.first, x.rewarded = b.pair.Draw(x.words, lanes, x.bound)
+				n0, k0, k1 := x.count(lanes)
+				x.n0, x.k0, x.k1 = x.n0+n0, x.k0+k0, x.k1+k1
+			}
 		}
 	case b.rewards != nil:
 		for i := range active { // before any rewards, so that a rejected draw delays none of them

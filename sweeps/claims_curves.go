@@ -51,7 +51,9 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted, f.diverged = theory, divergenceOf(c, o)
 	recorded := j.trajectory(o, sim.ExpectedReward)
 	if theory.outOfScope != "" || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
-		f.predicted.neglected = curve.mostNeglected() / math.Abs(curve.rise)
+		if n := len(curve.neglected); n > 0 {
+			curve.neglect(&f.predicted, curve.neglected[n-1]/math.Abs(curve.rise))
+		}
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
@@ -76,7 +78,7 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		if isOutside && !outside || isOutside == outside && reach > worst+sameDeviation {
 			worst, outside = reach, isOutside
 			f.measured, f.lo, f.hi = deviation, lo, hi
-			f.predicted.neglected = curve.neglectedAt(t) / math.Abs(curve.rise)
+			curve.neglect(&f.predicted, curve.neglectedAt(t)/math.Abs(curve.rise))
 			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
 		}
 	}
@@ -115,7 +117,8 @@ func findSaturation(j *judgement, set CellSet) []finding {
 			r2.predicted.outOfScope = rate.predicted.outOfScope
 		}
 		otherRate, otherR2 := measure.Saturation(steps, curve.displaced(steps, reward))
-		rate.predicted.neglected, r2.predicted.neglected = math.Abs(otherRate-rate.predicted.value), math.Abs(otherR2-r2.predicted.value)
+		curve.neglect(&rate.predicted, math.Abs(otherRate-rate.predicted.value))
+		curve.neglect(&r2.predicted, math.Abs(otherR2-r2.predicted.value))
 	}
 	if j.exactInstead {
 		return []finding{rate}
@@ -144,7 +147,7 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
 		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
-		f.predicted.neglected = math.Abs(measure.EarlySlope(steps, curve.displaced(steps, reward), s.Optimizer.LearningRate) - f.predicted.value)
+		curve.neglect(&f.predicted, math.Abs(measure.EarlySlope(steps, curve.displaced(steps, reward), s.Optimizer.LearningRate)-f.predicted.value))
 	}
 	return f
 }
@@ -165,8 +168,8 @@ type curve struct {
 	rise   float64                 // J* − J_0
 
 	// neglected is the predicted size of what reward leaves out at each step, up to
-	// that step the largest; nil: not known.
-	neglected []float64
+	// that step the largest, and rounding the part of it by rounding errors; nil: not known.
+	neglected, rounding []float64
 }
 
 // at returns the reward at a recorded or fitted step.
@@ -188,12 +191,15 @@ func (c *curve) neglectedAt(t int) float64 {
 	return c.neglected[i]
 }
 
-// mostNeglected returns the largest size of what the curve leaves out.
-func (c *curve) mostNeglected() float64 {
-	if c.neglected == nil {
-		return 0
+// neglect sets the size of what a value predicted from the curve leaves out, infinite if it
+// is NaN and the value is not.
+func (c *curve) neglect(p *predicted, size float64) {
+	if p.neglected = size; math.IsNaN(size) && !math.IsNaN(p.value) {
+		p.neglected = math.Inf(1)
 	}
-	return c.neglected[len(c.neglected)-1]
+	if n := len(c.rounding) - 1; n >= 0 && c.rounding[n] >= c.neglected[n]/2 {
+		p.since = ": the mean field is chaotic, so that rounding decides it"
+	}
 }
 
 // comparedSteps returns the recorded and the fitted steps of a run, ascending.
@@ -239,7 +245,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	theory.kind = j.kind
 	start := rom.ExpectedReward(params, c.Sim.Init)
-	point, ok := rom.Reached(params)
+	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	if !ok {
 		theory.outOfScope = noFixedPoint
 		return curve{}, theory
@@ -263,9 +269,9 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	cv.steps = comparedSteps(&c.Settings)
 	r := j.cache.meanReward(params, c, cv.steps)
-	cv.reward, cv.neglected = r.reward, r.neglected
-	theory.kind = cmp.Or(theory.kind, r.kind)
-	theory.outOfScope = cmp.Or(r.scope.Because, j.missingExact(r.kind))
+	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
+	theory.kind = cmp.Or(theory.kind, r.Kind)
+	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
 	return cv, theory
 }
 

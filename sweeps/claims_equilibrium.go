@@ -10,6 +10,8 @@ import (
 	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // The claims about the stationary state; their pictures show deviations.
@@ -227,7 +229,8 @@ func stiffnessQuantities(_ *config.Check, cells []*Cell) []string {
 const stiffnessRounding = 1e-14
 
 // findStiffness compares the measured stiffness of the stiffest mode and its two parts,
-// and of the slowest mode, with the closed forms.
+// and of the slowest mode, with the closed forms, along the directions that the probes
+// displace: where two modes have the same stiffness, their parts depend on the direction.
 func findStiffness(j *judgement, set CellSet) []finding {
 	c := set.Cells[0]
 	o := j.outcome(c)
@@ -237,22 +240,34 @@ func findStiffness(j *judgement, set CellSet) []finding {
 	for _, quantity := range stiffnessQuantities(j.check, set.Cells) {
 		f := j.ofEstimate(c, o, quantity)
 		if math.IsInf(f.hi, 1) && j.check.Draws >= sim.FewestInformative {
-			f.unresolved = fmt.Sprintf("fewer than %d informative groups among %d draws: in the others all rewards are equal", sim.FewestInformative, j.check.Draws)
+			f.unresolved = fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, j.check.Draws)
 		}
 		f.predicted.kind = p.ForceKind
 		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
 		f.predicted.neglected = stiffnessRounding * s.Estimator.KL.Coefficient
-		switch quantity {
-		case stiffnessTotal:
-			f.predicted.value = p.Stiffness.Total
-		case stiffnessFresh:
-			f.predicted.value = p.Stiffness.Fresh
-		case stiffnessStale:
-			f.predicted.value = p.Stiffness.Stale
-		case stiffnessSlowest:
-			f.predicted.value = p.Stiffness.Slowest
+		if f.predicted.outOfScope == "" {
+			f.predicted.value = probed(c, quantity, j.params(c), p.FixedPoint.Logits)
 		}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its
+// covector c and its direction v, by the theory's Λ at the given logits.
+func probed(c *Cell, name string, params rom.Params, logits []float64) (slope float64) {
+	fresh, stale := rom.StiffnessAt(params, logits)
+	for _, p := range c.Sim.Stiffness {
+		if p.Name != name {
+			continue
+		}
+		covector, direction := mat.NewVecDense(len(p.Covector), p.Covector), mat.NewVecDense(len(p.Direction), p.Direction)
+		if p.Displaced != sim.Behind {
+			slope += mat.Inner(covector, fresh, direction)
+		}
+		if p.Displaced != sim.Current {
+			slope += mat.Inner(covector, stale, direction)
+		}
+	}
+	return slope
 }

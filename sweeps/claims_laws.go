@@ -112,25 +112,43 @@ func (j *judgement) logNoise(c *Cell) []float64 {
 //	R² = 1 − [Σ residual(f)² + (1 − k/n) Σ v]/[Σ (f − mean)² + (1 − 1/n) Σ v],
 //
 // where the residuals are those of the fit to f. The scatter of the policies of the two
-// runs is neglected: it is of the order of 1/GB.
+// runs is neglected: a fit can follow it, because it changes slowly, and so explain Var J/2
+// at every step.
 func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	curve, theory := j.by("").curve(c)
 	if theory.outOfScope != "" {
 		return theory
 	}
 	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))
-	fit, ok := measure.FitLaw(law, steps, reward)
-	if !ok {
+	noise := j.logNoise(c)
+	n := float64(len(reward))
+	// all returns the sum of squares of a log about its mean, and the part of it by noise.
+	all := func(reward []float64) (square, scatter float64) {
+		mean := measure.Mean(reward).Mean
+		for i, v := range noise {
+			square += (reward[i] - mean) * (reward[i] - mean)
+			scatter += v
+		}
+		return square, scatter
+	}
+	r2 := func(reward []float64) float64 {
+		fit, ok := measure.FitLaw(law, steps, reward)
+		if !ok {
+			return math.NaN()
+		}
+		square, scatter := all(reward)
+		residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*scatter
+		return 1 - residual/(square+(1-1/n)*scatter)
+	}
+	if theory.value = r2(reward); math.IsNaN(theory.value) {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change"
-		return theory
 	}
-	n, mean, square, noise := float64(len(reward)), measure.Mean(reward).Mean, 0.0, 0.0
-	for i, v := range j.logNoise(c) {
-		square += (reward[i] - mean) * (reward[i] - mean)
-		noise += v
+	curve.neglect(&theory, math.Abs(r2(curve.displaced(steps, reward))-theory.value))
+	s := j.settings(c)
+	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
+		square, scatter := all(reward)
+		theory.neglected += n * *v / 2 / (square + scatter)
 	}
-	residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*noise
-	theory.value = 1 - residual/(square+(1-1/n)*noise)
 	return theory
 }
 

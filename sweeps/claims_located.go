@@ -160,6 +160,9 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 		f.hi *= 1 + half
 	}
 	f.predicted = p.predicted
+	if p.outOfScope == "" && p.value == 0 && at(nil).value != 0 {
+		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
+	}
 	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {
 		if !math.IsInf(f.hi, 1) {
 			reach = f.hi
@@ -227,11 +230,11 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	search := withThresholds
+	of := everything
 	if j.paperKind() != "" {
-		search = withoutThresholds // the formulas are closed
+		of = dynamicsAlone // the formulas are closed
 	}
-	p := j.cache.at(&s, j.fault.Scale, stiffness, search)
+	p := j.cache.at(&s, j.fault.Scale, stiffness, of)
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if rule := j.formulas(p); rule != nil {
 		threshold := rule.CriticalLearningRate
@@ -281,7 +284,7 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
 func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
+	p := j.cache.at(s, j.fault.Scale, stiffness, dynamicsAlone)
 	rule := j.formulas(p)
 	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
 	if at.outOfScope != "" {
@@ -302,7 +305,7 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, withoutThresholds)
+	p := j.cache.at(s, j.fault.Scale, stiffness, dynamicsAlone)
 	if rule := j.formulas(p); rule != nil {
 		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}

@@ -2,7 +2,9 @@ package sweeps
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -44,38 +46,36 @@ var (
 // findRelaxation compares −ln |dominant multiplier per step|.
 func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.RelaxationRate)
-	f.unresolved = unresolved(&f, "no decay above round-off")
+	f.unresolved = unresolved(c, &f, "no decay above round-off")
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
-	if c.Sim.Deterministic() {
-		f.predicted.neglected = j.otherModes(c)
-	}
+	rate, _ := j.fitted(c)
+	f.predicted.neglected = missed(rate, j.by("").relaxationRate(&s))
 	return f
 }
 
-// deadAtOnce is the share of the largest multiplier below which another one counts as 0:
-// it is gone after a period, as the velocity is without momentum.
-const deadAtOnce = 1e-9
-
-// otherModes returns by how much the multipliers that a pair's fit does not have change
-// the fitted rate: at most (|m₁| − |m|)(|m|/|m₁|)^n/(|m₁|·period), n the refresh periods
-// before burn-in and m the multiplier for which this is largest. Their amplitudes at the
-// start are taken to be those of the fitted ones.
-func (j *judgement) otherModes(c *Cell) float64 {
-	s := j.settings(c)
-	d, _ := j.dynamics(&s, j.predictSettings(&s))
-	period := sim.RefreshPeriod(c.Settings.Lag)
-	before := float64((c.Settings.Run.BurnIn + period - 1) / period)
-	largest := 0.0
-	for i := int(sim.RecurrenceOrder(&c.Sim)); i < len(d.Multipliers); i++ {
-		first := math.Hypot(d.Multipliers[0][0], d.Multipliers[0][1])
-		share := math.Hypot(d.Multipliers[i][0], d.Multipliers[i][1]) / first
-		if share < deadAtOnce {
-			continue
-		}
-		largest = max(largest, (1-share)*math.Pow(share, before)/float64(period))
+// fitted returns what the probe of a cell estimates from the linear dynamics of the
+// theory. It differs from the theory's numbers where modes that the fit does not have
+// are still alive after the burn-in. It is NaN for Adam.
+func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64) {
+	p := j.prediction(c)
+	if p.FixedPoint == nil || c.Sim.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
+		return math.NaN(), math.NaN()
 	}
-	return largest
+	start := slices.Clone(c.Sim.Relaxation.Direction)
+	for a := range start {
+		start[a] *= c.Sim.Relaxation.Offset
+	}
+	return sim.FitRelaxation(&c.Sim, rom.Deviations(j.params(c), p.FixedPoint.Logits, start))
+}
+
+// missed returns by how much the fit to the linear dynamics of the theory differs from
+// their own number, whichever prediction is judged; 0 where there is none.
+func missed(fitted float64, own predicted) float64 {
+	if math.IsNaN(fitted) || own.outOfScope != "" {
+		return 0
+	}
+	return math.Abs(fitted - own.value)
 }
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a
@@ -87,7 +87,7 @@ func (j *judgement) relaxationRate(s *config.Settings) predicted {
 // findDamping compares the damping ratio ζ of the two dominant multipliers.
 func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.DampingRatio)
-	f.unresolved = unresolved(&f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
+	f.unresolved = unresolved(c, &f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
 	s := j.settings(c)
 	p := j.predictSettings(&s)
 	if rule := j.formulas(p); rule != nil {
@@ -97,16 +97,23 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 		return f
 	}
-	f.predicted = j.numberOfDynamics(&s, func(d *rom.Dynamics) *float64 { return d.DampingRatio })
+	own := func(d *rom.Dynamics) *float64 { return d.DampingRatio }
+	f.predicted = j.numberOfDynamics(&s, own)
+	_, ratio := j.fitted(c)
+	f.predicted.neglected = missed(ratio, j.by("").numberOfDynamics(&s, own))
 	return f
 }
 
-// unresolved returns the reason why a fit gave no number: the given one; "" where it did.
-func unresolved(f *finding, because string) string {
-	if !math.IsNaN(f.measured) {
-		return ""
+// unresolved returns the reason why a fit gave no number, the given one, or no error; ""
+// where it gave both.
+func unresolved(c *Cell, f *finding, because string) string {
+	switch {
+	case math.IsNaN(f.measured):
+		return "not resolved: the fit finds " + because
+	case math.IsInf(f.hi, 1) && c.Settings.Run.Replicas > 1:
+		return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", sim.FewestInformative)
 	}
-	return "not resolved: the fit finds " + because
+	return ""
 }
 
 // numberOfDynamics returns a number of the linear dynamics at the fixed point, which may

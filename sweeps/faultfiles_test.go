@@ -107,12 +107,47 @@ var faultFiles = map[string]faultFile{
 		{variants: "delay4-mu5", rulings: []Ruling{Agree, Inconclusive}, truth: 0.34786},
 		{variants: "k3block32", rulings: agrees, truth: 0.0054645},
 	}},
+	// A force that steps to and fro at full length: simulator and theory separate by rounding.
+	"path-chaos": {rows: []faultRow{
+		{variants: "adam limit-cycle", rulings: declined, because: "rounding decides"},
+		{variants: "heavy-ball", rulings: agrees},
+	}},
+	// A certain Bernoulli reward below the mean, at ratios beyond the clip.
+	"path-clip-certain": {rows: []faultRow{{rulings: agrees}}},
+	// The expansion in 1/G along a path on which arms of outlying rewards become rare.
+	"path-five-normal": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"path-rare-arm": {rows: []faultRow{
+		{variants: "g30", rulings: declined, because: "neglects"},
+		{variants: "g480", rulings: agrees},
+	}},
 	// Numbers beyond every range.
 	"predict-hangs": {},
 	// A second multiplier that has died.
 	"rx": {rows: []faultRow{
 		{variants: "block16 block32 delay1mu0 mu2", rulings: agrees},
 		{variants: "delay1slow", rulings: agrees, truth: 0.0031889},
+	}},
+	// Two modes of equal stiffness, whose parts depend on the direction that is displaced.
+	"equal-modes": {rows: []faultRow{{rulings: agrees}, {quantity: "stiffness_total", rulings: agrees, truth: 0.25}}},
+	// Displacements so small that both sides draw the same groups.
+	"equal-groups": {rows: []faultRow{
+		{quantity: "stiffness_total", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_stale", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_fresh", rulings: agrees},
+	}},
+	"equal-pairs": {rows: []faultRow{{claim: "relaxation", rulings: undecided, because: "different groups"}}},
+	// A stiffness of 3e-12, less than the rounding of the force over the displacement.
+	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
+	// Logits of the reference whose rounding is more than a displacement.
+	"huge-reference": {rows: []faultRow{{claim: "stiffness", rulings: undecided, because: "straddles"}}},
+	// Modes of arms of probability 1e-24, which do not move.
+	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: agrees, truth: 11.5671}}},
+	// A mode so slow that rounding decides the sign of its measured stiffness.
+	"uncertain-mode": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
+	// A slow mode that the start hardly excites.
+	"slower-mode": {rows: []faultRow{
+		{claim: "stiffness", rulings: agrees},
+		{claim: "relaxation", rulings: declined, because: "neglects"},
 	}},
 	// Nearly all groups have equal rewards.
 	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},

@@ -132,6 +132,9 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 	var sources []*figureSource
 	byID := make(map[string]*figureSource)
 	for _, planned := range plan.Checks {
+		if planned.Check.Hypothesis != nil && logics[planned.Check.Claim].picture.draw == nil {
+			continue // the deviation from a bound is no picture
+		}
 		p, family := pictureOf(planned.Check)
 		if family == "" {
 			family = fmt.Sprint(planned.Index)

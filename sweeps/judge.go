@@ -86,6 +86,10 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 			if wrong != nil {
 				faulty = wrong.find(set)
 			}
+			if check.Hypothesis != nil {
+				verdicts = append(verdicts, right.test(row, right.find(set)[0]))
+				continue
+			}
 			scaled := newScaledTheory(right, set, faulty)
 			for i, f := range right.find(set) {
 				v := right.rule(row, f)
@@ -170,7 +174,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		v.Predicted, v.Margin = nan, nan
 	case f.predicted.neglected > neglectedShare*margin:
 		v.Verdict = OutOfScope
-		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g", f.predicted.neglected, margin)
+		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:
 		// No mean over all replicas exists. A prediction says nothing of rare events,
@@ -184,6 +188,50 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
 		v.Because = because(v.Verdict, f, margin, v.Expect)
 	}
+	return v
+}
+
+// test completes a verdict by comparing a finding with the check's hypothesis, and adds
+// what the theory says of the same quantity.
+func (j *judgement) test(v Verdict, f finding) Verdict {
+	h, theory := j.check.Hypothesis, &f.predicted
+	v.Hypothesis = &TestedHypothesis{
+		Hypothesis: *h, Predicted: store.Number(theory.value), PredictionKind: theory.kind,
+		Neglected: store.Number(theory.neglected), OutOfScope: theory.outOfScope,
+	}
+	says := "the theory predicts " + format(store.Number(theory.value), 4)
+	switch {
+	case theory.outOfScope != "":
+		v.Hypothesis.Predicted, v.Hypothesis.Neglected = store.Number(math.NaN()), store.Number(math.NaN())
+		says = "the theory predicts nothing: " + theory.outOfScope
+	case math.IsInf(theory.value, 0):
+		says = "the theory predicts that it never occurs"
+	case theory.neglected > 0:
+		says += fmt.Sprintf(", and neglects about %.2g", theory.neglected)
+	}
+	margin := j.margin(h.Value)
+	v.Quantity, v.Estimate = f.quantity, f.estimate
+	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
+	v.Predicted, v.PredictionKind, v.Margin = store.Number(h.Value), "", store.Number(margin)
+	lo, hi, value, side := f.lo, f.hi, h.Value, FromBothSides
+	switch h.Relation {
+	case config.AtLeast:
+		side = FromBelow
+	case config.AtMost:
+		lo, hi, value, side = -f.hi, -f.lo, -h.Value, FromBelow
+	}
+	if f.diverged.diverged > 0 {
+		lo, hi = math.NaN(), math.NaN()
+		v.Measured, v.Lo, v.Hi = store.Number(lo), store.Number(lo), store.Number(lo)
+		says = f.diverged.String() + "; " + says
+	}
+	v.Verdict = Compare(lo, hi, value, margin, side, config.Holds)
+	claim := h.String()
+	if margin > 0 {
+		claim += fmt.Sprintf(" ± %.2g", margin)
+	}
+	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted", Inconclusive: "is undecided"}[v.Verdict]
+	v.Because = fmt.Sprintf("%s %s: %s %s; %s", f.quantity, v.measured(), claim, ruling, says)
 	return v
 }
 

@@ -187,3 +187,40 @@ func TestControls(t *testing.T) {
 		}
 	}
 }
+
+// A hypothesis is judged in the place of the prediction, which stands beside it: a value
+// within its margin, a bound by the end of the interval that faces it. The measured mean
+// reward is 0.75 ± 0.02 (Student's t at nine degrees of freedom), the predicted one that
+// of a bandit at rest.
+func TestHypotheses(t *testing.T) {
+	half := 0.01 * student(9, 0.99)
+	for _, c := range []struct {
+		hypothesis string
+		want       Ruling
+		says       string
+	}{
+		{"expected: 0.75, absolute_margin: 0.04", Agree, ": 0.75 ± 0.04 holds; the theory predicts "},
+		{"expected: 0.75, margin: 0.06", Agree, ": 0.75 ± 0.045 holds; "},
+		{"expected: 0.75, absolute_margin: 0.02", Inconclusive, " is undecided; "},
+		{"expected: 0.6, absolute_margin: 0.13", Inconclusive, " is undecided; "},
+		{"expected: 0.6, absolute_margin: 0.04", Disagree, ": 0.6 ± 0.04 is refuted; "},
+		{fmt.Sprint("at_most: ", 0.75+1.01*half), Agree, " holds; "},
+		{fmt.Sprint("at_most: ", 0.75+0.99*half), Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_most: ", 0.75-0.99*half), Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_most: ", 0.75-1.01*half), Disagree, " is refuted; "},
+		{fmt.Sprint("at_least: ", 0.75-1.01*half), Agree, " holds; "},
+		{fmt.Sprint("at_least: ", 0.75-0.99*half), Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_least: ", 0.75+1.01*half), Disagree, " is refuted; "},
+	} {
+		plan := planText(t, resting+"  - {claim: fixed-point, "+c.hypothesis+"}\n")
+		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.75, StdErr: 0.01, DF: 9})
+		o.ID = plan.Cells[0].ID
+		v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
+		if v.Verdict != c.want || !strings.Contains(v.Because, c.says) || !strings.Contains(v.Because, v.measured()) {
+			t.Errorf("%s: %v, %s; want %v, …%s…", c.hypothesis, v.Verdict, v.Because, c.want, c.says)
+		}
+		if h := v.Hypothesis; h == nil || float64(v.Predicted) != h.Value || h.PredictionKind != rom.Exact || !(h.Predicted > 0.5 && h.Predicted < 0.9) {
+			t.Errorf("%s: hypothesis %+v beside predicted %g", c.hypothesis, h, v.Predicted)
+		}
+	}
+}

@@ -93,7 +93,11 @@ func NewPlan(spec *config.Spec) *Plan {
 		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, selected[n])}
 		plan.Checks = append(plan.Checks, planned)
 		for _, set := range planned.Sets {
-			plan.Verdicts += len(logics[check.Claim].quantities(check, set.Cells))
+			if check.Hypothesis != nil { // of the first quantity only
+				plan.Verdicts++
+			} else {
+				plan.Verdicts += len(logics[check.Claim].quantities(check, set.Cells))
+			}
 			for _, cell := range set.Cells {
 				measured[cell].add(check)
 			}

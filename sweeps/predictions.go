@@ -4,17 +4,18 @@ import (
 	"encoding/binary"
 	"math"
 
+	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
 // predictionCache caches predictions by their parameters, equilibria by those parameters
-// that equilibria depend on, and mean rewards by cell and parameters. It is not safe for
-// concurrent use.
+// that equilibria depend on, and mean rewards by start, steps and parameters. It is not
+// safe for concurrent use.
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
 	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxCached
-	rewards     map[rewardKey]*meanReward           // at most maxCached
+	rewards     map[rewardKey]*rom.Path             // at most maxCached
 }
 
 // maxCached is the number of equilibria, and of mean rewards, cached before all are
@@ -22,7 +23,7 @@ type predictionCache struct {
 const maxCached = 64
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*meanReward)}
+	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*rom.Path)}
 }
 
 // keep stores a value at a key, after dropping all others if there are maxCached.
@@ -33,21 +34,21 @@ func keep[Key comparable, Value any](cached map[Key]Value, key Key, value Value)
 	cached[key] = value
 }
 
-// thresholds selects whether a prediction includes the stability thresholds, whose
-// search takes most of its time.
-type thresholds int
+// extent selects whether a prediction includes the stability thresholds and the
+// stationary law, which take most of its time.
+type extent int
 
 const (
-	withThresholds thresholds = iota
-	withoutThresholds
+	everything extent = iota
+	dynamicsAlone
 )
 
 // predictionKey holds everything that a prediction depends on.
 type predictionKey struct {
 	equilibriumKey
-	optimizer  rom.Optimizer
-	lag        rom.Lag
-	thresholds thresholds
+	optimizer rom.Optimizer
+	lag       rom.Lag
+	extent    extent
 }
 
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
@@ -95,15 +96,15 @@ func bytesOf(numbers ...float64) string {
 // predict returns the prediction for settings at their fixed point. Length and number of
 // runs do not change it.
 func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.at(s, factors, nil, withThresholds)
+	return cache.at(s, factors, nil, everything)
 }
 
 // at returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
-func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, search thresholds) *rom.Prediction {
+func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, of extent) *rom.Prediction {
 	params := Params(s, factors)
 	params.Measured = measured
-	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, search}
+	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, of}
 	p, known := cache.predictions[key]
 	if !known {
 		p = cache.compute(key, params)
@@ -112,11 +113,11 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	return p
 }
 
-// predictDynamics returns the prediction for settings without thresholds. It does not
+// predictDynamics returns the prediction of the dynamics alone for settings. It does not
 // cache it: a map needs the prediction of each of its points once.
 func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
-	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, params)
+	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, dynamicsAlone}, params)
 }
 
 // settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
@@ -131,7 +132,7 @@ func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) (
 func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
 	equilibrium := cache.equilibrium(key.equilibriumKey, params)
 	predict := equilibrium.Predict
-	if key.thresholds == withoutThresholds {
+	if key.extent == dynamicsAlone {
 		predict = equilibrium.PredictDynamics
 	}
 	p := predict(params.Optimizer, params.Lag)
@@ -159,25 +160,19 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 // rewardKey holds everything that the predicted mean reward of a cell depends on.
 type rewardKey struct {
 	predictionKey
-	cell string // its id, which decides its start and the steps
+	start  string   // the logits at step 0
+	lag    grpo.Lag // that of the run, which with its length decides the steps
+	length int
 }
 
-// meanReward holds the results of rom.MeanReward.
-type meanReward struct {
-	reward, neglected []float64
-	kind              rom.Kind
-	scope             rom.Scope
-}
-
-// meanReward returns the mean reward of a cell at the given steps, which are always the
-// same for a cell.
-func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *meanReward {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, withoutThresholds}, c.ID}
-	r, known := cache.rewards[key]
+// meanReward returns the mean reward of a cell at the given steps, its comparedSteps.
+func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *rom.Path {
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, dynamicsAlone}, bytesOf(c.Sim.Init...), c.Settings.Lag, c.Settings.Run.Steps}
+	path, known := cache.rewards[key]
 	if !known {
-		r = new(meanReward)
-		r.reward, r.neglected, r.kind, r.scope = rom.MeanReward(params, c.Sim.Init, steps)
-		keep(cache.rewards, key, r)
+		computed := rom.MeanReward(params, c.Sim.Init, steps)
+		path = &computed
+		keep(cache.rewards, key, path)
 	}
-	return r
+	return path
 }

@@ -51,7 +51,7 @@ func VerdictsMarkdown(verdicts []Verdict) []byte {
 	for i := range verdicts {
 		rows[i] = verdicts[i].Cells()
 	}
-	writeMarkdown(&b, []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}, rows)
+	writeMarkdown(&b, VerdictColumns, rows)
 	return b.Bytes()
 }
 
@@ -66,27 +66,28 @@ func writeMarkdown(b *bytes.Buffer, columns []string, rows [][]string) {
 	}
 }
 
-// Cells returns a verdict as the columns of a table for people: experiment, claim,
-// cell, quantity, measured with its interval, predicted, margin, verdict, control.
+// VerdictColumns are the columns of a table of verdicts for people: see Verdict.Cells.
+var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}
+
+// Cells returns a verdict as VerdictColumns, the measured value with its interval.
 // Numbers are rounded; "–" stands for what is missing.
 func (v *Verdict) Cells() []string {
-	digits := significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
-	measured := fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
-	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
-		measured = "beyond " + format(v.Lo, digits)
-	}
+	digits := v.digits()
 	predicted := format(v.Predicted, digits)
 	if math.IsInf(float64(v.Predicted), 1) {
 		predicted = "none"
 	}
-	if v.PredictionKind != rom.Exact {
+	switch {
+	case v.Hypothesis != nil:
+		predicted = v.Hypothesis.String() + " (hypothesis)"
+	case v.PredictionKind != rom.Exact:
 		predicted += " (" + string(v.PredictionKind) + ")"
 	}
 	if v.Expect == config.Fails {
 		predicted += ", expected to fail"
 	}
 	verdict := v.Verdict.String()
-	if v.Verdict != Agree {
+	if v.Verdict != Agree || v.Hypothesis != nil {
 		verdict += ": " + v.Because
 	}
 	control := "–"
@@ -97,7 +98,21 @@ func (v *Verdict) Cells() []string {
 	if cell == "" {
 		cell = "–"
 	}
-	return []string{v.Experiment, v.Claim, cell, v.Quantity, measured, predicted, "± " + format(v.Margin, 2), verdict, control}
+	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, "± " + format(v.Margin, 2), verdict, control}
+}
+
+// digits returns the number of significant digits of the measured value.
+func (v *Verdict) digits() int {
+	return significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
+}
+
+// measured returns the measured value with its interval, or beyond which value it lies.
+func (v *Verdict) measured() string {
+	digits := v.digits()
+	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
+		return "beyond " + format(v.Lo, digits)
+	}
+	return fmt.Sprintf("%s [%s, %s]", format(v.Measured, digits), format(v.Lo, digits), format(v.Hi, digits))
 }
 
 // significant returns the number of significant digits to write of x, at most 12, so

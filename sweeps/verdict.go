@@ -82,8 +82,33 @@ type Verdict struct {
 	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
 	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
+	// Hypothesis is the check's own claim, whose value is then Predicted, with what the
+	// theory predicts; nil: the prediction is judged.
+	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"`
+
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
+}
+
+// controlled reports whether the control counts: that of a verdict in scope. Where the
+// exact theory is out of scope there is nothing to put in the place of a refuted
+// prediction.
+func (v *Verdict) controlled() bool {
+	c := v.Control
+	return c != nil && v.Verdict != OutOfScope && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope)
+}
+
+// Missed reports whether the control does not disagree, so that the check could not have
+// failed.
+func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
+
+// TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
+type TestedHypothesis struct {
+	config.Hypothesis
+	Predicted      store.Number `json:"predicted"`              // by the theory; NaN out of scope
+	PredictionKind rom.Kind     `json:"prediction_kind"`        // origin of Predicted
+	Neglected      store.Number `json:"neglected"`              // predicted size of what the theory neglects; NaN out of scope
+	OutOfScope     string       `json:"out_of_scope,omitempty"` // why the theory predicts nothing; "": it does
 }
 
 // Summary counts verdicts, their controls, and the independent measurements behind
@@ -148,15 +173,13 @@ func Summarize(verdicts []Verdict) Summary {
 			s.OutOfScope++
 			continue
 		}
-		// Where the exact theory is out of scope there is nothing to put in the place of a
-		// refuted prediction.
-		if c := v.Control; c != nil && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope) {
+		if v.controlled() {
 			all, caught := &s.Planted, &s.Caught
-			if c.Kind == ExactPrediction {
+			if v.Control.Kind == ExactPrediction {
 				all, caught = &s.Exact, &s.ExactHeld
 			}
 			*all++
-			if c.Verdict == Disagree {
+			if !v.Missed() {
 				*caught++
 			}
 		}

@@ -11,9 +11,8 @@ import (
 )
 
 // slow lists the claims that take two thirds of the time of `make calibrate`, because a
-// trial has several cells or searches for a threshold; and law-fit, which does not meet
-// the requirement on few replicas yet.
-var slow = map[string]bool{"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true, "law-fit": true}
+// trial has several cells or searches for a threshold.
+var slow = map[string]bool{"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true}
 
 // The other claims and the hard cells meet the requirements under all seeds and give the
 // committed rows, and the mistakes in the theory give the committed table.

@@ -162,6 +162,7 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 		stiffness = max(math.Abs(s.Total), math.Abs(s.Fresh), math.Abs(s.Stale))
 	}
 	f = f.clone()
+	l.steps = max(l.steps, spec.Base.Optimizer.Schedule.Warmup+1) // a cosine may end with the run
 	f.set(config.StepsKey, l.steps)
 	f.set(config.BurnInKey, l.burnIn)
 	f.set("run.replicas", l.replicas)

@@ -108,6 +108,22 @@
 // otherwise the check could not have failed. The smallest fault of a verdict, in
 // verdicts.json, is the smallest change of a constant that would have made it disagree.
 //
+// # Hypotheses of your own
+//
+// A check with one of the keys expected, at_most and at_least judges that value in the
+// place of the prediction, as {claim: fluctuation-scaling, over: grpo.group_size,
+// expected: -1, absolute_margin: 0.1} or {claim: stationary-fluctuation, at_most: 0.001}.
+// The verdict says what was claimed, what was measured, and what the theory predicts:
+// "slope of log variance of expected reward -0.54 [-0.68, -0.4]: -1 ± 0.1 is refuted;
+// the theory predicts -0.5611". It decides also where the theory is out of scope.
+//
+// # Many verdicts, and other programs
+//
+// Of more than 40 verdicts sweep, check and reproduce print the counts by experiment and
+// the rows that do not agree; --all prints every row. With --json they print what
+// verdicts.json holds, and with --junit FILE they write a JUnit XML report, which CI
+// systems show: a disagreement, or a control that was not caught, is a failure.
+//
 // # Exit codes
 //
 // Results are printed on stdout, and everything else on stderr, in lines that begin

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -18,16 +20,60 @@ import (
 	"grposim/sweeps/store"
 )
 
-// printVerdicts prints the statements of the paper that the verdicts decide, a table of
-// verdicts, and the counts of statements, measurements and verdicts.
-func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
+// output says how verdicts are printed: the flags of every command that prints them.
+type output struct {
+	json  bool
+	all   bool
+	junit string // file; "": none
+}
+
+// addOutput adds the flags of output to a command.
+func addOutput(c *cobra.Command) *output {
+	o := new(output)
+	c.Flags().BoolVar(&o.json, "json", false, "print verdicts.json instead of tables")
+	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every verdict, also of more than %d", mostRows))
+	c.Flags().StringVar(&o.junit, "junit", "", "write the verdicts as a JUnit XML report into this `file`, for CI systems")
+	return o
+}
+
+// mostRows is the number of verdicts up to which all are printed without --all.
+const mostRows = 40
+
+// print prints the verdicts of experiments, and writes the JUnit report. folder is the
+// place of the other files. The error is an exitError unless the exit code is 0.
+func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment) error {
+	verdicts := allVerdicts(experiments)
+	if o.junit != "" {
+		data, err := report.JUnit(verdicts)
+		if err != nil {
+			return err
+		}
+		if err := renameio.WriteFile(o.junit, data, 0o644); err != nil {
+			return err
+		}
+	}
+	var err error
+	if o.json {
+		var data []byte
+		if data, err = sweeps.VerdictsJSON(experimentName(experiments), verdicts); err == nil {
+			_, err = stdout.Write(data)
+		}
+	} else {
+		err = o.printTables(stdout, folder, verdicts)
+	}
+	if err != nil {
+		return err
+	}
+	return verdictExit(stderr, verdicts)
+}
+
+// printTables prints the statements of the paper that the verdicts decide, a table of
+// verdicts, and the counts of statements, measurements and verdicts. Of many verdicts it
+// prints the counts by experiment, and the rows that do not agree.
+func (o *output) printTables(w io.Writer, folder string, verdicts []sweeps.Verdict) error {
 	statements := sweeps.DecidedStatements(verdicts)
 	if statements != nil {
-		var header []string
-		for _, column := range sweeps.StatementColumns {
-			header = append(header, strings.ToUpper(column))
-		}
-		rows := [][]string{header}
+		rows := [][]string{upper(sweeps.StatementColumns)}
 		for i := range statements {
 			rows = append(rows, statements[i].Cells())
 		}
@@ -36,36 +82,62 @@ func printVerdicts(w io.Writer, verdicts []sweeps.Verdict) error {
 		}
 		fmt.Fprintln(w)
 	}
-	if len(verdicts) > 0 {
-		rows := [][]string{{"EXPERIMENT", "CLAIM", "CELL", "QUANTITY", "MEASURED", "PREDICTED", "MARGIN", "VERDICT", "CONTROL"}}
-		for i := range verdicts {
-			rows = append(rows, verdicts[i].Cells())
+	shown := verdicts
+	if len(verdicts) > mostRows && !o.all {
+		if err := printCounts(w, verdicts); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v sweeps.Verdict) bool { return v.Verdict == sweeps.Agree })
+	}
+	if len(shown) > 0 {
+		rows := [][]string{upper(sweeps.VerdictColumns)}
+		for i := range shown {
+			rows = append(rows, shown[i].Cells())
 		}
 		if err := printTable(w, rows); err != nil {
 			return err
 		}
 	}
 	s := sweeps.Summarize(verdicts)
-	lines := []string{s.String()}
-	if len(verdicts) > 0 {
-		lines = []string{s.Measurements() + "; the confidence is that of each file's verdicts together", s.String()}
+	var lines []string
+	if hidden := len(verdicts) - len(shown); hidden > 0 {
+		lines = append(lines, fmt.Sprintf("%d verdicts that agree are not shown: see --all, or %s", hidden, filepath.Join(folder, "verdicts.md")))
 	}
 	if statements != nil {
-		lines = append([]string{sweeps.Headline(statements)}, lines...)
+		lines = append(lines, sweeps.Headline(statements))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
+	if len(verdicts) > 0 {
+		lines = append(lines, s.Measurements()+"; the confidence is that of each file's verdicts together")
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(append(lines, s.String()), "\n"))
 	return err
 }
 
-// printVerdictsJSON prints verdicts as verdicts.json holds them. The name is that of
-// the experiment, or of the suite.
-func printVerdictsJSON(w io.Writer, name string, verdicts []sweeps.Verdict) error {
-	data, err := sweeps.VerdictsJSON(name, verdicts)
-	if err != nil {
-		return err
+// printCounts prints the number of verdicts of each experiment by ruling.
+func printCounts(w io.Writer, verdicts []sweeps.Verdict) error {
+	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
+	for len(verdicts) > 0 {
+		name := verdicts[0].Experiment
+		n := slices.IndexFunc(verdicts, func(v sweeps.Verdict) bool { return v.Experiment != name })
+		if n < 0 {
+			n = len(verdicts)
+		}
+		s := sweeps.Summarize(verdicts[:n])
+		rows = append(rows, []string{name, fmt.Sprint(s.Agree), fmt.Sprint(s.Disagree), fmt.Sprint(s.Inconclusive), fmt.Sprint(s.OutOfScope),
+			fmt.Sprintf("%d of %d", s.Planted+s.Exact-s.Uncaught(), s.Planted+s.Exact)})
+		verdicts = verdicts[n:]
 	}
-	_, err = w.Write(data)
-	return err
+	return printTable(w, rows)
+}
+
+// upper returns words in capitals.
+func upper(words []string) []string {
+	capitals := make([]string, len(words))
+	for i, word := range words {
+		capitals[i] = strings.ToUpper(word)
+	}
+	return capitals
 }
 
 // printTable prints rows of equally many fields. Columns are as wide as their longest

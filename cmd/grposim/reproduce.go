@@ -24,6 +24,8 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		out     string
 		workers int
+
+		verdicts *output
 	)
 	c := &cobra.Command{
 		Use:   "reproduce [NAME…]",
@@ -69,15 +71,12 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 			if err := writeSummary(out, folders, experiments); err != nil {
 				return err
 			}
-			verdicts := allVerdicts(experiments)
-			if err := printVerdicts(stdout, verdicts); err != nil {
-				return err
-			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
-			return verdictExit(stderr, verdicts)
+			return verdicts.print(stdout, stderr, out, experiments)
 		},
 	}
 	addWorkers(c, &workers)
+	verdicts = addOutput(c)
 	c.Flags().StringVar(&out, "out", filepath.Join("results", "local", suite), "folder of the results folders")
 	return c
 }

@@ -17,8 +17,9 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 		out     string
 		workers int
 		dryRun  bool
-		asJSON  bool
 		set     []string
+
+		verdicts *output
 	)
 	c := &cobra.Command{
 		Use:   "sweep FILE",
@@ -45,7 +46,7 @@ report.html. After an interruption the same command continues the sweep.`,
 				if err != nil {
 					return err
 				}
-				if asJSON {
+				if verdicts.json {
 					return json.NewEncoder(stdout).Encode(forecast)
 				}
 				return printForecast(stdout, forecast, workers)
@@ -61,22 +62,15 @@ report.html. After an interruption the same command continues the sweep.`,
 			if err := writeReport(out, experiment); err != nil {
 				return err
 			}
-			if asJSON {
-				err = printVerdictsJSON(stdout, name, experiment.Verdicts)
-			} else {
-				err = printVerdicts(stdout, experiment.Verdicts)
-			}
-			if err != nil {
-				return err
-			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
-			return verdictExit(stderr, experiment.Verdicts)
+			return verdicts.print(stdout, stderr, out, []*sweeps.Experiment{experiment})
 		},
 	}
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text: verdicts.json, or the estimates of --dry-run")
+	verdicts = addOutput(c)
+	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
 	return c
 }
@@ -92,7 +86,7 @@ func readPlan(file string, set []string) (*sweeps.Plan, error) {
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
-	var asJSON bool
+	var verdicts *output
 	c := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Evaluate the checks of stored results again, without simulating",
@@ -105,19 +99,10 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 			if err != nil {
 				return err
 			}
-			verdicts := allVerdicts(experiments)
-			if asJSON {
-				err = printVerdictsJSON(stdout, experimentName(experiments), verdicts)
-			} else {
-				err = printVerdicts(stdout, verdicts)
-			}
-			if err != nil {
-				return err
-			}
-			return verdictExit(stderr, verdicts)
+			return verdicts.print(stdout, stderr, args[0], experiments)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print verdicts.json instead of the table")
+	verdicts = addOutput(c)
 	return c
 }
 

@@ -91,7 +91,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/beyond-in-limit", fault: "verdicts beyond a statement's limit count as in it", file: "sweeps/statements.go",
 		before: "if v.About.Regime == config.Beyond {", after: "if v.About.Regime == \"\" {"},
 	{id: "sweeps/exact-as-planted", fault: "the exact prediction beside a refutation counts as a planted fault", file: "sweeps/verdict.go",
-		before: "if c.Kind == ExactPrediction {", after: "if c.Kind == \"\" {"},
+		before: "if v.Control.Kind == ExactPrediction {", after: "if v.Control.Kind == \"\" {"},
 	{id: "sweeps/refutation-not-marked", fault: "a table of verdicts does not mark what is expected to fail", file: "sweeps/tables.go",
 		before: "predicted += \", expected to fail\"", after: "_ = predicted"},
 }
@@ -114,7 +114,7 @@ var configMutants = []mutant{
 	{id: "sweeps/config/run-divides-groups", fault: "cells of a group may not differ in their number of replicas", file: "sweeps/config/canonical.go",
 		before: "\trest.Run = sim.Run{}\n", after: "\trest.Run = sim.Run{Replicas: rest.Run.Replicas}\n"},
 	{id: "sweeps/config/zero-margin-lost", fault: "an absolute margin of 0 is missing from the stored configuration", file: "sweeps/config/document.go",
-		before: "put(\"absolute_margin\", c.AbsoluteMargin, c.Margin == 0)", after: "put(\"absolute_margin\", c.AbsoluteMargin, c.AbsoluteMargin > 0)"},
+		before: "put(\"absolute_margin\", c.AbsoluteMargin, c.Margin == 0 && !bound)", after: "put(\"absolute_margin\", c.AbsoluteMargin, c.AbsoluteMargin > 0 && !bound)"},
 	{id: "sweeps/config/expectation-lost", fault: "expect is missing from the stored configuration", file: "sweeps/config/document.go",
 		before: "put(\"expect\", c.Expect, c.Expect == Fails)", after: "put(\"expect\", c.Expect, c.Expect == \"\")"},
 	{id: "sweeps/config/control-lost", fault: "the scaled constants of a control are missing from the stored configuration", file: "sweeps/config/document.go",

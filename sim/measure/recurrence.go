@@ -53,6 +53,9 @@ type Recurrence struct {
 	// above resolution times δ of the length of v.
 	Floor float64
 	Start float64 // x_0 ≥ 0, the size of x at the start of the series
+	// Innovations is the number of innovations that are not 0, ≥ 0, which the caller
+	// counts. Merge adds it up.
+	Innovations int
 
 	rows       int           // number of rows added
 	xx, xv, vv float64       // R, upper triangle, for (x, v)
@@ -96,6 +99,7 @@ func (r *Recurrence) Add(x, v, nextX, nextV float64) {
 // Merge adds all rows of o, which has the same Order.
 func (r *Recurrence) Merge(o *Recurrence) {
 	r.rows += o.rows
+	r.Innovations += o.Innovations
 	r.cubes += o.cubes
 	for i, square := range o.residual {
 		r.residual[i] += square

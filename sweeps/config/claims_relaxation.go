@@ -12,7 +12,7 @@ var (
 		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
 		Doc:         "A small deviation from the fixed point decays, or grows, at the rate of the linear dynamics.",
-		How:         "Pairs of runs start at the fixed point ± `offset` and use the same random numbers; half their difference is the deviation x. From `run.burn_in` on, at refresh instants (under a delay at every step), the recurrence x'' = a x' − b x of successive values is fitted to all pairs. The rate is −ln of the modulus of its dominant multiplier, per optimizer step. A second multiplier that has died is not fitted. The rate is 0 at a stability threshold: use `absolute_margin` near one. `policy.init` is not used.",
+		How:         "Pairs of runs start at the fixed point ± `offset` and use the same random numbers; half their difference is the deviation x. From `run.burn_in` on, at refresh instants (under a delay at every step), the recurrence x'' = a x' − b x of successive values is fitted to all pairs. The rate is −ln of the modulus of its dominant multiplier, per optimizer step. A second multiplier that has died is not fitted. The same fit to the linear dynamics of the theory says how much the modes that are still alive at `run.burn_in` change it; if that is more than half of the margin, the comparison is out of scope. The rate is 0 at a stability threshold: use `absolute_margin` near one. `policy.init` is not used.",
 	}
 
 	DampingRatio = &Claim{

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"grposim/rom"
@@ -24,6 +25,9 @@ func (l *loader) decodeChecks(n *node) {
 // checkFields are the names that a check may have.
 var checkFields = func() []string {
 	fields := []string{"claim", "about", "margin", "absolute_margin", "prediction", "expect", "where", "variant", "control"}
+	for _, relation := range Relations {
+		fields = append(fields, string(relation))
+	}
 	for _, key := range measuringKeys {
 		fields = append(fields, key.Path)
 	}
@@ -75,6 +79,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	if known {
 		l.readMeasuring(&c, n, fields, &at)
 	}
+	l.hypothesis(&c, fields, path)
 	l.margins(&c, n, fields, path)
 	if f := fields["where"]; f != nil {
 		c.Where = l.conditions(f, path+".where")
@@ -100,6 +105,34 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	return c, at
 }
 
+// hypothesis decodes the claim of a check about the value of its quantity, and refuses
+// what has no meaning beside it.
+func (l *loader) hypothesis(c *Check, fields map[string]*node, path string) {
+	for _, relation := range Relations {
+		f, key := fields[string(relation)], path+"."+string(relation)
+		switch {
+		case f == nil:
+		case c.Hypothesis != nil:
+			l.problem(f.at, key, "got %s and %s, want one of them", c.Hypothesis.Relation, relation)
+		default:
+			c.Hypothesis = &Hypothesis{Relation: relation}
+			x, ok := l.number(f, key, Range{Low: math.Inf(-1), High: math.Inf(1)}, "a number")
+			if !ok {
+				x = math.NaN() // no other problem follows from it
+			}
+			c.Hypothesis.Value = x
+		}
+	}
+	if c.Hypothesis == nil {
+		return
+	}
+	for _, name := range []string{"expect", "control", "about"} {
+		if f := fields[name]; f != nil {
+			l.problem(f.at, path+"."+name, "got a key that judges a prediction, want it left out beside %s", c.Hypothesis.Relation)
+		}
+	}
+}
+
 // margins decodes the margin, relative or absolute.
 func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string) {
 	relative, absolute := fields["margin"], fields["absolute_margin"]
@@ -117,7 +150,17 @@ func (l *loader) margins(c *Check, n *node, fields map[string]*node, path string
 		}
 		c.AbsoluteMargin = x
 	}
+	if h := c.Hypothesis; h != nil && h.Relation != Equals {
+		for name, f := range map[string]*node{"margin": relative, "absolute_margin": absolute} {
+			if f != nil {
+				l.problem(f.at, path+"."+name, "got a margin of a bound, want it left out beside %s", h.Relation)
+			}
+		}
+		return
+	}
 	switch {
+	case c.Hypothesis != nil && c.Hypothesis.Value == 0 && relative != nil:
+		l.problem(relative.at, path+".margin", "got a margin relative to expected: 0, want absolute_margin")
 	case relative != nil && absolute != nil:
 		l.problem(absolute.at, path+".absolute_margin", "got margin and absolute_margin, want one of them")
 	case relative != nil && c.Claim.Has(NeedsAbsolute):

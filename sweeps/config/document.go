@@ -57,7 +57,12 @@ func documentCheck(c *Check) map[string]any {
 		check["about"] = c.About.document()
 	}
 	put("margin", c.Margin, c.Margin > 0)
-	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0) // an absolute margin may be 0
+	bound := false
+	if h := c.Hypothesis; h != nil {
+		check[string(h.Relation)] = h.Value
+		bound = h.Relation != Equals
+	}
+	put("absolute_margin", c.AbsoluteMargin, c.Margin == 0 && !bound) // an absolute margin may be 0
 	put("prediction", c.Prediction, c.Prediction != "")
 	put("expect", c.Expect, c.Expect == Fails)
 	put("variant", c.Variant, c.Variant != "")

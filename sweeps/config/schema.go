@@ -257,8 +257,16 @@ func schemaCheck() object {
 			located = append(located, claim.Name)
 		}
 	}
+	var hypotheses []any
+	for _, relation := range Relations {
+		hypotheses = append(hypotheses, object{"required": []string{string(relation)}})
+	}
 	rules := []any{
-		object{"oneOf": []any{object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}}}},
+		object{"oneOf": []any{
+			object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}},
+			object{"required": []string{string(AtMost)}}, object{"required": []string{string(AtLeast)}},
+		}},
+		object{"if": object{"anyOf": hypotheses}, "then": object{"properties": object{"expect": false, "control": false, "about": false}}},
 		object{ // where a located whole number is compared with a predicted one
 			"if": object{"required": []string{"absolute_margin"}, "properties": object{"absolute_margin": object{"const": 0}}},
 			"then": object{"required": []string{"locate"}, "properties": object{
@@ -275,6 +283,9 @@ func schemaCheck() object {
 		})
 	}
 	measuring := object{}
+	for _, relation := range Relations {
+		measuring[string(relation)] = object{"type": "number", "description": checkDocs[string(relation)]}
+	}
 	for _, key := range measuringKeys {
 		measuring[key.Path] = schemaWith(schemaValue(key.Key), object{"description": key.Doc})
 	}

@@ -65,10 +65,36 @@ type Check struct {
 	AbsoluteMargin float64     // in units of the quantity, used where Margin is 0; 0: two whole numbers are compared
 	Prediction     rom.Kind    // the prediction that is judged; "": the claim's first
 	Expect         Expectation // Holds or Fails
+	Hypothesis     *Hypothesis // the reader's own claim about the quantity, judged instead of the prediction; nil: none
 	Where          []Condition // conditions that a cell must all satisfy; empty: every cell
 	Variant        string      // the variant whose cells are judged; "": all
 	Control        *Control    // the planted fault; nil: none
 	Measuring
+}
+
+// Hypothesis is a value that a measured quantity is claimed to have, or a bound of it.
+type Hypothesis struct {
+	Relation Relation `json:"relation"`
+	Value    float64  `json:"value"`
+}
+
+// Relation is the relation of a quantity to the value of a hypothesis. It is the name of
+// the key of the check that gives the value.
+type Relation string
+
+// The relations.
+const (
+	Equals  Relation = "expected" // the quantity is the value, within the margin
+	AtMost  Relation = "at_most"
+	AtLeast Relation = "at_least"
+)
+
+// Relations lists the relations.
+var Relations = []Relation{Equals, AtMost, AtLeast}
+
+// String returns the claim, such as "-1" or "≤ 3".
+func (h *Hypothesis) String() string {
+	return map[Relation]string{AtMost: "≤ ", AtLeast: "≥ "}[h.Relation] + Format(h.Value)
 }
 
 // Measuring holds the keys of a check that set how its claim is measured. A check

@@ -1,0 +1,52 @@
+package rom
+
+import (
+	"iter"
+	"slices"
+)
+
+// Deviations yields the deviation x of the logits from a fixed point theta, and the
+// velocity v, at step 0 and after each step without end: the linear dynamics in the
+// logits of all arms,
+//
+//	g_t = −Λ_f x_t − Λ_s x_old,
+//
+// from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5).
+// Before a delay has passed, x_old is start. The slices are overwritten by the next
+// step. Adam has no linear dynamics of its own: it panics.
+func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
+	fresh, stale := StiffnessAt(p, theta)
+	if p.Optimizer.Method == Adam {
+		panic("rom: Deviations: got Adam, want HeavyBall or Nesterov")
+	}
+	rate, momentum := p.Optimizer.Rate, p.Optimizer.Momentum
+	force, velocity := stepGains(p.Optimizer.Method, momentum)
+	return func(yield func(x, v []float64) bool) {
+		x, v := slices.Clone(start), make([]float64, len(start))
+		past := slices.Repeat([][]float64{start}, max(1, p.Lag.Age)) // by step, modulo the age
+		g := make([]float64, len(start))
+		for t := 0; yield(x, v); t++ {
+			old := x
+			switch {
+			case p.Lag.Kind == Delay && p.Lag.Age > 0:
+				old = past[t%p.Lag.Age]
+				past[t%p.Lag.Age] = slices.Clone(x)
+			case p.Lag.Kind == Block:
+				if t%p.Lag.Age == 0 {
+					past[0] = slices.Clone(x)
+				}
+				old = past[0]
+			}
+			for a := range g {
+				g[a] = 0
+				for b := range g {
+					g[a] -= fresh.At(a, b)*x[b] + stale.At(a, b)*old[b]
+				}
+			}
+			for a := range g {
+				x[a] += rate * (force*g[a] + velocity*v[a])
+				v[a] = momentum*v[a] + g[a]
+			}
+		}
+	}
+}
