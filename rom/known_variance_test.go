@@ -469,7 +469,7 @@ func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
 		for _, lag := range []rom.Lag{block(5), delay(1)} {
 			p := with(p, 0.1, 0.5, lag)
 			p.Weighting = w
-			got := rom.PredictDynamics(p)
+			got := rom.Predict(p)
 			if got.FixedPoint == nil {
 				t.Fatalf("%s: no fixed point", describe(p))
 			}

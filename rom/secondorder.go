@@ -239,6 +239,7 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) fl
 	l.isometric(h)
 	var product mat.Dense
 	product.Mul(within(l.q, h), sigma)
+	sum := 0.5 * mat.Trace(&product)
 	for i, x := range l.relatives {
 		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / l.count[x.class]
 	}
