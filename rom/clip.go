@@ -143,7 +143,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	copy(m.down, down)
 	noise = mat.DenseCopyOf(m.covariance())
 	l.isometric(noise)
-	if m.groups != nil && m.clips() && !m.composed() {
+	if m.clips() && (m.groups != nil && !m.composed() || m.integral != nil) {
 		// With a clip in force the covariance is that of leading order: only its change
 		// counts.
 		for a := range m.up { // as good as no clip

@@ -41,6 +41,8 @@ func (m *model) covariance() *mat.SymDense {
 		m.countCovariance(reward, cross)
 	case m.composed():
 		m.composedCovariance(reward, cross)
+	case m.integral != nil && !m.clips():
+		m.integratedCovariance(reward, cross)
 	default:
 		m.expandedCovariance(reward, cross)
 	}

@@ -24,7 +24,13 @@ import (
 // maps the simplex into itself (Brouwer).
 func FixedPoints(p Params) []FixedPoint {
 	f := fold(p.checked())
-	return f.points(f.fixedPoints())
+	all := f.fixedPoints()
+	if len(all) == 0 {
+		if logits := f.reached(); logits != nil {
+			all = append(all, logits)
+		}
+	}
+	return f.points(all)
 }
 
 // Reached returns the fixed point that the on-policy mean field
@@ -64,14 +70,33 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 }
 
 // reached follows the on-policy mean field of the merged bandit from its start and
-// returns the merged logits of the fixed point it ends in, or nil if there is none.
+// returns the merged logits of the fixed point it ends in, or nil, with the reason in
+// because, if there is none.
 func (f *folded) reached() []float64 {
-	all := f.fixedPoints()
-	if len(all) == 0 {
+	if f.Strength == 0 {
+		f.because = "no fixed point exists without a KL penalty"
 		return nil
 	}
 	m := newModel(&f.Params)
-	if len(f.Arms) == 2 {
+	start, followed := f.start(), len(f.Arms) > 2
+	var end []float64
+	converged := false
+	if followed && !m.factored() { // it need not be one of those that Newton's method finds
+		if end, converged = f.flow(m, start); converged {
+			return end
+		}
+	}
+	all := f.fixedPoints()
+	if len(all) == 0 {
+		f.because = noneFound
+		if f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil {
+			// φ → ∞ as the rewards become equal (docs/theory.md §3).
+			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
+		}
+		return nil
+	}
+	f.because = "no fixed point is reached from the start"
+	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
 		if f.Start == nil && m.factored() {
@@ -79,16 +104,15 @@ func (f *folded) reached() []float64 {
 		}
 		return f.firstAhead(m, all)
 	}
-	start := f.start()
-	end, converged := f.flow(m, start)
+	if end == nil {
+		end, converged = f.flow(m, start)
+	}
 	reward := m.expected(end)
-	if converged {
-		if !m.factored() { // it need not be one of those that Newton's method found
-			return end
-		}
-		return slices.MinFunc(all, func(a, b []float64) int {
-			return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
-		})
+	nearest := slices.MinFunc(all, func(a, b []float64) int {
+		return compare(math.Abs(m.expected(a)-reward), math.Abs(m.expected(b)-reward))
+	})
+	if c := newCurve(m); converged || math.Abs(m.expected(nearest)-reward) <= 1e-9*(c.high-c.low) {
+		return nearest
 	}
 	// The flow ran out of precision while J was changing (the probabilities of all
 	// arms except one have vanished). It ends in the next fixed point on its way.
@@ -158,21 +182,6 @@ func (f *folded) firstAhead(m *model, all [][]float64) []float64 {
 // noneFound is the reason where one may exist.
 const noneFound = "no fixed point was found"
 
-// missing returns the reason why a bandit without a known fixed point has none.
-func (f *folded) missing() string {
-	m := newModel(&f.Params)
-	switch {
-	case f.Strength == 0:
-		return "no fixed point exists without a KL penalty"
-	case len(f.fixedPoints()) > 0:
-		return "no fixed point is reached from the start"
-	case f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil:
-		// φ → ∞ as the rewards become equal (docs/theory.md §3).
-		return "no fixed point exists at G = ∞ below the critical KL coefficient"
-	}
-	return noneFound
-}
-
 func compare(a, b float64) int {
 	switch {
 	case a < b:
@@ -229,8 +238,6 @@ func (f *folded) fixedPoints() [][]float64 {
 		}
 		if len(all) == 0 {
 			if end, ok := c.balance(); ok {
-				add(end)
-			} else if end, ok := f.flow(m, f.start()); ok {
 				add(end)
 			}
 		}
@@ -573,12 +580,20 @@ func (f *folded) implicitStep(m *model, logits []float64, h float64) []float64 {
 // flow integrates the on-policy mean field from the merged logits start by linearly
 // implicit Euler steps. Each is compared with two half steps, and the step length
 // is adapted until they differ by at most flowError in every logit; as the force
-// vanishes the step length grows without bound and the steps become Newton's.
+// vanishes the step length grows without bound and the steps become Newton's. It ends
+// when these are below 1e-10 in every logit, or after 100 of them, below 1e-7 by then
+// or not.
 func (f *folded) flow(m *model, start []float64) (logits []float64, converged bool) {
-	const flowError = 1e-3
+	const (
+		flowError   = 1e-3
+		roundedStep = 1e13 // where 1/h is lost in the rounding of the stiffness
+	)
 	logits = slices.Clone(start)
-	h := 1.0
-	for range 5000 {
+	h, last := 1.0, math.Inf(1)
+	for steps, rounded := min(5000, m.affordable(maxFlowWork)), 0; steps > 0 && rounded < 100; steps-- {
+		if h > roundedStep {
+			rounded++
+		}
 		whole := f.implicitStep(m, logits, h)
 		half := f.implicitStep(m, logits, h/2)
 		if whole == nil || half == nil {
@@ -604,12 +619,13 @@ func (f *folded) flow(m *model, start []float64) (logits []float64, converged bo
 		for a, x := range rest {
 			logits[a] = middle[a] + x
 		}
-		if math.IsInf(h, 1) || h > 1e12 && length < 1e-10 {
-			return logits, length < 1e-10
+		last = length
+		if h > 1e12 && length < 1e-10 {
+			break
 		}
 		if miss < flowError/4 {
 			h *= 2
 		}
 	}
-	return logits, false
+	return logits, h > 1e12 && last < 1e-7
 }

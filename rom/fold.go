@@ -12,6 +12,8 @@ type folded struct {
 	Params
 	count []float64 // n_c, the number of arms of each class
 	class []int     // class of each arm
+
+	because string // why reached found no fixed point
 }
 
 // fold merges the equal arms of p, in order of appearance. At least two classes

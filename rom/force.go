@@ -88,9 +88,12 @@ func (m *model) unprojected(dst []float64) {
 // response writes E[c_a]/π_old,a of a finite group: the mean weighted advantage of the
 // samples of arm a.
 func (m *model) response(dst []float64) {
-	if m.groups != nil && (m.Scale == GroupStd || m.clips()) {
+	switch {
+	case m.groups != nil && (m.Scale == GroupStd || m.clips()):
 		m.composedResponse(dst)
-	} else {
+	case m.integral != nil && !m.clips():
+		m.integratedResponse(dst)
+	default:
 		m.expandedResponse(dst)
 	}
 }

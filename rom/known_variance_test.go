@@ -427,13 +427,10 @@ func TestScopeOfTheNoise(t *testing.T) {
 	}
 	graded := in
 	graded.GroupSize, graded.Scale, graded.Strength = 200, rom.GroupStd, 1.5
-	graded.Arms, graded.Reference = nil, []float64{0, 0, 0}
-	for _, m := range []float64{0.9, 0.5, 0.2} {
-		graded.Arms = append(graded.Arms, rom.Arm{Law: rom.Constant, Mean: m})
-	}
+	graded.Arms, graded.Reference = gradedArms(20), nil
 	got := rom.Predict(graded)
 	if got.ForceKind != rom.LeadingOrder || got.Exact.Scope.In {
-		t.Errorf("graded rewards at large G: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
+		t.Errorf("20 graded rewards: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
 	}
 	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
 		t.Error("the force of Bernoulli arms or infinite groups is not exact")
@@ -455,16 +452,21 @@ func TestPaperVariance(t *testing.T) {
 	}
 }
 
-// Graded rewards at large G: the force is known to leading order, and the
-// leading-order prediction carries the whole linear dynamics of that force.
+// gradedArms returns n arms of different constant rewards.
+func gradedArms(n int) (arms []rom.Arm) {
+	for a := range n {
+		arms = append(arms, rom.Arm{Law: rom.Constant, Mean: 0.1 + 0.8*float64(a)/float64(n) + 0.01*math.Sin(float64(a))})
+	}
+	return arms
+}
+
+// Many graded rewards: the force is known to leading order, and the leading-order
+// prediction carries the whole linear dynamics of that force.
 func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
 	p := bandit(rom.GroupStd, 1.5, 200)
-	p.Arms, p.Reference = nil, []float64{0.2, -0.1, 0}
-	for _, m := range []float64{0.9, 0.5, 0.2} {
-		p.Arms = append(p.Arms, rom.Arm{Law: rom.Constant, Mean: m})
-	}
+	p.Arms, p.Reference = gradedArms(16), nil
 	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
-		for _, lag := range []rom.Lag{block(1), block(5), delay(2)} {
+		for _, lag := range []rom.Lag{block(5), delay(1)} {
 			p := with(p, 0.1, 0.5, lag)
 			p.Weighting = w
 			got := rom.Predict(p)

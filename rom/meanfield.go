@@ -12,7 +12,7 @@ import (
 //
 // Its kind is Exact where the mean force is: the exact law of the simulator at
 // G = ∞, and at finite G the limit of many groups per step. Else it is
-// LeadingOrder. The scope is out if a state is not finite; the run ends there,
+// LeadingOrder, as it is where the exact force would take more than a few seconds. The scope is out if a state is not finite; the run ends there,
 // without visiting that state.
 //
 // Adam divides by the root of its second moment, to which the noise of finite
@@ -33,6 +33,9 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	arms := len(p.Arms)
 	checkLogits("init", init, arms)
 	want(steps >= 0, "steps", steps, "at least 0")
+	if m := newModel(&p); steps > m.affordable(maxPathWork) {
+		p.integral = nil
+	}
 	m := newModel(&p)
 	theta := slices.Clone(init)
 	force := make([]float64, arms)

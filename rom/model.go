@@ -19,8 +19,10 @@ type model struct {
 	success []float64
 	span    float64
 
-	shares  [][]float64 // q_aj, the probability of component j on arm a; nil without Params.groups
+	shares  [][]float64 // q_aj, the probability of component j on arm a; nil without Params.groups or Params.integral
 	mixture mixture     // of π_old, scratch
+
+	near, last [2]*groupExpansion // by moment: for use near a point, see approach, and of the last point; nil: none
 
 	baseline  float64 // G/(G−1) for leave-one-out, else 1
 	deviation float64 // sample over population standard deviation
@@ -78,9 +80,12 @@ func newModel(p *Params) *model {
 		}
 	}
 	m.success, m.span = twoValued(p.Arms)
-	if p.groups != nil {
+	switch {
+	case p.groups != nil:
 		_, _, m.shares = components(p.Arms)
 		m.mixture = newMixture(p.groups, p.GroupSize)
+	case p.integral != nil:
+		_, _, m.shares = components(p.Arms)
 	}
 	return m
 }
@@ -89,7 +94,7 @@ func newModel(p *Params) *model {
 // for G = ∞, without scale and clip, and where the compositions of a group can be
 // summed; else LeadingOrder in 1/G.
 func (m *model) kind() Kind {
-	if m.factored() && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) || m.groups != nil {
+	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) {
 		return Exact
 	}
 	return LeadingOrder

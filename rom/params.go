@@ -53,9 +53,12 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
-	p.groups = nil
+	p.groups, p.integral = nil, nil
 	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.Weighting == Clipped) {
 		p.groups = newCompositions(&p)
+		if p.groups == nil && p.Scale == GroupStd {
+			p.integral = newGroupIntegral(&p)
+		}
 	}
 	return p
 }

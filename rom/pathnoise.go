@@ -267,6 +267,7 @@ const maxPathVariance = 100
 // multiplied by share.
 func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	p.Factors.Noise *= share
+	p.integral = nil // the expansion in 1/G is good enough for a shift of order 1/G
 	ones := make([]float64, len(p.Arms))
 	for a := range ones {
 		ones[a] = 1

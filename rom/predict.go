@@ -182,7 +182,7 @@ func (e *Equilibrium) locate() (because string) {
 		return beyondRange
 	}
 	if e.logits == nil {
-		return f.missing()
+		return f.because
 	}
 	point := &f.points([][]float64{e.logits})[0]
 	if !isFinite(point.Logits) || !isFinite(point.Policy) || !isFinite([]float64{point.Reward}) {

@@ -192,7 +192,8 @@ type Params struct {
 	// closed forms.
 	Measured *Measured
 
-	groups *compositions // of Arms and the estimator, by checked; nil: not summed
+	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
+	integral *groupIntegral // the same where there are too many compositions; nil: not integrated
 }
 
 // Kind is the origin of a prediction.

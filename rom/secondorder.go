@@ -73,6 +73,8 @@ func along(f func(s float64) []float64, h float64) []float64 {
 func (l *linearization) newCurvature() *curvature {
 	_, n := l.q.Dims()
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
+	l.model.set(l.logits, l.logits)
+	l.model.approach()
 	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {

@@ -33,7 +33,7 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
 	f, s := square(arms), square(arms)
-	if m.factored() || m.groups != nil {
+	if m.factored() || m.groups != nil || m.integral != nil {
 		m.rewardStiffness(f, s)
 	} else {
 		m.differencedStiffness(f, s, theta)
@@ -112,7 +112,13 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 // −H_u is fresh with weights and else stale, and −(I − π1ᵀ)π_a∂R_a/∂θ_b is stale.
 func (m *model) composedStiffness(fresh, stale [][]float64) {
 	probs := m.now.probs
-	u, slope := m.composedSlope()
+	var u []float64
+	var slope [][]float64
+	if m.integral != nil {
+		u, slope = m.integratedSlope()
+	} else {
+		u, slope = m.composedSlope()
+	}
 	h := fresh
 	if m.Weighting == Unweighted {
 		h = stale
