@@ -103,8 +103,8 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 
 // rounding returns a bound of the error of a stiffness by rounding: that of the largest
 // logit, and of the largest terms of the force and of its slope, which are a reward times
-// the slope of the advantages, 1 or 1/(σ + ε) with the standard deviation σ of a reward,
-// and the KL coefficient times a logit.
+// the slope of the advantages, 1 or 1/(σ + ε) with the standard deviation σ of a reward
+// (0 where all rewards are equal), and the KL coefficient times a logit.
 func (p *StiffnessProbe) rounding(c *Cell) float64 {
 	policy := grpo.NewPolicy(p.Point)
 	mean := policy.Mean(means(&c.Bandit))
@@ -120,7 +120,10 @@ func (p *StiffnessProbe) rounding(c *Cell) float64 {
 		covector = max(covector, math.Abs(p.Covector[a]))
 	}
 	slope := 1.0
-	if c.Estimator.Advantage.Scale == grpo.StdScale {
+	switch {
+	case !c.rewardsDiffer():
+		slope = 0
+	case c.Estimator.Advantage.Scale == grpo.StdScale:
 		slope = 1 / (math.Sqrt(square) + c.Estimator.Advantage.Epsilon)
 	}
 	terms := float64(slope*reward) + c.Estimator.KL.Coefficient

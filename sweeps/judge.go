@@ -175,6 +175,9 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	case f.predicted.neglected > neglectedShare*margin:
 		v.Verdict = OutOfScope
 		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
+		if f.predicted.neglected >= math.MaxFloat64 {
+			v.Because = "what the theory neglects is of unknown size" + f.predicted.since
+		}
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:
 		// No mean over all replicas exists. A prediction says nothing of rare events,
