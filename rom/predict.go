@@ -525,7 +525,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	prediction.Neglected = l.secondOrderBound(reward, gap)
 	if p.Optimizer.Method == Adam {
-		prediction.Neglected.RewardVariance += reward * l.adamError(p.Optimizer, &law, *d.SpectralRadius)
+		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
+		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
+		prediction.Neglected.RewardVariance += reward * missing
+		prediction.Neglected.RewardMean /= max(1-missing, 0)
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
@@ -535,6 +538,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	prediction.Neglected.RewardVariance += l.rounding()
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
+	prediction.Neglected.add(l.tails(sigma))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.
