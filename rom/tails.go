@@ -6,18 +6,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Limits of tails: the distance at which a tail begins, in standard deviations, before
-// which the density is that of the second order; the shortest step of its integral in
-// standard deviations, and the step as a share of the distance; the displacement of a
-// logit, and the quasi-potential, up to which it integrates; and the standard deviation of
-// a logit below which noise that vanishes at the fixed point is rounding.
 const (
-	tailStart = 6.0
-	tailStep  = 1.0
-	tailShare = 0.25
-	tailReach = 15.0
-	tailDepth = 25.0
-	tailless  = 1e-9
+	tailStart = 6.0  // standard deviations; the second order holds before
+	tailStep  = 1.0  // the shortest step of the integral, in standard deviations
+	tailShare = 0.25 // the step as a share of the distance, where that is longer
+	tailReach = 15.0 // displacement of a logit up to which is integrated
+	tailDepth = 14.0 // quasi-potential up to which is integrated
+
+	// Noise that vanishes at the fixed point leaves a logit a standard deviation of
+	// rounding, below tailNoise.
+	tailNoise = 1e-9
+
+	// Tails lighter than tailWeight are left out. A run meets them less than once in a
+	// hundred relaxation times, and in the simulation still more seldom, because kicks of
+	// rare arms are large and not normal.
+	tailWeight = 0.01
 )
 
 // tails returns the parts of E J, Var J and the share of zero-variance groups that are
@@ -50,7 +53,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	for a := range l.logits {
 		v := l.q.RawRowView(a)
 		deviation := math.Sqrt(form(v, sigma, v))
-		if !(deviation > tailless) {
+		if !(deviation > tailNoise) {
 			continue
 		}
 		var ray mat.VecDense
@@ -90,7 +93,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 				far.ZeroVariance += w * math.Abs(e-equal)
 			}
 		}
-		if whole := 1 + weight; !math.IsNaN(whole) {
+		if whole := 1 + weight; weight > tailWeight {
 			largest.include(Neglected{far.RewardMean / whole, far.RewardVariance / whole, far.ZeroVariance / whole})
 		}
 	}
