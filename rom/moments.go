@@ -17,10 +17,11 @@ const secondOrderSize = 5
 const maxSplit = 8
 
 // secondOrderBound bounds the terms of second order where they are not computed, given
-// the linear Var J and the largest variance of a logit gap: J changes by √(Var J/V) per
+// the linear Var J, the largest variance of a logit gap and the variance of the quadratic
+// part of J, which remains where the linear one vanishes: J changes by √(Var J/V) per
 // gap, and its mean by that times V and half of its curvature.
-func (l *linearization) secondOrderBound(reward, gap float64) Neglected {
-	return Neglected{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1}
+func secondOrderBound(reward, gap, quadratic float64) Neglected {
+	return Neglected{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
 }
 
 // rounding returns the size of Var J that the rounding of J makes of itself. A variance
@@ -152,7 +153,8 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 	}
 	out, neglected := &prediction.Moments, &prediction.Neglected
 	gradient := l.rewardGradient()
-	byMean, byCurvature := 0.0, l.rewardCurvature(sigma, variances)
+	byMean := 0.0
+	byCurvature, _ := l.rewardCurvature(sigma, variances)
 	for k, x := range mean {
 		byMean += gradient[k] * x
 	}

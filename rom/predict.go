@@ -523,7 +523,8 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	default:
 		scope.In = true
 	}
-	prediction.Neglected = l.secondOrderBound(reward, gap)
+	_, quadratic := l.rewardCurvature(sigma, variances)
+	prediction.Neglected = secondOrderBound(reward, gap, quadratic)
 	if p.Optimizer.Method == Adam {
 		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)

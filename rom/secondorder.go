@@ -215,10 +215,10 @@ func (l *linearization) relativePush(x *relative, law *stationary) [][]float64 {
 	return pushes
 }
 
-// rewardCurvature returns ½ tr(∇²J Cov), given the covariance sigma of the reduced
-// coordinates and the variances relative along the relative modes:
-// ∂²J/∂θ_a∂θ_b = H_u, u = π∘(m − J).
-func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) float64 {
+// rewardCurvature returns mean and variance of the quadratic part of J, ½ tr(∇²J Cov) and
+// ½ tr (∇²J Cov)², given the covariance sigma of the reduced coordinates and the variances
+// relative along the relative modes: ∂²J/∂θ_a∂θ_b = H_u, u = π∘(m − J).
+func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (mean, variance float64) {
 	reward := l.model.expected(l.logits)
 	probs := l.model.now.probs
 	n := len(probs)
@@ -237,13 +237,16 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) fl
 		}
 	}
 	l.isometric(h)
-	var product mat.Dense
+	var product, square mat.Dense
 	product.Mul(within(l.q, h), sigma)
-	sum := 0.5 * mat.Trace(&product)
+	square.Mul(&product, &product)
+	mean, variance = 0.5*mat.Trace(&product), 0.5*mat.Trace(&square)
 	for i, x := range l.relatives {
-		sum += 0.5 * float64(x.multiplicity) * relative[i] * u[x.class] / l.count[x.class]
+		bend := relative[i] * u[x.class] / l.count[x.class]
+		mean += 0.5 * float64(x.multiplicity) * bend
+		variance += 0.5 * float64(x.multiplicity) * bend * bend
 	}
-	return sum
+	return mean, variance
 }
 
 // maxSecondOrder bounds the work of the second order in multiplications, about 20 ms.
