@@ -92,7 +92,7 @@ variant has a map of its own.`,
 	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().StringArrayVar(&where, "where", nil, "show only the cells with `key=value`, for a sweep over more than two parameters; repeatable")
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 

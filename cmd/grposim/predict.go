@@ -48,7 +48,7 @@ why not. With --json every prediction is printed.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 

@@ -173,6 +173,11 @@ func addWorkers(c *cobra.Command, workers *int) {
 	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate, 1 to 4096; results do not depend on it")
 }
 
+// addSet adds the flag --set of the commands that read a configuration.
+func addSet(c *cobra.Command, set *[]string) {
+	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list replaces the values of a swept key, one value its axis; repeatable")
+}
+
 func checkWorkers(workers int) error {
 	if workers < 1 || workers > 4096 {
 		return usageError{fmt.Errorf("--workers: got %d, want 1 to 4096", workers)}

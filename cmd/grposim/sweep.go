@@ -71,7 +71,7 @@ report.html. After an interruption the same command continues the sweep.`,
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 

@@ -68,7 +68,7 @@ func (l *loader) give(i int, n *node, path string) {
 	l.given[i] = v
 }
 
-// overrides applies key=value arguments to the base.
+// overrides applies key=value arguments to the base, and keeps lists of values for grid.
 func (l *loader) overrides(set []string) {
 	seen := map[string]bool{}
 	at := place{source: override}
@@ -97,14 +97,16 @@ func (l *loader) overrides(set []string) {
 		case n == nil:
 		case i < 0:
 			l.top(key, n)
+		case n.kind == list && len(n.items) > 0 && !isOneValue(Keys[i], n):
+			l.lists[key] = n
 		default:
 			l.give(i, n, key)
 		}
 	}
 }
 
-// require records the required keys that are left out, at the nearest section
-// that is given.
+// require records the required keys that neither the base nor the grids give, at the
+// nearest section that is given.
 func (l *loader) require() {
 	missing := func(path, want string) {
 		if _, given := l.at[path]; given || l.bad[path] {
@@ -124,8 +126,26 @@ func (l *loader) require() {
 	missing("name", nameWant)
 	missing("seed", "an integer in [0, 18446744073709551615]")
 	for _, k := range Keys {
-		if k.Required() {
-			missing(k.Path, k.Want())
+		if !k.Required() {
+			continue
+		}
+		grids := l.spec.Grids()
+		without := slices.DeleteFunc(slices.Clone(grids), func(g Grid) bool { return l.replaces(g, k.Path) })
+		want := k.Want()
+		if len(without) == 0 {
+			continue
+		} else if len(without) < len(grids) {
+			want += ", here or in variant " + without[0].Name
+		}
+		missing(k.Path, want)
+	}
+}
+
+// unusedLists refuses an override with a list of values for which there is no axis.
+func (l *loader) unusedLists() {
+	for _, k := range Keys {
+		if n := l.lists[k.Path]; n != nil && !l.swept[k.Path] {
+			l.want(n, k.Path, k.Want()+" (a list replaces the values of an axis, and no axis varies this key alone)")
 		}
 	}
 }

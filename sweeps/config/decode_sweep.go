@@ -66,8 +66,9 @@ type paramDraft struct {
 	make   func() []float64 // generates the values of log and range; nil for values
 }
 
-// grid decodes a list of axes. It generates no points once the file has too many
-// cells.
+// grid decodes a list of axes. An override replaces an axis over its key alone: a list
+// of values takes the place of the axis's, and one value is that of the base. It
+// generates no points once the file has too many cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
 		l.want(n, path, "a list of axes")
@@ -85,21 +86,33 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 			}
 			seen[p.key.Path] = true
 		}
-		if !ok {
-			for _, p := range axis.params {
-				l.bad[p.key.Path] = true
+		if len(axis.params) == 1 {
+			key := axis.params[0].key
+			l.swept[key.Path] = true
+			if ok && l.at[key.Path].source == override {
+				continue
 			}
-			good = false
-			continue
+			if n := l.lists[key.Path]; n != nil {
+				p := paramDraft{key: key, at: n.at}
+				ok = l.axisValues(&p, n, key.Path) && ok
+				axis = axisDraft{at: n.at, path: key.Path, params: []paramDraft{p}}
+			}
 		}
 		drafts = append(drafts, axis)
-		cells = min(cells*axis.params[0].n, maxCells+1)
+		if good = good && ok; ok {
+			cells = min(cells*axis.params[0].n, maxCells+1)
+		}
 	}
 	if cells > maxCells {
 		l.problem(n.at, path, "got more than %d cells, want at most %d", maxCells, maxCells)
 		l.cells = maxCells + 1
 	}
 	if l.cells > maxCells || !good {
+		for _, d := range drafts { // no axis is made
+			for _, p := range d.params {
+				l.bad[p.key.Path] = true
+			}
+		}
 		return nil, nil
 	}
 	var axes []Axis

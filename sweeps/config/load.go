@@ -89,7 +89,6 @@ func (l *loader) load(root *node, set []string) {
 	if fields == nil {
 		return
 	}
-	l.require()
 	l.spec.given = l.given
 	if n := fields["sweep"]; n != nil {
 		l.spec.Sweep, l.sweepAt = l.grid(n, "sweep")
@@ -100,6 +99,8 @@ func (l *loader) load(root *node, set []string) {
 	if len(l.spec.Variants) == 0 {
 		l.count(l.spec.Sweep, l.at[""])
 	}
+	l.unusedLists()
+	l.require()
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
 	}

@@ -63,7 +63,7 @@ func ReferenceDoc() []byte {
 	line("")
 	line("```yaml\n%s```", referenceExample)
 	line("")
-	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the dotted keys of the base, `seed`, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style.")
+	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the dotted keys of the base, `seed`, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style. It wins over an axis over the key alone: a list of values, as in `--set grpo.group_size=[4,16]`, takes the place of the axis's, and one value takes the place of the axis. A zip and the `set` of a variant stay.")
 	line("")
 	line("## The file")
 	line("")
@@ -93,7 +93,7 @@ func ReferenceDoc() []byte {
 		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(k.Doc))
 	}
 	line("")
-	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
+	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. A required key may be left out where the sweep, or every variant, gives it. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
 	line("")
 	line("## Axes")
 	line("")

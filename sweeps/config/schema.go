@@ -29,7 +29,9 @@ func Schema() []byte {
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
-	root["required"] = append([]string{"name", "seed"}, required...)
+	root["required"] = []string{"name", "seed"}
+	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}}}}
+	root["then"] = required // a sweep may give any key
 
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -45,9 +47,11 @@ func Schema() []byte {
 func schemaRef(name string) object { return object{"$ref": "#/$defs/" + name} }
 
 // schemaSection returns the properties of a section of the key table, subsections
-// included, and the names of those that are required.
-func schemaSection(path string) (properties object, required []string) {
+// included, and the schema that its required keys are given; nil: it has none.
+func schemaSection(path string) (properties, required object) {
 	properties = object{}
+	var names []string
+	inner := object{}
 	for _, name := range sectionNames(path) {
 		full := name
 		if path != "" {
@@ -56,17 +60,19 @@ func schemaSection(path string) (properties object, required []string) {
 		if k, isKey := LookupKey(full); isKey {
 			properties[name] = schemaRef(full)
 			if k.Required() {
-				required = append(required, name)
+				names = append(names, name)
 			}
 			continue
 		}
-		inner, innerRequired := schemaSection(full)
-		section := object{"type": "object", "additionalProperties": false, "properties": inner}
-		if len(innerRequired) > 0 {
-			section["required"] = innerRequired
-			required = append(required, name)
+		section, rule := schemaSection(full)
+		properties[name] = object{"type": "object", "additionalProperties": false, "properties": section}
+		if rule != nil {
+			names = append(names, name)
+			inner[name] = rule
 		}
-		properties[name] = section
+	}
+	if names != nil {
+		required = object{"required": names, "properties": inner}
 	}
 	return properties, required
 }
