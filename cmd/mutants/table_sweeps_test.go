@@ -110,7 +110,7 @@ var configMutants = []mutant{
 	{id: "sweeps/config/force-without-reference", fault: "cells with different references share a stiffness", file: "sweeps/config/canonical.go",
 		before: "\tforce.Policy.Reference = s.Policy.Reference\n", after: ""},
 	{id: "sweeps/config/variants-in-one-group", fault: "a claim across cells joins the cells of different variants", file: "sweeps/config/canonical.go",
-		before: "return variant + \"\\n\" + string(canonicalWithout(rest, over))", after: "return string(canonicalWithout(rest, over)) + variant[:0]"},
+		before: "return variant + \"\\n\" + string(Canonical(rest, over))", after: "return string(Canonical(rest, over)) + variant[:0]"},
 	{id: "sweeps/config/run-divides-groups", fault: "cells of a group may not differ in their number of replicas", file: "sweeps/config/canonical.go",
 		before: "\trest.Run = sim.Run{}\n", after: "\trest.Run = sim.Run{Replicas: rest.Run.Replicas}\n"},
 	{id: "sweeps/config/zero-margin-lost", fault: "an absolute margin of 0 is missing from the stored configuration", file: "sweeps/config/document.go",

@@ -2,12 +2,11 @@ package config
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // topNames are the top-level keys of a file outside the key table that hold a scalar.
-var topNames = []string{"name", "claim", "seed", "confidence"}
+var topNames = []string{"name", "claim", "confidence"}
 
 // top decodes a scalar of topNames.
 func (l *loader) top(name string, n *node) {
@@ -17,12 +16,6 @@ func (l *loader) top(name string, n *node) {
 		l.spec.Name, _ = l.name(n, name)
 	case "claim":
 		l.spec.Claim, _ = l.prose(n, name)
-	case "seed":
-		seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
-		if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
-			l.want(n, name, "an integer in [0, 18446744073709551615]")
-		}
-		l.spec.Seed = seed
 	case "confidence":
 		if x, ok := l.number(n, name, openUnit, "a number in (0, 1)"); ok {
 			l.spec.Confidence = x
@@ -80,7 +73,7 @@ func (l *loader) overrides(set []string) {
 			l.problem(at, "", "got %s, want key=value", quoteText(argument))
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
-			known := append(keyPaths(), "seed", "name", "confidence")
+			known := append(keyPaths(), "name", "confidence")
 			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", keyHint(key, known))
 			continue
 		case seen[key]:
@@ -124,7 +117,6 @@ func (l *loader) require() {
 		}
 	}
 	missing("name", nameWant)
-	missing("seed", "an integer in [0, 18446744073709551615]")
 	for _, k := range Keys {
 		if !k.Required() {
 			continue

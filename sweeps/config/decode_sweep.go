@@ -239,7 +239,7 @@ type interval struct {
 // name of the third field.
 func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, lastWant string) (interval, bool) {
 	var v interval
-	if p.key.Kind != IntegerValue && p.key.Kind != NumberValue {
+	if !p.key.whole() && p.key.Kind != NumberValue {
 		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
 		return v, false
 	}
@@ -249,7 +249,7 @@ func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, la
 	}
 	good := len(fields) == len(n.fields)
 	want := "a number"
-	if p.key.Kind == IntegerValue {
+	if p.key.whole() {
 		want = "an integer"
 	}
 	want = strings.TrimSuffix(want+" "+r.String(), " ")
@@ -273,7 +273,7 @@ func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, la
 
 // asNumber decodes an integer for an integer key, else a number.
 func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (float64, bool) {
-	if k.Kind == IntegerValue {
+	if k.whole() {
 		i, ok := l.integer(n, path, r, want)
 		return float64(i), ok
 	}
@@ -299,7 +299,7 @@ func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
 // axisRange decodes the form range: {from, to, step}.
 func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
 	want := "a number other than 0"
-	if p.key.Kind == IntegerValue {
+	if p.key.whole() {
 		want = "an integer other than 0"
 	}
 	v, good := l.interval(p, n, path, p.key.Range, "step", want)
@@ -338,9 +338,12 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 		values := p.values
 		if p.make != nil {
 			for _, x := range p.make() {
-				if p.key.Kind == IntegerValue {
+				switch p.key.Kind {
+				case IntegerValue:
 					values = append(values, int(math.Round(x)))
-				} else {
+				case SeedValue:
+					values = append(values, uint64(math.Round(x)))
+				default:
 					values = append(values, x)
 				}
 			}

@@ -181,8 +181,8 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
-		t.Errorf("got seed %d, name %s, confidence %v", spec.Seed, spec.Name, spec.Confidence)
+	if spec.Base.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
+		t.Errorf("got seed %d, name %s, confidence %v", spec.Base.Seed, spec.Name, spec.Confidence)
 	}
 	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)), "grpo.group_size=4"); err != nil {
 		t.Errorf("an override does not supply a required key: %v", err)
@@ -332,6 +332,7 @@ func TestLoadFillsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Settings{
+		Seed: 1,
 		Bandit: grpo.Bandit{
 			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
@@ -353,7 +354,7 @@ func TestLoadFillsIn(t *testing.T) {
 	if diff := cmp.Diff(want, spec.Base); diff != "" {
 		t.Error(diff)
 	}
-	if spec.Name != "x" || spec.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
+	if spec.Name != "x" || spec.Base.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
 		t.Errorf("got %+v", spec)
 	}
 }

@@ -29,7 +29,7 @@ func Schema() []byte {
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
-	root["required"] = []string{"name", "seed"}
+	root["required"] = []string{"name"}
 	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}}}}
 	root["then"] = required // a sweep may give any key
 
@@ -82,7 +82,6 @@ func schemaDefinitions() object {
 	definitions := object{
 		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
 		"claim":      object{"type": "string", "description": docClaim},
-		"seed":       object{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64), "description": docSeed},
 		"confidence": schemaWith(schemaRange("number", openUnit), object{"default": 0.99, "description": docConfidence}),
 		"arm":        schemaArm(),
 		"sweep":      object{"type": "array", "items": schemaRef("axis"), "description": docSweep},
@@ -99,7 +98,7 @@ func schemaDefinitions() object {
 			"properties": object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")},
 		},
 		"assignments": schemaAssignments(func(Key) bool { return true }),
-		"fault":       schemaWith(schemaAssignments(func(k Key) bool { return !k.OfRun() }), object{"minProperties": 1}),
+		"fault":       schemaWith(schemaAssignments(Key.Faulty), object{"minProperties": 1}),
 		"where":       schemaWhere(),
 		"check":       schemaCheck(),
 	}
@@ -136,6 +135,8 @@ func schemaValue(k Key) object {
 			return object{"anyOf": []any{schemaInteger(k.Range), object{"const": "inf"}}}
 		}
 		return schemaInteger(k.Range)
+	case SeedValue:
+		return object{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64)}
 	case NumberValue:
 		return schemaRange("number", k.Range)
 	case WordValue:
@@ -195,9 +196,9 @@ func schemaParameter() object {
 			})
 		}
 		form("values", object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)})
-		if k.Kind == IntegerValue || k.Kind == NumberValue {
+		if k.whole() || k.Kind == NumberValue {
 			end, step := schemaRange("number", k.Range), object{"type": "number"}
-			if k.Kind == IntegerValue {
+			if k.whole() {
 				end, step = schemaInteger(k.Range), schemaInteger(anyNumber)
 			}
 			step["not"] = object{"const": 0}
