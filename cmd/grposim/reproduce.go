@@ -83,7 +83,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 
 // experimentNames returns the names of the embedded experiments, sorted.
 func experimentNames() []string {
-	files, err := fs.Glob(configs.Paper, path.Join(suite, "*.yaml"))
+	files, err := fs.Glob(configs.Files, path.Join(suite, "*.yaml"))
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
@@ -108,7 +108,7 @@ func embeddedSpec(name string) (*config.Spec, error) {
 		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
 	}
 	file := path.Join(suite, name+".yaml")
-	data, err := configs.Paper.ReadFile(file)
+	data, err := configs.Files.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ stack follows.`,
 		}
 		return exitError(exitUsage)
 	}
-	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
+	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout), newPredict(stdout), newMap(stdout, stderr))
 	return root
 }

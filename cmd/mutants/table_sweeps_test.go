@@ -59,7 +59,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/undecided-search-beyond", fault: "a search that ended undecided counts as one that found no event", file: "sweeps/claims_located.go",
 		before: "found && low.Mean >= end.Mean {", after: "found && low.Mean < end.Mean+1 {"},
 	{id: "sweeps/id-without-seed", fault: "a cell's id does not depend on the seed", file: "sweeps/plan.go",
-		before: "map[string]any{\"seed\": seed, \"settings\"", after: "map[string]any{\"settings\""},
+		before: "map[string]any{\"seed\": s.Seed, \"settings\"", after: "map[string]any{\"settings\""},
 	{id: "sweeps/id-without-measures", fault: "a cell's id does not depend on what is measured of it", file: "sweeps/plan.go",
 		before: "\tm.addTo(content)\n", after: ""},
 	{id: "sweeps/every-cell-of-a-force", fault: "the stiffness is judged in every cell of a force", file: "sweeps/plan.go",
