@@ -291,11 +291,15 @@ func experimentName(experiments []*sweeps.Experiment) string {
 	return suite
 }
 
-// commandFor returns a command that runs the experiment: reproduce if it is built in,
-// else sweep with a file of its name.
+// commandFor returns a command that runs the experiment: reproduce or, for a built-in
+// configuration of another kind, sweep with its name; else sweep with a file of its name.
 func commandFor(spec *config.Spec) string {
-	if built, err := embeddedSpec(spec.Name); err == nil && bytes.Equal(built.Document(), spec.Document()) {
+	built, err := embeddedSpec(spec.Name)
+	switch {
+	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
+		return "grposim sweep " + spec.Name + ".yaml"
+	case slices.Contains(experimentNames(), spec.Name):
 		return "grposim reproduce " + spec.Name
 	}
-	return "grposim sweep " + spec.Name + ".yaml"
+	return "grposim sweep " + spec.Name
 }

@@ -123,8 +123,9 @@ Exit codes, the first that applies:
 An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its
 stack follows.`,
 		Example: `  grposim reproduce                     # all experiments on the paper's claims
-  grposim sweep configs/smoke.yaml      # one sweep, its verdicts and its report
-  grposim predict configs/smoke.yaml    # the theory's predictions, without simulating`,
+  grposim init my-first.yaml            # a configuration that explains its keys
+  grposim sweep smoke                   # one sweep, its verdicts and its report
+  grposim predict smoke                 # the theory's predictions, without simulating`,
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
