@@ -126,6 +126,7 @@ stack follows.`,
   grposim init my-first.yaml            # a configuration that explains its keys
   grposim sweep smoke                   # one sweep, its verdicts and its report
   grposim predict smoke                 # the theory's predictions, without simulating`,
+		Version:                    version(),
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
@@ -145,6 +146,17 @@ stack follows.`,
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout), newPredict(stdout), newMap(stdout, stderr))
 	return root
+}
+
+// version returns the module version and the commit that the program was built from, and
+// the compiler. Where Go knows neither, as in a test, it is (devel).
+func version() string {
+	run := store.NewRunInfo(0, 0, 0, 0)
+	text := run.Version
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != text {
+		text = build.Main.Version + " commit " + text
+	}
+	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
 }
 
 // knownCommand returns a usage error if the first argument is not a command.
