@@ -104,6 +104,9 @@
 // verdicts.json holds, and with --junit FILE they write a JUnit XML report, which CI
 // systems show: a disagreement, or a control that was not caught, is a failure.
 //
+// On a terminal tables fit its width, or that given by the environment variable COLUMNS,
+// and verdicts have colours unless NO_COLOR is set. Elsewhere tables have their full width.
+//
 // # Exit codes
 //
 // Results are printed on stdout, and everything else on stderr, in lines that begin

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,8 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			name = plan.Spec.Name
 		}
 		if p.FixedPoint == nil {
-			rows = append(rows, []string{name, p.Scope.Because})
+			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
+			rows = append(rows, append(row, p.Scope.Because))
 			continue
 		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
