@@ -158,6 +158,7 @@ func checkNames(root string, words []string) error {
 	case words[0] == "grposim" || words[0] == "bin/grposim":
 		main := newRoot(nil, nil)
 		main.InitDefaultHelpCmd()
+		main.InitDefaultCompletionCmd()
 		if c, _, err := main.Find(words[1:]); err != nil || c == main {
 			return fmt.Errorf("grposim has no such command")
 		}

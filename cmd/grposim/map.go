@@ -33,9 +33,9 @@ cells of each class lie in each regime of the exact theory. In the CSV file a ro
 kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
 an integer parameter a boundary runs in steps halfway between the integers. Each
 variant has a map of its own.`,
-		Example:   `  grposim map map --x optimizer.learning_rate --y lag.interval`,
-		ValidArgs: builtInNames(),
-		Args:      arguments(cobra.ExactArgs(1)),
+		Example:           `  grposim map map --x optimizer.learning_rate --y lag.interval`,
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err

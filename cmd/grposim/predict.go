@@ -30,8 +30,8 @@ The last column says whether the theory of the stationary state holds for the ce
 why not. With --json every prediction is printed.`,
 		Example: `  grposim predict smoke
   grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
-		ValidArgs: builtInNames(),
-		Args:      arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan, err := readPlan(args[0], set)
 			if err != nil {

@@ -189,6 +189,23 @@ func addWorkers(c *cobra.Command, workers *int) {
 // addSet adds the flag --set of the commands that read a configuration.
 func addSet(c *cobra.Command, set *[]string) {
 	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list replaces the values of a swept key, one value its axis; repeatable")
+	keys := []string{"name=", "confidence="}
+	for _, k := range config.Keys {
+		keys = append(keys, k.Path+"=")
+	}
+	completion := cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp)
+	if err := c.RegisterFlagCompletionFunc("set", completion); err != nil {
+		panic(err) // the flag is defined above, once
+	}
+}
+
+// completeConfiguration completes the argument of the commands that read a configuration:
+// the name of a built-in one, or a file.
+func completeConfiguration(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return builtInNames(), cobra.ShellCompDirectiveDefault
 }
 
 func checkWorkers(workers int) error {

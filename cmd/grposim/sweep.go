@@ -35,8 +35,8 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
   grposim sweep smoke
   grposim sweep smoke --set seed=2 --out results/local/smoke-2
   grposim sweep smoke --set grpo.group_size=[8,32] --dry-run`,
-		ValidArgs: builtInNames(),
-		Args:      arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err
