@@ -9,6 +9,7 @@ import (
 // of all values for messages of later checks.
 type loader struct {
 	problems Problems
+	files    []string // in the order in which each extends the next
 	spec     *Spec
 	given    draft            // the base
 	at       map[string]place // places of the given sections and keys of the base

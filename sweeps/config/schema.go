@@ -25,13 +25,14 @@ func Schema() []byte {
 	for _, name := range topNames {
 		properties[name] = schemaRef(name)
 	}
+	properties[extendsKey] = object{"type": "string", "description": docExtends}
 	properties["sweep"] = schemaRef("sweep")
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
-	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}}}}
-	root["then"] = required // a sweep may give any key
+	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
+	root["then"] = required // a sweep, or another file, may give any key
 
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
