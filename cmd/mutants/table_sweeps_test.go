@@ -106,7 +106,7 @@ var configMutants = []mutant{
 	{id: "sweeps/config/first-axis-fastest", fault: "the last value of an axis is left out", file: "sweeps/config/expand.go",
 		before: "if choice[axis]++; choice[axis] < len(g.Axes[axis].Points) {", after: "if choice[axis]++; choice[axis] < max(len(g.Axes[axis].Points)-1, 1) {"},
 	{id: "sweeps/config/defaults-in-id", fault: "a default is part of a cell's id if it is written out", file: "sweeps/config/canonical.go",
-		before: "\t\tif atDefault(k, v, &s) || slices.Contains(keys, k.Path) {\n\t\t\tcontinue\n\t\t}\n", after: "\t\tif byDefault := k.defaultFor(&s); byDefault == nil && v == nil || slices.Contains(keys, k.Path) {\n\t\t\tcontinue\n\t\t}\n"},
+		before: "\t\tif atDefault(k, v, &s) || slices.Contains(without, k.Path) {\n\t\t\tcontinue\n\t\t}\n", after: "\t\tif byDefault := k.defaultFor(&s); byDefault == nil && v == nil || slices.Contains(without, k.Path) {\n\t\t\tcontinue\n\t\t}\n"},
 	{id: "sweeps/config/force-without-reference", fault: "cells with different references share a stiffness", file: "sweeps/config/canonical.go",
 		before: "\tforce.Policy.Reference = s.Policy.Reference\n", after: ""},
 	{id: "sweeps/config/variants-in-one-group", fault: "a claim across cells joins the cells of different variants", file: "sweeps/config/canonical.go",
