@@ -3,10 +3,16 @@ package configs
 
 import "embed"
 
-// Paper holds paper/NAME.yaml: the controlled experiments of arXiv:2606.30789.
+// Files holds NAME.yaml, small sweeps to begin with, and paper/NAME.yaml, the controlled
+// experiments of arXiv:2606.30789.
 //
-//go:embed paper/*.yaml
-var Paper embed.FS
+//go:embed first.yaml map.yaml smoke.yaml paper/*.yaml
+var Files embed.FS
+
+// First is first.yaml, a sweep that explains its keys.
+//
+//go:embed first.yaml
+var First []byte
 
 // Statements is the table of the statements of arXiv:2606.30789, in YAML.
 //

@@ -262,8 +262,8 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 	text = strings.Replace(text, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
 	text = strings.Replace(text, "group_size: 16", "group_size: 1024", 1)
 	text = strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1) // at 0.5 the gap fluctuates too much for linear theory
-	text = strings.Replace(text, "scale: none", "scale: std", 1)
-	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.1, draws: 1000, absolute_margin: 1"} {
+	text = strings.Replace(text, "advantage: {scale: none}", "importance: {mode: clip}", 1)
+	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.04, draws: 1000, absolute_margin: 1"} {
 		for _, c := range []struct {
 			prediction string
 			want       Ruling

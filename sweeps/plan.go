@@ -104,7 +104,7 @@ func NewPlan(spec *config.Spec) *Plan {
 		}
 	}
 	for i := range plan.Cells {
-		plan.Cells[i].resolve(spec.Seed, measured[&plan.Cells[i]])
+		plan.Cells[i].resolve(measured[&plan.Cells[i]])
 	}
 	for _, planned := range plan.Checks {
 		for i := range planned.Sets {
@@ -118,11 +118,11 @@ func NewPlan(spec *config.Spec) *Plan {
 
 // resolve sets the cell's id, its status, and the simulator's input: the start, and what
 // the checks measure, as numbers.
-func (c *Cell) resolve(seed uint64, m *measures) {
-	c.ID = cellID(seed, &c.Settings, m)
+func (c *Cell) resolve(m *measures) {
+	c.ID = cellID(&c.Settings, m)
 	s := &c.Settings
 	c.Sim = sim.Cell{
-		ID: c.ID, Seed: seed,
+		ID: c.ID, Seed: s.Seed,
 		Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, Run: s.Run,
 		Fits: m.fits,
@@ -140,7 +140,7 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 		return
 	}
 	if s.Policy.Init.Kind == config.AtFixedPoint {
-		c.Sim.Init = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, seed))
+		c.Sim.Init = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
 	}
 	if ok {
 		m.place(&c.Sim, params, config.RoundAll(point.Logits))
@@ -149,8 +149,8 @@ func (c *Cell) resolve(seed uint64, m *measures) {
 
 // cellID returns the sha256, in hexadecimal, of the canonical JSON of everything that
 // decides what a cell measures. Margins and prose are not part of it.
-func cellID(seed uint64, s *config.Settings, m *measures) string {
-	content := map[string]any{"seed": seed, "settings": json.RawMessage(config.Canonical(*s))}
+func cellID(s *config.Settings, m *measures) string {
+	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
 	m.addTo(content)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {

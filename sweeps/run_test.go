@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -327,6 +329,50 @@ run: {steps: 20}
 `
 
 // planText returns the plan of a configuration.
+// Cells of an axis over the seed are told apart, have other measurements, and are those
+// of the same file with one seed. A claim across cells compares cells of one seed, and a
+// stiffness is measured under each.
+func TestSeedsAreAnAxis(t *testing.T) {
+	text := strings.NewReplacer("seed: 5\n", "", "values: [1, 4, 7]}", "values: [1]}\n  - {param: seed, values: [5, 6]}").Replace(small)
+	dir := t.TempDir()
+	e, _ := runSweep(t, text, dir, 2)
+	cells := e.Plan.Cells
+	if len(cells) != 8 {
+		t.Fatalf("%d cells, want 8", len(cells))
+	}
+	for i := range cells {
+		c, seed := &cells[i], []uint64{5, 6}[i%2]
+		if c.Sim.Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
+			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim.Seed, c.Label(), seed)
+		}
+	}
+	alone := planText(t, strings.Replace(small, "seed: 5", "seed: 6", 1)).Cells[0]
+	if cells[1].ID != alone.ID || cells[0].ID == cells[1].ID {
+		t.Errorf("ids %.8s and %.8s under seeds 5 and 6, want another one and %.8s", cells[0].ID, cells[1].ID, alone.ID)
+	}
+	five, _ := e.Outcomes[cells[0].ID].Estimate("expected_reward_mean")
+	six, _ := e.Outcomes[cells[1].ID].Estimate("expected_reward_mean")
+	if five.Mean == six.Mean || math.Abs(five.Mean-six.Mean) > 0.02 {
+		t.Errorf("expected reward %v and %v, want two measurements of one value", five.Mean, six.Mean)
+	}
+	verdicts := make(map[string][]string)
+	for _, v := range e.Verdicts {
+		verdicts[v.Claim] = append(verdicts[v.Claim], v.Label)
+	}
+	if want := []string{"K=1 seed=5 over G", "K=1 seed=6 over G"}; !slices.Equal(verdicts["fluctuation-scaling"], want) {
+		t.Errorf("slopes of %q, want %q", verdicts["fluctuation-scaling"], want)
+	}
+	if got := slices.Compact(verdicts["stiffness"]); len(got) != 8 {
+		t.Errorf("stiffness of %q, want one of each of 8 cells", got)
+	}
+	if table := string(readFile(t, filepath.Join(dir, "cells.csv"))); !strings.HasPrefix(table, "cell,variant,seed,grpo.group_size,lag.interval,") || !strings.Contains(table, ",,6,inf,1,ok,") {
+		t.Errorf("cells.csv does not name the seeds:\n%.300s", table)
+	}
+	if again, err := JudgeFolder(dir); err != nil || len(again.Verdicts) != len(e.Verdicts) {
+		t.Errorf("judged again: %v", err)
+	}
+}
+
 func planText(t *testing.T, text string) *Plan {
 	t.Helper()
 	spec, err := config.Load(t.Name(), []byte(text))

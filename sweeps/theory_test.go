@@ -13,6 +13,7 @@ import (
 
 // notOfTheory lists the keys that no prediction at a fixed point depends on, and why.
 var notOfTheory = map[string]string{
+	config.SeedKey:      "the random numbers of a run",
 	config.TrueMeansKey: "only recorded",
 	config.StepsKey:     "the length of a run",
 	config.BurnInKey:    "the length of a run",
@@ -59,6 +60,8 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 			values = append(values, grpo.Infinite)
 		}
 		return values
+	case config.SeedValue:
+		return []any{uint64(3), uint64(4)}
 	case config.NumberValue:
 		return []any{0.3, 0.4}
 	case config.ListValue:

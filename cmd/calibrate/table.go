@@ -41,13 +41,13 @@ func tabulate(cells []*cell, faults []fault) (*table, error) {
 		t.moved = append(t.moved, make([]float64, len(t.claims)))
 		mistakes[i] = f.mistake
 	}
-	files, err := fs.Glob(papers.Paper, "paper/*.yaml")
+	files, err := fs.Glob(papers.Files, "paper/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var specs []*config.Spec
 	for _, file := range files {
-		data, err := papers.Paper.ReadFile(file)
+		data, err := papers.Files.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func simplifications(f file) []func(file) {
 		all = append(all, func(f file) { f.removeArm(i) })
 	}
 	for _, k := range config.Keys {
-		if f.get(k.Path) == nil || k.OfRun() {
+		if f.get(k.Path) == nil || !k.Faulty() {
 			continue
 		}
 		if !k.Required() {

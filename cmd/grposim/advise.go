@@ -17,18 +17,19 @@ func newAdvise(stdout io.Writer) *cobra.Command {
 		set    []string
 	)
 	c := &cobra.Command{
-		Use:   "advise FILE",
+		Use:   "advise FILE|NAME",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe, by the theory",
-		Long: `Prints for every cell of FILE, without simulating: the mean reward at rest, whether the
+		Long: `Prints for every cell of FILE, or of a built-in configuration, without simulating: the mean reward at rest, whether the
 dynamics is stable and whether it oscillates, the time to recover from a small
 displacement, the learning rates and refresh intervals that are stable and without
 oscillation, and the noise floor. A line has the kind of the prediction (exact,
 leading-order, the sufficient rule, the paper's rule) and its formula. "all" means that
 there is provably no threshold, "all up to N" that none was found up to N, and "not
 available" that the theory has no answer, with the reason.`,
-		Example: `  grposim advise configs/smoke.yaml
+		Example: `  grposim advise smoke
   grposim advise configs/smoke.yaml --noise 0.01 --json`,
-		Args: arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !(noise >= 0) {
 				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
@@ -53,7 +54,7 @@ available" that the theory has no answer, with the reason.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 

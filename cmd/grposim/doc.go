@@ -11,35 +11,15 @@
 //
 // # A first sweep
 //
-// Save this file as first.yaml. Its bandit has two arms, which give reward 1 with
-// probability 0.9 and 0.2. It varies the learning rate and the refresh interval of the
-// behaviour policy, so it has four cells:
-//
-//	name: first
-//	seed: 1
-//	bandit:
-//	  arms:
-//	    - {reward: bernoulli, mean: 0.9}
-//	    - {reward: bernoulli, mean: 0.2}
-//	grpo:
-//	  group_size: 64
-//	  advantage: {scale: none}
-//	  kl: {coefficient: 0.5, at: snapshot}
-//	optimizer: {learning_rate: 0.1}
-//	run: {steps: 2000, burn_in: 500, replicas: 512}
-//	sweep:
-//	  - {param: optimizer.learning_rate, values: [0.1, 0.2]}
-//	  - {param: lag.interval, values: [1, 4]}
-//	checks:
-//	  - {claim: fixed-point, margin: 0.01, control: {set: {grpo.kl.coefficient: 0.55}}}
-//	  - {claim: stationary-fluctuation, margin: 0.1, control: {scale: {noise: 1.5}}}
-//
-// The first check compares the mean reward after the burn-in with the predicted one,
-// ± 1 %, the second its variance, ± 10 %.
-//
-// Build the program:
+// Build the program, and let it write a configuration that explains each of its keys:
 //
 //	make build
+//	bin/grposim init first.yaml
+//
+// Its bandit has three arms, which give reward 1 with probability 0.9, 0.5 and 0.2. It
+// varies the group size and the refresh interval of the behaviour policy, so it has six
+// cells. Its check compares the variance of the mean reward with the predicted one,
+// ± 10 %.
 //
 // Print how many cells the sweep has and how many replica-steps, and about how long it
 // takes and how much it stores:
@@ -55,8 +35,8 @@
 //
 //	bin/grposim advise first.yaml --noise 0.01
 //
-// Simulate the four cells, in about a second, and print one line for each verdict. The
-// last line counts them: 8 agree.
+// Simulate the six cells, in some seconds, and print one line for each verdict. The last
+// line counts them: 6 agree.
 //
 //	bin/grposim sweep first.yaml
 //
@@ -71,7 +51,7 @@
 // Draw a map of the cells over two of their parameters, and print how many cells of
 // each class (monotone, oscillatory and so on) lie in each regime of the theory:
 //
-//	bin/grposim map first.yaml --x optimizer.learning_rate --y lag.interval
+//	bin/grposim map first.yaml --x grpo.group_size --y lag.interval
 //
 // Run an experiment that is built into the program, and print its verdicts. Without a
 // name, reproduce runs all experiments, which takes some minutes.
@@ -128,6 +108,9 @@
 // the rows that do not agree; --all prints every row. With --json they print what
 // verdicts.json holds, and with --junit FILE they write a JUnit XML report, which CI
 // systems show: a disagreement, or a control that was not caught, is a failure.
+//
+// On a terminal tables fit its width, or that given by the environment variable COLUMNS,
+// and verdicts have colours unless NO_COLOR is set. Elsewhere tables have their full width.
 //
 // # Exit codes
 //

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"grposim/sweeps/config"
 )
 
 // document is a text that shows files and commands.
@@ -156,6 +158,7 @@ func checkNames(root string, words []string) error {
 	case words[0] == "grposim" || words[0] == "bin/grposim":
 		main := newRoot(nil, nil)
 		main.InitDefaultHelpCmd()
+		main.InitDefaultCompletionCmd()
 		if c, _, err := main.Find(words[1:]); err != nil || c == main {
 			return fmt.Errorf("grposim has no such command")
 		}
@@ -220,6 +223,22 @@ func TestReadmeShowsTheCommittedRun(t *testing.T) {
 		file, _, _ := strings.Cut(link[1], "#")
 		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 			t.Errorf("the README links to %s: %v", link[1], err)
+		}
+	}
+}
+
+// The primer's table puts a key of the configuration in the first column of every row.
+func TestPrimerNamesKeys(t *testing.T) {
+	text := string(readDocument(t, moduleRoot(t), "docs", "primer.md"))
+	rows := submatches(regexp.MustCompile(`(?m)^\| (`+"`.*?`"+`) \|`), text)
+	if len(rows) < 20 {
+		t.Errorf("%d rows, want at least 20", len(rows))
+	}
+	for _, row := range rows {
+		for _, word := range submatches(regexp.MustCompile("`(.+?)`"), row) {
+			if _, known := config.LookupKey(word); !known && word != "block" && word != "delay" {
+				t.Errorf("%s is not a key", word)
+			}
 		}
 	}
 }

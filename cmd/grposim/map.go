@@ -20,9 +20,9 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		set, where []string
 	)
 	c := &cobra.Command{
-		Use:   "map FILE --x PARAM --y PARAM",
+		Use:   "map FILE|NAME --x PARAM --y PARAM",
 		Short: "Draw the cells of a sweep over two parameters, with the theory's boundaries",
-		Long: `Runs the sweep of FILE as sweep does, in the same folder, and draws its cells over
+		Long: `Runs the sweep of FILE or NAME as sweep does, in the same folder, and draws its cells over
 two numeric parameters. The marker of a cell shows the class of its trajectory:
 monotone, overshooting, oscillatory, sustained, locked, diverged or at rest. Lines are
 the theory's boundaries: where the linear dynamics becomes unstable, where it begins
@@ -33,8 +33,9 @@ cells of each class lie in each regime of the exact theory. In the CSV file a ro
 kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
 an integer parameter a boundary runs in steps halfway between the integers. Each
 variant has a map of its own.`,
-		Example: `  grposim map configs/map.yaml --x optimizer.learning_rate --y lag.interval`,
-		Args:    arguments(cobra.ExactArgs(1)),
+		Example:           `  grposim map map --x optimizer.learning_rate --y lag.interval`,
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err
@@ -92,7 +93,7 @@ variant has a map of its own.`,
 	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().StringArrayVar(&where, "where", nil, "show only the cells with `key=value`, for a sweep over more than two parameters; repeatable")
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 

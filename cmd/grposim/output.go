@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -140,30 +139,6 @@ func upper(words []string) []string {
 	return capitals
 }
 
-// printTable prints rows of equally many fields. Columns are as wide as their longest
-// field, in runes, and two spaces apart.
-func printTable(w io.Writer, rows [][]string) error {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell)
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-			}
-		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // verdictExit returns the exit code of verdicts as an exitError, nil for 0. It warns of
 // controls that did not disagree.
 func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
@@ -291,11 +266,15 @@ func experimentName(experiments []*sweeps.Experiment) string {
 	return suite
 }
 
-// commandFor returns a command that runs the experiment: reproduce if it is built in,
-// else sweep with a file of its name.
+// commandFor returns a command that runs the experiment: reproduce or, for a built-in
+// configuration of another kind, sweep with its name; else sweep with a file of its name.
 func commandFor(spec *config.Spec) string {
-	if built, err := embeddedSpec(spec.Name); err == nil && bytes.Equal(built.Document(), spec.Document()) {
+	built, err := embeddedSpec(spec.Name)
+	switch {
+	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
+		return "grposim sweep " + spec.Name + ".yaml"
+	case slices.Contains(experimentNames(), spec.Name):
 		return "grposim reproduce " + spec.Name
 	}
-	return "grposim sweep " + spec.Name + ".yaml"
+	return "grposim sweep " + spec.Name
 }

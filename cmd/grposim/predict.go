@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,18 +19,19 @@ func newPredict(stdout io.Writer) *cobra.Command {
 		set    []string
 	)
 	c := &cobra.Command{
-		Use:   "predict FILE",
+		Use:   "predict FILE|NAME",
 		Short: "Print the theory's predictions for every cell, without simulating",
-		Long: `Prints one line for every cell of FILE: expected reward at the fixed point,
+		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected reward at the fixed point,
 stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
 model, spectral radius, critical learning rate and refresh interval, the paper's
 critical learning rate, and the stationary variance of the expected reward with the
 predicted size of what it neglects. A dash means that the theory predicts no value.
 The last column says whether the theory of the stationary state holds for the cell, or
 why not. With --json every prediction is printed.`,
-		Example: `  grposim predict configs/smoke.yaml
+		Example: `  grposim predict smoke
   grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
-		Args: arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			plan, err := readPlan(args[0], set)
 			if err != nil {
@@ -48,7 +50,7 @@ why not. With --json every prediction is printed.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
 }
 
@@ -66,7 +68,8 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			name = plan.Spec.Name
 		}
 		if p.FixedPoint == nil {
-			rows = append(rows, []string{name, p.Scope.Because})
+			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
+			rows = append(rows, append(row, p.Scope.Because))
 			continue
 		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -48,11 +50,14 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 			var plans []*sweeps.Plan
 			slices.Sort(names)
 			for _, name := range slices.Compact(names) {
-				plan, err := embeddedPlan(name)
+				if !slices.Contains(experimentNames(), name) {
+					return usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
+				}
+				spec, err := embeddedSpec(name)
 				if err != nil {
 					return err
 				}
-				plans = append(plans, plan)
+				plans = append(plans, sweeps.NewPlan(spec))
 			}
 			display := newProgress(stderr)
 			var folders []string
@@ -82,8 +87,15 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 }
 
 // experimentNames returns the names of the embedded experiments, sorted.
-func experimentNames() []string {
-	files, err := fs.Glob(configs.Paper, path.Join(suite, "*.yaml"))
+func experimentNames() []string { return embeddedNames(suite) }
+
+// builtInNames returns the names of all embedded configurations, those of the
+// experiments last.
+func builtInNames() []string { return append(embeddedNames("."), experimentNames()...) }
+
+// embeddedNames returns the names of the configurations in an embedded folder, sorted.
+func embeddedNames(folder string) []string {
+	files, err := fs.Glob(configs.Files, path.Join(folder, "*.yaml"))
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
@@ -93,24 +105,35 @@ func experimentNames() []string {
 	return files
 }
 
-// embeddedPlan returns the plan of an embedded experiment.
-func embeddedPlan(name string) (*sweeps.Plan, error) {
-	spec, err := embeddedSpec(name)
+// embeddedSpec returns an embedded configuration with the overrides of --set.
+func embeddedSpec(name string, set ...string) (*config.Spec, error) {
+	file := name + ".yaml"
+	if slices.Contains(experimentNames(), name) {
+		file = path.Join(suite, file)
+	}
+	data, err := configs.Files.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load("configs/"+file, data, set...)
+}
+
+// readPlan plans the sweep of a configuration file or, where there is no such file, of the
+// embedded configuration with that name, with the overrides of --set.
+func readPlan(file string, set []string) (*sweeps.Plan, error) {
+	info, err := os.Stat(file)
+	missing := errors.Is(err, fs.ErrNotExist)
+	var spec *config.Spec
+	switch {
+	case (missing || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file):
+		spec, err = embeddedSpec(file, set...)
+	case missing && !strings.ContainsAny(file, "./"+string(filepath.Separator)):
+		return nil, usageError{fmt.Errorf("%s: got no such file, want a configuration, or the name of one that is built in: %s", file, strings.Join(builtInNames(), ", "))}
+	default:
+		spec, err = config.ReadFile(file, set...)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return sweeps.NewPlan(spec), nil
-}
-
-// embeddedSpec returns the configuration of an embedded experiment.
-func embeddedSpec(name string) (*config.Spec, error) {
-	if !slices.Contains(experimentNames(), name) {
-		return nil, usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
-	}
-	file := path.Join(suite, name+".yaml")
-	data, err := configs.Paper.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return config.Load("configs/"+file, data)
 }

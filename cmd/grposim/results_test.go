@@ -29,7 +29,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 	root := moduleRoot(t)
 	checked := 0
 	for _, name := range experimentNames() {
-		plan, err := embeddedPlan(name)
+		plan, err := readPlan(name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -123,8 +123,10 @@ Exit codes, the first that applies:
 An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its
 stack follows.`,
 		Example: `  grposim reproduce                     # all experiments on the paper's claims
-  grposim sweep configs/smoke.yaml      # one sweep, its verdicts and its report
-  grposim predict configs/smoke.yaml    # the theory's predictions, without simulating`,
+  grposim init my-first.yaml            # a configuration that explains its keys
+  grposim sweep smoke                   # one sweep, its verdicts and its report
+  grposim predict smoke                 # the theory's predictions, without simulating`,
+		Version:                    version(),
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
@@ -141,9 +143,20 @@ stack follows.`,
 		}
 		return exitError(exitUsage)
 	}
-	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
+	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
 		newReport(stdout), newPredict(stdout), newAdvise(stdout), newMap(stdout, stderr))
 	return root
+}
+
+// version returns the module version and the commit that the program was built from, and
+// the compiler. Where Go knows neither, as in a test, it is (devel).
+func version() string {
+	run := store.NewRunInfo(0, 0, 0, 0)
+	text := run.Version
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != text {
+		text = build.Main.Version + " commit " + text
+	}
+	return fmt.Sprintf("%s (%s %s/%s)", text, run.GoVersion, run.OS, run.Arch)
 }
 
 // knownCommand returns a usage error if the first argument is not a command.
@@ -171,6 +184,28 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 // addWorkers adds the flag --workers of the commands that simulate.
 func addWorkers(c *cobra.Command, workers *int) {
 	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate, 1 to 4096; results do not depend on it")
+}
+
+// addSet adds the flag --set of the commands that read a configuration.
+func addSet(c *cobra.Command, set *[]string) {
+	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list replaces the values of a swept key, one value its axis; repeatable")
+	keys := []string{"name=", "confidence="}
+	for _, k := range config.Keys {
+		keys = append(keys, k.Path+"=")
+	}
+	completion := cobra.FixedCompletions(keys, cobra.ShellCompDirectiveNoSpace|cobra.ShellCompDirectiveNoFileComp)
+	if err := c.RegisterFlagCompletionFunc("set", completion); err != nil {
+		panic(err) // the flag is defined above, once
+	}
+}
+
+// completeConfiguration completes the argument of the commands that read a configuration:
+// the name of a built-in one, or a file.
+func completeConfiguration(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return builtInNames(), cobra.ShellCompDirectiveDefault
 }
 
 func checkWorkers(workers int) error {

@@ -133,3 +133,24 @@ func TestInternalErrors(t *testing.T) {
 		}
 	}
 }
+
+// A report names the command that made it.
+func TestCommandFor(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		set  []string
+		want string
+	}{
+		{"smoke", nil, "grposim sweep smoke"},
+		{"smoke", []string{"seed=3"}, "grposim sweep smoke.yaml"},
+		{"stiffness", nil, "grposim reproduce stiffness"},
+	} {
+		spec, err := embeddedSpec(tt.name, tt.set...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := commandFor(spec); got != tt.want {
+			t.Errorf("%s %v: %s, want %s", tt.name, tt.set, got, tt.want)
+		}
+	}
+}

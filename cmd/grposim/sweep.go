@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
-	"grposim/sweeps/config"
 )
 
 func newSweep(stdout, stderr io.Writer) *cobra.Command {
@@ -22,16 +22,21 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 		verdicts *output
 	)
 	c := &cobra.Command{
-		Use:   "sweep FILE",
+		Use:   "sweep FILE|NAME",
 		Short: "Simulate the cells of a configuration file and print the verdicts of its checks",
-		Long: `Simulates every cell of FILE that the results folder does not hold yet, evaluates
-the checks, prints the verdicts, and writes cells.csv, predictions.csv,
-trajectories.parquet, verdicts.json, verdicts.md, manifest.json, figures and
-report.html. After an interruption the same command continues the sweep.`,
+		Long: `Simulates every cell of FILE, or of the built-in configuration NAME, that the results
+folder does not hold yet, evaluates the checks, prints the verdicts, and writes
+cells.csv, predictions.csv, trajectories.parquet, verdicts.json, verdicts.md,
+manifest.json, figures and report.html. After an interruption the same command
+continues the sweep.
+
+Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 		Example: `  grposim sweep configs/smoke.yaml --dry-run
-  grposim sweep configs/smoke.yaml
-  grposim sweep configs/smoke.yaml --set seed=2 --out results/local/smoke-2`,
-		Args: arguments(cobra.ExactArgs(1)),
+  grposim sweep smoke
+  grposim sweep smoke --set seed=2 --out results/local/smoke-2
+  grposim sweep smoke --set grpo.group_size=[8,32] --dry-run`,
+		ValidArgsFunction: completeConfiguration,
+		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err
@@ -71,18 +76,8 @@ report.html. After an interruption the same command continues the sweep.`,
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
-	c.Flags().StringArrayVar(&set, "set", nil, "override a key of the file, `key=value`; repeatable")
+	addSet(c, &set)
 	return c
-}
-
-// readPlan reads a configuration file, applies the overrides of --set and plans the
-// sweep.
-func readPlan(file string, set []string) (*sweeps.Plan, error) {
-	spec, err := config.ReadFile(file, set...)
-	if err != nil {
-		return nil, err
-	}
-	return sweeps.NewPlan(spec), nil
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {

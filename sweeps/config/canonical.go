@@ -10,15 +10,13 @@ import (
 
 // Canonical writes settings as JSON: nested as in a file, keys sorted, numbers in the
 // shortest form that reads back as the same number. Keys at their default are left
-// out, so a key added later, with a default, changes no cell's id.
-func Canonical(s Settings) []byte { return canonicalWithout(s) }
-
-// canonicalWithout is Canonical with some keys left out.
-func canonicalWithout(s Settings, keys ...string) []byte {
+// out, so a key added later, with a default, changes no cell's id. The keys without are
+// left out too.
+func Canonical(s Settings, without ...string) []byte {
 	root := map[string]any{}
 	for _, k := range Keys {
 		v := k.get(&s)
-		if atDefault(k, v, &s) || slices.Contains(keys, k.Path) {
+		if atDefault(k, v, &s) || slices.Contains(without, k.Path) {
 			continue
 		}
 		nest(root, k.Path, canonicalValue(v, &s))
@@ -68,10 +66,11 @@ func canonicalValue(v any, s *Settings) any {
 	return documentValue(groups)
 }
 
-// ForceID identifies the on-policy mean force of a cell: it is equal for cells with equal
-// `bandit`, `grpo` and `policy.reference`, whatever their lag, optimizer and run.
+// ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for
+// cells with equal `seed`, `bandit`, `grpo` and `policy.reference`, whatever their lag,
+// optimizer and run.
 func ForceID(s *Settings) string {
-	force := Settings{Bandit: s.Bandit, Estimator: s.Estimator}
+	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator}
 	force.Policy.Reference = s.Policy.Reference
 	return string(Canonical(force))
 }
@@ -86,5 +85,5 @@ func OverID(over, variant string, s *Settings) string {
 		rest.Optimizer.Schedule.Total = 0
 	}
 	rest.Run = sim.Run{}
-	return variant + "\n" + string(canonicalWithout(rest, over))
+	return variant + "\n" + string(Canonical(rest, over))
 }

@@ -14,7 +14,7 @@ func TestCanonical(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string
 	}{
-		{"least", loadMinimal, head + `"run":{"steps":2000}}`},
+		{"least", loadMinimal, head + `"run":{"steps":2000},"seed":1}`},
 		{
 			"defaults given",
 			strings.NewReplacer(
@@ -22,18 +22,18 @@ func TestCanonical(t *testing.T) {
 				"{learning_rate: 0.02}", "{kind: heavy-ball, learning_rate: 2e-2, momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, schedule: {kind: constant, warmup: 0, total: 2000}}",
 				"{steps: 2000}", "{steps: 2000, burn_in: 0, replicas: 1}",
 			).Replace(loadMinimal) + "lag: {kind: block, interval: 1}\npolicy: {init: [0, -0.0], reference: [0, 0]}\n",
-			head + `"run":{"steps":2000}}`,
+			head + `"run":{"steps":2000},"seed":1}`,
 		},
-		{"offset", loadMinimal + "policy: {init: {fixed_point_offset: 0.1}}\n", head + `"policy":{"init":{"fixed_point_offset":0.1}},"run":{"steps":2000}}`},
-		{"no offset", loadMinimal + "policy: {init: {fixed_point_offset: 0}}\n", head + `"policy":{"init":"fixed-point"},"run":{"steps":2000}}`},
-		{"start", loadMinimal + "policy: {init: [0.1, 1e-7]}\n", head + `"policy":{"init":[0.1,1e-7]},"run":{"steps":2000}}`},
+		{"offset", loadMinimal + "policy: {init: {fixed_point_offset: 0.1}}\n", head + `"policy":{"init":{"fixed_point_offset":0.1}},"run":{"steps":2000},"seed":1}`},
+		{"no offset", loadMinimal + "policy: {init: {fixed_point_offset: 0}}\n", head + `"policy":{"init":"fixed-point"},"run":{"steps":2000},"seed":1}`},
+		{"start", loadMinimal + "policy: {init: [0.1, 1e-7]}\n", head + `"policy":{"init":[0.1,1e-7]},"run":{"steps":2000},"seed":1}`},
 		{
 			"counted arms", strings.Replace(loadMinimal, "    - {reward: bernoulli, mean: 0.9}\n    - {reward: bernoulli, mean: 0.2}\n", "    - {reward: normal, mean: 0, std: 0.5, count: 2}\n", 1),
-			`{"bandit":{"arms":[{"mean":0,"reward":"normal","std":0.5},{"mean":0,"reward":"normal","std":0.5}]},"grpo":{"group_size":16},"optimizer":{"learning_rate":0.02},"run":{"steps":2000}}`,
+			`{"bandit":{"arms":[{"mean":0,"reward":"normal","std":0.5},{"mean":0,"reward":"normal","std":0.5}]},"grpo":{"group_size":16},"optimizer":{"learning_rate":0.02},"run":{"steps":2000},"seed":1}`,
 		},
 		{
 			"expected gradient", strings.Replace(loadMinimal, "16", "inf", 1),
-			strings.Replace(head, "16", `"inf"`, 1) + `"run":{"steps":2000}}`,
+			strings.Replace(head, "16", `"inf"`, 1) + `"run":{"steps":2000},"seed":1}`,
 		},
 	} {
 		points := loadPoints(t, tt.text)
@@ -85,6 +85,8 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 		switch v.Kind() {
 		case reflect.Int:
 			v.SetInt(v.Int() + 1)
+		case reflect.Uint64:
+			v.SetUint(v.Uint() + 1)
 		case reflect.Float64:
 			v.SetFloat(v.Float() + 0.5)
 		case reflect.String:

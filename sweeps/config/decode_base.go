@@ -2,12 +2,11 @@ package config
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // topNames are the top-level keys of a file outside the key table that hold a scalar.
-var topNames = []string{"name", "claim", "seed", "confidence"}
+var topNames = []string{"name", "claim", "confidence"}
 
 // top decodes a scalar of topNames.
 func (l *loader) top(name string, n *node) {
@@ -17,12 +16,6 @@ func (l *loader) top(name string, n *node) {
 		l.spec.Name, _ = l.name(n, name)
 	case "claim":
 		l.spec.Claim, _ = l.prose(n, name)
-	case "seed":
-		seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
-		if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
-			l.want(n, name, "an integer in [0, 18446744073709551615]")
-		}
-		l.spec.Seed = seed
 	case "confidence":
 		if x, ok := l.number(n, name, openUnit, "a number in (0, 1)"); ok {
 			l.spec.Confidence = x
@@ -68,7 +61,7 @@ func (l *loader) give(i int, n *node, path string) {
 	l.given[i] = v
 }
 
-// overrides applies key=value arguments to the base.
+// overrides applies key=value arguments to the base, and keeps lists of values for grid.
 func (l *loader) overrides(set []string) {
 	seen := map[string]bool{}
 	at := place{source: override}
@@ -80,7 +73,7 @@ func (l *loader) overrides(set []string) {
 			l.problem(at, "", "got %s, want key=value", quoteText(argument))
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
-			known := append(keyPaths(), "seed", "name", "confidence")
+			known := append(keyPaths(), "name", "confidence")
 			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", keyHint(key, known))
 			continue
 		case seen[key]:
@@ -97,14 +90,16 @@ func (l *loader) overrides(set []string) {
 		case n == nil:
 		case i < 0:
 			l.top(key, n)
+		case n.kind == list && len(n.items) > 0 && !isOneValue(Keys[i], n):
+			l.lists[key] = n
 		default:
 			l.give(i, n, key)
 		}
 	}
 }
 
-// require records the required keys that are left out, at the nearest section
-// that is given.
+// require records the required keys that neither the base nor the grids give, at the
+// nearest section that is given.
 func (l *loader) require() {
 	missing := func(path, want string) {
 		if _, given := l.at[path]; given || l.bad[path] {
@@ -122,10 +117,27 @@ func (l *loader) require() {
 		}
 	}
 	missing("name", nameWant)
-	missing("seed", "an integer in [0, 18446744073709551615]")
 	for _, k := range Keys {
-		if k.Required() {
-			missing(k.Path, k.Want())
+		if !k.Required() {
+			continue
+		}
+		grids := l.spec.Grids()
+		without := slices.DeleteFunc(slices.Clone(grids), func(g Grid) bool { return l.replaces(g, k.Path) })
+		want := k.Want()
+		if len(without) == 0 {
+			continue
+		} else if len(without) < len(grids) {
+			want += ", here or in variant " + without[0].Name
+		}
+		missing(k.Path, want)
+	}
+}
+
+// unusedLists refuses an override with a list of values for which there is no axis.
+func (l *loader) unusedLists() {
+	for _, k := range Keys {
+		if n := l.lists[k.Path]; n != nil && !l.swept[k.Path] {
+			l.want(n, k.Path, k.Want()+" (a list replaces the values of an axis, and no axis varies this key alone)")
 		}
 	}
 }

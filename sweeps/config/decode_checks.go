@@ -265,7 +265,7 @@ func (l *loader) control(n *node, path string, check *Check) (*Control, map[stri
 		for _, a := range c.Set {
 			k, _ := LookupKey(a.Param)
 			switch {
-			case k.OfRun():
+			case !k.Faulty():
 				l.problem(places[a.Param], path+".set."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
 			case check.Locate != nil && check.Locate.Param == a.Param:
 				l.problem(places[a.Param], path+".set."+a.Param, "got the located key, want one that changes the prediction")

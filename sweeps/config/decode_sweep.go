@@ -66,8 +66,9 @@ type paramDraft struct {
 	make   func() []float64 // generates the values of log and range; nil for values
 }
 
-// grid decodes a list of axes. It generates no points once the file has too many
-// cells.
+// grid decodes a list of axes. An override replaces an axis over its key alone: a list
+// of values takes the place of the axis's, and one value is that of the base. It
+// generates no points once the file has too many cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
 		l.want(n, path, "a list of axes")
@@ -85,21 +86,33 @@ func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 			}
 			seen[p.key.Path] = true
 		}
-		if !ok {
-			for _, p := range axis.params {
-				l.bad[p.key.Path] = true
+		if len(axis.params) == 1 {
+			key := axis.params[0].key
+			l.swept[key.Path] = true
+			if ok && l.at[key.Path].source == override {
+				continue
 			}
-			good = false
-			continue
+			if n := l.lists[key.Path]; n != nil {
+				p := paramDraft{key: key, at: n.at}
+				ok = l.axisValues(&p, n, key.Path) && ok
+				axis = axisDraft{at: n.at, path: key.Path, params: []paramDraft{p}}
+			}
 		}
 		drafts = append(drafts, axis)
-		cells = min(cells*axis.params[0].n, maxCells+1)
+		if good = good && ok; ok {
+			cells = min(cells*axis.params[0].n, maxCells+1)
+		}
 	}
 	if cells > maxCells {
 		l.problem(n.at, path, "got more than %d cells, want at most %d", maxCells, maxCells)
 		l.cells = maxCells + 1
 	}
 	if l.cells > maxCells || !good {
+		for _, d := range drafts { // no axis is made
+			for _, p := range d.params {
+				l.bad[p.key.Path] = true
+			}
+		}
 		return nil, nil
 	}
 	var axes []Axis
@@ -226,7 +239,7 @@ type interval struct {
 // name of the third field.
 func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, lastWant string) (interval, bool) {
 	var v interval
-	if p.key.Kind != IntegerValue && p.key.Kind != NumberValue {
+	if !p.key.whole() && p.key.Kind != NumberValue {
 		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
 		return v, false
 	}
@@ -236,7 +249,7 @@ func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, la
 	}
 	good := len(fields) == len(n.fields)
 	want := "a number"
-	if p.key.Kind == IntegerValue {
+	if p.key.whole() {
 		want = "an integer"
 	}
 	want = strings.TrimSuffix(want+" "+r.String(), " ")
@@ -260,7 +273,7 @@ func (l *loader) interval(p *paramDraft, n *node, path string, r Range, last, la
 
 // asNumber decodes an integer for an integer key, else a number.
 func (l *loader) asNumber(k Key, n *node, path string, r Range, want string) (float64, bool) {
-	if k.Kind == IntegerValue {
+	if k.whole() {
 		i, ok := l.integer(n, path, r, want)
 		return float64(i), ok
 	}
@@ -286,7 +299,7 @@ func (l *loader) axisLog(p *paramDraft, n *node, path string) bool {
 // axisRange decodes the form range: {from, to, step}.
 func (l *loader) axisRange(p *paramDraft, n *node, path string) bool {
 	want := "a number other than 0"
-	if p.key.Kind == IntegerValue {
+	if p.key.whole() {
 		want = "an integer other than 0"
 	}
 	v, good := l.interval(p, n, path, p.key.Range, "step", want)
@@ -325,9 +338,12 @@ func (l *loader) makeAxis(d axisDraft) (Axis, axisPlaces) {
 		values := p.values
 		if p.make != nil {
 			for _, x := range p.make() {
-				if p.key.Kind == IntegerValue {
+				switch p.key.Kind {
+				case IntegerValue:
 					values = append(values, int(math.Round(x)))
-				} else {
+				case SeedValue:
+					values = append(values, uint64(math.Round(x)))
+				default:
 					values = append(values, x)
 				}
 			}

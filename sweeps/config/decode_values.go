@@ -20,6 +20,8 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 			return grpo.Infinite, true
 		}
 		return l.integer(n, path, k.Range, k.Want())
+	case SeedValue:
+		return l.seed(n, path, k.Want())
 	case NumberValue:
 		return l.number(n, path, k.Range, k.Want())
 	case WordValue:
@@ -50,6 +52,15 @@ func (l *loader) integer(n *node, path string, r Range, want string) (int, bool)
 		return 0, false
 	}
 	return int(v), true
+}
+
+func (l *loader) seed(n *node, path, want string) (uint64, bool) {
+	seed, err := strconv.ParseUint(strings.TrimPrefix(n.text, "+"), 10, 64)
+	if n.kind != plain || !integerSyntax.MatchString(n.text) || err != nil {
+		l.want(n, path, want)
+		return 0, false
+	}
+	return seed, true
 }
 
 func (l *loader) number(n *node, path string, r Range, want string) (float64, bool) {

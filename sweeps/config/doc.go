@@ -5,6 +5,7 @@
 //
 //  1. parseYAML (yaml.go) turns the bytes into a tree of nodes: scalars, lists and
 //     mappings, each with its line and column. It refuses all other YAML.
+//     A file that extends another takes over its fields (extends.go).
 //  2. The loader (load.go, decode.go, decode_*.go) decodes the tree by the key table and
 //     applies the overrides of the command line.
 //  3. validate (validate.go, sharing.go) expands the grids and applies the rules between

@@ -9,7 +9,7 @@ import (
 // without the original file.
 func (s *Spec) Document() []byte {
 	document := map[string]any{
-		"name": s.Name, "claim": s.Claim, "seed": s.Seed, "confidence": s.Confidence,
+		"name": s.Name, "claim": s.Claim, "confidence": s.Confidence,
 	}
 	base := s.baseDraft()
 	for i, k := range Keys {

@@ -76,6 +76,8 @@ func TestAxisForms(t *testing.T) {
 		{"range: {from: 0.1, to: 0.7, step: 0.1}", "optimizer.momentum", []string{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"}},
 		{"range: {from: 1, to: 7, step: 2}", LagIntervalKey, []string{"1", "3", "5", "7"}},
 		{"range: {from: 5, to: 5, step: 1}", LagIntervalKey, []string{"5"}},
+		{"range: {from: 1, to: 3, step: 1}", SeedKey, []string{"1", "2", "3"}},
+		{"values: [7, 18446744073709551615]", SeedKey, []string{"7", "18446744073709551615"}},
 		{"values: [0.12345678901234, inf]", "", nil},
 		{"values: [0.12345678901264, 1]", "optimizer.epsilon", []string{"0.123456789013", "1"}},
 		{"values: [block, delay]", "lag.kind", []string{"block", "delay"}},
@@ -245,6 +247,8 @@ func TestFormatReadsBack(t *testing.T) {
 			if k.Path == GroupSizeKey && rapid.Bool().Draw(t, "infinite") {
 				v = grpo.Infinite
 			}
+		case SeedValue:
+			v = rapid.Uint64().Draw(t, "v")
 		case NumberValue:
 			x := rapid.Float64Range(max(k.Range.Low, -1e6), min(k.Range.High, 1e6)).Draw(t, "v") + 0
 			if !k.Range.Contains(x) {

@@ -24,6 +24,7 @@ func TestForceID(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Settings){
+		"seed":       func(s *Settings) { s.Seed = 2 },
 		"reference":  func(s *Settings) { s.Policy.Reference = []float64{1, 0} },
 		"group size": func(s *Settings) { s.Estimator.GroupSize = 17 },
 		"bandit":     func(s *Settings) { s.Bandit.Arms = []grpo.Arm{s.Bandit.Arms[0], s.Bandit.Arms[0]} },

@@ -16,6 +16,7 @@ type ValueKind int
 const (
 	IntegerValue ValueKind = iota // int; grpo.group_size may be grpo.Infinite
 	NumberValue                   // float64, finite
+	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
@@ -77,6 +78,8 @@ func (k Key) Want() string {
 			condition += ", or inf"
 		}
 		return "an integer" + condition
+	case SeedValue:
+		return "an integer in [0, 18446744073709551615]"
 	case NumberValue:
 		return "a number" + condition
 	case WordValue:
@@ -94,6 +97,7 @@ func (k Key) Want() string {
 
 // Paths of the keys that appear in rules between keys.
 const (
+	SeedKey          = "seed"
 	ArmsKey          = "bandit.arms"
 	TrueMeansKey     = "bandit.true_means"
 	InitKey          = "policy.init"
@@ -122,6 +126,12 @@ const (
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
 var Keys = []Key{
+	{
+		Path: SeedKey, Kind: SeedValue, Range: atLeast(0),
+		Doc: "Seed of every random number. Cells that differ in it alone are independent repetitions.",
+		get: func(s *Settings) any { return s.Seed },
+		set: func(s *Settings, v any) { s.Seed = v.(uint64) },
+	},
 	{
 		Path: ArmsKey, Kind: ArmsValue,
 		Doc: "The arms: `{reward: bernoulli, mean: 0.9}`, `{reward: constant, mean: 1}` or `{reward: normal, mean: 0.5, std: 0.1}`; Bernoulli means in [0, 1], std ≥ 0. `count: n` stands for n equal arms.",
@@ -275,6 +285,12 @@ func (k Key) AxisLabel(s *Settings) string {
 // OfRun reports whether the key belongs to section `run`: how long and how often a
 // cell is simulated. No prediction depends on these keys.
 func (k Key) OfRun() bool { return strings.HasPrefix(k.Path, "run.") }
+
+// Faulty reports whether the control of a check can set the key: the theory uses it.
+func (k Key) Faulty() bool { return !k.OfRun() && k.Path != SeedKey }
+
+// whole reports whether the key's values are integers.
+func (k Key) whole() bool { return k.Kind == IntegerValue || k.Kind == SeedValue }
 
 // Numeric reports whether the key's values are numbers.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }

@@ -11,28 +11,44 @@ import (
 // maxFileBytes is the size of the largest file that Load accepts.
 const maxFileBytes = 1 << 20
 
-// ReadFile reads and checks a configuration file; see Load.
+// ReadFile reads and checks a configuration file and those that it extends; see Load.
 func ReadFile(path string, set ...string) (*Spec, error) {
-	problem := func(text string) (*Spec, error) { return nil, Problems{{Source: path, Text: text}} }
+	data, problem := readBytes(path)
+	if problem != "" {
+		return nil, Problems{{Source: path, Text: problem}}
+	}
+	return restore(path, data, set, readBytes)
+}
+
+// readBytes returns the content of a configuration file, or a problem in words.
+func readBytes(path string) (data []byte, problem string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return problem("got no such file, want a configuration")
+		return nil, "got no such file, want a configuration"
 	case err != nil:
-		return problem("cannot read: " + reason(err))
+		return nil, "cannot read: " + reason(err)
 	case info.IsDir():
-		return problem("got a directory, want a configuration file")
+		return nil, "got a directory, want a configuration file"
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return problem("cannot read: " + reason(err))
+		return nil, "cannot read: " + reason(err)
 	}
-	defer file.Close()                                            // the file was only read
-	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // Load refuses the excess byte
+	defer file.Close() // the file was only read
+	data, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err != nil {
-		return problem("cannot read: " + reason(err))
+		return nil, "cannot read: " + reason(err)
 	}
-	return Load(path, data, set...)
+	return data, tooLarge(data)
+}
+
+// tooLarge returns the problem of a file that is too large, or "".
+func tooLarge(data []byte) string {
+	if len(data) > maxFileBytes {
+		return fmt.Sprintf("got more than %d bytes, want at most %d", maxFileBytes, maxFileBytes)
+	}
+	return ""
 }
 
 // reason returns the text of an error of the file system without the path, which the
@@ -46,9 +62,10 @@ func reason(err error) string {
 
 // Load checks the configuration in data, with overrides `key=value` applied to its
 // base; messages name it by file. The error is Problems and lists all errors at once.
+// Load reads no file, so the configuration can extend none.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
-	if len(data) > maxFileBytes {
-		return nil, Problems{{Source: file, Text: fmt.Sprintf("got more than %d bytes, want at most %d", maxFileBytes, maxFileBytes)}}
+	if problem := tooLarge(data); problem != "" {
+		return nil, Problems{{Source: file, Text: problem}}
 	}
 	return Restore(file, data, set)
 }
@@ -56,11 +73,17 @@ func Load(file string, data []byte, set ...string) (*Spec, error) {
 // Restore is Load without the limit on size: the document in a results folder writes
 // out what a file may abbreviate.
 func Restore(file string, data []byte, set []string) (*Spec, error) {
-	root, problems := parseYAML(file, "", data)
-	l := newLoader(problems)
-	l.load(root, set)
+	return restore(file, data, set, func(string) ([]byte, string) {
+		return nil, "got a file to extend, want a configuration that needs no other"
+	})
+}
+
+// restore is Restore with a function that reads the files that the configuration extends.
+func restore(file string, data []byte, set []string, read func(path string) (data []byte, problem string)) (*Spec, error) {
+	l := newLoader(nil)
+	l.load(l.tree([]string{file}, data, read), set)
 	if len(l.problems) > 0 {
-		return nil, l.problems.sorted()
+		return nil, l.problems.sorted(l.files)
 	}
 	return l.spec, nil
 }
@@ -73,7 +96,7 @@ func (l *loader) load(root *node, set []string) {
 	} else if root != nil {
 		l.at[""] = root.at
 		sections := sectionNames("")
-		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks"}))
+		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", extendsKey}))
 		for _, name := range topNames {
 			if n := fields[name]; n != nil {
 				l.top(name, n)
@@ -89,7 +112,6 @@ func (l *loader) load(root *node, set []string) {
 	if fields == nil {
 		return
 	}
-	l.require()
 	l.spec.given = l.given
 	if n := fields["sweep"]; n != nil {
 		l.spec.Sweep, l.sweepAt = l.grid(n, "sweep")
@@ -100,6 +122,8 @@ func (l *loader) load(root *node, set []string) {
 	if len(l.spec.Variants) == 0 {
 		l.count(l.spec.Sweep, l.at[""])
 	}
+	l.unusedLists()
+	l.require()
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
 	}

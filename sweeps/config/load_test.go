@@ -181,8 +181,8 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
-		t.Errorf("got seed %d, name %s, confidence %v", spec.Seed, spec.Name, spec.Confidence)
+	if spec.Base.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
+		t.Errorf("got seed %d, name %s, confidence %v", spec.Base.Seed, spec.Name, spec.Confidence)
 	}
 	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)), "grpo.group_size=4"); err != nil {
 		t.Errorf("an override does not supply a required key: %v", err)
@@ -221,12 +221,84 @@ func TestSetRefuses(t *testing.T) {
 	}
 
 	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
-	_, err := Load("f", []byte(swept), "grpo.group_size=8")
-	if want := "--set: grpo.group_size: got a value that the file replaces in every cell, want a key that is not swept"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	zipped := loadMinimal + "sweep: [{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}]\n"
+	const notAlone = " (a list replaces the values of an axis, and no axis varies this key alone)"
+	for _, tt := range []struct{ file, set, want string }{
+		{zipped, "grpo.group_size=8", "--set: grpo.group_size: got a value that the file replaces in every cell, want a key that no zip or variant sets"},
+		{zipped, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want an integer in [2, 2147483648], or inf" + notAlone},
+		{swept, "lag.interval=[1, 2]", "--set: lag.interval: got a list of 2 items, want an integer ≥ 0" + notAlone},
+		{swept, "grpo.group_size=[]", "--set: grpo.group_size: got a list of 0 items, want an integer in [2, 2147483648], or inf"},
+		{swept, "grpo.group_size=[8, 1, x]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf\n--set: grpo.group_size[2]: got \"x\", want an integer in [2, 2147483648], or inf"},
+		{swept, "grpo.group_size=[8, 4, 8]", "--set: grpo.group_size: got \"8\" again, want every value once"},
+		{loadMinimal + "sweep: [{param: run.burn_in, values: [1, 2]}]\n", "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
+	} {
+		if _, err := Load("f", []byte(tt.file), tt.set); err == nil || err.Error() != tt.want {
+			t.Errorf("%s:\ngot  %v\nwant %s", tt.set, err, tt.want)
+		}
 	}
-	if _, err := Load("f", []byte(swept+"variants: [{name: a}, {name: b, sweep: []}]\n"), "grpo.group_size=8"); err != nil {
-		t.Errorf("one variant uses the override: %v", err)
+}
+
+// An override wins over an axis over its key: a list gives the values of the axis, one
+// value takes the axis away, in every grid that has it.
+func TestSetReplacesAnAxis(t *testing.T) {
+	const sweep = `sweep:
+  - {param: grpo.group_size, values: [2, 4]}
+  - {param: policy.reference, values: [[0, 0], [1, 0]]}
+`
+	const variants = "variants: [{name: a}, {name: b, sweep: [{param: grpo.group_size, log: {from: 2, to: 8, points: 3}}]}, {name: c, sweep: []}]\n"
+	for _, tt := range []struct {
+		file, set      string
+		sizes, entries []string // of each cell: group size, reference policy
+	}{
+		{sweep, "grpo.group_size=8", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}},
+		{sweep, "grpo.group_size=[8, inf]", []string{"8", "8", "inf", "inf"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[1, 0]"}},
+		{sweep, "grpo.group_size=[8]", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}},
+		{sweep, "policy.reference=[2, 0]", []string{"2", "4"}, []string{"[2, 0]", "[2, 0]"}},
+		{sweep, "policy.reference=[[2, 0], [3, 0]]", []string{"2", "2", "4", "4"}, []string{"[2, 0]", "[3, 0]", "[2, 0]", "[3, 0]"}},
+		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
+		{sweep + variants, "grpo.group_size=[32]", []string{"32", "32", "32", "16"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
+	} {
+		spec, err := Load("f", []byte(loadMinimal+tt.file), tt.set)
+		if err != nil {
+			t.Errorf("%s: %v", tt.set, err)
+			continue
+		}
+		if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, tt.sizes) {
+			t.Errorf("%s: group sizes %v, want %v", tt.set, got, tt.sizes)
+		}
+		if got := axisOf(spec.Points(), referenceKey); !slices.Equal(got, tt.entries) {
+			t.Errorf("%s: references %v, want %v", tt.set, got, tt.entries)
+		}
+	}
+}
+
+// A required key that the sweep or every variant gives need not be in the base, also
+// not in the document of a results folder.
+func TestSweptKeysAreGiven(t *testing.T) {
+	bare := strings.NewReplacer("grpo: {group_size: 16}\n", "", "optimizer: {learning_rate: 0.02}\n", "").Replace(loadMinimal)
+	const rate = "{param: optimizer.learning_rate, values: [0.1, 0.2]}"
+	for _, tt := range []struct {
+		file string
+		want []string // group sizes
+	}{
+		{"sweep: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]\n", []string{"4", "4", "8", "8"}},
+		{"sweep: [{zip: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]}]\n", []string{"4", "8"}},
+		{"sweep: [" + rate + "]\nvariants: [{name: a, set: {grpo.group_size: 4}}, {name: b, set: {grpo.group_size: inf}}]\n", []string{"4", "4", "inf", "inf"}},
+	} {
+		spec, err := Load("f", []byte(bare+tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.file, got, tt.want)
+		}
+		again, err := Load("document", spec.Document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
+			t.Errorf("%s, written and read again:\n%s", tt.file, diff)
+		}
 	}
 }
 
@@ -260,6 +332,7 @@ func TestLoadFillsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Settings{
+		Seed: 1,
 		Bandit: grpo.Bandit{
 			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
@@ -281,7 +354,7 @@ func TestLoadFillsIn(t *testing.T) {
 	if diff := cmp.Diff(want, spec.Base); diff != "" {
 		t.Error(diff)
 	}
-	if spec.Name != "x" || spec.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
+	if spec.Name != "x" || spec.Base.Seed != 1 || spec.Claim != "" || spec.Confidence != 0.99 {
 		t.Errorf("got %+v", spec)
 	}
 }

@@ -44,8 +44,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems are all errors in a configuration in the order of its lines, followed by
-// those in overrides.
+// Problems are all errors in a configuration in the order of its files and lines, followed
+// by those in overrides.
 type Problems []Problem
 
 // shownProblems is the largest number of problems that Error lists.
@@ -63,8 +63,9 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns the problems in line order, without repetitions.
-func (p Problems) sorted() Problems {
+// sorted returns the problems in the order of the files and of their lines, without
+// repetitions.
+func (p Problems) sorted(files []string) Problems {
 	seen := map[Problem]bool{}
 	var once Problems
 	for _, problem := range p {
@@ -80,7 +81,7 @@ func (p Problems) sorted() Problems {
 			}
 			return 0
 		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(slices.Index(files, a.Source), slices.Index(files, b.Source)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return once
 }

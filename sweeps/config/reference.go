@@ -11,7 +11,7 @@ import (
 const (
 	docName       = "Name of the file's experiment and of its results folder."
 	docClaim      = "What the file claims, in prose."
-	docSeed       = "Seed of every random number."
+	docExtends    = "Another configuration file, relative to the folder of this one. All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
 	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
 	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
 	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
@@ -63,7 +63,7 @@ func ReferenceDoc() []byte {
 	line("")
 	line("```yaml\n%s```", referenceExample)
 	line("")
-	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the dotted keys of the base, `seed`, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style.")
+	line("A file is one YAML document of scalars, lists and mappings. It has no anchors, aliases, merge keys, tags or tabs, each key at most once, and integers without a decimal point. All errors in a file are reported at once, each as `file:line:column: key: got X, want Y`. `--set key=value` accepts the keys of the base, `name` and `confidence`; the value is a YAML scalar or a list or mapping in flow style. It wins over an axis over the key alone: a list of values, as in `--set grpo.group_size=[4,16]`, takes the place of the axis's, and one value takes the place of the axis. A zip and the `set` of a variant stay.")
 	line("")
 	line("## The file")
 	line("")
@@ -71,8 +71,8 @@ func ReferenceDoc() []byte {
 	line("|---|---|---|---|")
 	line("| `name` | %s | required | %s |", nameWant, docName)
 	line("| `claim` | text | | %s |", docClaim)
-	line("| `seed` | an unsigned 64-bit integer | required | %s |", docSeed)
-	line("| `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | mappings | | The base; see the next table. |")
+	line("| `extends` | the name of a file | | %s |", docExtends)
+	line("| `seed`, `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | | | The base; see the next table. |")
 	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
 	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
 	line("| `checks` | a list of checks | `[]` | %s A file may have none. |", docChecks)
@@ -93,7 +93,7 @@ func ReferenceDoc() []byte {
 		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(k.Doc))
 	}
 	line("")
-	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
+	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. A required key may be left out where the sweep, or every variant, gives it. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
 	line("")
 	line("## Axes")
 	line("")
@@ -104,7 +104,7 @@ func ReferenceDoc() []byte {
 	line("| `{param: KEY, range: {from: a, to: b, step: s}}` | a, a + s, …, b |")
 	line("| `{zip: [AXIS, AXIS]}` | several keys varied together; equally many points each |")
 	line("")
-	line("Axes over integers give integers. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is a second axis over a key. All grids together have at most %d cells.", maxCells)
+	line("Axes over integers give integers. An axis over `seed` repeats the other cells with other random numbers, as in `{param: seed, values: [1, 2, 3]}`: each is simulated and judged by itself. Values are rounded to 12 significant digits. A repeated value is an error (inside a zip: a repeated point), as is a second axis over a key. All grids together have at most %d cells.", maxCells)
 	line("")
 	line("## Checks")
 	line("")

@@ -25,11 +25,14 @@ func Schema() []byte {
 	for _, name := range topNames {
 		properties[name] = schemaRef(name)
 	}
+	properties[extendsKey] = object{"type": "string", "description": docExtends}
 	properties["sweep"] = schemaRef("sweep")
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
 	root["properties"] = properties
-	root["required"] = append([]string{"name", "seed"}, required...)
+	root["required"] = []string{"name"}
+	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
+	root["then"] = required // a sweep, or another file, may give any key
 
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -45,9 +48,11 @@ func Schema() []byte {
 func schemaRef(name string) object { return object{"$ref": "#/$defs/" + name} }
 
 // schemaSection returns the properties of a section of the key table, subsections
-// included, and the names of those that are required.
-func schemaSection(path string) (properties object, required []string) {
+// included, and the schema that its required keys are given; nil: it has none.
+func schemaSection(path string) (properties, required object) {
 	properties = object{}
+	var names []string
+	inner := object{}
 	for _, name := range sectionNames(path) {
 		full := name
 		if path != "" {
@@ -56,17 +61,19 @@ func schemaSection(path string) (properties object, required []string) {
 		if k, isKey := LookupKey(full); isKey {
 			properties[name] = schemaRef(full)
 			if k.Required() {
-				required = append(required, name)
+				names = append(names, name)
 			}
 			continue
 		}
-		inner, innerRequired := schemaSection(full)
-		section := object{"type": "object", "additionalProperties": false, "properties": inner}
-		if len(innerRequired) > 0 {
-			section["required"] = innerRequired
-			required = append(required, name)
+		section, rule := schemaSection(full)
+		properties[name] = object{"type": "object", "additionalProperties": false, "properties": section}
+		if rule != nil {
+			names = append(names, name)
+			inner[name] = rule
 		}
-		properties[name] = section
+	}
+	if names != nil {
+		required = object{"required": names, "properties": inner}
 	}
 	return properties, required
 }
@@ -76,7 +83,6 @@ func schemaDefinitions() object {
 	definitions := object{
 		"name":       object{"type": "string", "pattern": nameSyntax.String(), "description": docName},
 		"claim":      object{"type": "string", "description": docClaim},
-		"seed":       object{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64), "description": docSeed},
 		"confidence": schemaWith(schemaRange("number", openUnit), object{"default": 0.99, "description": docConfidence}),
 		"arm":        schemaArm(),
 		"sweep":      object{"type": "array", "items": schemaRef("axis"), "description": docSweep},
@@ -93,7 +99,7 @@ func schemaDefinitions() object {
 			"properties": object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")},
 		},
 		"assignments": schemaAssignments(func(Key) bool { return true }),
-		"fault":       schemaWith(schemaAssignments(func(k Key) bool { return !k.OfRun() }), object{"minProperties": 1}),
+		"fault":       schemaWith(schemaAssignments(Key.Faulty), object{"minProperties": 1}),
 		"where":       schemaWhere(),
 		"check":       schemaCheck(),
 	}
@@ -130,6 +136,8 @@ func schemaValue(k Key) object {
 			return object{"anyOf": []any{schemaInteger(k.Range), object{"const": "inf"}}}
 		}
 		return schemaInteger(k.Range)
+	case SeedValue:
+		return object{"type": "integer", "minimum": 0, "maximum": uint64(math.MaxUint64)}
 	case NumberValue:
 		return schemaRange("number", k.Range)
 	case WordValue:
@@ -189,9 +197,9 @@ func schemaParameter() object {
 			})
 		}
 		form("values", object{"type": "array", "minItems": 1, "items": schemaRef(k.Path)})
-		if k.Kind == IntegerValue || k.Kind == NumberValue {
+		if k.whole() || k.Kind == NumberValue {
 			end, step := schemaRange("number", k.Range), object{"type": "number"}
-			if k.Kind == IntegerValue {
+			if k.whole() {
 				end, step = schemaInteger(k.Range), schemaInteger(anyNumber)
 			}
 			step["not"] = object{"const": 0}

@@ -13,6 +13,7 @@ import (
 // Settings are the values of all keys in one cell of a sweep, in the types of the
 // simulator.
 type Settings struct {
+	Seed      uint64         // seed of all random streams
 	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
 	Policy    Policy         // section `policy`
 	Estimator grpo.Estimator // section `grpo`

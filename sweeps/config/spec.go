@@ -13,7 +13,6 @@ import (
 type Spec struct {
 	Name       string // [a-z0-9-]{1,64}; names the results folder
 	Claim      string // the file's claim in prose; may be empty
-	Seed       uint64 // seed of all random streams
 	Base       Settings
 	Sweep      []Axis    // axes of the grid, the last running fastest; empty: the base is the only cell
 	Variants   []Variant // empty: Sweep over Base is the only grid

@@ -136,14 +136,16 @@ func (l *loader) unusedOverrides(grids []Grid) {
 		if l.at[k.Path].source != override {
 			continue
 		}
-		replaced := func(g Grid) bool {
-			set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == k.Path })
-			return set || varies(g.Axes, k.Path)
-		}
-		if !slices.ContainsFunc(grids, func(g Grid) bool { return !replaced(g) }) {
-			l.problem(l.at[k.Path], k.Path, "got a value that the file replaces in every cell, want a key that is not swept")
+		if !slices.ContainsFunc(grids, func(g Grid) bool { return !l.replaces(g, k.Path) }) {
+			l.problem(l.at[k.Path], k.Path, "got a value that the file replaces in every cell, want a key that no zip or variant sets")
 		}
 	}
+}
+
+// replaces reports whether an axis of a grid, or its variant, gives the key a value.
+func (l *loader) replaces(g Grid, key string) bool {
+	set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == key })
+	return set || varies(g.Axes, key)
 }
 
 // checkState collects facts about the cells that a check selects.

@@ -52,10 +52,10 @@ func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 		{
 			Plan: &sweeps.Plan{
 				Spec: &config.Spec{
-					Name: "stationary-fluctuation", Seed: 20260629, Confidence: 0.99,
+					Name: "stationary-fluctuation", Confidence: 0.99,
 					Claim: "Reward fluctuates around its fixed point with a variance that theory gives without a fitted constant, & it falls as 1/G.",
 				},
-				Cells: []sweeps.Cell{{ID: "a"}, {ID: "b"}, {ID: "c", Status: store.NoFixedPoint}},
+				Cells: []sweeps.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)}, {ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
 			},
 			Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
 			Verdicts: []sweeps.Verdict{
@@ -72,8 +72,8 @@ func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 		},
 		{
 			Plan: &sweeps.Plan{
-				Spec:  &config.Spec{Name: "stability", Seed: 7, Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
-				Cells: []sweeps.Cell{{ID: "d"}},
+				Spec:  &config.Spec{Name: "stability", Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
+				Cells: []sweeps.Cell{{ID: "d", Settings: seeded(7)}},
 			},
 			Verdicts: []sweeps.Verdict{
 				open, missed, none,
@@ -95,3 +95,6 @@ func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 	}
 	return experiments, svgs, nil
 }
+
+// seeded returns settings with a seed and nothing else.
+func seeded(seed uint64) config.Settings { return config.Settings{Seed: seed} }

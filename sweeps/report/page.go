@@ -218,7 +218,15 @@ func facts(e *sweeps.Experiment) string {
 	if without > 0 {
 		parts = append(parts, fmt.Sprintf("%d without a fixed point", without))
 	}
-	parts = append(parts, fmt.Sprintf("seed %d", e.Plan.Spec.Seed))
+	seeds := make(map[uint64]bool)
+	for i := range e.Plan.Cells {
+		seeds[e.Plan.Cells[i].Settings.Seed] = true
+	}
+	if len(seeds) == 1 {
+		parts = append(parts, fmt.Sprintf("seed %d", e.Plan.Cells[0].Settings.Seed))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d seeds", len(seeds)))
+	}
 	if len(e.Verdicts) > 0 {
 		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
 	}

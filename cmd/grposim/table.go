@@ -1,0 +1,177 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"grposim/sweeps"
+)
+
+// screen is the place where a table is shown.
+type screen struct {
+	width  int  // in characters; 0: any
+	colour bool // whether verdicts have colours
+}
+
+// screenOf returns the screen of a writer: any width and no colours unless it is a
+// terminal. COLUMNS in the environment gives another width than the terminal's, and
+// NO_COLOR takes the colours away.
+func screenOf(w io.Writer) screen {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return screen{}
+	}
+	s := screen{width: 80, colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		s.width = width
+	}
+	if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
+		s.width = width
+	}
+	return s
+}
+
+// printTable prints rows of equally many fields, the first of them the names of the
+// columns, as wide as the screen of w.
+func printTable(w io.Writer, rows [][]string) error {
+	_, err := io.WriteString(w, screenOf(w).table(rows))
+	return err
+}
+
+// table lays out rows in columns that are two spaces apart, each as wide as its longest
+// field. On a narrower screen the widest columns are wrapped between words; where that
+// does not suffice every row is a record of one line per field.
+func (s screen) table(rows [][]string) string {
+	const gap = 2
+	least, widths := make([]int, len(rows[0])), make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			for _, piece := range pieces(cell) {
+				least[i] = max(least[i], utf8.RuneCountInString(strings.TrimRight(piece, " ")))
+			}
+		}
+	}
+	room := s.width - gap*(len(widths)-1)
+	if s.width > 0 && sum(least) > room {
+		return s.records(rows)
+	}
+	for s.width > 0 && sum(widths) > room {
+		widest := -1 // of the columns that can be narrower
+		for i := range widths {
+			if widths[i] > least[i] && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		widths[widest]--
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		cells, height := make([][]string, len(row)), 0
+		for i, cell := range row {
+			cells[i] = wrap(cell, widths[i])
+			height = max(height, len(cells[i]))
+		}
+		for n := range height {
+			line, spaces := "", 0 // spaces are written before the next text
+			for i := range cells {
+				text := ""
+				if n < len(cells[i]) {
+					text = cells[i][n]
+				}
+				if text != "" {
+					line += strings.Repeat(" ", spaces) + s.paint(rows[0][i], text)
+					spaces = 0
+				}
+				spaces += widths[i] - utf8.RuneCountInString(text) + gap
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// records lays out each row as lines of a column's name and the field, with an empty
+// line between rows.
+func (s screen) records(rows [][]string) string {
+	label := 0
+	for _, name := range rows[0] {
+		label = max(label, utf8.RuneCountInString(name)+2)
+	}
+	var b strings.Builder
+	for r, row := range rows[1:] {
+		if r > 0 {
+			b.WriteString("\n")
+		}
+		for i, cell := range row {
+			name := rows[0][i]
+			for n, text := range wrap(cell, s.width-label) {
+				if n > 0 {
+					name = ""
+				}
+				b.WriteString(name + strings.Repeat(" ", label-utf8.RuneCountInString(name)) + s.paint(rows[0][i], text) + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// paint colours the verdict at the beginning of a field of the column VERDICT.
+func (s screen) paint(column, text string) string {
+	word, rest, found := strings.Cut(text, ":")
+	if found {
+		rest = ":" + rest
+	}
+	colour, known := map[string]string{
+		sweeps.Agree.String(): "32", sweeps.Disagree.String(): "31", sweeps.Inconclusive.String(): "33", sweeps.OutOfScope.String(): "36",
+	}[word]
+	if !s.colour || column != "VERDICT" || !known {
+		return text
+	}
+	return "\x1b[" + colour + "m" + word + "\x1b[0m" + rest
+}
+
+// wrap divides a text into lines of at most a number of characters, or of one piece.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, piece := range pieces(text) {
+		if line != "" && utf8.RuneCountInString(line+strings.TrimRight(piece, " ")) > width {
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = ""
+		}
+		line += piece
+	}
+	return append(lines, strings.TrimRight(line, " "))
+}
+
+// pieces divides a text where a line can end: after a space, and after a hyphen between
+// two letters.
+func pieces(text string) []string {
+	runes := []rune(text)
+	var all []string
+	begin := 0
+	for i, r := range runes {
+		hyphen := r == '-' && i > 0 && i+1 < len(runes) && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1])
+		if r == ' ' || hyphen {
+			all = append(all, string(runes[begin:i+1]))
+			begin = i + 1
+		}
+	}
+	return append(all, string(runes[begin:]))
+}
+
+// sum returns the sum of numbers.
+func sum(numbers []int) int {
+	total := 0
+	for _, n := range numbers {
+		total += n
+	}
+	return total
+}

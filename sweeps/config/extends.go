@@ -1,0 +1,77 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// extendsKey names the file whose keys a file takes over.
+const extendsKey = "extends"
+
+// tree parses the last file of a chain, each of which the one before extends, and adds to
+// it what it takes over. Function read returns the content of a file, or a problem.
+func (l *loader) tree(chain []string, data []byte, read func(path string) (data []byte, problem string)) *node {
+	file := chain[len(chain)-1]
+	l.files = chain
+	root, problems := parseYAML(file, "", data)
+	l.problems = append(l.problems, problems...)
+	if root == nil {
+		return nil
+	}
+	i := slices.IndexFunc(root.fields, func(f field) bool { return f.name == extendsKey })
+	if i < 0 {
+		return root
+	}
+	name := root.fields[i].value
+	root.fields = slices.Delete(root.fields, i, i+1)
+	if name.kind != plain && name.kind != quoted {
+		l.want(name, extendsKey, "the name of a file")
+		return root
+	}
+	other := name.text
+	if !filepath.IsAbs(other) {
+		other = filepath.Join(filepath.Dir(file), other)
+	}
+	if slices.Contains(chain, other) {
+		l.problem(name.at, extendsKey, "got %s, which extends this file, want a file that does not", quoteText(name.text))
+		return root
+	}
+	if len(chain) > maxDepth { // a folder that links to itself has files of any number
+		l.problem(name.at, extendsKey, "got a chain of more than %d files, want at most %d", maxDepth, maxDepth)
+		return root
+	}
+	data, problem := read(other)
+	if problem != "" {
+		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)
+		return root
+	}
+	parent := l.tree(append(chain, other), data, read)
+	switch {
+	case parent == nil: // reported
+	case parent.kind != mapping:
+		l.want(parent, "", "a configuration")
+	default:
+		parent.fields = slices.DeleteFunc(parent.fields, func(f field) bool { return f.name == "name" || f.name == "claim" })
+		root.inherit(parent, "")
+	}
+	return root
+}
+
+// inherit adds the fields of parent that n does not have. Sections are joined key by key;
+// any other value is taken over as a whole.
+func (n *node) inherit(parent *node, path string) {
+	for _, f := range parent.fields {
+		i := slices.IndexFunc(n.fields, func(own field) bool { return own.name == f.name })
+		if i < 0 {
+			n.fields = append(n.fields, f)
+			continue
+		}
+		inner := f.name
+		if path != "" {
+			inner = path + "." + f.name
+		}
+		if own := n.fields[i].value; own.kind == mapping && f.value.kind == mapping && len(sectionNames(inner)) > 0 {
+			own.inherit(f.value, inner)
+		}
+	}
+}

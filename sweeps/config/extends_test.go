@@ -1,0 +1,114 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// writeFiles writes files into a new folder, which it makes the working directory.
+func writeFiles(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// extended is a file that others extend.
+const extended = loadMinimal + `claim: of the other file
+policy: {init: {fixed_point_offset: 0.5}, reference: [0, 1]}
+sweep: [{param: grpo.group_size, values: [4, 8]}]
+checks: [{claim: degenerate-groups, absolute_margin: 0.1}]
+`
+
+// A file takes over what it does not give: keys of sections one by one, lists and values
+// of a key as a whole. The results folder's document needs no other file.
+func TestExtends(t *testing.T) {
+	writeFiles(t, map[string]string{
+		"shared/base.yaml":   extended,
+		"shared/middle.yaml": "extends: base.yaml\nrun: {burn_in: 100}\noptimizer: {momentum: 0.5}\n",
+		"mine.yaml":          "name: mine\nextends: shared/middle.yaml\noptimizer: {momentum: 0.9}\npolicy: {init: fixed-point}\nchecks: []\n",
+		"other.yaml":         "name: other\nextends: shared/middle.yaml\nsweep: [{param: grpo.group_size, values: [16]}]\n",
+	})
+	spec, err := ReadFile("mine.yaml", "seed=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		SeedKey: "7", MomentumKey: "0.9", LearningRateKey: "0.02", BurnInKey: "100", StepsKey: "2000",
+		InitKey: "fixed-point", referenceKey: "[0, 1]",
+	} {
+		k, _ := LookupKey(key)
+		if got := Format(k.Get(&spec.Base)); got != want {
+			t.Errorf("%s = %s, want %s", key, got, want)
+		}
+	}
+	if spec.Name != "mine" || spec.Claim != "" || len(spec.Checks) != 0 {
+		t.Errorf("name %q, claim %q, %d checks", spec.Name, spec.Claim, len(spec.Checks))
+	}
+	if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, []string{"4", "8"}) {
+		t.Errorf("group sizes %v", got)
+	}
+	again, err := Load("document", spec.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
+		t.Error(diff)
+	}
+	other, err := ReadFile("other.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := axisOf(other.Points(), GroupSizeKey); !slices.Equal(got, []string{"16"}) || len(other.Checks) != 1 {
+		t.Errorf("group sizes %v, %d checks", got, len(other.Checks))
+	}
+}
+
+// Problems name the file in which they are.
+func TestExtendsProblems(t *testing.T) {
+	writeFiles(t, map[string]string{
+		"base.yaml":     strings.Replace(extended, "0.02", "-1", 1),
+		"wrong.yaml":    "name: wrong\nextends: base.yaml\nrun: {steps: 0}\n",
+		"nameless.yaml": "extends: minimal.yaml\n",
+		"minimal.yaml":  loadMinimal,
+		"rule.yaml":     "name: rule\nextends: minimal.yaml\nrun: {burn_in: 2000}\n",
+		"missing.yaml":  "name: missing\nextends: nothing.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"list.yaml":     "name: list\nextends: [minimal.yaml]\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"a.yaml":        "name: a\nextends: b.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"b.yaml":        "extends: ./a.yaml\n",
+		"self.yaml":     "name: self\nextends: self.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"syntax.yaml":   "name: s\nextends: broken.yaml\n",
+		"broken.yaml":   "a: [\n",
+	})
+	for file, want := range map[string]string{
+		"wrong.yaml":    "wrong.yaml:3:14: run.steps: got 0, want an integer ≥ 1\nbase.yaml:8:28: optimizer.learning_rate: got -1, want a number > 0\nbase.yaml:13:18: checks[0].claim: got a cell with run.burn_in 0, want run.burn_in > 0 for degenerate-groups",
+		"nameless.yaml": "nameless.yaml:1:1: name: got nothing, want " + nameWant,
+		"rule.yaml":     "rule.yaml:3:16: run.burn_in: got 2000, want less than run.steps (2000)",
+		"missing.yaml":  `missing.yaml:2:10: extends: "nothing.yaml": got no such file, want a configuration`,
+		"list.yaml":     "list.yaml:2:10: extends: got a list of 1 item, want the name of a file",
+		"a.yaml":        `b.yaml:1:10: extends: got "./a.yaml", which extends this file, want a file that does not`,
+		"self.yaml":     `self.yaml:2:10: extends: got "self.yaml", which extends this file, want a file that does not`,
+	} {
+		if _, err := ReadFile(file); err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", file, err, want)
+		}
+	}
+	if _, err := ReadFile("syntax.yaml"); err == nil || !strings.Contains(err.Error(), "broken.yaml:2: got") {
+		t.Errorf("got %v, want the place in broken.yaml", err)
+	}
+	const pure = `f:1:10: extends: "base.yaml": got a file to extend, want a configuration that needs no other`
+	if _, err := Load("f", []byte("extends: base.yaml\n"+loadMinimal)); err == nil || err.Error() != pure {
+		t.Errorf("got  %v\nwant %s", err, pure)
+	}
+}
