@@ -45,7 +45,7 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	for i, source := range sources {
 		check := source.checks[0]
 		p, _ := pictureOf(check)
-		f := p.draw(newJudgement(check, plan.Spec.Confidence, e), source)
+		f := p.draw(newJudgement(check, plan.IntervalConfidence(), e), source)
 		f.Name = names[i]
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
@@ -76,7 +76,7 @@ func (e *Experiment) Write(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	trajectories, err := store.NewTrajectoryTable(dir, e.Plan.ids())
+	trajectories, err := e.Plan.newTrajectoryTable(dir)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	if err := r.manifest.Write(dir); err != nil {
 		return nil, err
 	}
-	if r.trajectories, err = store.NewTrajectoryTable(dir, plan.ids()); err != nil {
+	if r.trajectories, err = plan.newTrajectoryTable(dir); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -137,8 +137,9 @@ func format(x store.Number, digits int) string {
 	}
 }
 
-// cellsCSV returns the content of cells.csv: parameters, status and estimates. Each
-// interval has the configuration's confidence for itself alone.
+// cellsCSV returns the content of cells.csv: parameters, status and estimates. The
+// intervals have the confidence of those in verdicts (Plan.IntervalConfidence). An end
+// that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV() ([]byte, error) {
 	var names []string
 	seen := make(map[string]bool)
@@ -150,20 +151,21 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 			}
 		}
 	}
-	columns := []string{"status"}
+	confidence := e.Plan.IntervalConfidence()
+	columns := []string{"status", "interval_confidence"}
 	for _, n := range names {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
 	return e.cellTable(columns, func(c *Cell) []string {
 		o := e.Outcomes[c.ID]
-		row := []string{string(o.Status)}
+		row := []string{string(o.Status), number(&confidence)}
 		for _, n := range names {
 			estimate, ok := o.Estimate(n)
 			if !ok {
 				row = append(row, "", "", "")
 				continue
 			}
-			lo, hi := c.interval(n, estimate, e.Plan.Spec.Confidence)
+			lo, hi := c.interval(n, estimate, confidence)
 			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
 		}
 		return row
@@ -203,23 +205,27 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 	})
 }
 
-// cellTable returns a CSV table of one row per cell: its id and variant, the parameters
-// that differ between cells, and the values of the given columns.
+// cellTable returns a CSV table of one row per cell: its id, label and variant, the seed,
+// every parameter, and the values of the given columns.
 func (e *Experiment) cellTable(columns []string, values func(c *Cell) []string) ([]byte, error) {
-	keys := e.parameters()
-	header := []string{"cell", "variant"}
-	for _, k := range keys {
+	header := []string{"cell", "label", "variant", "seed"}
+	for _, k := range config.Keys {
 		header = append(header, k.Path)
 	}
 	return writeCSV(append(header, columns...), len(e.Plan.Cells), func(i int) []string {
 		c := &e.Plan.Cells[i]
-		return append(e.identify(c, keys), values(c)...)
+		row := []string{c.ID, c.Label(), c.Variant, strconv.FormatUint(e.Plan.Spec.Seed, 10)}
+		for _, k := range config.Keys {
+			row = append(row, config.Format(k.Get(&c.Settings)))
+		}
+		return append(row, values(c)...)
 	})
 }
 
-// number returns the shortest decimal that reads back as x; "" for nil and NaN.
+// number returns the shortest decimal that reads back as x; "" for nil and where x is
+// not finite.
 func number(x *float64) string {
-	if x == nil || math.IsNaN(*x) {
+	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
 		return ""
 	}
 	return strconv.FormatFloat(*x, 'g', -1, 64)
@@ -271,40 +277,4 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 			}
 		}
 	}
-}
-
-// parameters returns the keys that axes or variants set, in the order of config.Keys.
-func (e *Experiment) parameters() []config.Key {
-	used := make(map[string]bool)
-	axes := func(sweep []config.Axis) {
-		for _, axis := range sweep {
-			for _, path := range axis.Params {
-				used[path] = true
-			}
-		}
-	}
-	axes(e.Plan.Spec.Sweep)
-	for _, v := range e.Plan.Spec.Variants {
-		for _, a := range v.Set {
-			used[a.Param] = true
-		}
-		axes(v.Sweep)
-	}
-	var keys []config.Key
-	for _, k := range config.Keys {
-		if used[k.Path] {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
-// identify returns the first columns of a cell's row in a table: id, variant, and the
-// values of the given keys.
-func (e *Experiment) identify(c *Cell, keys []config.Key) []string {
-	row := []string{c.ID, c.Variant}
-	for _, k := range keys {
-		row = append(row, config.Format(k.Get(&c.Settings)))
-	}
-	return row
 }
