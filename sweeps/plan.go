@@ -211,7 +211,8 @@ func (c *Cell) Work() float64 {
 }
 
 // newTrajectoryTable creates trajectories.parquet of the plan's cells in a locked
-// results folder, with the parameters of every cell in its metadata.
+// results folder, with the parameters of every cell and the data dictionary in its
+// metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
 	type described struct {
 		Cell       string         `json:"cell"`
@@ -230,11 +231,15 @@ func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
 			descriptions[i].Parameters[k.Path] = k.JSON(&c.Settings)
 		}
 	}
-	metadata, err := json.Marshal(descriptions)
-	if err != nil {
-		return nil, err
+	metadata := make(map[string]string)
+	for key, value := range map[string]any{"grposim.cells": descriptions, "grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		metadata[key] = string(text)
 	}
-	return store.NewTrajectoryTable(dir, cells, map[string]string{"grposim.cells": string(metadata)})
+	return store.NewTrajectoryTable(dir, cells, metadata)
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more

@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -141,25 +140,25 @@ func format(x store.Number, digits int) string {
 // intervals have the confidence of those in verdicts (Plan.IntervalConfidence). An end
 // that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV() ([]byte, error) {
-	var names []string
+	var estimates []string
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
 			if !seen[estimate.Name] && !strings.Contains(estimate.Name, "[") { // entries of a matrix are in cells.jsonl
 				seen[estimate.Name] = true
-				names = append(names, estimate.Name)
+				estimates = append(estimates, estimate.Name)
 			}
 		}
 	}
 	confidence := e.Plan.IntervalConfidence()
-	columns := []string{"status", "interval_confidence"}
-	for _, n := range names {
+	columns := names(statusColumns)
+	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
 	return e.cellTable(columns, func(c *Cell) []string {
 		o := e.Outcomes[c.ID]
 		row := []string{string(o.Status), number(&confidence)}
-		for _, n := range names {
+		for _, n := range estimates {
 			estimate, ok := o.Estimate(n)
 			if !ok {
 				row = append(row, "", "", "")
@@ -174,41 +173,28 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 
 // predictionsCSV returns the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV() ([]byte, error) {
-	columns := []string{"fixed_point_expected_reward", "expected_reward_shift", "stiffness_total", "stiffness_fresh",
-		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
-		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
-		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
-		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
-		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction",
-		"paper_stiffness", "expected_reward_variance_rule_at_stiffness"}
+	var columns []string
+	for _, c := range predictionColumns {
+		columns = append(columns, c.Name)
+	}
 	return e.cellTable(columns, func(c *Cell) []string {
-		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
-		full := &p.Exact
+		p := prediction{Prediction: e.evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
+		p.full = &p.Exact
 		if p.ForceKind == rom.LeadingOrder {
-			full = &p.LeadingOrder
+			p.full = &p.LeadingOrder
 		}
-		var reward *float64
-		if p.FixedPoint != nil {
-			reward = &p.FixedPoint.Reward
+		var row []string
+		for _, column := range predictionColumns {
+			row = append(row, column.value(&p))
 		}
-		return []string{
-			number(reward), number(p.Moments.RewardShift),
-			number(&p.Stiffness.Total), number(&p.Stiffness.Fresh), number(&p.Stiffness.Stale), number(&p.Stiffness.Slowest),
-			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
-			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
-			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
-			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperRule.RewardVariance), number(p.Moments.ZeroVariance),
-			cmp.Or(stationaryScope(&c.Settings, p), "in"),
-			number(&p.Neglected.RewardMean), number(&p.Neglected.RewardVariance), number(&p.Neglected.ZeroVariance),
-			number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
-		}
+		return row
 	})
 }
 
 // cellTable returns a CSV table of one row per cell: its id, label and variant, the seed,
 // every parameter, and the values of the given columns.
 func (e *Experiment) cellTable(columns []string, values func(c *Cell) []string) ([]byte, error) {
-	header := []string{"cell", "label", "variant", "seed"}
+	header := names(identityColumns)
 	for _, k := range config.Keys {
 		header = append(header, k.Path)
 	}

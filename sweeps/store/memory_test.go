@@ -114,6 +114,11 @@ func TestTrajectoryFile(t *testing.T) {
 			t.Errorf("%v is compressed by %v", chunk.MetaData.PathInSchema, chunk.MetaData.Codec)
 		}
 	}
+	for i, path := range file.Schema().Columns() {
+		if path[0] != TrajectoryColumns[i].Name {
+			t.Errorf("column %d is %v, the dictionary describes %s", i, path, TrajectoryColumns[i].Name)
+		}
+	}
 	rows, err := parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,29 @@ type trajectoryRow struct {
 	Q95           *float64 `parquet:"q95,optional"`
 }
 
+// Column describes a column of a table in a results folder.
+type Column struct {
+	Name  string `json:"name"`            // in the table's header
+	Doc   string `json:"doc"`             // what it holds
+	Unit  string `json:"unit,omitempty"`  // "1" of a pure number; "" where it holds no number, or a parameter without unit
+	Range string `json:"range,omitempty"` // the values that occur, in words; "": the Doc says it
+}
+
+// TrajectoryColumns describes the columns of trajectories.parquet.
+var TrajectoryColumns = []Column{
+	{"cell", "Id of the cell, as in cells.csv.", "", ""},
+	{"label", "Label of the cell, as in cells.csv.", "", ""},
+	{"step", "Optimizer step at which the quantity was recorded, before its update.", "optimizer step", "integer ≥ 0"},
+	{"quantity", "Name of the recorded quantity.", "", ""},
+	{"mean", "Mean over the replicas.", "of the quantity", "of the quantity"},
+	{"standard_error", "Standard error of the mean; 0 for a single replica, whose error is not known.", "of the quantity", "≥ 0"},
+	{"q05", "5 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q25", "25 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q50", "Median over the replicas.", "of the quantity", "of the quantity"},
+	{"q75", "75 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q95", "95 % quantile over the replicas.", "of the quantity", "of the quantity"},
+}
+
 // LabelledCell names a cell of a table.
 type LabelledCell struct {
 	ID    string // of its outcome
