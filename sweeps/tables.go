@@ -144,7 +144,7 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
-			if !seen[estimate.Name] && !strings.Contains(estimate.Name, "[") { // entries of a matrix are in cells.jsonl
+			if !seen[estimate.Name] && !matrixEstimate(estimate.Name) { // they are in cells.jsonl
 				seen[estimate.Name] = true
 				estimates = append(estimates, estimate.Name)
 			}
