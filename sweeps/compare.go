@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -427,9 +428,6 @@ var ComparisonColumns = []string{"cell", "quantity", "A", "B", "B − A", "verdi
 // Cells returns a compared quantity of the cell with the given label as
 // ComparisonColumns. Numbers are rounded; "–" stands for what is missing.
 func (q *ComparedQuantity) Cells(label string) []string {
-	if label == "" {
-		label = "–"
-	}
 	width := float64(q.Hi) - float64(q.Lo)
 	words := map[Change]string{NoneFound: "~ no difference found", NotComparable: "not comparable"}
 	verdict := string(q.Verdict)
@@ -441,5 +439,5 @@ func (q *ComparedQuantity) Cells(label string) []string {
 		digits := significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
 		interval = fmt.Sprintf("%s [%s, %s]", format(q.Difference, digits), format(q.Lo, digits), format(q.Hi, digits))
 	}
-	return []string{label, q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
+	return []string{cmp.Or(label, "–"), q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
 }

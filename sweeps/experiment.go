@@ -31,14 +31,17 @@ func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment,
 }
 
 // figures returns the regime map of every sweep that automaticMaps finds, and the figures
-// of the checks. A figure shows all checks that compare the same measurement with
-// different theories.
+// of the checks, or where there are none plainFigures. A figure shows all checks that
+// compare the same measurement with different theories.
 func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
 		if m := e.regimeMap(p); m.moves() {
 			figures = append(figures, m.Figure())
 		}
+	}
+	if len(plan.Checks) == 0 {
+		return append(figures, e.plainFigures(plan)...)
 	}
 	sources := figureSources(plan, verdicts)
 	names := namesOf(sources)
