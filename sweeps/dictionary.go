@@ -18,15 +18,15 @@ import (
 const (
 	ofReward  = "reward"
 	reward2   = "reward²"
-	logits    = "logit"
-	logits2   = "logit²"
-	steps     = "optimizer step"
+	ofLogit   = "logit"
+	logit2    = "logit²"
+	inSteps   = "optimizer step"
 	perStep   = "1/optimizer step"
-	nats      = "nat"
+	inNats    = "nat"
 	ofForce   = "force" // of reward without an advantage scale, without unit with one
 	force2    = "force²"
 	perLogit  = "force/logit"
-	rate      = "logit/force"
+	perForce  = "logit/force"
 	pureRatio = "1" // no unit
 )
 
@@ -34,7 +34,7 @@ const (
 const (
 	anyReal   = "any number"
 	atLeast0  = "≥ 0"
-	share     = "0 to 1"
+	zeroToOne = "0 to 1"
 	atMost1   = "≤ 1"
 	wholeFrom = "integer ≥ 0"
 )
@@ -65,9 +65,9 @@ func estimateColumns() []store.Column {
 	columns := []store.Column{
 		{Name: sim.ExpectedRewardMean, Doc: "Mean of the expected reward J = Σ π_a m_a over replicas and the steps after the burn-in.", Unit: ofReward, Range: anyReal},
 		{Name: sim.ExpectedRewardVariance, Doc: "Variance of J over replicas and the steps after the burn-in.", Unit: reward2, Range: atLeast0},
-		{Name: sim.ZeroVarianceShare, Doc: "Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞.", Unit: pureRatio, Range: share},
-		{Name: sim.LogitGapMean, Doc: "Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms.", Unit: logits, Range: anyReal},
-		{Name: sim.LogitGapVariance, Doc: "Variance of z over replicas and the steps after the burn-in; two arms.", Unit: logits2, Range: atLeast0},
+		{Name: sim.ZeroVarianceShare, Doc: "Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+		{Name: sim.LogitGapMean, Doc: "Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms.", Unit: ofLogit, Range: anyReal},
+		{Name: sim.LogitGapVariance, Doc: "Variance of z over replicas and the steps after the burn-in; two arms.", Unit: logit2, Range: atLeast0},
 		{Name: stiffnessTotal, Doc: "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot.", Unit: perLogit, Range: anyReal},
 		{Name: stiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
 		{Name: stiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
@@ -78,7 +78,7 @@ func estimateColumns() []store.Column {
 		{Name: sim.LocatedHigh, Doc: "The first value certainly with the event; empty if there is none up to located_to.", Unit: "of the parameter", Range: atLeast0},
 		{Name: sim.LocatedEnd, Doc: "The last value to be tried.", Unit: "of the parameter", Range: atLeast0},
 		{Name: sim.SaturationRate, Doc: "Rate of the exponential a − b e^{−rate·t} fitted to the mean of J.", Unit: perStep, Range: "> 0"},
-		{Name: sim.SaturationR2, Doc: "R² of that fit.", Unit: pureRatio, Range: share},
+		{Name: sim.SaturationR2, Doc: "R² of that fit.", Unit: pureRatio, Range: zeroToOne},
 		{Name: sim.EarlySlope, Doc: "The paper's stiffness K, from the slope of −log(J_end − J) over the first 100 steps.", Unit: perLogit, Range: anyReal},
 	}
 	for _, l := range measure.Laws {
@@ -87,12 +87,12 @@ func estimateColumns() []store.Column {
 			store.Column{Name: sim.LoggedR2(l), Doc: "R² of the " + law + " law fitted to the logged reward, mean over pairs of replicas.", Unit: pureRatio, Range: atMost1},
 			store.Column{Name: sim.LoggedLead(l), Doc: "By how much the R² of the critically damped law exceeds that of the " + law + " law.", Unit: pureRatio, Range: anyReal},
 			store.Column{Name: sim.LoggedGain(l), Doc: "Error of persistence over that of the forecast by the " + law + " law from the first 30 % of the log; above 1 the law is better.", Unit: pureRatio, Range: atLeast0},
-			store.Column{Name: sim.LoggedPlateau(l), Doc: "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise.", Unit: pureRatio, Range: share})
+			store.Column{Name: sim.LoggedPlateau(l), Doc: "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise.", Unit: pureRatio, Range: zeroToOne})
 	}
 	for _, m := range diagnose.Modes {
 		columns = append(columns,
-			store.Column{Name: namedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: share},
-			store.Column{Name: paperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: share})
+			store.Column{Name: namedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: zeroToOne},
+			store.Column{Name: paperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: zeroToOne})
 	}
 	return columns
 }
@@ -102,14 +102,14 @@ func estimateColumns() []store.Column {
 var QuantityColumns = []store.Column{
 	{Name: string(sim.ExpectedReward), Doc: "J = Σ π_a m_a.", Unit: ofReward, Range: anyReal},
 	{Name: string(sim.TrueReward), Doc: "Σ π_a · intended mean of arm a.", Unit: ofReward, Range: anyReal},
-	{Name: string(sim.Entropy), Doc: "Entropy of the policy, −Σ π log π.", Unit: nats, Range: atLeast0},
+	{Name: string(sim.Entropy), Doc: "Entropy of the policy, −Σ π log π.", Unit: inNats, Range: atLeast0},
 	{Name: string(sim.Collision), Doc: "Σ π².", Unit: pureRatio, Range: "1/arms to 1"},
-	{Name: string(sim.ZeroVarianceFraction), Doc: "Share of the step's groups with equal rewards; 0 at G = ∞.", Unit: pureRatio, Range: share},
-	{Name: string(sim.KLReference), Doc: "KL(π‖π_ref).", Unit: nats, Range: atLeast0},
-	{Name: string(sim.ClipFraction), Doc: "Share of samples of nonzero advantage whose weight the clip sets to 0; 0 at G = ∞.", Unit: pureRatio, Range: share},
+	{Name: string(sim.ZeroVarianceFraction), Doc: "Share of the step's groups with equal rewards; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.KLReference), Doc: "KL(π‖π_ref).", Unit: inNats, Range: atLeast0},
+	{Name: string(sim.ClipFraction), Doc: "Share of samples of nonzero advantage whose weight the clip sets to 0; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
 	{Name: string(sim.ImportanceRatioMax), Doc: "Largest ratio π_a/π_old,a.", Unit: pureRatio, Range: "≥ 1"},
 	{Name: string(sim.GradientNorm), Doc: "Norm ‖g‖₂ of the step's gradient.", Unit: ofForce, Range: atLeast0},
-	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: logits, Range: anyReal},
+	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: ofLogit, Range: anyReal},
 }
 
 // prediction is what the columns of predictions.csv are computed from.
@@ -148,14 +148,14 @@ var predictionColumns = []predictionColumn{
 	numeric("damping_ratio", "ζ of the reduced-order model.", pureRatio, anyReal, func(p *prediction) *float64 { return &p.Oscillator.DampingRatio }),
 	{store.Column{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."}, func(p *prediction) string { return p.Oscillator.Regime }},
 	numeric("spectral_radius", "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", pureRatio, atLeast0, func(p *prediction) *float64 { return p.full.SpectralRadius }),
-	numeric("critical_learning_rate", "Smallest learning rate at which the fixed point is not stable; empty: none was found.", rate, atLeast0, func(p *prediction) *float64 { return p.full.CriticalLearningRate }),
-	numeric("critical_refresh_interval", "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", steps, atLeast0, func(p *prediction) *float64 { return p.full.CriticalRefreshInterval }),
-	numeric("oscillation_learning_rate", "Smallest learning rate at which a mode oscillates; empty: none was found.", rate, atLeast0, func(p *prediction) *float64 { return p.full.OscillationLearningRate }),
-	numeric("logit_gap_variance", "Stationary variance of z by the linear dynamics; two arms.", logits2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap }),
+	numeric("critical_learning_rate", "Smallest learning rate at which the fixed point is not stable; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.CriticalLearningRate }),
+	numeric("critical_refresh_interval", "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", inSteps, atLeast0, func(p *prediction) *float64 { return p.full.CriticalRefreshInterval }),
+	numeric("oscillation_learning_rate", "Smallest learning rate at which a mode oscillates; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.OscillationLearningRate }),
+	numeric("logit_gap_variance", "Stationary variance of z by the linear dynamics; two arms.", logit2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap }),
 	numeric("expected_reward_variance", "Stationary variance of J by the linear dynamics.", reward2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward }),
 	numeric("expected_reward_variance_leading_order", "The same by the reduced-order model.", reward2, atLeast0, func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward }),
 	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
-	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, share, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
+	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
 	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string { return cmp.Or(stationaryScope(p.settings, p.Prediction), "in") }},
 	numeric("neglected_expected_reward", "Predicted size of what the theory of the mean of J neglects.", ofReward, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardMean }),
 	numeric("neglected_expected_reward_variance", "The same of the variance of J.", reward2, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardVariance }),
@@ -183,7 +183,7 @@ var mapColumns = []store.Column{
 	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; from 1 on unstable.", Unit: pureRatio, Range: atLeast0},
 	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
 	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
-	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: rate, Range: atLeast0},
+	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
 	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
 	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
 }
