@@ -29,14 +29,20 @@ func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 // pairs whose plateau is found), Student's t for any other. confidence is in (0, 1).
 func (c *Cell) interval(name string, e measure.Estimate, confidence float64) (lo, hi float64) {
 	switch {
-	case strings.HasPrefix(name, namedPrefix), strings.HasPrefix(name, paperNamedPrefix), strings.HasPrefix(name, sim.LoggedPlateauPrefix):
-		return e.Share(float64(e.DF+1), confidence)
-	case name != sim.ZeroVarianceShare:
+	case !isShare(name):
 		return e.Interval(confidence)
+	case name != sim.ZeroVarianceShare:
+		return e.Share(float64(e.DF+1), confidence)
 	}
 	run := c.Settings.Run
 	trials := float64(run.Replicas) * float64(run.Steps-run.BurnIn) * float64(c.Settings.Estimator.GroupsPerStep)
 	return e.Share(trials, confidence)
+}
+
+// isShare reports whether the estimate with the given name is a share of events.
+func isShare(name string) bool {
+	return name == sim.ZeroVarianceShare || strings.HasPrefix(name, namedPrefix) ||
+		strings.HasPrefix(name, paperNamedPrefix) || strings.HasPrefix(name, sim.LoggedPlateauPrefix)
 }
 
 // meanReward returns the mean of J over replicas at the i-th recorded step of the

@@ -27,7 +27,7 @@
 //
 //   - [Simulate] and [Judge] do the same in memory, without a folder and figures.
 //   - [Open] reads a finished folder back; [JudgeFolder] judges it again and rewrites
-//     its tables, without simulating.
+//     its tables, without simulating. [CompareFolders] compares two.
 //   - [Predictions] gives the theory's predictions of a plan's cells, and
 //     [NewForecast] the expected duration and size of a sweep, without running it.
 //   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.

@@ -31,8 +31,8 @@ func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment,
 }
 
 // figures returns the regime map of every sweep that automaticMaps finds, and the figures
-// of the checks. A figure shows all checks that compare the same measurement with
-// different theories.
+// of the checks, or where there are none plainFigures. A figure shows all checks that
+// compare the same measurement with different theories.
 func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
@@ -40,12 +40,15 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 			figures = append(figures, m.Figure())
 		}
 	}
+	if len(plan.Checks) == 0 {
+		return append(figures, e.plainFigures(plan)...)
+	}
 	sources := figureSources(plan, verdicts)
 	names := namesOf(sources)
 	for i, source := range sources {
 		check := source.checks[0]
 		p, _ := pictureOf(check)
-		f := p.draw(newJudgement(check, plan.Spec.Confidence, e), source)
+		f := p.draw(newJudgement(check, plan.IntervalConfidence(), e), source)
 		f.Name = names[i]
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
@@ -76,7 +79,7 @@ func (e *Experiment) Write(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	trajectories, err := store.NewTrajectoryTable(dir, e.Plan.ids())
+	trajectories, err := e.Plan.newTrajectoryTable(dir)
 	if err != nil {
 		return err
 	}

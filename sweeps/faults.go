@@ -40,7 +40,7 @@ func Shifts(plan *Plan, mistakes []Mistake) [][]Shift {
 		check := planned.Check
 		for _, set := range firstAndLast(planned.Sets) {
 			ideal := &evidence{outcomes: make(map[string]*store.Outcome), cache: cache}
-			right := newJudgement(check, plan.Spec.Confidence, ideal)
+			right := newJudgement(check, plan.IntervalConfidence(), ideal)
 			for _, c := range set.Cells {
 				ideal.outcomes[c.ID] = right.noiseless(c)
 			}

@@ -18,7 +18,8 @@ type overPicture struct {
 	label    string // of the y axis; %s stands for the located parameter
 	ratio    string // of the y axis if values are divided by the second theory's; "": they are not
 	find     func(j *judgement, c *Cell, o *store.Outcome) finding
-	theories []theoryLine // the first is drawn as the prediction, the others for comparison
+	theories []theoryLine // the first is drawn as the prediction, the others for comparison; nil: what is measured alone
+	over     string       // the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
 }
 
 // theoryLine is a theory and its name in the legend.
@@ -53,7 +54,10 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		f.Title += ", located in " + param.Title(settings)
 		f.YLabel = strings.Replace(f.YLabel, "%s", param.Title(settings), 1)
 	}
-	param, inLine := abscissa(cells)
+	param, inLine := picture.over, picture.over != ""
+	if !inLine {
+		param, inLine = abscissa(cells)
+	}
 	if inLine {
 		var places []float64
 		for _, c := range cells {
@@ -125,6 +129,10 @@ func (j *judgement) valuesOf(cells []*Cell, picture overPicture) overValues {
 	var values overValues
 	for _, c := range cells {
 		var v overValue
+		if picture.theories == nil {
+			f := picture.find(j, c, j.outcome(c))
+			v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
+		}
 		for i, theory := range picture.theories {
 			f := picture.find(j.by(theory.kind), c, j.outcome(c))
 			if i == 0 {
@@ -157,10 +165,18 @@ func (values overValues) divide() bool {
 	return true
 }
 
-// abscissa returns the key of the first swept numeric parameter over which the cells form
-// lines: it is finite, cells with equal other parameters differ in it, and at least two
-// cells are on one line.
+// abscissa returns the first of the abscissas of cells.
 func abscissa(cells []*Cell) (param string, found bool) {
+	if all := abscissas(cells); all != nil {
+		return all[0], true
+	}
+	return "", false
+}
+
+// abscissas returns the keys of the swept numeric parameters over which the cells form
+// lines: each is finite, cells with equal other parameters differ in it, and at least two
+// cells are on one line.
+func abscissas(cells []*Cell) (params []string) {
 	for _, a := range cells[0].Axes {
 		k, _ := config.LookupKey(a.Param)
 		if !k.Numeric() || k.OfRun() {
@@ -179,10 +195,10 @@ func abscissa(cells []*Cell) (param string, found bool) {
 			longest = max(longest, len(seen[group]))
 		}
 		if unique && longest > 1 {
-			return a.Param, true
+			params = append(params, a.Param)
 		}
 	}
-	return "", false
+	return params
 }
 
 // abscissaValue returns the x coordinate of a cell: the value of the parameter, or 1 − μ

@@ -57,9 +57,8 @@ func newJudgement(check *config.Check, confidence float64, e *evidence) *judgeme
 // theory. It needs the outcome of every cell, by cell id, and returns one verdict per
 // quantity and set of cells, in the order of the checks.
 //
-// The confidence of the configuration holds for all verdicts together: with n
-// verdicts each interval has confidence 1 − (1 − confidence)/n (Bonferroni). Every
-// check that has a control, or expects a failure, is also run against a deliberately
+// The confidence of the configuration holds for all verdicts together
+// (Plan.IntervalConfidence). Every check that has a control, or expects a failure, is also run against a deliberately
 // wrong theory, and must fail (Verdict.Control).
 //
 // Judge writes nothing. Its error is the first in reading a trajectory; the verdicts
@@ -74,7 +73,7 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
-		right := newJudgement(check, 1-(1-plan.Spec.Confidence)/float64(max(plan.Verdicts, 1)), e)
+		right := newJudgement(check, plan.IntervalConfidence(), e)
 		wrong, fault := right.control()
 		for _, set := range planned.Sets {
 			row := Verdict{

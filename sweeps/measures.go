@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -187,3 +188,6 @@ const (
 // matrixEntry returns the name of the estimate of the entry −∂g_a/∂θ_b of a stiffness
 // matrix, part the name of its scalar estimate.
 func matrixEntry(part string, a, b int) string { return fmt.Sprintf("%s[%d,%d]", part, a, b) }
+
+// matrixEstimate reports whether an estimate is an entry of a stiffness matrix.
+func matrixEstimate(name string) bool { return strings.HasSuffix(name, "]") }

@@ -22,8 +22,15 @@ type Plan struct {
 	Checks []PlannedCheck // in the order of the file
 
 	// Verdicts is the number of verdicts that all checks make together. The error
-	// probability 1 − Spec.Confidence is divided among them (Bonferroni).
+	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.
 	Verdicts int
+}
+
+// IntervalConfidence returns the confidence of every interval in the results,
+// 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1): those of n verdicts hold
+// together with the confidence of the configuration (Bonferroni).
+func (p *Plan) IntervalConfidence() float64 {
+	return 1 - (1-p.Spec.Confidence)/float64(max(p.Verdicts, 1))
 }
 
 // Cell is one point of the sweep.
@@ -201,6 +208,37 @@ func (c *Cell) Work() float64 {
 		work += 2 * float64(p.Pairs)
 	}
 	return work
+}
+
+// newTrajectoryTable creates trajectories.parquet of the plan's cells in a locked
+// results folder, with the parameters of every cell and the data dictionary in its
+// metadata.
+func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
+	type described struct {
+		Cell       string         `json:"cell"`
+		Label      string         `json:"label"`
+		Variant    string         `json:"variant"`
+		Parameters map[string]any `json:"parameters"`
+	}
+	cells := make([]store.LabelledCell, len(p.Cells))
+	descriptions := make([]described, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		cells[i] = store.LabelledCell{ID: c.ID, Label: c.Label()}
+		descriptions[i] = described{c.ID, c.Label(), c.Variant, make(map[string]any)}
+		for _, k := range config.Keys {
+			descriptions[i].Parameters[k.Path] = k.JSON(&c.Settings)
+		}
+	}
+	metadata := make(map[string]string)
+	for key, value := range map[string]any{"grposim.cells": descriptions, "grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		metadata[key] = string(text)
+	}
+	return store.NewTrajectoryTable(dir, cells, metadata)
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more

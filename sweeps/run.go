@@ -1,11 +1,15 @@
 package sweeps
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -82,14 +86,57 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	}
 	if previous, err := store.ReadManifest(dir); err == nil {
 		r.manifest.Run = previous.Run
+		if changed := changedKeys(previous.Config, r.manifest.Config); changed != nil {
+			progress.Note(fmt.Sprintf("%s held the results of another configuration, which are replaced: %s differ; cells measured before stay in %s", dir, strings.Join(changed, ", "), store.JournalName))
+		}
 	}
 	if err := r.manifest.Write(dir); err != nil {
 		return nil, err
 	}
-	if r.trajectories, err = store.NewTrajectoryTable(dir, plan.ids()); err != nil {
+	if r.trajectories, err = plan.newTrajectoryTable(dir); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// changedKeys returns the paths at which two configurations written by Spec.Document
+// differ, sorted; lists, such as checks, are compared as a whole. A key that only a later
+// version knows does not count where it has its default.
+func changedKeys(before, now json.RawMessage) []string {
+	if spec, err := config.Restore("", before, nil); err == nil {
+		before = spec.Document()
+	}
+	values := [2]map[string]string{{}, {}}
+	for i, document := range []json.RawMessage{before, now} {
+		var compact bytes.Buffer
+		_ = json.Compact(&compact, document) // both were read or written as JSON
+		flatten(values[i], "", compact.Bytes())
+	}
+	var changed []string
+	for path, value := range values[0] {
+		if values[1][path] != value {
+			changed = append(changed, path)
+		}
+	}
+	for path := range values[1] {
+		if _, known := values[0][path]; !known {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// flatten adds the values of nested objects to values, by their dotted paths.
+func flatten(values map[string]string, path string, value json.RawMessage) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) != nil {
+		values[path] = string(value)
+		return
+	}
+	for key, inner := range object {
+		flatten(values, strings.TrimPrefix(path+"."+key, "."), inner)
+	}
 }
 
 // close removes the table of trajectories unless it has been saved, closes the journal

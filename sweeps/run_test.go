@@ -407,3 +407,21 @@ func TestJournalThatCannotBeOpened(t *testing.T) {
 	}
 	runSweep(t, minimal, dir, 1)
 }
+
+// Results of another configuration of the same name are not replaced without a word: a
+// note names the keys that differ. The same configuration gives no note.
+func TestReplacedConfigurationIsNoted(t *testing.T) {
+	dir := t.TempDir()
+	if _, quiet := runSweep(t, minimal, dir, 1); len(quiet.notes) != 0 {
+		t.Errorf("the first run notes %q", quiet.notes)
+	}
+	if _, quiet := runSweep(t, minimal, dir, 1); len(quiet.notes) != 0 {
+		t.Errorf("the same run notes %q", quiet.notes)
+	}
+	other := strings.Replace(minimal, "seed: ", "confidence: 0.9\nseed: 1", 1)
+	_, quiet := runSweep(t, other+"sweep: [{param: optimizer.momentum, values: [0, 0.5]}]\n", dir, 1)
+	want := dir + " held the results of another configuration, which are replaced: confidence, seed, sweep differ; cells measured before stay in cells.jsonl"
+	if len(quiet.notes) != 1 || quiet.notes[0] != want {
+		t.Errorf("another run notes %q, want %q", quiet.notes, want)
+	}
+}

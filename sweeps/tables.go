@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -137,33 +136,35 @@ func format(x store.Number, digits int) string {
 	}
 }
 
-// cellsCSV returns the content of cells.csv: parameters, status and estimates. Each
-// interval has the configuration's confidence for itself alone.
+// cellsCSV returns the content of cells.csv: parameters, status and estimates. The
+// intervals have the confidence of those in verdicts (Plan.IntervalConfidence). An end
+// that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV() ([]byte, error) {
-	var names []string
+	var estimates []string
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
-			if !seen[estimate.Name] && !strings.Contains(estimate.Name, "[") { // entries of a matrix are in cells.jsonl
+			if !seen[estimate.Name] && !matrixEstimate(estimate.Name) { // they are in cells.jsonl
 				seen[estimate.Name] = true
-				names = append(names, estimate.Name)
+				estimates = append(estimates, estimate.Name)
 			}
 		}
 	}
-	columns := []string{"status"}
-	for _, n := range names {
+	confidence := e.Plan.IntervalConfidence()
+	columns := names(statusColumns)
+	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
 	return e.cellTable(columns, func(c *Cell) []string {
 		o := e.Outcomes[c.ID]
-		row := []string{string(o.Status)}
-		for _, n := range names {
+		row := []string{string(o.Status), number(&confidence)}
+		for _, n := range estimates {
 			estimate, ok := o.Estimate(n)
 			if !ok {
 				row = append(row, "", "", "")
 				continue
 			}
-			lo, hi := c.interval(n, estimate, e.Plan.Spec.Confidence)
+			lo, hi := c.interval(n, estimate, confidence)
 			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
 		}
 		return row
@@ -172,54 +173,45 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 
 // predictionsCSV returns the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV() ([]byte, error) {
-	columns := []string{"fixed_point_expected_reward", "expected_reward_shift", "stiffness_total", "stiffness_fresh",
-		"stiffness_stale", "stiffness_slowest", "gradient_variance", "damping_ratio", "regime", "spectral_radius",
-		"critical_learning_rate", "critical_refresh_interval", "oscillation_learning_rate",
-		"logit_gap_variance", "expected_reward_variance", "expected_reward_variance_leading_order",
-		"expected_reward_variance_paper_rule", "zero_variance_fraction", "scope",
-		"neglected_expected_reward", "neglected_expected_reward_variance", "neglected_zero_variance_fraction",
-		"paper_stiffness", "expected_reward_variance_rule_at_stiffness"}
+	var columns []string
+	for _, c := range predictionColumns {
+		columns = append(columns, c.Name)
+	}
 	return e.cellTable(columns, func(c *Cell) []string {
-		p := e.evidence.cache.predict(&c.Settings, rom.Unit)
-		full := &p.Exact
+		p := prediction{Prediction: e.evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
+		p.full = &p.Exact
 		if p.ForceKind == rom.LeadingOrder {
-			full = &p.LeadingOrder
+			p.full = &p.LeadingOrder
 		}
-		var reward *float64
-		if p.FixedPoint != nil {
-			reward = &p.FixedPoint.Reward
+		var row []string
+		for _, column := range predictionColumns {
+			row = append(row, column.value(&p))
 		}
-		return []string{
-			number(reward), number(p.Moments.RewardShift),
-			number(&p.Stiffness.Total), number(&p.Stiffness.Fresh), number(&p.Stiffness.Stale), number(&p.Stiffness.Slowest),
-			number(&p.GradientVariance), number(&p.Oscillator.DampingRatio), p.Oscillator.Regime, number(full.SpectralRadius),
-			number(full.CriticalLearningRate), number(full.CriticalRefreshInterval), number(full.OscillationLearningRate),
-			number(full.StationaryVariance.LogitGap), number(full.StationaryVariance.ExpectedReward),
-			number(p.LeadingOrder.StationaryVariance.ExpectedReward), number(p.PaperRule.RewardVariance), number(p.Moments.ZeroVariance),
-			cmp.Or(stationaryScope(&c.Settings, p), "in"),
-			number(&p.Neglected.RewardMean), number(&p.Neglected.RewardVariance), number(&p.Neglected.ZeroVariance),
-			number(p.PaperRule.Stiffness), number(p.RuleAtStiffness.RewardVariance),
-		}
+		return row
 	})
 }
 
-// cellTable returns a CSV table of one row per cell: its id and variant, the parameters
-// that differ between cells, and the values of the given columns.
+// cellTable returns a CSV table of one row per cell: its id, label and variant,
+// every parameter, and the values of the given columns.
 func (e *Experiment) cellTable(columns []string, values func(c *Cell) []string) ([]byte, error) {
-	keys := e.parameters()
-	header := []string{"cell", "variant"}
-	for _, k := range keys {
+	header := names(identityColumns)
+	for _, k := range config.Keys {
 		header = append(header, k.Path)
 	}
 	return writeCSV(append(header, columns...), len(e.Plan.Cells), func(i int) []string {
 		c := &e.Plan.Cells[i]
-		return append(e.identify(c, keys), values(c)...)
+		row := []string{c.ID, c.Label(), c.Variant}
+		for _, k := range config.Keys {
+			row = append(row, config.Format(k.Get(&c.Settings)))
+		}
+		return append(row, values(c)...)
 	})
 }
 
-// number returns the shortest decimal that reads back as x; "" for nil and NaN.
+// number returns the shortest decimal that reads back as x; "" for nil and where x is
+// not finite.
 func number(x *float64) string {
-	if x == nil || math.IsNaN(*x) {
+	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
 		return ""
 	}
 	return strconv.FormatFloat(*x, 'g', -1, 64)
@@ -271,40 +263,4 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 			}
 		}
 	}
-}
-
-// parameters returns the keys that axes or variants set, in the order of config.Keys.
-func (e *Experiment) parameters() []config.Key {
-	used := make(map[string]bool)
-	axes := func(sweep []config.Axis) {
-		for _, axis := range sweep {
-			for _, path := range axis.Params {
-				used[path] = true
-			}
-		}
-	}
-	axes(e.Plan.Spec.Sweep)
-	for _, v := range e.Plan.Spec.Variants {
-		for _, a := range v.Set {
-			used[a.Param] = true
-		}
-		axes(v.Sweep)
-	}
-	var keys []config.Key
-	for _, k := range config.Keys {
-		if used[k.Path] {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
-// identify returns the first columns of a cell's row in a table: id, variant, and the
-// values of the given keys.
-func (e *Experiment) identify(c *Cell, keys []config.Key) []string {
-	row := []string{c.ID, c.Variant}
-	for _, k := range keys {
-		row = append(row, config.Format(k.Get(&c.Settings)))
-	}
-	return row
 }

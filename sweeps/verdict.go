@@ -82,9 +82,7 @@ type Verdict struct {
 	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
 	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
-	// Hypothesis is the check's own claim, whose value is then Predicted, with what the
-	// theory predicts; nil: the prediction is judged.
-	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"`
+	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"` // the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the prediction is judged
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
@@ -120,18 +118,14 @@ type Summary struct {
 	OutOfScope   int `json:"out_of_scope"` // verdicts out of the theory's scope
 
 	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
-	Caught  int `json:"controls_caught"` // those of Planted whose control disagrees
+	Caught  int `json:"controls_caught"` // those of them whose control disagrees
 
-	// Refutations in scope that were repeated with the exact prediction, and those of
-	// them that do not refute it.
-	Exact     int `json:"exact_predictions"`
-	ExactHeld int `json:"exact_predictions_held"`
+	Exact     int `json:"exact_predictions"`      // refutations in scope that were repeated with the exact prediction
+	ExactHeld int `json:"exact_predictions_held"` // those of them that do not refute it
 
-	// Distinct measurements, an estimate of a cell each, that a verdict in scope
-	// compares with a prediction. One that several verdicts share counts once.
-	SampledMeasurements       int `json:"sampled_measurements"`       // with sampling
-	DeterministicMeasurements int `json:"deterministic_measurements"` // at G = ∞, except the cross-checks
-	CrossChecks               int `json:"cross_checks"`               // at G = ∞, compared by cross-checks of code only
+	SampledMeasurements       int `json:"sampled_measurements"`       // distinct estimates of cells that verdicts in scope compare with a prediction, with sampling; one that several verdicts share counts once
+	DeterministicMeasurements int `json:"deterministic_measurements"` // the same at G = ∞, except the cross-checks
+	CrossChecks               int `json:"cross_checks"`               // the same at G = ∞, compared by cross-checks of code only
 }
 
 // String returns the counts of verdicts and controls in one line.

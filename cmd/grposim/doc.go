@@ -53,6 +53,12 @@
 //
 //	bin/grposim map first.yaml --x grpo.group_size --y lag.interval
 //
+// Simulate the cells with another seed, and compare them with the first ones, quantity
+// by quantity:
+//
+//	bin/grposim sweep first.yaml --set seed=2 --out results/local/first-2
+//	bin/grposim compare results/local/first results/local/first-2
+//
 // Run an experiment that is built into the program, and print its verdicts. Without a
 // name, reproduce runs all experiments, which takes some minutes.
 //
@@ -65,8 +71,9 @@
 //
 //   - report.html shows the verdicts and figures on one page without external files.
 //   - verdicts.md and verdicts.json hold the verdicts.
-//   - cells.csv holds one row of estimates with confidence intervals for each cell,
-//     predictions.csv the predictions, trajectories.parquet the recorded steps.
+//   - cells.csv holds one row for each cell, with all its parameters and the estimates
+//     with confidence intervals, predictions.csv the predictions, trajectories.parquet
+//     the recorded steps.
 //   - figures holds the figures as SVG and PNG.
 //   - cells.jsonl is the journal: one line for each simulated cell. All files above
 //     are computed from it.
@@ -130,6 +137,6 @@
 //
 // # Further reading
 //
-// docs/config.md lists every key and every claim of a configuration, docs/theory.md
-// derives every prediction, and "grposim help COMMAND" lists the flags of a command.
+// docs/config.md lists every key and every claim of a configuration, docs/results.md
+// every file and column of a results folder, docs/theory.md derives every prediction, and "grposim help COMMAND" lists the flags of a command.
 package main

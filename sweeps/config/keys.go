@@ -48,6 +48,10 @@ func (k Key) Required() bool { return k.Default == nil && k.Follows == "" }
 // Get returns the key's value, of the type of Kind.
 func (k Key) Get(s *Settings) any { return k.get(s) }
 
+// JSON returns the key's value in the form in which a file or a results folder writes
+// it, which encoding/json takes.
+func (k Key) JSON(s *Settings) any { return documentValue(k.Get(s)) }
+
 // Set assigns a value of the type of Kind. It changes no other key: defaults that
 // depend on the value stay as they are. A list must have one entry per arm; a list of
 // another length is the error.

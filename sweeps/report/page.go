@@ -33,7 +33,13 @@ func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte
 	var verdicts []sweeps.Verdict
 	for i, e := range experiments {
 		verdicts = append(verdicts, e.Verdicts...)
-		p.Sections = append(p.Sections, newSection(i, e, svgs))
+		s := newSection(i, e, svgs)
+		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
+			if s.Cells, err = e.CellRows(); err != nil {
+				return nil, err
+			}
+		}
+		p.Sections = append(p.Sections, s)
 	}
 	total := sweeps.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
@@ -149,7 +155,8 @@ type section struct {
 	Verdicts string          // their number, in words
 	Claims   []claimCount    // in the order of the rows
 	Rows     []row
-	Command  string // that runs the experiment again
+	Cells    [][]string // rows of sweeps.CellColumns; nil unless there are no checks
+	Command  string     // that runs the experiment again
 }
 
 // claimCount is the number of verdicts on a claim.
@@ -160,6 +167,9 @@ type claimCount struct {
 
 // Long reports whether the table of verdicts is folded at first.
 func (s section) Long() bool { return len(s.Rows) > 20 }
+
+// CellColumns are the headers of Cells.
+func (s section) CellColumns() []string { return sweeps.CellColumns }
 
 // Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
@@ -229,6 +239,8 @@ func facts(e *sweeps.Experiment) string {
 	}
 	if len(e.Verdicts) > 0 {
 		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
+	} else if len(e.Plan.Checks) == 0 {
+		parts = append(parts, fmt.Sprintf("intervals of %g confidence each", e.Plan.IntervalConfidence()))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -73,6 +75,62 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 	}
 }
 
+// labelled returns cells with these ids.
+func labelled(ids []string) []LabelledCell {
+	var cells []LabelledCell
+	for _, id := range ids {
+		cells = append(cells, LabelledCell{ID: id, Label: "label of " + id})
+	}
+	return cells
+}
+
+// In the table a number that is not finite is null, the metadata are in the footer, and
+// pages are compressed: the rows of a cell that repeat themselves take few bytes.
+func TestTrajectoryFile(t *testing.T) {
+	dir := t.TempDir()
+	o := longOutcome("a", 2000)
+	s := &o.recorded.Quantities[0]
+	s.Mean[3], s.Quantiles[4][2] = Number(math.NaN()), Number(math.Inf(1))
+	table, err := NewTrajectoryTable(dir, labelled([]string{"a"}), map[string]string{"key": "value"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Save(map[string]*Outcome{"a": o}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, trajectoriesName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value, found := file.Lookup("key"); !found || value != "value" {
+		t.Errorf("the metadata hold %q", value)
+	}
+	for _, chunk := range file.Metadata().RowGroups[0].Columns {
+		if chunk.MetaData.Codec != parquet.Zstd.CompressionCodec() {
+			t.Errorf("%v is compressed by %v", chunk.MetaData.PathInSchema, chunk.MetaData.Codec)
+		}
+	}
+	for i, path := range file.Schema().Columns() {
+		if path[0] != TrajectoryColumns[i].Name {
+			t.Errorf("column %d is %v, the dictionary describes %s", i, path, TrajectoryColumns[i].Name)
+		}
+	}
+	rows, err := parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows[3].Mean != nil || rows[4].Q50 != nil || rows[4].Mean == nil || *rows[4].Mean != 2 {
+		t.Errorf("rows %+v and %+v, want null for NaN and +Inf, and 2", rows[3], rows[4])
+	}
+	if most := 16 * len(rows); len(data) > most { // a quarter of the eight numbers of a row
+		t.Errorf("%d bytes for %d rows, want at most %d", len(data), len(rows), most)
+	}
+}
+
 // Writing a line makes at most 20 allocations, however long the trajectory; reading one
 // makes a number of allocations per quantity, not per step.
 func TestLineAllocations(t *testing.T) {
@@ -114,7 +172,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewTrajectoryTable(dir, ids)
+		table, err := NewTrajectoryTable(dir, labelled(ids), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +219,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i := range cells {
 		ids = append(ids, fmt.Sprint("cell ", i))
 	}
-	table, err := NewTrajectoryTable(dir, ids)
+	table, err := NewTrajectoryTable(dir, labelled(ids), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,12 +244,13 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i, row := range rows {
 		step := i % steps
 		x := math.Sqrt(float64(step))
-		want := trajectoryRow{ids[i/steps/len(quantities)], int64(step), string(quantities[i/steps%len(quantities)]), x, x, x, x, x, x, x}
-		if row != want {
+		id := ids[i/steps/len(quantities)]
+		want := trajectoryRow{id, "label of " + id, int64(step), string(quantities[i/steps%len(quantities)]), &x, &x, &x, &x, &x, &x, &x}
+		if !reflect.DeepEqual(row, want) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
 	}
-	if _, err := NewTrajectoryTable(dir, ids); err != nil { // and the program is killed
+	if _, err := NewTrajectoryTable(dir, labelled(ids), nil); err != nil { // and the program is killed
 		t.Fatal(err)
 	}
 	if err := NewManifest("x", []byte("{}")).Write(dir); err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
@@ -13,27 +14,58 @@ import (
 const trajectoriesName = "trajectories.parquet"
 
 // trajectoryRow is a row of trajectories.parquet: one quantity at one step of one
-// cell. Strings are delta encoded, not by a dictionary: parquet-go splits the runs of
-// dictionary indices differently on machines with vector instructions, and the file
-// must be the same everywhere.
+// cell. A number that is not finite is null. Strings are delta encoded, not by a
+// dictionary: parquet-go splits the runs of dictionary indices differently on machines
+// with vector instructions, and the file must be the same everywhere. For the same
+// reason pages are compressed by zstd, whose encoder is portable Go, and not by snappy.
 type trajectoryRow struct {
-	Cell          string  `parquet:"cell,delta"`
-	Step          int64   `parquet:"step"`
-	Quantity      string  `parquet:"quantity,delta"`
-	Mean          float64 `parquet:"mean"`
-	StandardError float64 `parquet:"standard_error"`
-	Q05           float64 `parquet:"q05"`
-	Q25           float64 `parquet:"q25"`
-	Q50           float64 `parquet:"q50"`
-	Q75           float64 `parquet:"q75"`
-	Q95           float64 `parquet:"q95"`
+	Cell          string   `parquet:"cell,delta"`
+	Label         string   `parquet:"label,delta"`
+	Step          int64    `parquet:"step"`
+	Quantity      string   `parquet:"quantity,delta"`
+	Mean          *float64 `parquet:"mean,optional"`
+	StandardError *float64 `parquet:"standard_error,optional"`
+	Q05           *float64 `parquet:"q05,optional"`
+	Q25           *float64 `parquet:"q25,optional"`
+	Q50           *float64 `parquet:"q50,optional"`
+	Q75           *float64 `parquet:"q75,optional"`
+	Q95           *float64 `parquet:"q95,optional"`
+}
+
+// Column describes a column of a table in a results folder.
+type Column struct {
+	Name  string `json:"name"`            // in the table's header
+	Doc   string `json:"doc"`             // what it holds
+	Unit  string `json:"unit,omitempty"`  // "1" of a pure number; "" where it holds no number, or a parameter without unit
+	Range string `json:"range,omitempty"` // the values that occur, in words; "": the Doc says it
+}
+
+// TrajectoryColumns describes the columns of trajectories.parquet.
+var TrajectoryColumns = []Column{
+	{"cell", "Id of the cell, as in cells.csv.", "", ""},
+	{"label", "Label of the cell, as in cells.csv.", "", ""},
+	{"step", "Optimizer step at which the quantity was recorded, before its update.", "optimizer step", "integer ≥ 0"},
+	{"quantity", "Name of the recorded quantity.", "", ""},
+	{"mean", "Mean over the replicas.", "of the quantity", "of the quantity"},
+	{"standard_error", "Standard error of the mean; 0 for a single replica, whose error is not known.", "of the quantity", "≥ 0"},
+	{"q05", "5 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q25", "25 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q50", "Median over the replicas.", "of the quantity", "of the quantity"},
+	{"q75", "75 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"q95", "95 % quantile over the replicas.", "of the quantity", "of the quantity"},
+}
+
+// LabelledCell names a cell of a table.
+type LabelledCell struct {
+	ID    string // of its outcome
+	Label string // for people; it can be ""
 }
 
 // TrajectoryTable writes trajectories.parquet: the cells of a sweep in order, each
 // as soon as it and all before it have an outcome.
 type TrajectoryTable struct {
-	ids     []string // of the cells, in order
-	next    int      // index of the first cell that is not written
+	cells   []LabelledCell // in order
+	next    int            // index of the first cell that is not written
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
 	rows    []trajectoryRow // buffer: the rows of the last cell
@@ -43,23 +75,26 @@ type TrajectoryTable struct {
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
-// NewTrajectoryTable creates the table of a locked results folder for the cells with
-// these ids. The caller calls Discard at the end, after Save as well.
-func NewTrajectoryTable(dir string, ids []string) (*TrajectoryTable, error) {
+// NewTrajectoryTable creates the table of a locked results folder for these cells, with
+// key-value metadata in its footer. The caller calls Discard at the end, after Save as
+// well.
+func NewTrajectoryTable(dir string, cells []LabelledCell, metadata map[string]string) (*TrajectoryTable, error) {
 	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
-	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup))
-	return &TrajectoryTable{ids: ids, file: file, columns: columns}, nil
+	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		parquet.Compression(&parquet.Zstd), &parquet.WriterConfig{KeyValueMetadata: metadata})
+	return &TrajectoryTable{cells: cells, file: file, columns: columns}, nil
 }
 
 // WriteNext writes the next cells in order, up to the first without an outcome. The
 // cell with the given id has the trajectory recorded, which saves reading it from the
 // journal; those of the others are read.
 func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
-	for ; t.next < len(t.ids); t.next++ {
-		o := outcomes[t.ids[t.next]]
+	for ; t.next < len(t.cells); t.next++ {
+		cell := t.cells[t.next]
+		o := outcomes[cell.ID]
 		if o == nil {
 			break
 		}
@@ -67,7 +102,7 @@ func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, rec
 		if o.ID != id {
 			trajectory, err = o.Trajectory()
 		}
-		if err := errors.Join(err, t.write(o.ID, trajectory)); err != nil {
+		if err := errors.Join(err, t.write(cell, trajectory)); err != nil {
 			return err
 		}
 	}
@@ -75,7 +110,7 @@ func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, rec
 }
 
 // write writes the rows of one cell; none if recorded is nil.
-func (t *TrajectoryTable) write(id string, recorded *Trajectory) error {
+func (t *TrajectoryTable) write(cell LabelledCell, recorded *Trajectory) error {
 	if recorded == nil {
 		return nil
 	}
@@ -84,14 +119,22 @@ func (t *TrajectoryTable) write(id string, recorded *Trajectory) error {
 		for n, step := range recorded.Steps {
 			q := &s.Quantiles[n]
 			t.rows = append(t.rows, trajectoryRow{
-				Cell: id, Step: int64(step), Quantity: string(s.Quantity),
-				Mean: float64(s.Mean[n]), StandardError: float64(s.StdErr[n]),
-				Q05: float64(q[0]), Q25: float64(q[1]), Q50: float64(q[2]), Q75: float64(q[3]), Q95: float64(q[4]),
+				Cell: cell.ID, Label: cell.Label, Step: int64(step), Quantity: string(s.Quantity),
+				Mean: finite(&s.Mean[n]), StandardError: finite(&s.StdErr[n]),
+				Q05: finite(&q[0]), Q25: finite(&q[1]), Q50: finite(&q[2]), Q75: finite(&q[3]), Q95: finite(&q[4]),
 			})
 		}
 	}
 	_, err := t.columns.Write(t.rows)
 	return err
+}
+
+// finite returns the number at x, nil where it is not finite.
+func finite(x *Number) *float64 {
+	if math.IsNaN(float64(*x)) || math.IsInf(float64(*x), 0) {
+		return nil
+	}
+	return (*float64)(x)
 }
 
 // Save writes the remaining cells and puts the file in place, atomically. outcomes

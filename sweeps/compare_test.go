@@ -1,0 +1,179 @@
+package sweeps
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/store"
+)
+
+// The interval of a difference of means is Welch's: with standard errors 1 and 2 of 4 and
+// 9 degrees of freedom it has 25/(1/4 + 16/9) = 12.3, and Student's quantile for 12 is
+// 2.1788. That of shares is Newcombe's: his example (Statistics in Medicine 17, 873,
+// table II a) is 56 of 70 against 48 of 80.
+func TestDifference(t *testing.T) {
+	share := func(events, n float64) sample {
+		p := events / n
+		return sample{measure.Estimate{Mean: p, StdErr: 0.99 * math.Sqrt(p*(1-p)/n), DF: int(n) - 1}, new(Cell)}
+	}
+	mean := func(e measure.Estimate) sample { return sample{e, new(Cell)} }
+	half := 2.178813 * math.Sqrt(5)
+	for _, c := range []struct {
+		name   string
+		a, b   sample
+		lo, hi float64
+		want   Change
+	}{
+		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 13, StdErr: 2, DF: 9}), 3 - half, 3 + half, NoneFound},
+		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 13, StdErr: 2, DF: 9, Systematic: 0.5}), 2.5 - half, 3.5 + half, NoneFound},
+		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 4, StdErr: 2, DF: 9}), -6 - half, -6 + half, Lower},
+		{"x", mean(measure.Certain(1)), mean(measure.Certain(1)), 0, 0, NoneFound},
+		{"x", mean(measure.Certain(1)), mean(measure.Certain(1.25)), 0.25, 0.25, Higher},
+		{"x", mean(measure.Certain(1)), mean(measure.Estimate{Mean: 2}), math.Inf(-1), math.Inf(1), NotComparable},
+		{namedPrefix + "none", share(48, 80), share(56, 70), 0.0524, 0.3339, Higher},
+		{namedPrefix + "none", share(56, 70), share(48, 80), -0.3339, -0.0524, Lower},
+	} {
+		lo, hi := difference(c.name, c.a, c.b, 0.95)
+		if near := func(x, y float64) bool { return x == y || math.Abs(x-y) < 5e-5 }; !near(lo, c.lo) || !near(hi, c.hi) || changeOf(lo, hi) != c.want {
+			t.Errorf("%s: %v and %v: [%g, %g], %s; want [%g, %g], %s", c.name, c.a.Estimate, c.b.Estimate, lo, hi, changeOf(lo, hi), c.lo, c.hi, c.want)
+		}
+	}
+}
+
+// A located event lies between the last value without it and the first with it: the
+// difference of two has the interval of their extreme distances. Beyond the end of a
+// search nothing can be compared.
+func TestDifferenceOfLocatedEvents(t *testing.T) {
+	located := func(lo, hi float64) sample {
+		o := &store.Outcome{Estimates: []store.NamedEstimate{
+			store.Store(sim.LocatedLow, measure.Certain(lo)), store.Store(sim.LocatedHigh, measure.Certain(hi)), store.Store(sim.LocatedEnd, measure.Certain(9))}}
+		if hi > 9 {
+			o.Estimates = slices.Delete(o.Estimates, 1, 2)
+		}
+		all, err := measuredQuantities(new(Cell), o)
+		if err != nil || len(all) != 1 || all[0].Name != locatedEvent {
+			t.Fatalf("%v", all)
+		}
+		return sample{all[0].Estimate, new(Cell)}
+	}
+	for _, c := range []struct {
+		a, b   sample
+		lo, hi float64
+	}{{located(2, 2.5), located(3, 3.25), 0.5, 1.25}, {located(2, 3), located(2, 3), -1, 1}, {located(2, 3), located(9, 10), math.Inf(-1), math.Inf(1)}} {
+		if lo, hi := difference(locatedEvent, c.a, c.b, 0.99); lo != c.lo || hi != c.hi {
+			t.Errorf("[%g, %g], want [%g, %g]", lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+// Cells are paired by the parameters that do not differ as a whole; the others are
+// listed. A stronger penalty lowers the reward, and the verdict of a check that states
+// the old reward changes. Cells that two variants share are compared once.
+func TestCompareFolders(t *testing.T) {
+	text := strings.Replace(resting, "replicas: 10", "replicas: 100", 1) + "  - {claim: fixed-point, expected: 0.75, absolute_margin: 0.02}\n"
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	runSweep(t, text+"variants: [{name: one}, {name: two}]\nsweep: [{param: grpo.group_size, values: [16, 32, 64]}]\n", a, 2)
+	runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1)+"sweep: [{param: grpo.group_size, values: [64, 32, 128]}]\n", b, 2)
+	c, err := CompareFolders(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(c.Differing), "[{grpo.kl.coefficient 0.5 1}]"; got != want {
+		t.Errorf("%s differ, want %s", got, want)
+	}
+	var labels []string
+	for _, p := range c.Pairs {
+		labels = append(labels, p.Label)
+		q := p.Quantities[0]
+		if q.Quantity != sim.ExpectedRewardMean || q.Verdict != Lower || !(q.Lo < q.Difference && q.Difference < q.Hi && q.Hi < 0) || q.Difference != q.B-q.A {
+			t.Errorf("%s: %+v, want a lower reward", p.Label, q)
+		}
+	}
+	if got, want := fmt.Sprintln(labels, len(c.OnlyA), c.OnlyA[0].Label, len(c.OnlyB), c.OnlyB[0].Label, c.SameID), "[one G=32 one G=64] 1 one G=16 1 G=128 0\n"; got != want {
+		t.Errorf("pairs, only in A, only in B, same ids: %s, want %s", got, want)
+	}
+	if want := 1 - 0.01/22; c.Confidence != 0.99 || c.IntervalConfidence != want {
+		t.Errorf("confidence %g, of each %g, want 0.99 and %g", c.Confidence, c.IntervalConfidence, want)
+	}
+	if len(c.Verdicts) != 2 || c.Verdicts[0].A != Agree || c.Verdicts[0].B != Disagree || c.Verdicts[0].Cell != "one G=32" {
+		t.Errorf("changed verdicts: %+v, want agree to disagree at G = 32 and 64", c.Verdicts)
+	}
+	for _, p := range c.Pairs {
+		for _, q := range p.Quantities {
+			cells := q.Cells("")
+			if len(cells) != len(ComparisonColumns) || cells[0] != "–" || q.Verdict == NoneFound && cells[5] != "~ no difference found" {
+				t.Errorf("%+v is shown as %q", q, cells)
+			}
+		}
+	}
+
+	same, err := CompareFolders(a, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := same.Differences(); same.SameID != 3 || n[NoneFound] != 33 || len(n) != 1 || len(same.Verdicts) != 0 || len(same.Differing) != 0 {
+		t.Errorf("a folder with itself: %d same ids, %v, %v", same.SameID, n, same.Verdicts)
+	}
+
+	var damaged *store.DamagedError
+	if err := os.WriteFile(filepath.Join(b, "verdicts.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CompareFolders(a, b); !errors.As(err, &damaged) {
+		t.Errorf("damaged verdicts: %v", err)
+	}
+}
+
+// A sweep without burn-in has estimates of no stationary state: the last recorded values
+// are compared, without error at G = ∞, and with one that is not known for one replica.
+func TestCompareFinalValues(t *testing.T) {
+	text := strings.Replace(strings.TrimSuffix(resting, "checks:\n"), ", burn_in: 100", "", 1)
+	text = strings.Replace(text, "policy: {init: fixed-point}", "", 1)
+	for _, c := range []struct {
+		size, replicas string
+		want           Change
+		exact          bool
+	}{{"inf", "10", Lower, true}, {"16", "10", Lower, false}, {"16", "1", NotComparable, false}} {
+		text := strings.NewReplacer("group_size: 16", "group_size: "+c.size, "replicas: 10", "replicas: "+c.replicas).Replace(text)
+		a, b := t.TempDir(), t.TempDir()
+		runSweep(t, text, a, 1)
+		runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1), b, 1)
+		compared, err := CompareFolders(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := compared.Pairs[0].Quantities[0]
+		if q.Quantity != "final_expected_reward" || q.Verdict != c.want || c.exact != (q.Lo == q.Hi) {
+			t.Errorf("G = %s, %s replicas: %+v, want %s", c.size, c.replicas, q, c.want)
+		}
+	}
+}
+
+// Cells of equal parameters that measure different things are paired in their order, and
+// a quantity that only one of two cells has cannot be compared.
+func TestCompareQuantitiesOfOneFolder(t *testing.T) {
+	text := strings.TrimSuffix(resting, "checks:\n")
+	plain, measured := t.TempDir(), t.TempDir()
+	runSweep(t, text, plain, 1)
+	runSweep(t, text+"checks: [{claim: stiffness, displacement: 0.1, draws: 100, absolute_margin: 1}]\n", measured, 1)
+	c, err := CompareFolders(plain, measured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Pairs) != 1 {
+		t.Fatalf("%d pairs", len(c.Pairs))
+	}
+	q := c.Pairs[0].Quantities
+	last := q[len(q)-1]
+	if n := c.Differences(); n[NotComparable] != 3 || n[NoneFound] != 11 || last.Quantity != stiffnessStale || !math.IsNaN(float64(last.A)) || math.IsNaN(float64(last.B)) || last.Verdict != NotComparable {
+		t.Errorf("%v, last %+v, want three stiffnesses in B only", n, last)
+	}
+}

@@ -1,0 +1,197 @@
+package sweeps
+
+import (
+	"cmp"
+
+	"grposim/rom"
+	"grposim/rom/diagnose"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// The data dictionary: every column of the tables in a results folder. docs/results.md is
+// written from it.
+
+// Units of columns. Optimizer steps are the unit of time.
+const (
+	ofReward  = "reward"
+	reward2   = "reward²"
+	ofLogit   = "logit"
+	logit2    = "logit²"
+	inSteps   = "optimizer step"
+	perStep   = "1/optimizer step"
+	inNats    = "nat"
+	ofForce   = "force" // of reward without an advantage scale, without unit with one
+	force2    = "force²"
+	perLogit  = "force/logit"
+	perForce  = "logit/force"
+	pureRatio = "1" // no unit
+)
+
+// Ranges of columns.
+const (
+	anyReal   = "any number"
+	atLeast0  = "≥ 0"
+	zeroToOne = "0 to 1"
+	atMost1   = "≤ 1"
+	wholeFrom = "integer ≥ 0"
+)
+
+// identityColumns are the first columns of a table of one row per cell. The
+// parameters follow, in the order of config.Keys.
+var identityColumns = []store.Column{
+	{Name: "cell", Doc: "Id of the cell: the sha256, in hexadecimal digits, of everything that decides its measurement. Rows of two variants can share it."},
+	{Name: "label", Doc: "Name of the cell for people: its variant and its values of the swept keys. Empty for the only cell of a file."},
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+}
+
+// parameterColumn describes the column of a key.
+func parameterColumn(k config.Key) store.Column {
+	return store.Column{Name: k.Path, Doc: k.Doc, Unit: k.Unit, Range: k.Want()}
+}
+
+// statusColumns follow the parameters in cells.csv.
+var statusColumns = []store.Column{
+	{Name: "status", Doc: "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."},
+	{Name: "interval_confidence", Doc: "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1.", Unit: pureRatio, Range: "0 to 1, exclusive"},
+}
+
+// estimateColumns returns the estimates of cells.csv. Each NAME is followed by NAME_lo and
+// NAME_hi, the ends of its interval.
+func estimateColumns() []store.Column {
+	columns := []store.Column{
+		{Name: sim.ExpectedRewardMean, Doc: "Mean of the expected reward J = Σ π_a m_a over replicas and the steps after the burn-in.", Unit: ofReward, Range: anyReal},
+		{Name: sim.ExpectedRewardVariance, Doc: "Variance of J over replicas and the steps after the burn-in.", Unit: reward2, Range: atLeast0},
+		{Name: sim.ZeroVarianceShare, Doc: "Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+		{Name: sim.LogitGapMean, Doc: "Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms.", Unit: ofLogit, Range: anyReal},
+		{Name: sim.LogitGapVariance, Doc: "Variance of z over replicas and the steps after the burn-in; two arms.", Unit: logit2, Range: atLeast0},
+		{Name: stiffnessTotal, Doc: "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: stiffnessSlowest, Doc: "Stiffness of the slowest mode; more than two arms.", Unit: perLogit, Range: anyReal},
+		{Name: sim.RelaxationRate, Doc: "Rate at which a small displacement from the fixed point decays; negative: growth.", Unit: perStep, Range: anyReal},
+		{Name: sim.DampingRatio, Doc: "Damping ratio ζ of the two dominant multipliers.", Unit: pureRatio, Range: anyReal},
+		{Name: sim.LocatedLow, Doc: "Search for an event in η or K: the last value certainly without it.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.LocatedHigh, Doc: "The first value certainly with the event; empty if there is none up to located_to.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.LocatedEnd, Doc: "The last value to be tried.", Unit: "of the parameter", Range: atLeast0},
+		{Name: sim.SaturationRate, Doc: "Rate of the exponential a − b e^{−rate·t} fitted to the mean of J.", Unit: perStep, Range: "> 0"},
+		{Name: sim.SaturationR2, Doc: "R² of that fit.", Unit: pureRatio, Range: zeroToOne},
+		{Name: sim.EarlySlope, Doc: "The paper's stiffness K, from the slope of −log(J_end − J) over the first 100 steps.", Unit: perLogit, Range: anyReal},
+	}
+	for _, l := range measure.Laws {
+		law := string(l)
+		columns = append(columns,
+			store.Column{Name: sim.LoggedR2(l), Doc: "R² of the " + law + " law fitted to the logged reward, mean over pairs of replicas.", Unit: pureRatio, Range: atMost1},
+			store.Column{Name: sim.LoggedLead(l), Doc: "By how much the R² of the critically damped law exceeds that of the " + law + " law.", Unit: pureRatio, Range: anyReal},
+			store.Column{Name: sim.LoggedGain(l), Doc: "Error of persistence over that of the forecast by the " + law + " law from the first 30 % of the log; above 1 the law is better.", Unit: pureRatio, Range: atLeast0},
+			store.Column{Name: sim.LoggedPlateau(l), Doc: "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise.", Unit: pureRatio, Range: zeroToOne})
+	}
+	for _, m := range diagnose.Modes {
+		columns = append(columns,
+			store.Column{Name: namedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: zeroToOne},
+			store.Column{Name: paperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: zeroToOne})
+	}
+	return columns
+}
+
+// QuantityColumns describes the recorded quantities, the values of the column `quantity`
+// in trajectories.parquet.
+var QuantityColumns = []store.Column{
+	{Name: string(sim.ExpectedReward), Doc: "J = Σ π_a m_a.", Unit: ofReward, Range: anyReal},
+	{Name: string(sim.TrueReward), Doc: "Σ π_a · intended mean of arm a.", Unit: ofReward, Range: anyReal},
+	{Name: string(sim.Entropy), Doc: "Entropy of the policy, −Σ π log π.", Unit: inNats, Range: atLeast0},
+	{Name: string(sim.Collision), Doc: "Σ π².", Unit: pureRatio, Range: "1/arms to 1"},
+	{Name: string(sim.ZeroVarianceFraction), Doc: "Share of the step's groups with equal rewards; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.KLReference), Doc: "KL(π‖π_ref).", Unit: inNats, Range: atLeast0},
+	{Name: string(sim.ClipFraction), Doc: "Share of samples of nonzero advantage whose weight the clip sets to 0; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.ImportanceRatioMax), Doc: "Largest ratio π_a/π_old,a.", Unit: pureRatio, Range: "≥ 1"},
+	{Name: string(sim.GradientNorm), Doc: "Norm ‖g‖₂ of the step's gradient.", Unit: ofForce, Range: atLeast0},
+	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: ofLogit, Range: anyReal},
+}
+
+// prediction is what the columns of predictions.csv are computed from.
+type prediction struct {
+	*rom.Prediction
+	full     *rom.Dynamics // the linear dynamics: exact, or to leading order where the force is
+	settings *config.Settings
+}
+
+// predictionColumn is a column of predictions.csv after the parameters.
+type predictionColumn struct {
+	store.Column
+	value func(p *prediction) string
+}
+
+// numeric is a predictionColumn of a number; nil and NaN are written as an empty field.
+func numeric(name, doc, unit, within string, value func(p *prediction) *float64) predictionColumn {
+	return predictionColumn{store.Column{Name: name, Doc: doc, Unit: unit, Range: within},
+		func(p *prediction) string { return number(value(p)) }}
+}
+
+// predictionColumns are the columns of predictions.csv after the parameters.
+var predictionColumns = []predictionColumn{
+	numeric("fixed_point_expected_reward", "J at the fixed point.", ofReward, anyReal, func(p *prediction) *float64 {
+		if p.FixedPoint == nil {
+			return nil
+		}
+		return &p.FixedPoint.Reward
+	}),
+	numeric("expected_reward_shift", "Shift of the mean of J from the fixed point by the noise, to second order.", ofReward, anyReal, func(p *prediction) *float64 { return p.Moments.RewardShift }),
+	numeric("stiffness_total", "Stiffness λ of the stiffest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Total }),
+	numeric("stiffness_fresh", "Its part λ_f from the current policy.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Fresh }),
+	numeric("stiffness_stale", "Its part λ_s from the snapshot.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Stale }),
+	numeric("stiffness_slowest", "Stiffness of the slowest mode.", perLogit, anyReal, func(p *prediction) *float64 { return &p.Stiffness.Slowest }),
+	numeric("gradient_variance", "Variance of one step's gradient along the stiffest mode.", force2, atLeast0, func(p *prediction) *float64 { return &p.GradientVariance }),
+	numeric("damping_ratio", "ζ of the reduced-order model.", pureRatio, anyReal, func(p *prediction) *float64 { return &p.Oscillator.DampingRatio }),
+	{store.Column{Name: "regime", Doc: "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."}, func(p *prediction) string { return p.Oscillator.Regime }},
+	numeric("spectral_radius", "Largest modulus of a multiplier of the linear dynamics; below 1 is stable.", pureRatio, atLeast0, func(p *prediction) *float64 { return p.full.SpectralRadius }),
+	numeric("critical_learning_rate", "Smallest learning rate at which the fixed point is not stable; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.CriticalLearningRate }),
+	numeric("critical_refresh_interval", "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", inSteps, atLeast0, func(p *prediction) *float64 { return p.full.CriticalRefreshInterval }),
+	numeric("oscillation_learning_rate", "Smallest learning rate at which a mode oscillates; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.OscillationLearningRate }),
+	numeric("logit_gap_variance", "Stationary variance of z by the linear dynamics; two arms.", logit2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap }),
+	numeric("expected_reward_variance", "Stationary variance of J by the linear dynamics.", reward2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward }),
+	numeric("expected_reward_variance_leading_order", "The same by the reduced-order model.", reward2, atLeast0, func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward }),
+	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
+	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),
+	{store.Column{Name: "scope", Doc: "`in`, or why the theory predicts no stationary state here."}, func(p *prediction) string { return cmp.Or(stationaryScope(p.settings, p.Prediction), "in") }},
+	numeric("neglected_expected_reward", "Predicted size of what the theory of the mean of J neglects.", ofReward, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardMean }),
+	numeric("neglected_expected_reward_variance", "The same of the variance of J.", reward2, atLeast0, func(p *prediction) *float64 { return &p.Neglected.RewardVariance }),
+	numeric("neglected_zero_variance_fraction", "The same of the share of groups with equal rewards.", pureRatio, atLeast0, func(p *prediction) *float64 { return &p.Neglected.ZeroVariance }),
+	numeric("paper_stiffness", "The stiffness K as the paper measures it, which its formulas use.", perLogit, anyReal, func(p *prediction) *float64 { return p.PaperRule.Stiffness }),
+	numeric("expected_reward_variance_rule_at_stiffness", "The paper's D/(GCK) at λ of the stiffest mode.", reward2, atLeast0, func(p *prediction) *float64 { return p.RuleAtStiffness.RewardVariance }),
+}
+
+// The columns of map-X-Y.csv that hold the two parameters of the map have their paths
+// as names, instead of these.
+const (
+	mapX = "X"
+	mapY = "Y"
+)
+
+// mapColumns are the columns of map-X-Y.csv.
+var mapColumns = []store.Column{
+	{Name: "kind", Doc: "`cell`: the row is a simulated cell; `boundary`: a point of a predicted boundary."},
+	{Name: "variant", Doc: "Name of the variant; empty in a file without variants."},
+	{Name: mapX, Doc: "Value of the parameter on the horizontal axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
+	{Name: mapY, Doc: "Value of the parameter on the vertical axis; the column has its name.", Unit: "of the parameter", Range: "of the parameter"},
+	{Name: "cell", Doc: "Id of the cell."},
+	{Name: "class", Doc: "Shape of the cell's mean reward over steps: `monotone`, `overshooting`, `oscillatory`, `sustained`, `locked`, `diverged` or `at rest`; empty where nothing was recorded or its error is not known."},
+	{Name: "regime", Doc: "Regime of the linear dynamics: `overdamped`, `oscillatory` or `unstable`."},
+	{Name: "spectral_radius", Doc: "Largest modulus of a multiplier of the linear dynamics; from 1 on unstable.", Unit: pureRatio, Range: atLeast0},
+	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
+	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
+	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
+	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
+	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
+}
+
+// names returns the names of columns.
+func names(columns []store.Column) []string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.Name)
+	}
+	return all
+}

@@ -1,0 +1,196 @@
+package sweeps
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/results.md")
+
+// docs/results.md is written from the data dictionary and from the comments on the fields
+// of the JSON files.
+func TestResultsDoc(t *testing.T) {
+	const path = "../docs/results.md"
+	want := resultsDoc(t)
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := readFile(t, path); !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the code says (-update rewrites it)", path)
+	}
+}
+
+// Every column of the tables that the built-in experiments wrote is in the dictionary,
+// and no column twice.
+func TestDictionaryIsComplete(t *testing.T) {
+	described := map[string]map[string]bool{"cells.csv": {}, "predictions.csv": {}}
+	add := func(table string, columns ...string) {
+		for _, name := range columns {
+			if described[table][name] {
+				t.Errorf("%s: %s is described twice", table, name)
+			}
+			described[table][name] = true
+		}
+	}
+	for table := range described {
+		add(table, names(identityColumns)...)
+		for _, k := range config.Keys {
+			add(table, k.Path)
+		}
+	}
+	add("cells.csv", names(statusColumns)...)
+	for _, name := range names(estimateColumns()) {
+		add("cells.csv", name, name+"_lo", name+"_hi")
+	}
+	for _, c := range predictionColumns {
+		add("predictions.csv", c.Name)
+	}
+	for table, known := range described {
+		files, err := filepath.Glob("../results/paper/*/" + table)
+		if err != nil || len(files) < 10 {
+			t.Fatalf("%d files %s: %v", len(files), table, err)
+		}
+		for _, file := range files {
+			header, _ := records(t, readFile(t, file))
+			for _, name := range header {
+				if !known[name] {
+					t.Errorf("%s: the dictionary lacks %s", file, name)
+				}
+			}
+		}
+	}
+	if got, want := fmt.Sprint(names(QuantityColumns)), fmt.Sprint(sim.Quantities(2)); got != want {
+		t.Errorf("the quantities are %s, want %s", got, want)
+	}
+}
+
+// resultsDoc writes docs/results.md.
+func resultsDoc(t *testing.T) []byte {
+	var b bytes.Buffer
+	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
+	table := func(columns ...store.Column) {
+		line("\n| column | meaning | unit | range |\n|---|---|---|---|")
+		for _, c := range columns {
+			line("| `%s` | %s | %s | %s |", c.Name, strings.ReplaceAll(c.Doc, "|", `\|`), c.Unit, c.Range)
+		}
+	}
+	fields := func(file, name string) {
+		line("\n| field | meaning |\n|---|---|")
+		for _, c := range structFields(t, file, name) {
+			line("| `%s` | %s |", c.Name, strings.ReplaceAll(c.Doc, "|", `\|`))
+		}
+	}
+	line(`# The results folder
+
+Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run TestResultsDoc -update`" + `.
+[python.md](python.md) reads the tables with pandas, polars and DuckDB.
+
+| file | holds |
+|---|---|
+| ` + "`manifest.json`" + ` | the configuration with all defaults, its checksum, and how and where the sweep was last run |
+| ` + "`cells.jsonl`" + ` | the journal: one line per simulated cell, with a checksum. All files below are computed from it |
+| ` + "`cells.damaged`" + ` | lines removed from the journal because they were damaged; only there if there were any |
+| ` + "`cells.csv`" + ` | a row per cell: parameters, and estimates with intervals |
+| ` + "`predictions.csv`" + ` | a row per cell: parameters, and predictions of the theory |
+| ` + "`trajectories.parquet`" + ` | a row per cell, quantity and recorded step, compressed by zstd |
+| ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
+| ` + "`map-X-Y.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y |
+| ` + "`figures/`" + ` | the figures, as SVG and PNG |
+| ` + "`report.html`" + ` | verdicts and figures on one page without external files |
+
+The folder of ` + "`grposim reproduce`" + ` holds a results folder per experiment, and verdicts.json, verdicts.md and report.html over all of them.
+
+A number that is not known, or not finite, is an empty field in CSV and null in JSON and Parquet; so is the end that an interval does not have. The only other text among numbers is ` + "`inf`" + `, for a grpo.group_size of ∞. Reward has the unit in which the arms are given. A force is the gradient per logit: in units of reward without an advantage scale, without unit with one. ` + "`1`" + ` is the unit of a pure number.
+
+## Intervals
+
+All intervals, in cells.csv, verdicts.json, figures and pages, are two-sided and have one confidence, 1 − (1 − c)/n: c is the configuration's ` + "`confidence`" + ` (0.99 unless given) and n the number of the file's verdicts, at least 1. Those of the verdicts so hold together with confidence c (Bonferroni). Column interval_confidence of cells.csv gives the number. The interval of a trajectory divides 1 − confidence once more, by the number of its steps. Shares (zero_variance_fraction, named_…, paper_named_…, logged_plateau_…) have Wilson's interval, all others Student's, widened by the estimate's systematic error. The confidence is not that of several files together.
+
+## cells.csv
+
+A row per cell, in the order of the sweep: identity, parameters, status, estimates. An estimate is there if a cell of the file has it. Its name is followed by NAME_lo and NAME_hi, the ends of its interval in the same unit. Entries of stiffness matrices are in cells.jsonl only.`)
+	columns := identityColumns
+	for _, k := range config.Keys {
+		columns = append(columns, parameterColumn(k))
+	}
+	table(append(append([]store.Column(nil), columns...), statusColumns...)...)
+	line("\nEstimates:")
+	table(estimateColumns()...)
+	line("\n## predictions.csv\n\nA row per cell, in the order of the sweep. The first columns, up to the last parameter, are those of cells.csv. Then:")
+	var predicted []store.Column
+	for _, c := range predictionColumns {
+		predicted = append(predicted, c.Column)
+	}
+	table(predicted...)
+	line("\n## trajectories.parquet\n\nRows are in the order of the sweep, then of the quantities, then of the steps. Cells that recorded nothing have none.")
+	table(store.TrajectoryColumns...)
+	line("\nThe quantities:")
+	table(QuantityColumns...)
+	line("\nThe file's key-value metadata hold three JSON texts: `grposim.cells`, a list of the cells, each with cell, label, variant, seed and parameters (by dotted key, as in cells.csv); `grposim.columns` and `grposim.quantities`, the two tables above.")
+	line("\n## map-X-Y.csv")
+	table(mapColumns...)
+	line("\n## verdicts.json\n\n`name`, the name of the experiment or suite; `summary`; `statements`, the statements of the paper that the verdicts decide ([paper.md](paper.md)), if any; `verdicts`, in the order of the checks. What is NaN, infinite or nil below is null. A verdict:")
+	fields("verdict.go", "Verdict")
+	line("\nA control:")
+	fields("verdict.go", "ControlVerdict")
+	line("\nThe summary:")
+	fields("verdict.go", "Summary")
+	line("\nverdicts.md has the same verdicts as a table, with rounded numbers.")
+	line("\n## cells.jsonl\n\nA line is `{\"sha256\": …, \"cell\": {…}}`, with the sha256 of the text of the cell. A cell:")
+	fields("store/outcome.go", "Outcome")
+	line("\nAn estimate:")
+	fields("store/outcome.go", "NamedEstimate")
+	line("\n`trajectory`, the last field of a cell that recorded one, has `steps` and `quantities`, each with `quantity`, `mean`, `stderr` and `quantiles` at 5, 25, 50, 75 and 95 %%.")
+	line("\n## manifest.json")
+	fields("store/manifest.go", "Manifest")
+	line("\n`run`:")
+	fields("store/runinfo.go", "RunInfo")
+	return b.Bytes()
+}
+
+// leadingName is the beginning of a doc comment of a field.
+var leadingName = regexp.MustCompile(`^\w+ (is|are|says) `)
+
+// structFields returns the JSON fields of a struct with their comments.
+func structFields(t *testing.T, file, name string) []store.Column {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := parsed.Scope.Lookup(name)
+	if object == nil {
+		t.Fatalf("%s has no %s", file, name)
+	}
+	var columns []store.Column
+	for _, f := range object.Decl.(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+		if f.Tag == nil {
+			continue
+		}
+		key, _, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+		doc := strings.Join(strings.Fields(f.Doc.Text()+f.Comment.Text()), " ")
+		if key == "-" {
+			continue
+		}
+		if f.Doc != nil { // begins with the name of the field
+			doc = leadingName.ReplaceAllString(doc, "")
+		}
+		columns = append(columns, store.Column{Name: key, Doc: doc})
+	}
+	return columns
+}

@@ -1,0 +1,98 @@
+package sweeps
+
+import (
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// records reads a CSV table: a map from column to field for each row, and the header.
+func records(t *testing.T, table []byte) (header []string, rows []map[string]string) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(string(table))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines[1:] {
+		row := make(map[string]string)
+		for i, name := range lines[0] {
+			row[name] = line[i]
+		}
+		rows = append(rows, row)
+	}
+	return lines[0], rows
+}
+
+// cells.csv begins with the cell, its label and every parameter, swept or not. Its
+// intervals are those of the verdicts: with two verdicts of 99 % together, 99.5 % each.
+func TestCellsCSV(t *testing.T) {
+	text := resting + "  - {claim: fixed-point, margin: 1}\nsweep: [{param: grpo.group_size, values: [16, 64]}]\n"
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	table, err := e.cellsCSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, rows := records(t, table)
+	want := []string{"cell", "label", "variant", "seed"}
+	for _, k := range config.Keys {
+		want = append(want, k.Path)
+	}
+	want = append(want, "status", "interval_confidence", sim.ExpectedRewardMean)
+	if got := header[:len(want)]; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the columns are %v, want %v", got, want)
+	}
+	for i, v := range e.Verdicts {
+		row := rows[i]
+		for column, want := range map[string]string{
+			"cell": v.Cell, "label": v.Label, "seed": "1", "optimizer.learning_rate": "0.1", "run.replicas": "10",
+			"grpo.group_size": []string{"16", "64"}[i], "interval_confidence": "0.995",
+			sim.ExpectedRewardMean:         strconv.FormatFloat(float64(v.Measured), 'g', -1, 64),
+			sim.ExpectedRewardMean + "_lo": strconv.FormatFloat(float64(v.Lo), 'g', -1, 64),
+			sim.ExpectedRewardMean + "_hi": strconv.FormatFloat(float64(v.Hi), 'g', -1, 64),
+		} {
+			if row[column] != want {
+				t.Errorf("%s: %s is %q, want %q", v.Label, column, row[column], want)
+			}
+		}
+	}
+}
+
+// An interval without ends, as a single replica has, has empty ends in cells.csv.
+func TestOpenIntervalsAreEmpty(t *testing.T) {
+	plan := planText(t, strings.TrimSuffix(resting, "checks:\n"))
+	id := plan.Cells[0].ID
+	e, err := NewExperiment(plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := e.cellsCSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows := records(t, table)
+	if mean, lo, hi := rows[0]["expected_reward_mean"], rows[0]["expected_reward_mean_lo"], rows[0]["expected_reward_mean_hi"]; mean != "0.5" || lo != "" || hi != "" {
+		t.Errorf("%q [%q, %q], want 0.5 and two empty ends", mean, lo, hi)
+	}
+}
+
+// The metadata of trajectories.parquet hold label and parameters of every cell.
+func TestTrajectoriesNameTheirParameters(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, strings.TrimSuffix(resting, "checks:\n")+"sweep: [{param: grpo.group_size, values: [16, inf]}]\n", dir, 2)
+	data := string(readFile(t, filepath.Join(dir, "trajectories.parquet")))
+	for _, want := range []string{
+		`"label":"G=inf","variant":"","seed":1,"parameters":{"bandit.arms":[{"mean":0.9,"reward":"bernoulli"},{"mean":0.2,"reward":"bernoulli"}],`,
+		`"grpo.group_size":"inf"`, `"grpo.group_size":16,`, `"optimizer.learning_rate":0.1,`, `"policy.init":"fixed-point"`,
+	} {
+		if !strings.Contains(data, want) {
+			t.Errorf("the file does not contain %s", want)
+		}
+	}
+}
