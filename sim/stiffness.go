@@ -194,7 +194,13 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0, 0 // the results of an interrupted cell are discarded
 		}
-		differ := drawCoupled(&sides[0], &sides[1]) || p.Displaced == Current
+		differ := true
+		if p.Displaced == Current { // one policy draws the groups of both sides
+			sides[0].draw()
+			sides[1].statistics = sides[0].statistics
+		} else {
+			differ = drawCoupled(&sides[0], &sides[1])
+		}
 		unequal := 0 // groups whose rewards differ
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
