@@ -90,7 +90,13 @@ func NewEquilibrium(p Params) *Equilibrium {
 	if merged.representable() {
 		logits = merged.reached()
 	}
-	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) { return PaperStiffness(p) }))
+	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) {
+		if p.GroupSize == Infinite && p.Measured == nil { // the fixed point is known
+			point, ok := merged.linearized(logits)
+			return paperStiffness(p, point, ok)
+		}
+		return PaperStiffness(p)
+	}))
 }
 
 // WithMeasured returns the equilibrium at a measured stiffness, nil: that of the theory.
