@@ -408,6 +408,29 @@ func TestAdam(t *testing.T) {
 	}
 }
 
+// Adam's divisor in a stationary state is √(Var g_1 + (λ/2)²Var z), which depends on the
+// variance that it makes: with v = η′²·4Var g_1(1+μ)/{(1−μ)k(2(1+μ)−k)} the variance of a
+// heavy ball of the learning rate η′ = (1−β1)η/divisor, k = η′λ, Var z solves v(Var z) = Var z.
+func TestAdamOfALargeMeanForce(t *testing.T) {
+	p := bandit(rom.Unscaled, 0.5, 8)
+	p.Optimizer = rom.Optimizer{Method: rom.Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.999}
+	star := 1.4 * (1 - 1.0/8)
+	cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
+	noise := cov.At(0, 0)
+	lambda := 2 * 0.5 / (2 + 2*math.Cosh(star)) // 2βpq
+	variance := 0.0
+	for range 100 {
+		rate := 0.1 * 0.1 / math.Sqrt(noise+lambda*lambda*variance/4)
+		k := rate * lambda
+		variance = rate * rate * 4 * noise * 1.9 / (0.1 * k * (2*1.9 - k))
+	}
+	if force := lambda * lambda * variance / 4 / noise; force < 0.05 {
+		t.Fatalf("the mean force is %g of the second moment, too small for a test", force)
+	}
+	got := said(t, "Adam's Var z", rom.Predict(p).LeadingOrder.StationaryVariance.LogitGap)
+	closeTo(t, "Var z over the fixed point of its formula", got/variance, 1, 1e-5)
+}
+
 // Noise is out of scope, with a reason, where the theory has no stationary state.
 func TestScopeOfTheNoise(t *testing.T) {
 	in := with(bandit(rom.Unscaled, 0.5, 16), 0.1, 0, block(1))

@@ -134,6 +134,18 @@ func (s *stationary) phases(visit func(joint *mat.Dense)) {
 	})
 }
 
+// snapshot returns the covariance of x_old, n×n, which is the same in all phases.
+func (s *stationary) snapshot() *mat.Dense {
+	var sigma *mat.Dense
+	n := s.dim()
+	s.phases(func(joint *mat.Dense) {
+		if sigma == nil {
+			sigma = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
+		}
+	})
+	return sigma
+}
+
 // timeAverage returns the covariance of x averaged over the phases, n×n.
 func (s *stationary) timeAverage() *mat.Dense {
 	n, count := s.dim(), 0.0

@@ -33,23 +33,57 @@ func (l *linearization) rounding() float64 {
 	return largest * largest * 0x1p-104
 }
 
-// adamError returns the relative error of Adam's linear variance as far as it is not
-// that of second order, given the covariance of the reduced coordinates. The second
-// moment is an average over 1/(1−β2) steps of the squares of a force of kurtosis
-// 3/p, p the probability that a group is informative (for B groups 3 + 3(1/p−1)/B),
-// and contains the present step's; it also contains the square of the mean force,
-// (ΛΣΛᵀ)_aa of Var g_a.
-func (l *linearization) adamError(o Optimizer, sigma *mat.Dense) float64 {
-	window := l.kurtosis() * (1 - o.Beta2)
-	var total, moved mat.Dense
-	total.Add(l.fresh, l.stale)
-	moved.Mul(&total, l.q)
-	square := congruence(&moved, sigma)
-	signal := 0.0
-	for a := range l.count {
-		signal = max(signal, square.At(a, a)/l.noise.At(a, a))
+// adamIterations is the number of times the stationary law under Adam is computed anew
+// with the mean force of the last one in the second moment.
+const adamIterations = 3
+
+// adamGain returns 1/(√E g_a² + ε) for every arm, E g_a² = Var g_a + E(Λx)_a² under a
+// stationary law; nil: at the fixed point.
+func (l *linearization) adamGain(o Optimizer, law *stationary) []float64 {
+	gain := make([]float64, len(l.count))
+	squares := make([]float64, len(l.count))
+	if law != nil {
+		squares = l.forceSquares(law)
 	}
-	return window + signal
+	for a := range gain {
+		gain[a] = 1 / (math.Sqrt(l.noise.At(a, a)+squares[a]) + o.Epsilon)
+	}
+	return gain
+}
+
+// forceSquares returns E(Λ_f x + Λ_s x_old)_a² of every arm, averaged over the phases.
+func (l *linearization) forceSquares(law *stationary) []float64 {
+	arms, n := l.q.Dims()
+	response := mat.NewDense(arms, 2*n, nil)
+	response.Slice(0, arms, 0, n).(*mat.Dense).Mul(l.fresh, l.q)
+	response.Slice(0, arms, n, 2*n).(*mat.Dense).Mul(l.stale, l.q)
+	sums, phases := make([]float64, arms), 0.0
+	law.phases(func(joint *mat.Dense) {
+		square := congruence(response, joint)
+		for a := range sums {
+			sums[a] += square.At(a, a)
+		}
+		phases++
+	})
+	for a := range sums {
+		sums[a] /= phases
+	}
+	return sums
+}
+
+// adamError returns the relative error of Adam's linear variance as far as it is not
+// that of second order. The second moment is an average over 1/(1−β2) steps of the squares
+// of a force of kurtosis 3/p, p the probability that a group is informative (for B groups
+// 3 + 3(1/p−1)/B), and contains the present step's. Its part s by the mean force follows
+// the state instead of keeping its mean (see adamGain) to the extent
+// (1−β2)/(1−β2r²), where r is the given spectral radius, and counts to first order.
+func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) float64 {
+	signal := 0.0
+	for a, x := range l.forceSquares(law) {
+		signal = max(signal, x/l.noise.At(a, a))
+	}
+	following := (1 - o.Beta2) / (1 - o.Beta2*radius*radius)
+	return l.kurtosis()*(1-o.Beta2) + signal*(following+signal)
 }
 
 // kurtosis returns a bound on the kurtosis of one step's force; see adamError.
@@ -165,11 +199,5 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 		unshifted = further / math.Sqrt(linear)
 	}
 
-	var snapshot *mat.Dense
-	law.phases(func(joint *mat.Dense) {
-		if snapshot == nil {
-			snapshot = mat.DenseCopyOf(joint.Slice(n, 2*n, n, 2*n))
-		}
-	})
-	l.zeroVariance(prediction, oldMean, snapshot, second, old, relative, unshifted)
+	l.zeroVariance(prediction, oldMean, law.snapshot(), second, old, relative, unshifted)
 }

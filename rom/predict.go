@@ -332,12 +332,11 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 		}
 		at = newLinearization(unmerged(p), e.merged.arms(e.logits))
 		for a := range p.Arms {
-			variance := at.noise.At(a, a)
-			if !(variance > 0) {
+			if !(at.noise.At(a, a) > 0) {
 				return nil, nil, "Adam is a heavy ball near a fixed point only where every logit has noise"
 			}
-			gain = append(gain, 1/(math.Sqrt(variance)+p.Optimizer.Epsilon))
 		}
+		gain = at.adamGain(p.Optimizer, nil)
 		method, rate, momentum = HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
 	if m = at.newLinearDynamics(method, rate, momentum, gain); m == nil {
@@ -498,6 +497,13 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		return
 	}
 	law, ok := m.whole.stationary()
+	for i := 0; ok && p.Optimizer.Method == Adam && i < adamIterations; i++ {
+		if m = l.newLinearDynamics(HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
+			ok = false
+			break
+		}
+		law, ok = m.whole.stationary()
+	}
 	if !ok {
 		scope.Because = "too close to a threshold for a stationary law"
 		return
@@ -531,13 +537,20 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	prediction.Neglected = l.secondOrderBound(reward, gap)
 	if p.Optimizer.Method == Adam {
-		prediction.Neglected.RewardVariance += reward * l.adamError(p.Optimizer, sigma)
+		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
+		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
+		prediction.Neglected.RewardVariance += reward * missing
+		prediction.Neglected.RewardMean /= max(1-missing, 0)
+		if sigma := law.snapshot(); reward > 0 {
+			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
+		}
 	} else if m.whole.dim() <= maxCurved {
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
+	prediction.Neglected.add(l.tails(sigma))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

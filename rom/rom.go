@@ -226,6 +226,12 @@ func (n *Neglected) include(other Neglected) {
 	n.ZeroVariance = max(n.ZeroVariance, other.ZeroVariance)
 }
 
+func (n *Neglected) add(other Neglected) {
+	n.RewardMean += other.RewardMean
+	n.RewardVariance += other.RewardVariance
+	n.ZeroVariance += other.ZeroVariance
+}
+
 // Scope says whether a prediction holds for its cell.
 type Scope struct {
 	In      bool   `json:"in"`      // the prediction holds

@@ -48,6 +48,7 @@ type predicted struct {
 	kind       rom.Kind
 	outOfScope string  // why the theory does not hold here; "" where it does
 	neglected  float64 // predicted absolute size of what the prediction leaves out, ≥ 0
+	resolution float64 // rounding error of the measured value: no margin is smaller
 	since      string  // why so much is neglected; "": terms of higher order
 }
 

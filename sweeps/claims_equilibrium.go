@@ -184,6 +184,9 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	}
 	variance.value = share * *v
 	variance.neglected += unknown * *v
+	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
+		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
+	}
 	return variance
 }
 

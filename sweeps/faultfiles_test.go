@@ -72,11 +72,8 @@ var faultFiles = map[string]faultFile{
 	// A second multiplier of 8e-4, of which the leftover of the cubic terms is a fortieth.
 	"dead-multiplier": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.744}}},
 	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.002487"},
-	// A replica that diverges although the mean field is stable.
-	"div": {rows: []faultRow{
-		{claim: "fixed-point", rulings: undecided, because: "left the range of floating point"},
-		{claim: "stationary-fluctuation", rulings: []Ruling{Inconclusive, OutOfScope}},
-	}},
+	// A replica that diverges although the mean field is stable: its noise leads far away.
+	"div": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// The mean field leaves the range of floating point.
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
 	// Equal constant rewards exert no force.
@@ -84,6 +81,14 @@ var faultFiles = map[string]faultFile{
 		{variants: "half normal0 ratio clip g1000", rulings: agrees, truth: 0.0105549},
 		// The faster of two modes is alive, and one multiplier is fitted.
 		{variants: "tenth", rulings: declined, because: "neglects"},
+	}},
+	// Equal rewards: J never changes.
+	"equal-rewards": {rows: []faultRow{{rulings: agrees}}},
+	// Kicks of k3 that grow as an arm becomes rare.
+	"escape": {rows: []faultRow{
+		{variants: "rare", rulings: declined, because: "neglects"},
+		{variants: "never", claim: "fixed-point", rulings: agrees},
+		{variants: "never", claim: "degenerate-groups", rulings: agrees},
 	}},
 	// The stiffness of eight equal constant rewards is that of the penalty, β/8.
 	"equal-stiffness": {rows: []faultRow{{rulings: agrees}}},

@@ -163,7 +163,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
 	v.Expect = cmp.Or(f.expect, v.Expect)
 	v.About, v.Estimate = cmp.Or(f.about, v.About), f.estimate
-	margin := j.margin(f.predicted.value)
+	margin := max(j.margin(f.predicted.value), f.predicted.resolution)
 	if f.side == FromBelow {
 		margin = 0
 	}

@@ -1,0 +1,101 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	tailStart = 6.0  // standard deviations; the second order holds before
+	tailStep  = 1.0  // the shortest step of the integral, in standard deviations
+	tailShare = 0.25 // the step as a share of the distance, where that is longer
+	tailReach = 15.0 // displacement of a logit up to which is integrated
+	tailDepth = 14.0 // quasi-potential up to which is integrated
+
+	// Noise that vanishes at the fixed point leaves a logit a standard deviation of
+	// rounding, below tailNoise.
+	tailNoise = 1e-9
+
+	// Tails lighter than tailWeight are left out. A run meets them less than once in a
+	// hundred relaxation times, and in the simulation still more seldom, because kicks of
+	// rare arms are large and not normal.
+	tailWeight = 0.01
+)
+
+// tails returns the parts of E J, Var J and the share of zero-variance groups that are
+// due to states far from the fixed point, under a stationary law with the covariance
+// sigma of the reduced coordinates. In units of the standard deviation of arm a's logit,
+// along the direction Σe_a in which it moves, the density is about e^{−U}/√2π with the
+// quasi-potential
+//
+//	U(s) = ∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt,
+//
+// f the mean force on the logit and D the variance of its noise: s²/2 where they are
+// linear and constant. U stays finite where D grows as an arm becomes rare, as with k3,
+// whose D is proportional to 1/π. Behind a maximum, where f changes its sign, the density
+// is at most that of the maximum: this is where a run passes. The largest of all arms is
+// returned, nothing where the up to 60 evaluations of the force and its covariance
+// for each arm take more than about a second.
+func (l *linearization) tails(sigma *mat.Dense) Neglected {
+	_, n := l.q.Dims()
+	var largest Neglected
+	if l.model.affordable(maxFlowWork) < 60*n {
+		return largest
+	}
+	probs := make([]float64, len(l.logits))
+	observe := func(x []float64) (reward, equal float64) {
+		logits := l.displaced(x)
+		softmax(probs, logits)
+		return l.model.expected(logits), l.model.equalRewards(probs)
+	}
+	reward, equal := observe(make([]float64, n))
+	for a := range l.logits {
+		v := l.q.RawRowView(a)
+		deviation := math.Sqrt(form(v, sigma, v))
+		if !(deviation > tailNoise) {
+			continue
+		}
+		var ray mat.VecDense
+		ray.MulVec(sigma, mat.NewVecDense(n, v))
+		ray.ScaleVec(1/deviation, &ray)
+		var far Neglected
+		weight := 0.0
+		for _, sign := range []float64{1, -1} {
+			y := make([]float64, 2*n)
+			at := func(s float64) (force, noise float64) {
+				for k := range n {
+					y[k] = sign * s * ray.AtVec(k)
+					y[n+k] = y[k]
+				}
+				for k, f := range l.reducedForce(y) {
+					force -= sign * v[k] * f
+				}
+				return force, form(v, mat.NewDense(n, n, l.reducedNoise(y)), v)
+			}
+			_, still := at(0)
+			near, _ := at(tailStep / 64)
+			unit := near * 64 / tailStep / still
+			depth, top := 0.0, 0.0
+			for s := 0.0; s*deviation < tailReach && depth < tailDepth; {
+				step := max(tailStep, tailShare*s)
+				force, noise := at(s + step/2)
+				depth += step * force / noise / unit
+				top = max(top, depth)
+				if s += step; s <= tailStart {
+					continue
+				}
+				r, e := observe(y[:n])
+				w := step * math.Exp(-top) / math.Sqrt(2*math.Pi)
+				weight += w
+				far.RewardMean += w * math.Abs(r-reward)
+				far.RewardVariance += w * (r - reward) * (r - reward)
+				far.ZeroVariance += w * math.Abs(e-equal)
+			}
+		}
+		if whole := 1 + weight; weight > tailWeight {
+			largest.include(Neglected{far.RewardMean / whole, far.RewardVariance / whole, far.ZeroVariance / whole})
+		}
+	}
+	return largest
+}
