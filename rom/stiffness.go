@@ -66,7 +66,7 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 		j, rest := chances(probs, m.success)
 		derivative := m.phiSlope(j, rest)
 		for a, p := range probs {
-			u[a] = p * (m.success[a] - j)
+			u[a] = p * (m.success[a]*rest - (1-m.success[a])*j) // m_a − J, with all digits where J is almost 0 or 1
 			slope[a] = derivative * u[a]
 		}
 		return m.phi(j, rest), slope, u

@@ -82,6 +82,8 @@ var faultFiles = map[string]faultFile{
 		// The faster of two modes is alive, and one multiplier is fitted.
 		{variants: "tenth", rulings: declined, because: "neglects"},
 	}},
+	// Arms that have almost no probability, in a force that divides by the deviation.
+	"almost-certain": {rows: []faultRow{{quantity: "stiffness_total", rulings: agrees, truth: 0.09999}, {quantity: "stiffness_stale", rulings: agrees}}},
 	// Equal rewards: J never changes.
 	"equal-rewards": {rows: []faultRow{{rulings: agrees}}},
 	// Kicks of k3 that grow as an arm becomes rare.

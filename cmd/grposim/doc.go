@@ -50,6 +50,11 @@
 //
 //	bin/grposim predict first.yaml
 //
+// Print which learning rates, refresh intervals and group sizes are safe, each with the
+// kind of its prediction and its formula:
+//
+//	bin/grposim advise first.yaml --noise 0.01
+//
 // Simulate the four cells, in about a second, and print one line for each verdict. The
 // last line counts them: 8 agree.
 //

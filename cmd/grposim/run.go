@@ -142,7 +142,7 @@ stack follows.`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout), newPredict(stdout), newMap(stdout, stderr))
+		newReport(stdout), newPredict(stdout), newAdvise(stdout), newMap(stdout, stderr))
 	return root
 }
 

@@ -1,0 +1,240 @@
+package sweeps
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Advice answers, by the theory alone, what a user of a cell's settings may choose.
+type Advice struct {
+	Cell  string       `json:"cell"`
+	Label string       `json:"label"`
+	Lines []AdviceLine `json:"advice"`
+}
+
+// AdviceLine is one answer. Value is empty (NaN) where Says gives no number.
+type AdviceLine struct {
+	Asked   string       `json:"asked"`
+	Value   store.Number `json:"value"`
+	Says    string       `json:"says"`    // the answer in words, with its unit
+	Kind    rom.Kind     `json:"kind"`    // of the prediction; "" where there is none
+	Assumes string       `json:"assumes"` // its formula and what it assumes
+}
+
+// Advise yields the advice for each cell of a plan, in the order of the plan. noise is
+// the wanted standard deviation of J; 0: none is wanted.
+func Advise(plan *Plan, noise float64) iter.Seq[Advice] {
+	return func(yield func(Advice) bool) {
+		cache := newPredictionCache()
+		for i := range plan.Cells {
+			c := &plan.Cells[i]
+			a := &adviser{cache: cache, settings: c.Settings, p: cache.predict(&c.Settings, rom.Unit)}
+			a.advise(noise)
+			if !yield(Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines}) {
+				return
+			}
+		}
+	}
+}
+
+// adviser collects the advice for one cell.
+type adviser struct {
+	cache    *predictionCache
+	settings config.Settings
+	p        *rom.Prediction
+	lines    []AdviceLine
+}
+
+func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, assumes string) {
+	a.lines = append(a.lines, AdviceLine{asked, store.Number(value), says, kind, assumes})
+}
+
+// unknown adds an answer without a number.
+func (a *adviser) unknown(asked, because string) {
+	a.add(asked, math.NaN(), "not available: "+because, "", "")
+}
+
+// advise adds all lines.
+func (a *adviser) advise(noise float64) {
+	if a.p.FixedPoint == nil {
+		a.unknown("stationary state", missingFixedPoint(a.p))
+		return
+	}
+	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
+	kind, d := rom.Exact, &a.p.Exact
+	if !d.Scope.In {
+		kind, d = rom.LeadingOrder, &a.p.LeadingOrder
+	}
+	if !d.Scope.In {
+		a.unknown("dynamics", d.Scope.Because)
+		return
+	}
+	a.regime(d, kind)
+	a.rates(d, kind)
+	a.intervals(d, kind)
+	a.noise(noise)
+}
+
+// regime adds damping, stability and relaxation.
+func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
+	if r := d.SpectralRadius; r != nil {
+		says := "stable"
+		if *r >= 1 {
+			says = "unstable"
+		}
+		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), kind, "largest modulus of a multiplier of the monodromy matrix; below 1 is stable")
+	}
+	if z := d.DampingRatio; z != nil {
+		says := "overdamped"
+		switch {
+		case *z < 0:
+			says = "growing"
+		case *z < 1:
+			says = "oscillatory"
+		}
+		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers")
+	}
+	if r := d.RelaxationRate; r != nil && *r > 0 {
+		steps := math.Log(20) / *r
+		a.add("time to 95 %", steps, fmt.Sprintf("%.4g optimizer steps", steps), kind, "ln 20 / relaxation rate: of a small displacement from the fixed point")
+	}
+}
+
+// rates adds the limits of the learning rate at the cell's refresh interval.
+func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
+	say := func(rate float64) (float64, string) {
+		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
+	}
+	asked := "learning rates that are stable"
+	a.limit(asked, d.CriticalLearningRate, d.Searched.LearningRate, say, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
+	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, "sufficient-rule")
+	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
+	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
+	a.limit("learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, kind, "the smallest η at which a mode oscillates, everything else as it is")
+}
+
+// intervals adds the limits of the refresh interval at the cell's learning rate.
+func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
+	first, name := 1.0, "refresh intervals"
+	if a.settings.Lag.Kind == grpo.Delay {
+		first, name = 0, "delays"
+	}
+	say := func(interval float64) (float64, string) {
+		last := math.Ceil(interval) - 1
+		if last < first {
+			return last, "none is"
+		}
+		return last, fmt.Sprintf("up to %.0f steps", last)
+	}
+	asked := name + " that are stable"
+	a.limit(asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
+	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, "sufficient-rule")
+	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
+	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
+}
+
+// limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
+// rom.Limits); say returns the largest safe value for a threshold, and its words.
+func (a *adviser) limit(asked string, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind, assumes string) {
+	switch {
+	case threshold != nil:
+		value, says := say(*threshold)
+		a.add(asked, value, says, kind, assumes)
+	case math.IsInf(searched, 1):
+		a.add(asked, math.NaN(), "all", kind, "there is provably no threshold")
+	case searched > 0:
+		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond", searched), kind, assumes)
+	default:
+		a.unknown(asked, "the theory has no threshold here; a check of stability-threshold locates it by simulation")
+	}
+}
+
+// rule adds a threshold of a formula, if the formula gives one.
+func (a *adviser) rule(asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
+	if threshold == nil {
+		return
+	}
+	assumes := "η|λ_s|·lag ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1 + μ) in every mode: cautious, not proven"
+	if rule.Stiffness != nil {
+		assumes = fmt.Sprintf("η·K·lag = 1 − μ at the stiffness K = %.4g: the paper's damped oscillator", *rule.Stiffness)
+	}
+	value, says := say(*threshold)
+	a.add(asked, value, says, kind, assumes)
+}
+
+// largestAdvisedGroup bounds the search for a group size.
+const largestAdvisedGroup = 1 << 16
+
+// noise adds the noise floor, and the smallest group size for the wanted standard
+// deviation of J; 0: none is wanted.
+func (a *adviser) noise(wanted float64) {
+	present := a.deviation(a.settings.Estimator.GroupSize)
+	asked := "noise floor"
+	if present.because != "" {
+		a.unknown(asked, present.because)
+	} else {
+		a.add(asked, present.value, fmt.Sprintf("√Var J = %.4g ± %.1g", present.value, present.neglected), present.kind, "stationary law to second order in the noise, with the size of what it neglects")
+	}
+	if wanted == 0 {
+		return
+	}
+	asked = fmt.Sprintf("smallest group size for √Var J ≤ %g", wanted)
+	low, high := 1, 2 // low: too small
+	for ; high <= largestAdvisedGroup; low, high = high, 2*high {
+		if d := a.deviation(high); d.because == "" && d.value+d.neglected <= wanted {
+			break
+		}
+	}
+	if high > largestAdvisedGroup {
+		a.unknown(asked, fmt.Sprintf("none up to %d within the scope of the theory", largestAdvisedGroup))
+		return
+	}
+	for high-low > 1 {
+		middle := (low + high) / 2
+		if d := a.deviation(middle); d.because == "" && d.value+d.neglected <= wanted {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	a.add(asked, float64(high), fmt.Sprintf("G = %d", high), a.deviation(high).kind, "the noise floor with what it neglects, at the same learning rate and interval; by bisection")
+}
+
+// deviationOfReward is √Var J with the size of what it neglects, or the reason why the
+// theory has none.
+type deviationOfReward struct {
+	value, neglected float64
+	kind             rom.Kind
+	because          string
+}
+
+// deviation returns √Var J at a group size.
+func (a *adviser) deviation(size int) deviationOfReward {
+	s := a.settings
+	s.Estimator.GroupSize = size
+	p := a.cache.predict(&s, rom.Unit)
+	if because := stationaryScope(&s, p); because != "" {
+		return deviationOfReward{because: because}
+	}
+	variance, kind := p.Exact.StationaryVariance.ExpectedReward, rom.Exact
+	if !p.Exact.Scope.In {
+		variance, kind = p.LeadingOrder.StationaryVariance.ExpectedReward, rom.LeadingOrder
+	}
+	if second := p.Moments.RewardVariance; second != nil {
+		variance = second
+	}
+	switch {
+	case variance == nil:
+		return deviationOfReward{because: "there is no noise"}
+	case p.Neglected.RewardVariance > *variance:
+		return deviationOfReward{because: "what the theory neglects is larger than the variance that it predicts"}
+	}
+	deviation := math.Sqrt(*variance)
+	return deviationOfReward{value: deviation, neglected: math.Sqrt(*variance+p.Neglected.RewardVariance) - deviation, kind: kind}
+}

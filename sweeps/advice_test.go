@@ -1,0 +1,73 @@
+package sweeps
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+)
+
+// answers returns the advice for the one cell of a plan, by what is asked and the kind.
+func answers(t *testing.T, plan *Plan, noise float64) map[string]AdviceLine {
+	t.Helper()
+	lines := make(map[string]AdviceLine)
+	for advice := range Advise(plan, noise) {
+		for _, line := range advice.Lines {
+			lines[line.Asked+" "+string(line.Kind)] = line
+		}
+	}
+	return lines
+}
+
+const advisedBandit = `name: advised
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+policy: {init: fixed-point}
+grpo: {group_size: 16, kl: {coefficient: 0.5, at: snapshot}, advantage: {scale: none}}
+optimizer: {learning_rate: 0.05, momentum: 0.9}
+run: {steps: 10, replicas: 2}
+`
+
+// The reference bandit of docs/theory.md §5: λ = 0.1670956266, all of it stale, and on
+// policy the exact threshold is ηλ = 2(1+μ), 38 times that of the rule at K = 1.
+func TestAdvise(t *testing.T) {
+	const stiffness = 0.1670956266
+	got := answers(t, planText(t, advisedBandit), 0)
+	for name, want := range map[string]float64{
+		"learning rates that are stable exact":              2 * 1.9 / stiffness,
+		"learning rates that are stable rule-at-stiffness":  0.1 / stiffness,
+		"refresh intervals that are stable sufficient-rule": math.Ceil(0.1/(0.05*stiffness)) - 1,
+	} {
+		if x := float64(got[name].Value); !(math.Abs(x/want-1) < 1e-6) {
+			t.Errorf("%s: %g, want %g", name, x, want)
+		}
+	}
+	// With a single mode, frozen in a block, the multiplier over the block is known; with
+	// K = 11 steps the rule holds and the block is stable, and a larger learning rate is not.
+	if line := got["refresh intervals that are stable exact"]; !(float64(line.Value) >= 11) || !strings.HasPrefix(line.Says, "up to ") {
+		t.Errorf("%+v, want more than the sufficient rule", line)
+	}
+	// Nothing is stale under importance weights and the current policy's KL.
+	fresh := answers(t, planText(t, strings.Replace(advisedBandit, "at: snapshot}", "at: current}, importance: {mode: ratio}", 1)), 0)
+	if line := fresh["refresh intervals that are stable exact"]; line.Says == "" {
+		t.Errorf("no answer about the refresh interval: %v", fresh)
+	}
+	// Without a penalty there is no fixed point, and nothing else is answered.
+	none := answers(t, planText(t, strings.NewReplacer("coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]").Replace(advisedBandit)), 0.01)
+	if len(none) != 1 || !strings.Contains(none["stationary state "].Says, "no fixed point") {
+		t.Errorf("%v, want no fixed point", none)
+	}
+}
+
+// The advised group size is the smallest at which the noise floor is at most the wanted
+// one.
+func TestAdvisedGroupSize(t *testing.T) {
+	plan := planText(t, advisedBandit)
+	line := answers(t, plan, 0.01)["smallest group size for √Var J ≤ 0.01 exact"]
+	size := int(line.Value)
+	a := &adviser{cache: newPredictionCache(), settings: plan.Cells[0].Settings}
+	if at, below := a.deviation(size), a.deviation(size-1); at.value > 0.01 || below.value+below.neglected <= 0.01 || at.kind != rom.Exact {
+		t.Errorf("G = %d: √Var J %g there and %g below, want 0.01 between them", size, at.value, below.value)
+	}
+}
