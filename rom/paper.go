@@ -66,9 +66,15 @@ const (
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
 	p.GroupSize, p.Measured = Infinite, nil
+	point, ok := Reached(p)
+	return paperStiffness(p, point, ok)
+}
+
+// paperStiffness is PaperStiffness at G = ∞ with the fixed point that is reached; ok is
+// false where there is none.
+func paperStiffness(p Params, point FixedPoint, ok bool) (float64, Scope) {
 	p.Optimizer = Optimizer{Method: HeavyBall, Rate: baselineRate}
 	p.Lag = Lag{Kind: Block, Age: 1}
-	point, ok := Reached(p)
 	if !ok {
 		return 0, Scope{Because: "the paper's stiffness is not defined: no fixed point at G = ∞ is reached from the start"}
 	}

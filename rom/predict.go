@@ -90,7 +90,13 @@ func NewEquilibrium(p Params) *Equilibrium {
 	if merged.representable() {
 		logits = merged.reached()
 	}
-	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) { return PaperStiffness(p) }))
+	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) {
+		if p.GroupSize == Infinite && p.Measured == nil { // the fixed point is known
+			point, ok := merged.linearized(logits)
+			return paperStiffness(p, point, ok)
+		}
+		return PaperStiffness(p)
+	}))
 }
 
 // WithMeasured returns the equilibrium at a measured stiffness, nil: that of the theory.
@@ -119,20 +125,23 @@ func newEquilibrium(p Params, merged folded, logits []float64, paper func() (flo
 func (e *Equilibrium) Reached() (FixedPoint, bool) { return e.merged.linearized(e.logits) }
 
 // Predict is the function Predict with this optimizer and lag.
-func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction { return e.predict(o, l, everything) }
+func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction {
+	return e.PredictPart(o, l, Everything)
+}
 
 // PredictDynamics is the function PredictDynamics with this optimizer and lag.
 func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
-	return e.predict(o, l, dynamicsAlone)
+	return e.PredictPart(o, l, DynamicsAlone)
 }
 
-// extent selects whether a prediction includes the critical values of the full linear
-// dynamics and the stationary law.
-type extent int
+// Extent selects how much of a prediction is computed.
+type Extent int
 
+// Extents. What is left out has its scope out.
 const (
-	everything extent = iota
-	dynamicsAlone
+	Everything    Extent = iota
+	DynamicsAlone        // without critical values of the linear dynamics and the stationary law: PredictDynamics
+	RulesAlone           // neither the linear dynamics nor the reduced-order model: fixed point, stiffness, oscillator and rules
 )
 
 // dropInfinite sets every pointer to a number that is not finite to nil, and a
@@ -216,8 +225,8 @@ func (e *Equilibrium) locate() (because string) {
 	return ""
 }
 
-// predict returns the prediction with the dynamics under this optimizer and lag.
-func (e *Equilibrium) predict(o Optimizer, l Lag, of extent) Prediction {
+// PredictPart is Predict of a part of the prediction.
+func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 	o.check()
 	l.check()
 	prediction := e.prediction
@@ -232,7 +241,7 @@ func (e *Equilibrium) predict(o Optimizer, l Lag, of extent) Prediction {
 
 // addDynamics adds to prediction everything that depends on the optimizer and the
 // lag. It returns the reason why that cannot be predicted, "" where it can.
-func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of extent) (because string) {
+func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of Extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	at, m, because := e.dynamicsOf(p)
@@ -246,6 +255,9 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	}
 	reason := m.tooLarge()
 	switch {
+	case of == RulesAlone:
+		out := Scope{Because: "the rules alone were predicted"}
+		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	case reason != "":
 		prediction.Exact.Scope.Because = reason
 		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
@@ -287,8 +299,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	}
 	switch {
 	case reason != "":
-	case of == dynamicsAlone:
-		prediction.Noise.Because = "the dynamics alone was predicted"
+	case of != Everything:
+		prediction.Noise.Because = "a part without the noise was predicted"
 	default:
 		at.stationary(prediction, p, m)
 	}
@@ -335,12 +347,12 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 
 // dynamics returns that of m, the linear dynamics under this optimizer and lag. A
 // threshold is searched for once for all learning rates, or all refresh intervals.
-func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of extent) Dynamics {
+func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := m.dynamics()
 	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
-	if of == everything {
+	if of == Everything {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
 		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
 	}

@@ -153,6 +153,12 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 			}
 		}
 		other := params(t)
+		rules, whole := known.PredictPart(p.Optimizer, p.Lag, RulesAlone), Predict(p)
+		if whole.FixedPoint != nil {
+			rules.Exact, rules.LeadingOrder, rules.Noise = whole.Exact, whole.LeadingOrder, whole.Noise
+			rules.Moments, rules.Neglected = whole.Moments, whole.Neglected
+		}
+		same("rules", rules, whole)
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))
 		p.Optimizer.Rate *= 1.5 // the onset is the same
 		same("motion", known.PredictDynamics(p.Optimizer, p.Lag), PredictDynamics(p))

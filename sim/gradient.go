@@ -42,19 +42,22 @@ func (s *gradientSampler) draw() {
 
 // drawCoupled draws the groups of a step of both sides of a pair, whose streams are
 // equal: the n-th group of one side is drawn with the same random words as the n-th
-// group of the other. It reports whether the groups of the two sides differ; at G = ∞
-// there are none.
-func drawCoupled(plus, minus *gradientSampler) (differ bool) {
+// group of the other; at G = ∞ there are none.
+func drawCoupled(plus, minus *gradientSampler) {
 	plus.statistics.Reset()
 	minus.statistics.Reset()
 	if plus.cell.Deterministic() {
-		return false
+		return
 	}
 	for range plus.cell.Estimator.GroupsPerStep {
 		draw.Align(plus.words, minus.words)
 		plus.sampler.group(&plus.statistics, plus.words)
 		minus.sampler.group(&minus.statistics, minus.words)
 	}
+}
+
+// differ reports whether the groups of the two sides differ.
+func differ(plus, minus *gradientSampler) bool {
 	return !slices.Equal(plus.statistics.Arms, minus.statistics.Arms)
 }
 

@@ -77,7 +77,7 @@ const FewestInformative = 30
 // slopes are the measurements of one bin of a stiffness probe.
 type slopes struct {
 	near, far   float64 // S(d), S(2d)
-	informative int     // pairs that say something about the reward's part: see StiffnessProbe
+	informative int     // pairs that say something about the reward's part (see StiffnessProbe), as far as counted
 }
 
 // extrapolated returns λ.
@@ -171,7 +171,7 @@ func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) slope
 }
 
 // slope returns S(d) as measured by a number of pairs, and the number of informative
-// pairs. Both sides of a pair draw their groups with the same random words, so that most
+// pairs, counted up to FewestInformative. Both sides of a pair draw their groups with the same random words, so that most
 // of the noise cancels in the difference. If only θ is displaced, both sides draw the
 // same groups.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
@@ -194,13 +194,18 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0, 0 // the results of an interrupted cell are discarded
 		}
-		differ := drawCoupled(&sides[0], &sides[1]) || p.Displaced == Current
+		if p.Displaced == Current { // one policy draws the groups of both sides
+			sides[0].draw()
+			sides[1].statistics = sides[0].statistics
+		} else {
+			drawCoupled(&sides[0], &sides[1])
+		}
 		unequal := 0 // groups whose rewards differ
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
 			unequal += sides[side].unequal()
 		}
-		if differ && unequal > 0 {
+		if informative < FewestInformative && unequal > 0 && (p.Displaced == Current || differ(&sides[0], &sides[1])) {
 			informative++
 		}
 		for a, covector := range p.Covector {

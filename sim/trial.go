@@ -328,7 +328,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
 	for bin := range fits {
 		fits[bin] = measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
-		before := t.pair.informed
+		t.pair.informed = 0
 		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
 			t.pair.begin(ForLocation, i)
 			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
@@ -341,7 +341,7 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 				return undecided // the results of an interrupted cell are discarded
 			}
 		}
-		fits[bin].Innovations = t.pair.informed - before
+		fits[bin].Innovations = t.pair.informed
 	}
 	if t.cell.uninformed(pooled(&t.cell, fits, measure.All).Innovations) {
 		return undecided

@@ -230,11 +230,7 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	of := everything
-	if j.paperKind() != "" {
-		of = dynamicsAlone // the formulas are closed
-	}
-	p := j.cache.at(&s, j.fault.Scale, stiffness, of)
+	p := j.cache.at(&s, j.fault.Scale, stiffness, j.extent(rom.Everything))
 	inInterval := j.check.Locate.Param == config.LagIntervalKey
 	if rule := j.formulas(p); rule != nil {
 		threshold := rule.CriticalLearningRate
@@ -284,7 +280,7 @@ func (j *judgement) onset(c *Cell, stiffness *rom.Measured) located {
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
 func (j *judgement) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, dynamicsAlone)
+	p := j.cache.at(s, j.fault.Scale, stiffness, rom.RulesAlone)
 	rule := j.formulas(p)
 	at := j.paperLocated(p, rule, rule.CriticalRefreshInterval)
 	if at.outOfScope != "" {
@@ -305,7 +301,7 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, dynamicsAlone)
+	p := j.cache.at(s, j.fault.Scale, stiffness, j.extent(rom.DynamicsAlone))
 	if rule := j.formulas(p); rule != nil {
 		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}
@@ -330,6 +326,14 @@ func (j *judgement) paperKind() rom.Kind {
 		return j.kind
 	}
 	return ""
+}
+
+// extent returns what has to be predicted: the rules where one of them is judged, else of.
+func (j *judgement) extent(of rom.Extent) rom.Extent {
+	if j.paperKind() != "" {
+		return rom.RulesAlone
+	}
+	return of
 }
 
 // formulas returns the paper's formulas at the stiffness of the kind that is judged; nil

@@ -34,21 +34,12 @@ func keep[Key comparable, Value any](cached map[Key]Value, key Key, value Value)
 	cached[key] = value
 }
 
-// extent selects whether a prediction includes the stability thresholds and the
-// stationary law, which take most of its time.
-type extent int
-
-const (
-	everything extent = iota
-	dynamicsAlone
-)
-
 // predictionKey holds everything that a prediction depends on.
 type predictionKey struct {
 	equilibriumKey
 	optimizer rom.Optimizer
 	lag       rom.Lag
-	extent    extent
+	extent    rom.Extent
 }
 
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
@@ -96,12 +87,12 @@ func bytesOf(numbers ...float64) string {
 // predict returns the prediction for settings at their fixed point. Length and number of
 // runs do not change it.
 func (cache *predictionCache) predict(s *config.Settings, factors rom.Factors) *rom.Prediction {
-	return cache.at(s, factors, nil, everything)
+	return cache.at(s, factors, nil, rom.Everything)
 }
 
 // at returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
-func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, of extent) *rom.Prediction {
+func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
 	params := Params(s, factors)
 	params.Measured = measured
 	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, of}
@@ -117,7 +108,7 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 // cache it: a map needs the prediction of each of its points once.
 func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
-	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, dynamicsAlone}, params)
+	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, params)
 }
 
 // settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
@@ -131,11 +122,7 @@ func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) (
 // equilibrium if there is one.
 func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom.Prediction {
 	equilibrium := cache.equilibrium(key.equilibriumKey, params)
-	predict := equilibrium.Predict
-	if key.extent == dynamicsAlone {
-		predict = equilibrium.PredictDynamics
-	}
-	p := predict(params.Optimizer, params.Lag)
+	p := equilibrium.PredictPart(params.Optimizer, params.Lag, key.extent)
 	return &p
 }
 
@@ -167,7 +154,7 @@ type rewardKey struct {
 
 // meanReward returns the mean reward of a cell at the given steps, its comparedSteps.
 func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, dynamicsAlone}, bytesOf(c.Sim.Init...), c.Settings.Lag, c.Settings.Run.Steps}
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), c.Settings.Lag, c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
 		computed := rom.MeanReward(params, c.Sim.Init, steps)

@@ -119,7 +119,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keyOf := func(p rom.Params) predictionKey {
-		return predictionKey{newEquilibriumKey(&p), p.Optimizer, p.Lag, everything}
+		return predictionKey{newEquilibriumKey(&p), p.Optimizer, p.Lag, rom.Everything}
 	}
 	keys := map[predictionKey]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)

@@ -93,24 +93,27 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 		return unobserved(rates, RewardHacking, o), unobserved(levels, RewardHacking, o)
 	}
 	var plateau [2]float64
+	var approach [2][]float64 // −log(R_∞ − R)
 	for n, c := range r.columns {
 		plateau[n] = slices.Max(c)
+		for _, x := range c {
+			approach[n] = append(approach[n], -math.Log(plateau[n]-x))
+		}
 	}
 
 	rho := math.NaN()
-	last := len(r.at) - 1
-	window := couplingWindow * (r.at[last] - r.at[0])
-	to := 0
-	for from := range r.at {
-		for to <= last && r.at[to] <= r.at[from]+window {
-			to++
+	to := len(r.at)
+	last := r.at[to-1]
+	window := couplingWindow * (last - r.at[0])
+	for from := to - 1; from >= 0 && math.IsNaN(rho); from-- {
+		if r.at[from]+window > last {
+			continue
 		}
-		if r.at[from]+window > r.at[last] {
-			break
+		for r.at[to-1] > r.at[from]+window {
+			to--
 		}
-		train, trainError := r.rate(0, plateau[0], from, to)
-		eval, _ := r.rate(1, plateau[1], from, to)
-		if train > standardErrors*trainError && !math.IsNaN(eval) {
+		if train, trainError := rate(r.at[from:to], approach[0][from:to]); train > standardErrors*trainError {
+			eval, _ := rate(r.at[from:to], approach[1][from:to])
 			rho = eval / train
 		}
 	}
@@ -120,19 +123,17 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 		observed(levels, RewardHacking, normalised(1)/normalised(0), atMost, 0.5)
 }
 
-// rate returns the slope of −log(plateau − x) of a column over the rows from ≤ i <
-// to, with its standard error; both are NaN if fewer than three rows are below the
-// plateau.
-func (r *run) rate(column int, plateau float64, from, to int) (slope, stdErr float64) {
-	var at, y []float64
-	for i := from; i < to; i++ {
-		if below := plateau - r.columns[column][i]; below > 0 {
-			at = append(at, r.at[i])
-			y = append(y, -math.Log(below))
+// rate returns the slope of the finite values of y with its standard error; both are NaN
+// if there are fewer than three.
+func rate(at, y []float64) (slope, stdErr float64) {
+	var finiteAt, finite []float64
+	for i, v := range y {
+		if !math.IsInf(v, 1) {
+			finiteAt, finite = append(finiteAt, at[i]), append(finite, v)
 		}
 	}
-	if len(at) < 3 {
+	if len(finite) < 3 {
 		return math.NaN(), math.NaN()
 	}
-	return line(at, y)
+	return line(finiteAt, finite)
 }

@@ -85,6 +85,21 @@ func TestPaperCoupling(t *testing.T) {
 	}
 }
 
+// ρ is that of the last window: an evaluation reward that approaches its plateau at
+// twice the rate in the second half of the run has ρ = 2.
+func TestPaperCouplingOfTheLastWindow(t *testing.T) {
+	trace := Trace{Steps: everyStep()}
+	last := len(trace.Steps) - 1
+	const rate = 1.0 / 600
+	for _, s := range trace.Steps {
+		trace.Reward = append(trace.Reward, 1-math.Exp(-rate*float64(s)))
+		trace.TrueReward = append(trace.TrueReward, 1-math.Exp(-rate*float64(s+max(0, s-trace.Steps[last/2]))))
+	}
+	trace.Reward[last], trace.TrueReward[last] = 1, 1
+	ratio, _ := paperCoupling(&trace)
+	near(t, ratio, 2, 1e-9)
+}
+
 // Near saturation ρ is lost in the error of λ_train: it is Undefined, neither 0 nor
 // 1.
 func TestPaperCouplingNearSaturation(t *testing.T) {
