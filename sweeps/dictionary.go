@@ -36,7 +36,6 @@ const (
 	atLeast0  = "≥ 0"
 	zeroToOne = "0 to 1"
 	atMost1   = "≤ 1"
-	wholeFrom = "integer ≥ 0"
 )
 
 // identityColumns are the first columns of a table of one row per cell. The
