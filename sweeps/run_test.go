@@ -365,8 +365,13 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	if got := slices.Compact(verdicts["stiffness"]); len(got) != 8 {
 		t.Errorf("stiffness of %q, want one of each of 8 cells", got)
 	}
-	if table := string(readFile(t, filepath.Join(dir, "cells.csv"))); !strings.HasPrefix(table, "cell,variant,seed,grpo.group_size,lag.interval,") || !strings.Contains(table, ",,6,inf,1,ok,") {
-		t.Errorf("cells.csv does not name the seeds:\n%.300s", table)
+	_, rows := records(t, readFile(t, filepath.Join(dir, "cells.csv")))
+	seeds := make(map[string]int)
+	for _, row := range rows {
+		seeds[row["seed"]]++
+	}
+	if seeds["5"] != 4 || seeds["6"] != 4 {
+		t.Errorf("cells.csv has %v cells by seed, want 4 of 5 and 4 of 6", seeds)
 	}
 	if again, err := JudgeFolder(dir); err != nil || len(again.Verdicts) != len(e.Verdicts) {
 		t.Errorf("judged again: %v", err)
