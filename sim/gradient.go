@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 
 	"grposim/grpo"
@@ -61,8 +62,17 @@ func differ(plus, minus *gradientSampler) bool {
 	return !slices.Equal(plus.statistics.Arms, minus.statistics.Arms)
 }
 
-// unequal returns the number of the step's groups whose rewards differ.
-func (s *gradientSampler) unequal() int { return s.statistics.Groups - s.statistics.ZeroVariance }
+// pushes reports whether the rewards of the step's groups exert a force: whether the
+// advantages of an arm do not add to 0, as they do, up to rounding, in a group of equal
+// rewards or of a single arm.
+func (s *gradientSampler) pushes() bool {
+	return slices.ContainsFunc(s.statistics.Arms, func(a grpo.ArmStatistics) bool {
+		return math.Abs(a.Positive+a.Negative) > float64(cancelled*(a.Positive-a.Negative))
+	})
+}
+
+// cancelled bounds the rounding error of a sum of advantages relative to their moduli.
+const cancelled = 1e-9
 
 // gradient sets s.g to the gradient estimate at current from the groups that
 // behaviour drew; at G = ∞ to the expected gradient.

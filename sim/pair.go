@@ -15,7 +15,7 @@ type pair struct {
 	cell      *Cell
 	sides     [2]*replica // the replicas that start at + and at −
 	direction []float64
-	informed  int // steps, of all runs, in which the groups of the two sides differed, and the rewards of one, up to FewestInformative
+	informed  int // steps, of all runs, in which the groups of the two sides differed and one pushed, up to FewestInformative
 }
 
 func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
@@ -48,7 +48,7 @@ func (p *pair) step(t int) (ok bool) {
 		minus.refresh(t)
 	}
 	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
-	if p.informed < FewestInformative && plus.unequal()+minus.unequal() > 0 && differ(&plus.gradientSampler, &minus.gradientSampler) {
+	if p.informed < FewestInformative && (plus.pushes() || minus.pushes()) && differ(&plus.gradientSampler, &minus.gradientSampler) {
 		p.informed++
 	}
 	ok = true

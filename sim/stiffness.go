@@ -41,7 +41,7 @@ const StiffnessTotal = "stiffness_total"
 // the force, over d; see rounding. That is part of the systematic error too.
 //
 // Two sides that draw the same groups say nothing about the reward's part of the stale
-// stiffness, and a group whose rewards are all equal nothing about that of the fresh one.
+// stiffness, and groups of equal rewards or of a single arm nothing about that of the fresh one.
 // With less than FewestInformative pairs that do, the scatter of the bins is no measure
 // of the error, and the error is not known.
 type StiffnessProbe struct {
@@ -171,9 +171,9 @@ func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) slope
 }
 
 // slope returns S(d) as measured by a number of pairs, and the number of informative
-// pairs, counted up to FewestInformative. Both sides of a pair draw their groups with the same random words, so that most
-// of the noise cancels in the difference. If only θ is displaced, both sides draw the
-// same groups.
+// pairs, counted up to FewestInformative. Both sides of a pair draw their groups with the
+// same random words, so that most of the noise cancels in the difference. If only θ is
+// displaced, both sides draw the same groups.
 func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
 	var sides [2]gradientSampler
 	var current, behaviour [2]*grpo.Policy
@@ -200,12 +200,10 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		} else {
 			drawCoupled(&sides[0], &sides[1])
 		}
-		unequal := 0 // groups whose rewards differ
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
-			unequal += sides[side].unequal()
 		}
-		if informative < FewestInformative && unequal > 0 && (p.Displaced == Current || differ(&sides[0], &sides[1])) {
+		if informative < FewestInformative && (sides[0].pushes() || sides[1].pushes()) && (p.Displaced == Current || differ(&sides[0], &sides[1])) {
 			informative++
 		}
 		for a, covector := range p.Covector {

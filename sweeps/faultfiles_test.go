@@ -84,6 +84,8 @@ var faultFiles = map[string]faultFile{
 	}},
 	// Arms that have almost no probability, in a force that divides by the deviation.
 	"almost-certain": {rows: []faultRow{{quantity: "stiffness_total", rulings: agrees, truth: 0.09999}, {quantity: "stiffness_stale", rulings: agrees}}},
+	// Groups of a single arm, whose rewards differ and exert no force.
+	"rare-normal-arm": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
 	// Second order that remains where the linear variance vanishes.
 	"quadratic": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// Equal rewards: J never changes.

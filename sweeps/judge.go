@@ -264,8 +264,8 @@ func because(ruling Ruling, f finding, margin float64, expect config.Expectation
 			return "at this confidence the interval has no end"
 		}
 		distance := math.Abs(math.Abs(f.measured-f.predicted.value) - margin)
-		if f.replicas > 0 && distance > 0 {
-			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", math.Pow(half/distance, 2))
+		if more := math.Pow(half/distance, 2); f.replicas > 0 && more < math.Inf(1) {
+			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", more)
 		}
 		return "the interval straddles the margin"
 	}

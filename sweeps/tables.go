@@ -129,8 +129,10 @@ func format(x store.Number, digits int) string {
 	switch f := float64(x); {
 	case math.IsNaN(f):
 		return "–"
-	case math.IsInf(f, 0):
-		return strconv.FormatFloat(f, 'g', -1, 64)
+	case math.IsInf(f, 1):
+		return "∞"
+	case math.IsInf(f, -1):
+		return "−∞"
 	default:
 		return strconv.FormatFloat(f, 'g', digits, 64)
 	}
