@@ -92,7 +92,7 @@ func newModel(p *Params) *model {
 
 // kind returns the kind of this bandit's force: Exact where rewards take two values,
 // for G = ∞, without scale and clip, and where the compositions of a group can be
-// summed; else LeadingOrder in 1/G.
+// summed or integrated over; else LeadingOrder in 1/G.
 func (m *model) kind() Kind {
 	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) {
 		return Exact

@@ -402,8 +402,8 @@ type Prediction struct {
 
 	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
 	// take two values (Bernoulli arms, or constants of two values), for G = ∞, without
-	// scale and clip, and where the compositions of a group can be summed (see
-	// MeanForce), else LeadingOrder in 1/G. Where it is
+	// scale and clip, and where the compositions of a group can be summed or, without a
+	// clip in force, integrated over (see MeanForce), else LeadingOrder in 1/G. Where it is
 	// LeadingOrder, the field Exact is out of scope and the field LeadingOrder holds
 	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
