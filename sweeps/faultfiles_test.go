@@ -159,8 +159,13 @@ var faultFiles = map[string]faultFile{
 		{claim: "stiffness", rulings: agrees},
 		{claim: "relaxation", rulings: declined, because: "neglects"},
 	}},
-	// Nearly all groups have equal rewards.
-	"silent": {rows: []faultRow{{rulings: undecided, because: "informative"}}},
+	// Nearly all groups have equal rewards. Without importance weights the fresh part is that
+	// of the penalty, which is not sampled.
+	"silent": {rows: []faultRow{
+		{quantity: "stiffness_total", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_stale", rulings: undecided, because: "informative"},
+		{quantity: "stiffness_fresh", rulings: agrees},
+	}},
 	// A learning rate that still rises after burn-in.
 	"warmup": {rows: []faultRow{{rulings: declined, because: "still rises"}}},
 	// A share of events that is 0 within rounding.
