@@ -164,55 +164,64 @@ func TestCompositionsAreSampledGroups(t *testing.T) {
 	const groups = 60_000
 	r := rand.New(rand.NewPCG(33, 34))
 	theta, old := []float64{0.4, 0, -0.3, 0.1}, []float64{0, 0.2, 0.1, -0.2}
-	past := make([]float64, 4)
-	softmax(past, old)
 	for _, weighting := range []Weighting{Unweighted, Clipped} {
 		for _, epsilon := range []float64{0, 0.2} {
 			p := mixed(6)
 			p.Weighting, p.Epsilon, p.KLEstimator, p.Groups = weighting, epsilon, K3, 1
-			mean := make([]float64, 4)
-			if kind := MeanForce(mean, p, theta, old); kind != Exact {
-				t.Fatalf("kind %v", kind)
+			checkSampledGroups(t, r, p, theta, old, groups)
+		}
+	}
+}
+
+// checkSampledGroups compares an exact force with that of a number of sampled groups: its
+// mean, and its variance unless a clip is in force, where it is that of leading order. Each
+// comparison is at 6 standard errors; that of a variance is estimated from the fourth
+// moment.
+func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float64, groups float64) {
+	t.Helper()
+	n := len(p.Arms)
+	mean, past := make([]float64, n), make([]float64, n)
+	if kind := MeanForce(mean, p, theta, old); kind != Exact {
+		t.Fatalf("kind %v", kind)
+	}
+	cov, _ := ForceCovariance(p, theta, old)
+	softmax(past, old)
+	power := zeros(5, n)
+	group := make([]sample, p.GroupSize)
+	for range int(groups) {
+		for i := range group {
+			u, a := r.Float64(), 0
+			for ; a < n-1 && u > past[a]; a++ {
+				u -= past[a]
 			}
-			cov, _ := ForceCovariance(p, theta, old)
-			var power [5][4]float64
-			group := make([]sample, p.GroupSize)
-			for range groups {
-				for i := range group {
-					u, a := r.Float64(), 0
-					for ; a < 3 && u > past[a]; a++ {
-						u -= past[a]
-					}
-					arm := p.Arms[a]
-					group[i] = sample{a, arm.Mean}
-					switch arm.Law {
-					case Normal:
-						group[i].reward += arm.Std * r.NormFloat64()
-					case Bernoulli:
-						group[i].reward = 0
-						if r.Float64() < arm.Mean {
-							group[i].reward = 1
-						}
-					}
-				}
-				for a, g := range sampledForce(p, theta, old, group) {
-					x := 1.0
-					for k := 1; k < 5; k++ {
-						x *= g - mean[a]
-						power[k][a] += x / groups
-					}
-				}
-			}
-			for a := range mean {
-				variance := power[2][a] - power[1][a]*power[1][a]
-				if wrong := math.Abs(power[1][a]); wrong > 6*math.Sqrt(variance/groups) {
-					t.Errorf("weighting %v, ε = %g, arm %d: mean %v off by %.3g ± %.3g", weighting, epsilon, a, mean[a], wrong, math.Sqrt(variance/groups))
-				}
-				wrong, spread := math.Abs(variance-cov.At(a, a)), math.Sqrt((power[4][a]-variance*variance)/groups)
-				if weighting != Clipped && wrong > 6*spread { // with a clip in force the covariance is that of leading order
-					t.Errorf("weighting %v, ε = %g, arm %d: variance %v off by %.3g ± %.3g", weighting, epsilon, a, variance, wrong, spread)
+			arm := p.Arms[a]
+			group[i] = sample{a, arm.Mean}
+			switch arm.Law {
+			case Normal:
+				group[i].reward += arm.Std * r.NormFloat64()
+			case Bernoulli:
+				group[i].reward = 0
+				if r.Float64() < arm.Mean {
+					group[i].reward = 1
 				}
 			}
+		}
+		for a, g := range sampledForce(p, theta, old, group) {
+			x := 1.0
+			for k := 1; k < 5; k++ {
+				x *= g - mean[a]
+				power[k][a] += x / groups
+			}
+		}
+	}
+	for a := range mean {
+		variance := power[2][a] - power[1][a]*power[1][a]
+		if wrong := math.Abs(power[1][a]); wrong > 6*math.Sqrt(variance/groups) {
+			t.Errorf("weighting %v, ε = %g, arm %d: mean %v off by %.3g ± %.3g", p.Weighting, p.Epsilon, a, mean[a], wrong, math.Sqrt(variance/groups))
+		}
+		wrong, spread := math.Abs(variance-cov.At(a, a)), math.Sqrt((power[4][a]-variance*variance)/groups)
+		if p.Weighting != Clipped && wrong > 6*spread {
+			t.Errorf("weighting %v, ε = %g, arm %d: variance %v off by %.3g ± %.3g", p.Weighting, p.Epsilon, a, variance, wrong, spread)
 		}
 	}
 }

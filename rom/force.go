@@ -12,8 +12,8 @@ import "math"
 // samples from each of the laws of which rewards are mixtures, are at most 10,000, or
 // 1,000 with normal rewards, see composedResponse; with the std scale and without a clip
 // also where an integral over groups needs at most 2 ms, see groupIntegral. Otherwise the
-// reward part is of first order in 1/G, see expandedResponse. The KL part is exact in every case: a sampled
-// estimator averages to κ∘π_old − π_K Σκπ_old.
+// reward part is of first order in 1/G, see expandedResponse. The KL part is exact in
+// every case: a sampled estimator averages to κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 	p = p.checked()
 	checkLogits("dst", dst, len(p.Arms))

@@ -119,41 +119,8 @@ func TestIntegralIsTheAverageOverSampledGroups(t *testing.T) {
 	}
 	n := len(p.Arms)
 	theta, old := normals(r, n, 1), normals(r, n, 1)
-	mean := make([]float64, n)
-	if kind := MeanForce(mean, p, theta, old); kind != Exact {
-		t.Fatalf("kind %v", kind)
-	}
-	cov, _ := ForceCovariance(p, theta, old)
-	past := make([]float64, n)
-	softmax(past, old)
 	p.Reference = make([]float64, n)
-	power := zeros(5, n)
-	group := make([]sample, p.GroupSize)
-	for range groups {
-		for i := range group {
-			u, a := r.Float64(), 0
-			for ; a < n-1 && u > past[a]; a++ {
-				u -= past[a]
-			}
-			group[i] = sample{a, p.Arms[a].Mean + p.Arms[a].Std*r.NormFloat64()}
-		}
-		for a, g := range sampledForce(p, theta, old, group) {
-			x := 1.0
-			for k := 1; k < 5; k++ {
-				x *= g - mean[a]
-				power[k][a] += x / groups
-			}
-		}
-	}
-	for a := range mean {
-		variance := power[2][a] - power[1][a]*power[1][a]
-		if wrong := math.Abs(power[1][a]); wrong > 6*math.Sqrt(variance/groups) {
-			t.Errorf("arm %d: mean %v off by %.3g ± %.3g", a, mean[a], wrong, math.Sqrt(variance/groups))
-		}
-		if wrong, spread := math.Abs(variance-cov.At(a, a)), math.Sqrt((power[4][a]-variance*variance)/groups); wrong > 6*spread {
-			t.Errorf("arm %d: variance %v off by %.3g ± %.3g", a, cov.At(a, a), wrong, spread)
-		}
-	}
+	checkSampledGroups(t, r, p, theta, old, groups)
 }
 
 // The work of an evaluation of the force has a bound, whatever the arms; that of the flow

@@ -416,3 +416,12 @@ type Prediction struct {
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`
 }
+
+// Linear returns the exact linear dynamics or, outside its scope, that of leading order,
+// and its kind.
+func (p *Prediction) Linear() (*Dynamics, Kind) {
+	if p.Exact.Scope.In {
+		return &p.Exact, Exact
+	}
+	return &p.LeadingOrder, LeadingOrder
+}

@@ -49,6 +49,8 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		softmax(probs, logits)
 		return l.model.expected(logits), l.model.equalRewards(probs)
 	}
+	noise := func(y []float64) *mat.Dense { return mat.NewDense(n, n, l.reducedNoise(y)) }
+	still := noise(make([]float64, 2*n))
 	reward, equal := observe(make([]float64, n))
 	for a := range l.logits {
 		v := l.q.RawRowView(a)
@@ -63,24 +65,25 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		weight := 0.0
 		for _, sign := range []float64{1, -1} {
 			y := make([]float64, 2*n)
-			at := func(s float64) (force, noise float64) {
+			move := func(s float64) {
 				for k := range n {
 					y[k] = sign * s * ray.AtVec(k)
 					y[n+k] = y[k]
 				}
-				for k, f := range l.reducedForce(y) {
-					force -= sign * v[k] * f
-				}
-				return force, form(v, mat.NewDense(n, n, l.reducedNoise(y)), v)
 			}
-			_, still := at(0)
-			near, _ := at(tailStep / 64)
-			unit := near * 64 / tailStep / still
+			force := func() (sum float64) {
+				for k, f := range l.reducedForce(y) {
+					sum -= sign * v[k] * f
+				}
+				return sum
+			}
+			move(tailStep / 64)
+			unit := force() * 64 / tailStep / form(v, still, v)
 			depth, top := 0.0, 0.0
 			for s := 0.0; s*deviation < tailReach && depth < tailDepth; {
 				step := max(tailStep, tailShare*s)
-				force, noise := at(s + step/2)
-				depth += step * force / noise / unit
+				move(s + step/2)
+				depth += step * force() / form(v, noise(y), v) / unit
 				top = max(top, depth)
 				if s += step; s <= tailStart {
 					continue

@@ -67,10 +67,7 @@ func (a *adviser) advise(noise float64) {
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
-	kind, d := rom.Exact, &a.p.Exact
-	if !d.Scope.In {
-		kind, d = rom.LeadingOrder, &a.p.LeadingOrder
-	}
+	d, kind := a.p.Linear()
 	if !d.Scope.In {
 		a.unknown("dynamics", d.Scope.Because)
 		return
@@ -222,13 +219,8 @@ func (a *adviser) deviation(size int) deviationOfReward {
 	if because := stationaryScope(&s, p); because != "" {
 		return deviationOfReward{because: because}
 	}
-	variance, kind := p.Exact.StationaryVariance.ExpectedReward, rom.Exact
-	if !p.Exact.Scope.In {
-		variance, kind = p.LeadingOrder.StationaryVariance.ExpectedReward, rom.LeadingOrder
-	}
-	if second := p.Moments.RewardVariance; second != nil {
-		variance = second
-	}
+	kind := stationaryKind(&s, p)
+	_, variance := ownVariance(kind, p)
 	switch {
 	case variance == nil:
 		return deviationOfReward{because: "there is no noise"}

@@ -138,6 +138,20 @@ func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 	return p.ForceKind
 }
 
+// ownVariance returns the stationary Var J of a prediction of its own kind: of the linear
+// law, and to second order in the noise or, where that is not computed, linear too; nil
+// where there is none.
+func ownVariance(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
+	linear = p.Exact.StationaryVariance.ExpectedReward
+	if own == rom.LeadingOrder {
+		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
+	}
+	if best = p.Moments.RewardVariance; best == nil {
+		best = linear
+	}
+	return linear, best
+}
+
 // rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
 // replicas that start at the fixed point.
 func (j *judgement) rewardVariance(s *config.Settings) predicted {
@@ -150,22 +164,17 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	if variance.outOfScope != "" {
 		return variance
 	}
-	linear, second := p.Exact.StationaryVariance.ExpectedReward, p.Moments.RewardVariance
-	if own == rom.LeadingOrder {
-		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
-	}
+	linear, best := ownVariance(own, p)
 	beyond := 0.0 // of the linear variance
-	if linear != nil && second != nil {
-		beyond = *second - *linear
+	if linear != nil {
+		beyond = *best - *linear
 	}
 	share, unknown := j.settled(s)
 	var v *float64
 	variance.neglected = p.Neglected.RewardVariance
 	switch variance.kind {
 	case own:
-		if v = linear; second != nil {
-			v = second
-		}
+		v = best
 		variance.neglected += (1 - share) * math.Abs(beyond)
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward

@@ -110,7 +110,7 @@ var QuantityColumns = []store.Column{
 	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: ofLogit, Range: anyReal},
 }
 
-// prediction is what the columns of predictions.csv are computed from.
+// prediction holds the prediction and the settings of a cell, for a row of predictions.csv.
 type prediction struct {
 	*rom.Prediction
 	full     *rom.Dynamics // the linear dynamics: exact, or to leading order where the force is

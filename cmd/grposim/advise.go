@@ -19,8 +19,8 @@ func newAdvise(stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "advise FILE|NAME",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe, by the theory",
-		Long: `Prints for every cell of FILE, or of a built-in configuration, without simulating: the mean reward at rest, whether the
-dynamics is stable and whether it oscillates, the time to recover from a small
+		Long: `Prints for every cell of FILE, or of a built-in configuration, without simulating: the
+mean reward at rest, whether the dynamics is stable and whether it oscillates, the time to recover from a small
 displacement, the learning rates and refresh intervals that are stable and without
 oscillation, and the noise floor. A line has the kind of the prediction (exact,
 leading-order, the sufficient rule, the paper's rule) and its formula. "all" means that

@@ -138,5 +138,6 @@
 // # Further reading
 //
 // docs/config.md lists every key and every claim of a configuration, docs/results.md
-// every file and column of a results folder, docs/theory.md derives every prediction, and "grposim help COMMAND" lists the flags of a command.
+// every file and column of a results folder, docs/theory.md derives every prediction, and
+// "grposim help COMMAND" lists the flags of a command.
 package main

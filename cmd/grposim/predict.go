@@ -21,8 +21,8 @@ func newPredict(stdout io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict FILE|NAME",
 		Short: "Print the theory's predictions for every cell, without simulating",
-		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected reward at the fixed point,
-stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
+		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
+reward at the fixed point, stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
 model, spectral radius, critical learning rate and refresh interval, the paper's
 critical learning rate, and the stationary variance of the expected reward with the
 predicted size of what it neglects. A dash means that the theory predicts no value.
@@ -59,10 +59,7 @@ why not. With --json every prediction is printed.`,
 func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	for c, p := range sweeps.Predictions(plan) {
-		dynamics := &p.Exact
-		if !dynamics.Scope.In {
-			dynamics = &p.LeadingOrder
-		}
+		dynamics, _ := p.Linear()
 		name := c.Label()
 		if name == "" {
 			name = plan.Spec.Name
