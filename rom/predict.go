@@ -485,6 +485,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	switch {
 	case p.GroupSize == Infinite:
 		scope.Because = "no noise at G = ∞"
+		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Method != Adam { // which makes steps of rounding errors
+			d.StationaryVariance.ExpectedReward = new(float64)
+		}
 		return
 	case d.SpectralRadius == nil:
 		scope.Because = "the multipliers of the linear map are not known"
@@ -535,6 +538,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	default:
 		scope.In = true
 	}
+	far := l.tails(sigma) // before the model is replaced by its expansion about the fixed point
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	prediction.Neglected = secondOrderBound(reward, gap, quadratic)
 	if p.Optimizer.Method == Adam {
@@ -551,7 +555,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	prediction.Neglected.RewardVariance += l.rounding()
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
-	prediction.Neglected.add(l.tails(sigma))
+	prediction.Neglected.add(far)
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.
