@@ -76,6 +76,13 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofRun(c, o, sim.ExpectedRewardVariance)
 	s := j.settings(c)
 	f.predicted = j.rewardVariance(&s)
+	if f.predicted.outOfScope == "" {
+		way := -j.prediction(c).FixedPoint.Reward // from the start, about which the square of J is measured
+		for a, p := range grpo.NewPolicy(c.Sim.Init).Probs {
+			way += p * c.Sim.Bandit.Arms[a].Mean
+		}
+		f.predicted.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
+	}
 	j.addUnsettled(c, j.prediction(c), &f.predicted, func(n *rom.Neglected) float64 { return n.RewardVariance })
 	return f
 }
@@ -158,13 +165,18 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	p := j.predictSettings(s)
 	own := stationaryKind(s, p)
 	variance := predicted{kind: cmp.Or(j.kind, own), outOfScope: stationaryScope(s, p)}
-	if s.Estimator.GroupSize == grpo.Infinite {
-		variance.outOfScope = "the expected gradient has no noise"
-	}
 	if variance.outOfScope != "" {
 		return variance
 	}
 	linear, best := ownVariance(own, p)
+	if s.Estimator.GroupSize == grpo.Infinite {
+		if best == nil {
+			variance.outOfScope = "the theory has no variance here"
+		} else {
+			variance.resolution = roundingOfVariance(s, p)
+		}
+		return variance
+	}
 	beyond := 0.0 // of the linear variance
 	if linear != nil {
 		beyond = *best - *linear
@@ -197,6 +209,21 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
 	}
 	return variance
+}
+
+// roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
+// the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
+// of it times the largest logit, summed over a relaxation time.
+func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
+	reward, logit, time := 0.0, 1.0, 1.0
+	if linear, _ := p.Linear(); linear.RelaxationRate != nil { // nil: infinite
+		time = max(time, 1 / *linear.RelaxationRate)
+	}
+	for a, z := range p.FixedPoint.Logits {
+		reward, logit = max(reward, math.Abs(s.Bandit.Arms[a].Mean)), max(logit, math.Abs(z))
+	}
+	deviation := 0x1p-48 * reward * logit * time
+	return deviation * deviation
 }
 
 // settled returns the share of the stationary Var J that the steps after burn-in have

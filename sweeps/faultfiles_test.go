@@ -90,6 +90,11 @@ var faultFiles = map[string]faultFile{
 	"quadratic": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// Equal rewards: J never changes.
 	"equal-rewards": {rows: []faultRow{{rulings: agrees}}},
+	// The expected gradient has no noise.
+	"noiseless": {rows: []faultRow{
+		{variants: "plain block slow settled", rulings: agrees},
+		{variants: "unsettled unstable adam", rulings: declined},
+	}},
 	// Kicks of k3 that grow as an arm becomes rare.
 	"escape": {rows: []faultRow{
 		{variants: "rare", rulings: declined, because: "neglects"},

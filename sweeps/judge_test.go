@@ -11,6 +11,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -79,6 +80,20 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 		v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: diverged, DivergedAt: 17})
 		if says := fmt.Sprintf("%d of 10 replicas left the range of floating point, the first at step 17", diverged); v.Verdict != want || !strings.HasPrefix(v.Because, says) {
 			t.Errorf("%d diverged: %v because %s", diverged, v.Verdict, v.Because)
+		}
+	}
+}
+
+// The expected gradient has no noise: Var J is 0 up to rounding, and no larger.
+func TestJudgeNoNoise(t *testing.T) {
+	text := strings.Replace(resting, "group_size: 16", "group_size: inf", 1) + "  - {claim: stationary-fluctuation, margin: 0.02}\n"
+	plan := planText(t, text)
+	for variance, want := range map[float64]Ruling{0: Agree, 1e-30: Agree, 1e-20: Disagree} {
+		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: variance, DF: measure.Exactly})
+		o.ID = plan.Cells[0].ID
+		v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
+		if v.Verdict != want || v.Predicted != 0 {
+			t.Errorf("%g: %v, predicted %g ± %g", variance, v.Verdict, float64(v.Predicted), float64(v.Margin))
 		}
 	}
 }
