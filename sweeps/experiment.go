@@ -15,7 +15,6 @@ type Experiment struct {
 	Outcomes map[string]*store.Outcome // by cell id; one for every cell of the plan
 	Verdicts []Verdict                 // in the order of the checks
 	Figures  []Figure                  // regime maps, then the figures of the checks
-	Command  string                    // the command line that repeats it, for reports; set by the caller
 
 	evidence *evidence
 }

@@ -16,12 +16,13 @@ import (
 // Figure is the data of one figure: measured values against predicted ones. Package
 // sweeps/report draws it.
 type Figure struct {
-	Name   string    // file name without extension, unique in its experiment
-	Title  string    // one line above the figure
-	XLabel string    // label of the x axis, with its unit
-	YLabel string    // label of the y axis, with its unit
-	XScale AxisScale // LinearAxis where Categories is given
-	YScale AxisScale // LogAxis omits values ≤ 0
+	Name    string    // file name without extension, unique in its experiment
+	Title   string    // one line above the figure
+	Caption string    // what to see: how the figure looks where the theory holds
+	XLabel  string    // label of the x axis, with its unit
+	YLabel  string    // label of the y axis, with its unit
+	XScale  AxisScale // LinearAxis where Categories is given
+	YScale  AxisScale // LogAxis omits values ≤ 0
 
 	// Categories holds the labels of the positions 0, 1, … of the x axis; nil where x
 	// is a number.

@@ -157,37 +157,43 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 }
 
 // writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
-// into dir. Older figures are removed.
-func writeReport(dir string, e *sweeps.Experiment) error {
-	e.Command = commandFor(e.Plan.Spec)
+// into its results folder dir. Older figures are removed. It returns the part that the
+// experiment is on a page beside the folder.
+func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
+	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte)}
+	manifest, err := store.ReadManifest(dir)
+	if err != nil {
+		return part, err
+	}
+	part.Run = manifest.Run
 	figures := filepath.Join(dir, "figures")
 	if err := os.RemoveAll(figures); err != nil {
-		return err
+		return part, err
 	}
 	if err := os.MkdirAll(figures, 0o755); err != nil {
-		return err
+		return part, err
 	}
-	svgs := make(map[string][]byte)
 	for _, f := range e.Figures {
 		svg, png, err := report.Draw(f)
 		if err != nil {
-			return err
+			return part, err
 		}
-		svgs[e.Plan.Spec.Name+"/"+f.Name] = svg
+		part.SVGs[f.Name] = svg
 		if err := errors.Join(
 			renameio.WriteFile(filepath.Join(figures, f.Name+".svg"), svg, 0o644),
 			renameio.WriteFile(filepath.Join(figures, f.Name+".png"), png, 0o644),
 		); err != nil {
-			return err
+			return part, err
 		}
 	}
-	return writePage(dir, e.Plan.Spec.Name, []*sweeps.Experiment{e}, svgs)
+	err = writePage(dir, e.Plan.Spec.Name, []report.Part{part})
+	part.Folder = filepath.Base(dir)
+	return part, err
 }
 
-// writePage writes report.html over experiments into dir. The keys of svgs are
-// EXPERIMENT/FIGURE.
-func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[string][]byte) error {
-	page, err := report.Page(title, experiments, svgs)
+// writePage writes report.html into dir.
+func writePage(dir, title string, parts []report.Part) error {
+	page, err := report.Page(title, parts)
 	if err != nil {
 		return err
 	}
@@ -195,27 +201,20 @@ func writePage(dir, title string, experiments []*sweeps.Experiment, svgs map[str
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
-// experiments into dir. It reads the figures of experiments[i] from folders[i].
-func writeSummary(dir string, folders []string, experiments []*sweeps.Experiment) error {
-	verdicts := allVerdicts(experiments)
+// experiments into dir, which holds their results folders.
+func writeSummary(dir string, parts []report.Part) error {
+	var verdicts []sweeps.Verdict
+	for _, part := range parts {
+		verdicts = append(verdicts, part.Experiment.Verdicts...)
+	}
 	data, err := sweeps.VerdictsJSON(suite, verdicts)
 	if err != nil {
 		return err
 	}
-	svgs := make(map[string][]byte)
-	for i, e := range experiments {
-		for _, f := range e.Figures {
-			svg, err := os.ReadFile(filepath.Join(folders[i], "figures", f.Name+".svg"))
-			if err != nil {
-				return err
-			}
-			svgs[e.Plan.Spec.Name+"/"+f.Name] = svg
-		}
-	}
 	return errors.Join(
 		renameio.WriteFile(filepath.Join(dir, "verdicts.json"), data, 0o644),
 		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts), 0o644),
-		writePage(dir, suite, experiments, svgs),
+		writePage(dir, suite, parts),
 	)
 }
 
@@ -267,12 +266,13 @@ func experimentName(experiments []*sweeps.Experiment) string {
 }
 
 // commandFor returns a command that runs the experiment: reproduce or, for a built-in
-// configuration of another kind, sweep with its name; else sweep with a file of its name.
+// configuration of another kind, sweep with its name; else sweep with the file that its
+// page offers.
 func commandFor(spec *config.Spec) string {
 	built, err := embeddedSpec(spec.Name)
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
-		return "grposim sweep " + spec.Name + ".yaml"
+		return "grposim sweep " + report.ConfigFile(spec.Name)
 	case slices.Contains(experimentNames(), spec.Name):
 		return "grposim reproduce " + spec.Name
 	}

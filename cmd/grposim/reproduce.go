@@ -16,6 +16,7 @@ import (
 	"grposim/configs"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/report"
 )
 
 // suite names the embedded experiments as a whole: their folder, and the summary of
@@ -60,7 +61,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				plans = append(plans, sweeps.NewPlan(spec))
 			}
 			display := newProgress(stderr)
-			var folders []string
+			var parts []report.Part
 			var experiments []*sweeps.Experiment
 			for _, plan := range plans {
 				dir := filepath.Join(out, plan.Spec.Name)
@@ -68,12 +69,13 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if err != nil {
 					return err
 				}
-				if err := writeReport(dir, e); err != nil {
+				part, err := writeReport(dir, e)
+				if err != nil {
 					return err
 				}
-				folders, experiments = append(folders, dir), append(experiments, e)
+				parts, experiments = append(parts, part), append(experiments, e)
 			}
-			if err := writeSummary(out, folders, experiments); err != nil {
+			if err := writeSummary(out, parts); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))

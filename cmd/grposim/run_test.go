@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"grposim/sim"
+	"grposim/sweeps/store"
 )
 
 // TestMain makes grposim a command of the scripts, run in a process of its own.
@@ -142,7 +146,7 @@ func TestCommandFor(t *testing.T) {
 		want string
 	}{
 		{"smoke", nil, "grposim sweep smoke"},
-		{"smoke", []string{"seed=3"}, "grposim sweep smoke.yaml"},
+		{"smoke", []string{"seed=3"}, "grposim sweep smoke.json"},
 		{"stiffness", nil, "grposim reproduce stiffness"},
 	} {
 		spec, err := embeddedSpec(tt.name, tt.set...)
@@ -152,5 +156,34 @@ func TestCommandFor(t *testing.T) {
 		if got := commandFor(spec); got != tt.want {
 			t.Errorf("%s %v: %s, want %s", tt.name, tt.set, got, tt.want)
 		}
+	}
+}
+
+// The configuration that a report offers is the one that ran, overrides included: the
+// command in the report, with that file, continues the same sweep.
+func TestReportHoldsConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"sweep", "smoke", "--set", "seed=3", "--set", "run.replicas=32", "--set", "grpo.group_size=[8,32]", "--out", "a"}
+	run(t.Context(), args, io.Discard, io.Discard)
+	page, err := os.ReadFile(filepath.Join("a", "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`href="data:application/json;base64,([^"]+)" download="smoke.json"`).FindSubmatch(page)
+	if link == nil || !bytes.Contains(page, []byte("<code>grposim sweep smoke.json</code>")) {
+		t.Fatal("no command with a configuration")
+	}
+	config, err := base64.StdEncoding.DecodeString(html.UnescapeString(string(link[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("smoke.json", config, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t.Context(), []string{"sweep", "smoke.json", "--out", "b"}, io.Discard, io.Discard)
+	a, errA := store.ReadManifest("a")
+	b, errB := store.ReadManifest("b")
+	if err := errors.Join(errA, errB); err != nil || a.Hash != b.Hash {
+		t.Errorf("%v: the configurations are %v and %v", err, a, b)
 	}
 }

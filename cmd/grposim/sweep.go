@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/report"
 )
 
 func newSweep(stdout, stderr io.Writer) *cobra.Command {
@@ -64,7 +65,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err != nil {
 				return err
 			}
-			if err := writeReport(out, experiment); err != nil {
+			if _, err := writeReport(out, experiment); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -114,13 +115,14 @@ figures and writes report.html again, and prints the path of the page.`,
 			if err != nil {
 				return err
 			}
+			parts := make([]report.Part, len(experiments))
 			for i, e := range experiments {
-				if err := writeReport(folders[i], e); err != nil {
+				if parts[i], err = writeReport(folders[i], e); err != nil {
 					return err
 				}
 			}
 			if !holdsManifest(args[0]) {
-				if err := writeSummary(args[0], folders, experiments); err != nil {
+				if err := writeSummary(args[0], parts); err != nil {
 					return err
 				}
 			}

@@ -31,9 +31,8 @@ func verdict(claim, quantity, label string, measured, half, predicted, margin fl
 	return v
 }
 
-// examples returns two experiments with every kind of verdict, and the SVGs of their
-// figures.
-func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
+// examples returns two experiments with every kind of verdict.
+func examples() ([]Part, error) {
 	inf := math.Inf(1)
 	scope := verdict("fixed-point", "expected reward, mean", "G=2 β=1.2", 0.71, 0.002, nan, nan, rom.Exact, config.Holds)
 	scope.Verdict, scope.Because, scope.Control.Verdict = sweeps.OutOfScope, "two of three groups are degenerate near θ*", sweeps.OutOfScope
@@ -48,52 +47,50 @@ func examples() ([]*sweeps.Experiment, map[string][]byte, error) {
 	none := verdict("relaxation", "−ln of the dominant multiplier", "β=0.5", 1.5868e-4, 2e-7, 1.5868e-4, 1.6e-6, rom.Exact, config.Holds)
 	none.Control = nil
 
-	experiments := []*sweeps.Experiment{
-		{
-			Plan: &sweeps.Plan{
-				Spec: &config.Spec{
-					Name: "stationary-fluctuation", Confidence: 0.99,
-					Claim: "Reward fluctuates around its fixed point with a variance that theory gives without a fitted constant, & it falls as 1/G.",
-				},
-				Cells: []sweeps.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)}, {ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
+	fluctuation, stability := &sweeps.Experiment{
+		Plan: &sweeps.Plan{
+			Spec: &config.Spec{
+				Name: "stationary-fluctuation", Confidence: 0.99,
+				Claim: "Reward fluctuates around its fixed point with a variance that theory gives without a fitted constant, & it falls as 1/G.",
 			},
-			Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
-			Verdicts: []sweeps.Verdict{
-				verdict("stationary-fluctuation", "expected reward, variance", "G=4 η=0.1", 1.8221e-4, 1.7e-6, 1.81659e-4, 3.6e-6, rom.Exact, config.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 4.93135e-5, 9.8e-7, rom.Exact, config.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=64 η=0.1", 1.2466e-5, 1.9e-7, 1.2268e-5, 2.4e-7, rom.Exact, config.Holds),
-				verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 2.46e-5, 4.9e-7, rom.PaperRule, config.Fails),
-				diverged, across,
-				verdict("fixed-point", "expected reward, mean", "G=16 η=0.1", 0.75167, 0.0002, 0.751673506, 0.0005, rom.Exact, config.Holds),
-				scope,
-			},
-			Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), scaling(), deviations(18)},
-			Command: "grposim sweep configs/paper/stationary-fluctuation.yaml --out results/local/stationary-fluctuation",
+			Cells: []sweeps.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)}, {ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
 		},
-		{
-			Plan: &sweeps.Plan{
-				Spec:  &config.Spec{Name: "stability", Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
-				Cells: []sweeps.Cell{{ID: "d", Settings: seeded(7)}},
-			},
-			Verdicts: []sweeps.Verdict{
-				open, missed, none,
-				verdict("stability-threshold", "refresh interval K", "η=0.4 μ=0.5", 7, 0, 7, 0, rom.Exact, config.Holds),
-				verdict("damping-ratio", "ζ", "η=0.02", 0.7, 0.004, 0.81, 0.008, rom.Exact, config.Holds),
-			},
-			Command: "grposim sweep stability.yaml",
+		Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
+		Verdicts: []sweeps.Verdict{
+			verdict("stationary-fluctuation", "expected reward, variance", "G=4 η=0.1", 1.8221e-4, 1.7e-6, 1.81659e-4, 3.6e-6, rom.Exact, config.Holds),
+			verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 4.93135e-5, 9.8e-7, rom.Exact, config.Holds),
+			verdict("stationary-fluctuation", "expected reward, variance", "G=64 η=0.1", 1.2466e-5, 1.9e-7, 1.2268e-5, 2.4e-7, rom.Exact, config.Holds),
+			verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 2.46e-5, 4.9e-7, rom.PaperRule, config.Fails),
+			diverged, across,
+			verdict("fixed-point", "expected reward, mean", "G=16 η=0.1", 0.75167, 0.0002, 0.751673506, 0.0005, rom.Exact, config.Holds),
+			scope,
+		},
+		Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), scaling(), deviations(18)},
+	}, &sweeps.Experiment{
+		Plan: &sweeps.Plan{
+			Spec:  &config.Spec{Name: "stability", Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
+			Cells: []sweeps.Cell{{ID: "d", Settings: seeded(7)}},
+		},
+		Verdicts: []sweeps.Verdict{
+			open, missed, none,
+			verdict("stability-threshold", "refresh interval K", "η=0.4 μ=0.5", 7, 0, 7, 0, rom.Exact, config.Holds),
+			verdict("damping-ratio", "ζ", "η=0.02", 0.7, 0.004, 0.81, 0.008, rom.Exact, config.Holds),
 		},
 	}
-	svgs := make(map[string][]byte)
-	for _, e := range experiments {
-		for _, f := range e.Figures {
-			svg, _, err := Draw(f)
-			if err != nil {
-				return nil, nil, err
-			}
-			svgs[e.Plan.Spec.Name+"/"+f.Name] = svg
+	parts := []Part{
+		{Experiment: fluctuation, Folder: "of 2026", SVGs: make(map[string][]byte),
+			Command: "grposim sweep configs/paper/stationary-fluctuation.yaml --out results/local/stationary-fluctuation"},
+		{Experiment: stability, Command: "grposim sweep stability.json",
+			Run: &store.RunInfo{Version: "0123abc", GoVersion: "go1.26.8", OS: "linux", Arch: "amd64"}},
+	}
+	for _, f := range fluctuation.Figures {
+		svg, _, err := Draw(f)
+		if err != nil {
+			return nil, err
 		}
+		parts[0].SVGs[f.Name] = svg
 	}
-	return experiments, svgs, nil
+	return parts, nil
 }
 
 // seeded returns settings with a seed and nothing else.

@@ -3,12 +3,17 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -21,19 +26,32 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-// Page returns one self-contained HTML page about finished experiments. svgs holds the
-// SVGs of their figures, as Draw returns them, by "EXPERIMENT/FIGURE"; a figure without
-// an SVG is left out. Equal arguments give equal bytes.
-func Page(title string, experiments []*sweeps.Experiment, svgs map[string][]byte) ([]byte, error) {
+// Part is a finished experiment on a page.
+type Part struct {
+	Experiment *sweeps.Experiment
+	SVGs       map[string][]byte // of its figures by name, as Draw returns them; a figure without one is left out
+	Run        *store.RunInfo    // that simulated it; nil if it is not known
+	Command    string            // that runs it again; ConfigFile of its name stands for the configuration on the page
+	Folder     string            // name of its results folder, which is beside the page; "" if the page is inside it
+}
+
+// ConfigFile returns the name of the file in which a page offers the configuration of an
+// experiment as it was run.
+func ConfigFile(experiment string) string { return experiment + ".json" }
+
+// Page returns one HTML page about finished experiments. It holds all that it shows, and
+// links to the files of the results folders. Equal arguments give equal bytes.
+func Page(title string, parts []Part) ([]byte, error) {
 	tmpl, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return nil, err
 	}
 	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS)}
 	var verdicts []sweeps.Verdict
-	for i, e := range experiments {
+	for i, part := range parts {
+		e := part.Experiment
 		verdicts = append(verdicts, e.Verdicts...)
-		s := newSection(i, e, svgs)
+		s := newSection(i, part)
 		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
 			if s.Cells, err = e.CellRows(); err != nil {
 				return nil, err
@@ -150,13 +168,44 @@ type section struct {
 	Gist     string // the first sentence of Claim
 	Facts    string // one line
 	Summary  sweeps.Summary
-	Refuted  int             // number of verdicts that agree that a prediction fails
-	Figures  []template.HTML // SVGs
-	Verdicts string          // their number, in words
-	Claims   []claimCount    // in the order of the rows
+	Refuted  int // number of verdicts that agree that a prediction fails
+	Figures  []figure
+	Verdicts string       // their number, in words
+	Claims   []claimCount // in the order of the rows
 	Rows     []row
 	Cells    [][]string // rows of sweeps.CellColumns; nil unless there are no checks
 	Command  string     // that runs the experiment again
+
+	Config     string       // the configuration as run, JSON
+	ConfigFile string       // name of a file with it
+	ConfigData template.URL // its content
+	Files      []link       // the tables of the results folder
+}
+
+// figure is a figure on the page.
+type figure struct {
+	SVG     template.HTML
+	Caption string
+	Files   []link
+}
+
+// link is a file of a results folder.
+type link struct{ Name, Path string }
+
+// shortLists matches short lists and objects of an indented JSON document that hold no
+// others; lineBreaks what separates their elements.
+var (
+	shortLists = regexp.MustCompile(`[\[{]\n[^\[\]{}]{1,200}\n *[\]}]`)
+	lineBreaks = regexp.MustCompile(`\n *`)
+)
+
+// document returns a configuration as JSON, with short lists on one line.
+func document(spec *config.Spec) string {
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, spec.Document(), "", "  ") // a document is JSON
+	return shortLists.ReplaceAllStringFunc(indented.String(), func(list string) string {
+		return lineBreaks.ReplaceAllString(list, " ") // strings have none
+	})
 }
 
 // claimCount is the number of verdicts on a claim.
@@ -175,15 +224,26 @@ func (s section) CellColumns() []string { return sweeps.CellColumns }
 func (s section) Counts() []count { return counts(s.Summary) }
 
 // newSection returns the i-th section of the page.
-func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
-	spec := e.Plan.Spec
+func newSection(i int, part Part) section {
+	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, Claim: spec.Claim,
-		Facts: facts(e), Summary: sweeps.Summarize(e.Verdicts), Command: e.Command,
+		Facts: facts(part), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
+		ConfigFile: ConfigFile(spec.Name),
+	}
+	s.Config = document(spec)
+	s.ConfigData = template.URL("data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(s.Config+"\n")))
+	folder := "./"
+	if part.Folder != "" {
+		folder += url.PathEscape(part.Folder) + "/"
+	}
+	for _, name := range []string{"cells.csv", "predictions.csv", "trajectories.parquet", "verdicts.json", "verdicts.md", store.ManifestName} {
+		s.Files = append(s.Files, link{name, folder + name})
 	}
 	for _, f := range e.Figures {
-		if svg, ok := svgs[spec.Name+"/"+f.Name]; ok {
-			s.Figures = append(s.Figures, inline(svg))
+		if svg, ok := part.SVGs[f.Name]; ok {
+			file := folder + "figures/" + url.PathEscape(f.Name)
+			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
@@ -207,8 +267,9 @@ func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 	return s
 }
 
-// facts describes in one line what was run: cells, seed and confidence.
-func facts(e *sweeps.Experiment) string {
+// facts describes in one line what was run: cells, seed, confidence and version.
+func facts(part Part) string {
+	e := part.Experiment
 	diverged, without := 0, 0
 	for i := range e.Plan.Cells {
 		c := &e.Plan.Cells[i]
@@ -241,6 +302,9 @@ func facts(e *sweeps.Experiment) string {
 		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
 	} else if len(e.Plan.Checks) == 0 {
 		parts = append(parts, fmt.Sprintf("intervals of %g confidence each", e.Plan.IntervalConfidence()))
+	}
+	if run := part.Run; run != nil {
+		parts = append(parts, fmt.Sprintf("simulated by version %s (%s %s/%s)", run.Version, run.GoVersion, run.OS, run.Arch))
 	}
 	return strings.Join(parts, " · ")
 }

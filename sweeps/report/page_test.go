@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,24 +24,24 @@ import (
 )
 
 // examplePage returns the page of the example experiments.
-func examplePage(t *testing.T) (string, []*sweeps.Experiment) {
+func examplePage(t *testing.T) (string, []Part) {
 	t.Helper()
-	experiments, svgs, err := examples()
+	parts, err := examples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Page("grposim: <claims>", experiments, svgs)
+	data, err := Page("grposim: <claims>", parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Page("grposim: <claims>", experiments, svgs)
+	again, err := Page("grposim: <claims>", parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(data, again) {
 		t.Error("writing the page twice gives different bytes")
 	}
-	return string(data), experiments
+	return string(data), parts
 }
 
 var programs = regexp.MustCompile(`(?s)(<style>|<script>).*?(</style>|</script>)`)
@@ -80,10 +83,10 @@ func elements(t *testing.T, page string) []xml.StartElement {
 	return found
 }
 
-// The elements of a page nest, its ids are unique, its links have targets, and every
-// figure and experiment is there once.
+// The elements of a page nest, its ids are unique, its links have targets or are
+// downloads, and every figure and experiment is there once.
 func TestPageIsWellFormed(t *testing.T) {
-	page, experiments := examplePage(t)
+	page, parts := examplePage(t)
 	ids := make(map[string]bool)
 	count := make(map[string]int)
 	var links []string
@@ -95,7 +98,7 @@ func TestPageIsWellFormed(t *testing.T) {
 				t.Errorf("two elements have the id %q", a.Value)
 			case a.Name.Local == "id":
 				ids[a.Value] = true
-			case a.Name.Local == "href":
+			case a.Name.Local == "href" && !slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name.Local == "download" }):
 				links = append(links, a.Value)
 			case strings.HasPrefix(a.Name.Local, "on"):
 				t.Errorf("a script in an attribute: %s=%q", a.Name.Local, a.Value)
@@ -108,11 +111,11 @@ func TestPageIsWellFormed(t *testing.T) {
 		}
 	}
 	figures := 0
-	for _, e := range experiments {
-		figures += len(e.Figures)
+	for _, part := range parts {
+		figures += len(part.Experiment.Figures)
 	}
-	if count["figure"] != figures || count["section"] != len(experiments) || count["details"] != 1+len(experiments) || len(links) != 2*len(experiments) { // there and back
-		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(experiments))
+	if count["figure"] != figures || count["section"] != len(parts) || count["details"] != 1+2*len(parts) || len(links) != 2*len(parts) { // there and back
+		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(parts))
 	}
 }
 
@@ -124,6 +127,9 @@ func TestPageLoadsNothing(t *testing.T) {
 		for _, a := range e.Attr {
 			if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" {
 				continue
+			}
+			if a.Name.Local == "href" && (strings.HasPrefix(a.Value, "./") || strings.HasPrefix(a.Value, configData)) {
+				continue // downloads
 			}
 			if strings.Contains(a.Value, "//") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
 				t.Errorf("<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
@@ -137,10 +143,53 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
+// configData begins the link to a configuration that a page holds.
+const configData = "data:application/json;base64,"
+
+// A page offers the configuration of each experiment, and the files of its results folder
+// by their places beside the page; it names the version that simulated.
+func TestPageDownloads(t *testing.T) {
+	page, parts := examplePage(t)
+	var paths []string
+	var configs [][]byte
+	for _, e := range elements(t, page) {
+		attributes := make(map[string]string)
+		for _, a := range e.Attr {
+			attributes[a.Name.Local] = a.Value
+		}
+		if code, held := strings.CutPrefix(attributes["href"], configData); held {
+			if want := parts[len(configs)].Experiment.Plan.Spec.Name + ".json"; attributes["download"] != want {
+				t.Errorf("got %q, want %q", attributes["download"], want)
+			}
+			config, err := base64.StdEncoding.DecodeString(code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			configs = append(configs, config)
+		} else if strings.HasPrefix(attributes["href"], "./") {
+			paths = append(paths, attributes["href"])
+		}
+	}
+	for i, part := range parts {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, configs[i]); err != nil || !bytes.Equal(compact.Bytes(), part.Experiment.Plan.Spec.Document()) {
+			t.Errorf("the configuration of experiment %d: %v, %s", i+1, err, configs[i])
+		}
+	}
+	for _, want := range []string{"./of%202026/figures/" + parts[0].Experiment.Figures[0].Name + ".png", "./of%202026/cells.csv", "./cells.csv", "./manifest.json"} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("no link to %s among %q", want, paths)
+		}
+	}
+	if want := "simulated by version 0123abc (go1.26.8 linux/amd64)"; strings.Count(page, want) != 1 {
+		t.Errorf("no %q", want)
+	}
+}
+
 // Every verdict is on the page with its fields and its control, all text is escaped, and
 // numbers that are not finite are dashes.
 func TestPageShowsVerdicts(t *testing.T) {
-	page, experiments := examplePage(t)
+	page, parts := examplePage(t)
 	text := html.UnescapeString(page)
 	if strings.Contains(page, "<claims>") || strings.Contains(page, "<b>too") {
 		t.Error("text of the experiments is not escaped")
@@ -150,8 +199,9 @@ func TestPageShowsVerdicts(t *testing.T) {
 	}
 	rows := strings.Split(text, "<tr data-verdict=")[1:]
 	i := 0
-	for _, e := range experiments {
-		for _, want := range []string{e.Plan.Spec.Name, e.Plan.Spec.Claim, e.Command} {
+	for _, part := range parts {
+		e := part.Experiment
+		for _, want := range []string{e.Plan.Spec.Name, e.Plan.Spec.Claim, part.Command} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q", want)
 			}
@@ -183,24 +233,24 @@ func TestPageShowsVerdicts(t *testing.T) {
 // A page of twelve experiments with at least forty verdicts each has a table of contents
 // with their counts, folded tables, and at most 1300 bytes per row.
 func TestPageScales(t *testing.T) {
-	experiments, _, err := examples()
+	examples, err := examples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := experiments[0]
+	first := examples[0].Experiment
 	many := *first
 	for len(many.Verdicts) < 40 {
 		many.Verdicts = append(many.Verdicts, first.Verdicts...)
 	}
 	many.Figures = nil
-	all := make([]*sweeps.Experiment, 12)
+	all := make([]Part, 12)
 	for i := range all {
 		one, plan, spec := many, *many.Plan, *many.Plan.Spec
 		spec.Name = fmt.Sprintf("experiment-called-%d", i)
 		plan.Spec, one.Plan = &spec, &plan
-		all[i] = &one
+		all[i].Experiment = &one
 	}
-	data, err := Page("many", all, nil)
+	data, err := Page("many", all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +260,8 @@ func TestPageScales(t *testing.T) {
 		t.Errorf("%d long tables are open", open)
 	}
 	contents := page[strings.Index(page, `class="overview"`):strings.Index(page, "<main>")]
-	for i, e := range all {
+	for i, part := range all {
+		e := part.Experiment
 		s := sweeps.Summarize(e.Verdicts)
 		row := contents[strings.Index(contents, fmt.Sprintf(`href="#experiment-%d"`, i+1)):]
 		row = row[:strings.Index(row, "</tr>")]
@@ -250,8 +301,8 @@ func TestOverall(t *testing.T) {
 // experiments at all.
 func TestEmptyPage(t *testing.T) {
 	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
-	for _, experiments := range [][]*sweeps.Experiment{nil, {bare}} {
-		data, err := Page("", experiments, nil)
+	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
+		data, err := Page("", parts)
 		if err != nil {
 			t.Fatal(err)
 		}

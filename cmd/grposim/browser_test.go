@@ -1,0 +1,40 @@
+//go:build long
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// In Chromium a page of several experiments and a page of one have no console messages,
+// no serious finding of axe-core and no sideways scrolling, in light and dark, on a
+// desktop and a phone. Their print has every row of every table, whatever is folded or
+// filtered, and whole figures. Every file that they link to is there.
+func TestLongReportInBrowser(t *testing.T) {
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("needs chromium (Debian: chromium)")
+	}
+	if exec.Command("node", "-e", `require("playwright-core"), require("axe-core")`).Run() != nil {
+		t.Skip("node has no playwright-core and axe-core (npm; their folder in NODE_PATH)")
+	}
+	dir := t.TempDir()
+	if code := run(t.Context(), []string{"reproduce", "one-dimension", "saturation-law", "--out", dir}, io.Discard, io.Discard); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	_, experiments, err := checkFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := len(allVerdicts(experiments)) + len(experiments[1].Verdicts)
+	script := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "browser.js"), chromium,
+		filepath.Join(dir, "report.html"), filepath.Join(dir, "saturation-law", "report.html"))
+	out, err := script.CombinedOutput()
+	if want := fmt.Sprintf("%d rows\n", rows); err != nil || string(out) != want {
+		t.Errorf("%v\n%swant %s", err, out, want)
+	}
+}
