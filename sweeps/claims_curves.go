@@ -321,8 +321,10 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 	sets := d.sets
 	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.kind]
 	f := curvesOf("Mean reward against the predicted curve", sets)
+	f.Caption = "Where the theory holds, the points, which are means over the replicas, follow the line of their colour at every step."
 	if against != "" {
 		f.Title = "Mean reward against the " + against + drawnOf(sets)
+		f.Caption = "Where the " + against + " holds, it follows the simulated mean reward at every step; the gap between them is its error."
 	}
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -373,6 +375,7 @@ func (j *judgement) drawFits(d *figureSource) Figure {
 	sets := d.sets
 	const points = 30
 	f := curvesOf("A free exponential fitted to the mean reward", sets)
+	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that does so too shows only that the curve has this form: compare its rate with that of the reduced-order model, which has no fitted constant."
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	nan := math.NaN()
 	for _, set := range thinned(sets) {

@@ -48,9 +48,10 @@ var (
 
 // frontierPicture shows frontiers with the paper's line.
 var frontierPicture = overPicture{
-	title: "Visible oscillation",
-	label: "%s of the visible frontier",
-	find:  findFrontier,
+	title:   "Visible oscillation",
+	label:   "%s of the visible frontier",
+	caption: "Each point is the smallest value at which the run oscillates visibly. Where the paper’s rule gives the frontier, the points lie on its line.",
+	find:    findFrontier,
 	theories: []theoryLine{
 		{rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
 	},
@@ -162,7 +163,10 @@ func findClassOccurs(j *judgement, set CellSet) []finding {
 
 // drawClasses returns a picture of the number of cells of each class, one column per set.
 func (j *judgement) drawClasses(d *figureSource) Figure {
-	f := Figure{Title: "Class of the mean reward", YLabel: "number of cells", Categories: []string{}}
+	f := Figure{
+		Title: "Class of the mean reward", YLabel: "number of cells", Categories: []string{},
+		Caption: "Each column counts the cells of a set by the class of their mean-reward curve.",
+	}
 	for _, class := range Classes {
 		f.Series = append(f.Series, FigureSeries{Name: string(class), Group: string(class), Mark: Share})
 	}
@@ -200,7 +204,10 @@ func median(values []float64) float64 {
 // set, in ascending order. Bandits without a frontier up to the end of the search are
 // left out.
 func (j *judgement) drawFrontiers(d *figureSource) Figure {
-	f := Figure{Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order", YLabel: "frontier / the paper’s line"}
+	f := Figure{
+		Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order", YLabel: "frontier / the paper’s line",
+		Caption: "If the paper’s line were the frontier, every point would lie at 1. Bandits without a frontier up to the end of the search are not drawn; the legend counts the others.",
+	}
 	most := 0
 	for _, set := range d.sets {
 		var ratios [][3]float64

@@ -159,6 +159,7 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]
 	f := Figure{Title: "Laws fitted to a run without inertia, " + cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step", YLabel: "reward"}
+	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted to the left of the vertical line only."
 	curve, theory := j.by("").curve(c)
 	recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)
 	if recorded == nil || theory.outOfScope != "" {

@@ -43,18 +43,20 @@ var (
 // them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
 var (
 	thresholdPicture = overPicture{
-		title: "Stability threshold",
-		label: "%s at the threshold",
-		find:  findThreshold,
+		title:   "Stability threshold",
+		label:   "%s at the threshold",
+		caption: "Each point is the value at which the fixed point was found to lose stability in simulation. A theory holds where the points lie on its line.",
+		find:    findThreshold,
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
 	}
 	onsetPicture = overPicture{
-		title: "Onset of oscillation",
-		label: "%s at the onset",
-		ratio: "onset in %s / that of ζ = 1",
-		find:  findOnset,
+		title:   "Onset of oscillation",
+		label:   "%s at the onset",
+		caption: "Each point is the value at which the decay was found to become oscillatory in simulation. A theory holds where the points lie on its line.",
+		ratio:   "onset in %s / that of ζ = 1",
+		find:    findOnset,
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
 		},

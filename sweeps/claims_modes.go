@@ -110,7 +110,10 @@ func indicator(event bool) float64 {
 // drawModes returns a picture of the share of replicas in which each failure mode is
 // diagnosed, two columns per cell: by this project's criteria and by the paper's.
 func (j *judgement) drawModes(d *figureSource) Figure {
-	f := Figure{Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{}}
+	f := Figure{
+		Title: "Failure modes named, replica by replica", YLabel: "share of replicas", Categories: []string{},
+		Caption: "Two columns for each cell: the share of its replicas in which each mode is named by the criteria of this project, and by those of the paper.",
+	}
 	for _, set := range d.sets {
 		name := set.Label
 		if name == "" {

@@ -79,6 +79,7 @@ func refreshedGap(params rom.Params, z float64) (next float64, scope rom.Scope) 
 // the published map.
 func (j *judgement) drawOrbits(d *figureSource) Figure {
 	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
+	f.Caption = "Where the published map holds, its orbit passes through every simulated point; an error of the map grows from refresh to refresh."
 	nan := math.NaN()
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]

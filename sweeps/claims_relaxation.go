@@ -31,12 +31,14 @@ var (
 var (
 	relaxationPicture = overPicture{
 		title:    "Relaxation rate, negative where a deviation grows",
+		caption:  "A theory holds where the measured points lie on its line.",
 		label:    "relaxation rate per step",
 		find:     findRelaxation,
 		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
 	}
 	dampingPicture = overPicture{
 		title:    "Damping ratio",
+		caption:  "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
 		label:    "damping ratio ζ",
 		find:     findDamping,
 		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},

@@ -167,6 +167,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 	f := Figure{
 		Title: n.title + " against group size", XLabel: "group size G", YLabel: n.label,
 		XScale: LogAxis, YScale: LogAxis,
+		Caption: "On logarithmic axes a power law is a straight line, and its slope the exponent that is judged. Where the theory holds, the points lie on the line of their colour.",
 	}
 	if !overSize {
 		f.Title, f.XLabel = n.title+" against the paper’s formula", "D/(GCK)"

@@ -293,7 +293,10 @@ func variantsOf(sets []CellSet) []string {
 // (measured − predicted)/margin.
 func (j *judgement) drawDeviations(d *figureSource) Figure {
 	claim := j.check.Claim.Name
-	f := Figure{Title: claim + ": measured / predicted", YLabel: "measured / predicted"}
+	f := Figure{
+		Title: claim + ": measured / predicted", YLabel: "measured / predicted",
+		Caption: "Each verdict of this claim that is in scope, against its prediction: a check that expects the prediction to hold agrees where the whole interval lies inside the band, one that expects it to fail where the interval lies wholly outside.",
+	}
 	relative := j.check.Margin > 0
 	if !relative {
 		f.Title = claim + ": (measured − predicted) / margin"

@@ -15,6 +15,7 @@ import (
 // with a line per theory.
 type overPicture struct {
 	title    string
+	caption  string
 	label    string // of the y axis; %s stands for the located parameter
 	ratio    string // of the y axis if values are divided by the second theory's; "": they are not
 	find     func(j *judgement, c *Cell, o *store.Outcome) finding
@@ -41,7 +42,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 		cells = append(cells, set.Cells[0])
 	}
 	settings := &cells[0].Settings
-	f := Figure{Title: picture.title, YLabel: picture.label}
+	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	values := j.valuesOf(cells, picture)
 	if picture.ratio != "" && values.divide() {
 		f.YLabel = picture.ratio

@@ -38,6 +38,7 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 		cells := slices.DeleteFunc(slices.Clone(all), func(c *Cell) bool { return c.Variant != variant })
 		add(variant, "learning-curves", j.drawLearning(each(cells)))
 		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
+			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart.",
 			find: func(j *judgement, c *Cell, _ *store.Outcome) finding {
 				f := finding{measured: final[c.ID].Mean}
 				f.lo, f.hi = final[c.ID].Interval(j.confidence)
@@ -70,6 +71,7 @@ func (e *evidence) finalReward(c *Cell) measure.Estimate {
 // 5 % and 95 % quantiles of the replicas.
 func (j *judgement) drawLearning(sets []CellSet) Figure {
 	f := curvesOf("Mean reward, and the 5–95 % band of the replicas", sets)
+	f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
 		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward)

@@ -235,9 +235,10 @@ func MapName(x, y string) string { return "map-" + x + "-" + y }
 func (m *RegimeMap) Figure() Figure {
 	settings := &m.cells[0].Settings
 	f := Figure{
-		Name:   MapName(m.x.Path, m.y.Path),
-		Title:  fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
-		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
+		Name:    MapName(m.x.Path, m.y.Path),
+		Title:   fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
+		Caption: "Each mark is a cell by the class of its mean reward. A predicted boundary holds where the classes change across its line.",
+		XLabel:  m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
 	if m.variant != "" {

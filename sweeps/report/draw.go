@@ -28,7 +28,7 @@ import (
 // spread of the replicas is a pale band. In a map, cells are points, regions are shaded,
 // and boundaries are lines on top of both. A point that is not finite, or not positive
 // on a logarithmic axis, is left out; the legend counts the measured ones left out. An
-// interval that extends beyond the axis has no cap at that end.
+// interval that extends beyond the axis has an arrow at that end.
 func Draw(f sweeps.Figure) (svg, raster []byte, err error) {
 	p := newPicture(f)
 	canvas := vgimg.NewWith(vgimg.UseWH(figureWidth, p.height), vgimg.UseDPI(pngDPI))

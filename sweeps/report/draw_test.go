@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,5 +270,42 @@ func TestGroupsDiffer(t *testing.T) {
 			}
 			seen[look] = i
 		}
+	}
+}
+
+// The legend says how many points are bounds or not drawn, which intervals go on beyond
+// the axis, and which lines lie on others: within a point of length, not two.
+func TestNotes(t *testing.T) {
+	inf := math.Inf(1)
+	measured := sweeps.FigureSeries{Name: "located", Mark: sweeps.Measured, Points: []sweeps.FigurePoint{
+		{X: 0, Y: 1, Lo: 1, Hi: inf}, {X: 1, Y: 2, Lo: 1, Hi: inf}, {X: 2, Y: 3, Lo: -inf, Hi: 3}, {X: 3, Y: nan, Lo: nan, Hi: nan}, {X: 4, Y: 100, Lo: 99, Hi: 100},
+	}}
+	line := func(name string, mark sweeps.Mark, rise float64) sweeps.FigureSeries {
+		s := sweeps.FigureSeries{Name: name, Mark: mark}
+		for x := range 5 {
+			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(x), Y: 20*float64(x) + rise, Lo: nan, Hi: nan})
+		}
+		return s
+	}
+	// The y axis has a length of about 220 points for a span of 100.
+	f := sweeps.Figure{Series: []sweeps.FigureSeries{
+		line("near", sweeps.Reference, 1.3), line("far", sweeps.Reference, 3), line("theory", sweeps.Predicted, 1), measured,
+	}}
+	want := []string{
+		"not shown: 1 measured without a place on the axes", "arrow up: a lower bound without an upper end, 2 measured",
+		"arrow: the interval extends beyond the axis, 1 measured", "near lies on theory",
+	}
+	if got := newPicture(f).notes(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	theory, other := line("theory", sweeps.Predicted, 1), line("theory", sweeps.Predicted, 1)
+	theory.Group, other.Group = "a", "b"
+	near := line("near", sweeps.Reference, 1.3)
+	near.Group = "a"
+	far := line("near", sweeps.Reference, 9)
+	far.Group = "b"
+	f.Series = []sweeps.FigureSeries{theory, other, near, far, measured}
+	if got, want := newPicture(f).notes()[3:], []string{"b lies on a", "near: 1 of 2 lines lie on others"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -60,8 +61,10 @@ func (p *picture) legend(width vg.Length) [][]entry {
 			entries = append(entries, entry{name: name, series: []sweeps.FigureSeries{s}})
 		}
 	}
-	if n := p.hidden(); n > 0 && !p.x.empty() {
-		entries = append(entries, entry{name: fmt.Sprintf("not shown: %d measured without a place on the axes", n)})
+	if !p.x.empty() {
+		for _, note := range p.notes() {
+			entries = append(entries, entry{name: note})
+		}
 	}
 	// Equal columns, as many as the widest entry allows.
 	widest := vg.Length(0)
@@ -150,17 +153,111 @@ func (p *picture) shown(s sweeps.FigureSeries) bool {
 	return slices.ContainsFunc(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) })
 }
 
-// hidden returns the number of measured points that are not drawn.
-func (p *picture) hidden() int {
-	n := 0
+// notes says in the legend what the marks do not: how many measured points are not
+// drawn, how many are bounds, which intervals extend beyond the axis, and which lines lie
+// on others.
+func (p *picture) notes() []string {
+	hidden, bounds, beyond := 0, 0, 0
 	for _, s := range p.f.Series {
 		for _, pt := range s.Points {
-			if s.Mark == sweeps.Measured && !p.drawable(s.Mark, pt) {
-				n++
+			switch {
+			case s.Mark != sweeps.Measured:
+			case !p.drawable(s.Mark, pt):
+				hidden++
+			case math.IsInf(pt.Hi, 1) && !math.IsNaN(pt.Lo):
+				bounds++
+			case !math.IsNaN(pt.Lo+pt.Hi) && !(drawable(pt.Lo, p.y.scale) && drawable(pt.Hi, p.y.scale)):
+				beyond++
 			}
 		}
 	}
-	return n
+	var notes []string
+	for _, note := range []struct {
+		format string
+		number int
+	}{
+		{"not shown: %d measured without a place on the axes", hidden},
+		{"arrow up: a lower bound without an upper end, %d measured", bounds},
+		{"arrow: the interval extends beyond the axis, %d measured", beyond},
+	} {
+		if note.number > 0 {
+			notes = append(notes, fmt.Sprintf(note.format, note.number))
+		}
+	}
+	return append(notes, p.coincidences()...)
+}
+
+// coincidences names the lines that lie on lines drawn before them, so that fewer lines
+// are seen than the legend lists. The lines of another theory have one note, whatever
+// their groups.
+func (p *picture) coincidences() []string {
+	if p.f.Categories != nil {
+		return nil
+	}
+	var lines []sweeps.FigureSeries
+	for _, mark := range []sweeps.Mark{sweeps.Predicted, sweeps.Reference} { // in the order of painting
+		for _, s := range p.f.Series {
+			if s.Mark == mark && p.shown(s) {
+				lines = append(lines, s)
+			}
+		}
+	}
+	var notes, theories []string
+	all, hidden := make(map[string]int), make(map[string]int) // lines of a theory
+	for i, line := range lines {
+		on := slices.IndexFunc(lines[:i], func(other sweeps.FigureSeries) bool { return p.liesOn(line, other) })
+		theory := p.byGroup() && line.Mark == sweeps.Reference
+		if theory {
+			if all[line.Name]++; all[line.Name] == 1 {
+				theories = append(theories, line.Name)
+			}
+		}
+		switch {
+		case on < 0:
+		case theory:
+			hidden[line.Name]++
+		case p.byGroup():
+			notes = append(notes, line.Group+" lies on "+lines[on].Group)
+		default:
+			notes = append(notes, line.Name+" lies on "+lines[on].Name)
+		}
+	}
+	for _, name := range theories {
+		if hidden[name] > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d lines lie on others", name, hidden[name], all[name]))
+		}
+	}
+	return notes
+}
+
+// liesOn reports whether each drawn point of a line is within a point of length, about
+// the width of a line, of another line.
+func (p *picture) liesOn(line, other sweeps.FigureSeries) bool {
+	place := func(s sweeps.FigureSeries) []vg.Point {
+		var places []vg.Point
+		for _, pt := range p.line(s) {
+			if p.drawable(s.Mark, pt) {
+				share := func(s span, x float64) float64 {
+					return (s.coordinate(x) - s.coordinate(s.min)) / (s.coordinate(s.max) - s.coordinate(s.min))
+				}
+				places = append(places, vg.Point{X: 400 * vg.Length(share(p.x, pt.X)), Y: 220 * vg.Length(share(p.y, pt.Y))}) // the size of the axes, about
+			}
+		}
+		return places
+	}
+	corners := place(other)
+	near := func(at vg.Point) bool {
+		for i := 1; i < len(corners); i++ {
+			from, along := at.Sub(corners[i-1]), corners[i].Sub(corners[i-1])
+			share := min(max(from.Dot(along)/along.Dot(along), 0), 1) // NaN if the corners are one point
+			if away := from.Sub(along.Scale(share)); away.Dot(away) <= 1 {
+				return true
+			}
+		}
+		return false
+	}
+	points := place(line)
+	return len(points) > 1 && !slices.ContainsFunc(points, func(at vg.Point) bool { return !near(at) })
 }
 
 // paintEntry draws an entry: its samples as the figure draws these marks, and its name.

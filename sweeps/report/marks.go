@@ -8,11 +8,11 @@ import (
 )
 
 // bar is a point with its interval, in canvas coordinates. An end beyond the axis is
-// at the frame and has no cap.
+// at the frame and has an arrow.
 type bar struct {
 	at           vg.Point
 	lo, hi       vg.Length // ends of the interval along y
-	capLo, capHi bool      // whether the ends have caps
+	capLo, capHi bool      // whether the ends have caps, not arrows
 	known        bool      // whether there is an interval
 }
 
@@ -50,17 +50,26 @@ func (pn pen) points(c draw.Canvas, runs [][]bar, shift vg.Length) {
 				continue
 			}
 			addLine(&bars, b.at.X, b.lo, b.at.X, b.hi)
-			if b.capLo && half > 0 {
-				addLine(&bars, b.at.X-half, b.lo, b.at.X+half, b.lo)
-			}
-			if b.capHi && half > 0 {
-				addLine(&bars, b.at.X-half, b.hi, b.at.X+half, b.hi)
+			if half > 0 {
+				addEnd(&bars, b.at.X, b.lo, half, b.capLo, 1)
+				addEnd(&bars, b.at.X, b.hi, half, b.capHi, -1)
 			}
 		}
 	}
 	stroke(c, draw.LineStyle{Color: pn.colour, Width: 0.9}, bars)
 	stroke(c, draw.LineStyle{Color: color.White, Width: 0.8}, glyphs) // separates a glyph from a line of the same colour
 	fill(c, pn.colour, glyphs)
+}
+
+// addEnd adds the end of an interval to a path: a cap, or an arrow if the interval extends
+// beyond the axis; inwards is the sign of the direction to its middle.
+func addEnd(path *vg.Path, x, y, half vg.Length, capped bool, inwards vg.Length) {
+	if capped {
+		addLine(path, x-half, y, x+half, y)
+		return
+	}
+	addLine(path, x-half, y+2*half*inwards, x, y)
+	path.Line(vg.Point{X: x + half, Y: y + 2*half*inwards})
 }
 
 // markers draws the cells of a map.
