@@ -112,7 +112,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
 | ` + "`map-X-Y.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y |
 | ` + "`figures/`" + ` | the figures, as SVG and PNG |
-| ` + "`report.html`" + ` | verdicts and figures on one page without external files |
+| ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page that needs no other file; links to the other files |
 
 The folder of ` + "`grposim reproduce`" + ` holds a results folder per experiment, and verdicts.json, verdicts.md and report.html over all of them.
 

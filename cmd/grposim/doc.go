@@ -69,7 +69,8 @@
 // A sweep called first writes into results/local/first, or into the folder that --out
 // names:
 //
-//   - report.html shows the verdicts and figures on one page without external files.
+//   - report.html shows the verdicts and figures on one page, which holds the
+//     configuration as run and links to the other files.
 //   - verdicts.md and verdicts.json hold the verdicts.
 //   - cells.csv holds one row for each cell, with all its parameters and the estimates
 //     with confidence intervals, predictions.csv the predictions, trajectories.parquet

@@ -20,7 +20,7 @@ const (
 	figureWidth  = 16 * vg.Centimeter
 	figureHeight = 10 * vg.Centimeter
 	margin       = vg.Length(8)
-	pngDPI       = 200
+	pngDPI       = 150
 
 	thumbWidth = vg.Length(20)
 	rowHeight  = vg.Length(13)
