@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -202,30 +204,37 @@ func (p *picture) coincidences() []string {
 			}
 		}
 	}
-	var notes, theories []string
 	all, hidden := make(map[string]int), make(map[string]int) // lines of a theory
+	above := make([][]string, len(lines))                     // names of the lines that lie on each
+	name := func(s sweeps.FigureSeries) string {
+		if p.byGroup() {
+			return cmp.Or(printable(s.Group), "(all)")
+		}
+		return cmp.Or(printable(s.Name), markNames[s.Mark])
+	}
 	for i, line := range lines {
 		on := slices.IndexFunc(lines[:i], func(other sweeps.FigureSeries) bool { return p.liesOn(line, other) })
-		theory := p.byGroup() && line.Mark == sweeps.Reference
-		if theory {
-			if all[line.Name]++; all[line.Name] == 1 {
-				theories = append(theories, line.Name)
+		if p.byGroup() && line.Mark == sweeps.Reference {
+			all[line.Name]++
+			if on >= 0 {
+				hidden[line.Name]++
 			}
-		}
-		switch {
-		case on < 0:
-		case theory:
-			hidden[line.Name]++
-		case p.byGroup():
-			notes = append(notes, line.Group+" lies on "+lines[on].Group)
-		default:
-			notes = append(notes, line.Name+" lies on "+lines[on].Name)
+		} else if on >= 0 {
+			above[on] = append(above[on], name(line))
 		}
 	}
-	for _, name := range theories {
-		if hidden[name] > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %d of %d lines lie on others", name, hidden[name], all[name]))
+	var notes []string
+	for i, names := range above {
+		switch len(names) {
+		case 0:
+		case 1:
+			notes = append(notes, names[0]+" lies on "+name(lines[i]))
+		default:
+			notes = append(notes, strings.Join(names, ", ")+" lie on "+name(lines[i]))
 		}
+	}
+	for _, theory := range slices.Sorted(maps.Keys(hidden)) {
+		notes = append(notes, fmt.Sprintf("%s: %d of %d lines lie on others", theory, hidden[theory], all[theory]))
 	}
 	return notes
 }
