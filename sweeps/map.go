@@ -183,9 +183,9 @@ func newNodes(k config.Key, values []float64) nodes {
 	return s
 }
 
-// moves reports whether any cell of the map has a known class other than AtRest.
+// moves reports whether any cell of the map has a class other than AtRest and Unresolved.
 func (m *RegimeMap) moves() bool {
-	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest })
+	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest && p.class != Unresolved })
 }
 
 // Variant returns the variant that the map shows, "" if the plan has only one.

@@ -24,7 +24,7 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Draw the cells of a sweep over two parameters, with the theory's boundaries",
 		Long: `Runs the sweep of FILE or NAME as sweep does, in the same folder, and draws its cells over
 two numeric parameters. The marker of a cell shows the class of its trajectory:
-monotone, overshooting, oscillatory, sustained, locked, diverged or at rest. Lines are
+monotone, overshooting, oscillatory, sustained, locked, diverged, at rest or unresolved. Lines are
 the theory's boundaries: where the linear dynamics becomes unstable, where it begins
 to oscillate, the paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model.
 
