@@ -40,7 +40,8 @@ type mapCurve struct {
 // regime holds the predictions for one point of a map; each is NaN where the theory does
 // not apply.
 type regime struct {
-	radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on
+	radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a delay
+	margin  float64 // a function that is 0 where stability changes and positive where the linear dynamics is unstable
 	rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
 	damping float64 // ζ of the reduced-order model
 	rate    float64 // η, never NaN
@@ -53,7 +54,7 @@ var boundaries = []struct {
 	name, label string // %s stands for the kind of the linear dynamics
 	zero        func(r regime) float64
 }{
-	{"stability", "stability boundary (%s)", func(r regime) float64 { return min(r.radius, 2) - 1 }},
+	{"stability", "stability boundary (%s)", func(r regime) float64 { return r.margin }},
 	{"onset", "onset of oscillation (%s)", func(r regime) float64 { return math.Log(r.rate / r.onset) }},
 	{"rule", "paper’s rule ηλK = 1 − μ", func(r regime) float64 { return math.Log(r.rule) }},
 	{"damping-ratio", "reduced-order model, ζ = 1", func(r regime) float64 { return 1 - r.damping }},
@@ -88,12 +89,15 @@ func newRegime(s *config.Settings, p *rom.Prediction) regime {
 		return *x
 	}
 	nan := math.NaN()
-	r := regime{radius: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
+	r := regime{radius: nan, margin: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
 	if p.FixedPoint == nil {
 		return r
 	}
 	linear := linearDynamics(p)
 	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
+	if r.margin = min(r.radius, 2) - 1; linear.StabilityMargin != nil {
+		r.margin = *linear.StabilityMargin
+	}
 	r.rule = r.rate / value(p.RuleAtStiffness.CriticalLearningRate)
 	r.damping = p.Oscillator.DampingRatio
 	return r
@@ -132,7 +136,7 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 			s := p.cells[0].Settings
 			p.x.SetNumber(&s, x)
 			p.y.SetNumber(&s, y)
-			r = newRegime(&s, e.cache.predictDynamics(&s))
+			r = newRegime(&s, e.cache.predictBoundaries(&s))
 			known[spot{x, y}] = r
 		}
 		return r

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"encoding/csv"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,6 +138,52 @@ sweep:
 	}
 	if len(m.area) == 0 {
 		t.Error("no area is unstable")
+	}
+}
+
+// With a delay and coupled modes the stability boundary comes from the crossings of the
+// unit circle. On it the largest eigenvalue of the whole companion matrix has modulus 1, and
+// the area is on its unstable side.
+func TestMapOfCoupledDelays(t *testing.T) {
+	plan := planText(t, `
+name: coupled
+seed: 1
+bandit: {arms: [{reward: constant, mean: 0, count: 3}, {reward: constant, mean: 0.5, count: 2}, {reward: constant, mean: 1, count: 2}, {reward: constant, mean: 2}]}
+grpo: {group_size: inf, advantage: {scale: std}, kl: {coefficient: 1}}
+lag: {kind: delay}
+optimizer: {learning_rate: 0.3, momentum: 0.8}
+run: {steps: 10}
+sweep:
+  - {param: optimizer.learning_rate, log: {from: 0.03, to: 3, points: 4}}
+  - {param: lag.interval, values: [1, 2, 4, 8]}
+`)
+	view, err := NewMapView(plan, config.LearningRateKey, config.LagIntervalKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEvidence(nil)
+	m := e.regimeMap(view.panels[0])
+	points := 0
+	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c mapCurve) bool { return c.name == "stability" })].lines {
+		for _, p := range line {
+			s := plan.Cells[0].Settings
+			s.Optimizer.LearningRate = p.x
+			for _, interval := range []float64{p.y - 0.5, p.y + 0.5} { // one of the two is the step's own
+				s.Lag.Interval = int(interval)
+				if size := *linearDynamics(e.cache.predict(&s, rom.Unit)).SpectralRadius; math.Abs(size-1) < 1e-6 {
+					points++
+					break
+				}
+			}
+		}
+	}
+	if points < 16 {
+		t.Errorf("%d points of the boundary have a spectral radius of 1, want two for each delay", points)
+	}
+	for _, p := range m.points {
+		if margin := newRegime(&p.cell.Settings, e.cache.predictBoundaries(&p.cell.Settings)).margin; (p.radius >= 1) != (margin > 0) {
+			t.Errorf("η = %g, τ = %g: radius %g, margin %g", p.x, p.y, p.radius, margin)
+		}
 	}
 }
 
