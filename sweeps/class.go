@@ -27,6 +27,18 @@ const (
 	Unresolved   Class = "unresolved"   // its error is unknown, or too large to tell these shapes apart
 )
 
+// meanings explains the classes in the caption of a map.
+var meanings = map[Class]string{
+	Monotone:     "J never turns back",
+	Overshooting: "J turns back, and passes its final level at most once",
+	Oscillatory:  "J passes its final level at least twice, with decreasing amplitude",
+	Sustained:    "J oscillates to the end of the run without decreasing amplitude",
+	Locked:       "the run ends with nearly all probability on one arm, Σπ² ≥ 0.99",
+	Diverged:     "the run left the range of floating point",
+	AtRest:       "J changes by no more than its error, which is below 2 % of the range of the arms’ rewards",
+	Unresolved:   "the error of J is unknown or too large to tell these apart",
+}
+
 // Limits between classes.
 const (
 	// lockedFrom is the smallest Σπ² of a policy that counts as locked on one arm.
@@ -106,6 +118,8 @@ func (e *evidence) class(c *Cell) Class {
 	switch {
 	case ringsOn && measure.Spread(within(0.5, 1)) >= decaying*measure.Spread(within(0.25, 0.5)):
 		return Sustained
+	case ringsOn && brief(within(0.5, 1)):
+		return Unresolved
 	case measure.Passages(reward, tolerance) >= 2:
 		return Oscillatory
 	case band > blurred*reach:
@@ -114,6 +128,14 @@ func (e *evidence) class(c *Cell) Class {
 		return Overshooting
 	}
 	return Monotone
+}
+
+// brief reports whether the excursions of an oscillation are so brief that recorded steps
+// can miss them, so that its amplitude is not known: the median is within a tenth of the
+// range of an end. That of a sine or of a decaying oscillation is near the middle.
+func brief(curve []float64) bool {
+	share := (median(curve) - slices.Min(curve)) / measure.Spread(curve)
+	return share < 0.1 || share > 0.9
 }
 
 // locked reports whether nearly all probability is on one arm at the end of a run, and the

@@ -70,6 +70,8 @@ func TestClasses(t *testing.T) {
 		}, 0.9999, Locked},
 		{"at rest", func(float64) float64 { return 0.75 }, 0.6, AtRest},
 		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*math.Sin(t) }, 0.6, AtRest},
+		// Dips of 4 steps every 130, of which the records in the last half miss most.
+		{"brief dips", func(t float64) float64 { return 0.9 - 0.5*math.Exp(-math.Pow(math.Mod(t+53, 130)-65, 2)/8) }, 0.6, Unresolved},
 	} {
 		cell, o := record(600, 1, c.reward, c.collision)
 		if got := classOf(cell, o); got != c.want {

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // regimes is a grid over learning rate and refresh interval at G = ∞, started far from
@@ -162,7 +165,7 @@ sweep:
 		t.Fatal(err)
 	}
 	e := newEvidence(nil)
-	m := e.regimeMap(view.panels[0])
+	m := e.regimeMap(view.panels[0], "")
 	points := 0
 	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c mapCurve) bool { return c.name == "stability" })].lines {
 		for _, p := range line {
@@ -218,7 +221,17 @@ func checkClasses(t *testing.T, e *Experiment) {
 // Every row of the table is a cell or a point of a boundary: it has all columns of its
 // kind and none of the other.
 func checkMapCSV(t *testing.T, e *Experiment) {
-	maps := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)
+	view, err := NewMapView(e.Plan, config.LagIntervalKey, config.LearningRateKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := view.ColourBy("entropy"); err != nil {
+		t.Fatal(err)
+	}
+	maps, err := e.Maps(view)
+	if err != nil {
+		t.Fatal(err)
+	}
 	data, err := MapCSV(maps)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +253,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 			}
 		}
 		cell := row[column["kind"]] == "cell"
-		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate"} {
+		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value"} {
 			if (row[column[name]] != "") != cell {
 				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
 			}
@@ -253,6 +266,78 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 	}
 	if kinds["cell"] != 36 || kinds["boundary"] < 4*8 || len(kinds) != 2 {
 		t.Errorf("rows %v", kinds)
+	}
+}
+
+// The colour of a cell is the last recorded value, or for the time to 95 % that of the
+// exponential 1 − e^{−t/50}, 50 ln 20 = 149.8 from the end of an endless run, between two
+// recorded steps.
+func TestMapColours(t *testing.T) {
+	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
+	e := newEvidence(map[string]*store.Outcome{cell.ID: o})
+	cell.Sim.Estimator.GroupSize = grpo.Infinite
+	for _, c := range []struct {
+		quantity  string
+		low, high float64
+	}{
+		{string(sim.ExpectedReward), 1 - 1e-5, 1},
+		{string(sim.Collision), 0.7, 0.7},
+		{timeTo95, 149, 162}, // recorded steps are 10 apart there
+		{finalVariance, 0, 0},
+	} {
+		if got := e.mapValue(cell, c.quantity); !(got >= c.low && got <= c.high) {
+			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
+		}
+	}
+	cell.Sim.Estimator.GroupSize, cell.Settings.Run.Replicas = 16, 9
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded.Quantities[0].StdErr[len(recorded.Steps)-1] = 0.1
+	if got := e.mapValue(cell, finalVariance); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
+		t.Errorf("variance of 9 replicas: got %g, want 0.09", got)
+	}
+	if got := e.mapValue(cell, string(sim.Entropy)); !math.IsNaN(got) {
+		t.Errorf("a quantity without record: got %g", got)
+	}
+	if err := new(MapView).ColourBy("reward"); err == nil || !strings.HasPrefix(err.Error(), `--colour: got "reward", want one of expected_reward_variance, time_to_95, expected_reward, `) {
+		t.Errorf("unknown quantity: %v", err)
+	}
+	run, _ := runSweep(t, strings.Replace(regimes, "mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.5}", 1), t.TempDir(), 1)
+	view, err := NewMapView(run.Plan, config.LearningRateKey, config.LagIntervalKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view.colour = string(sim.LogitGap) // of two arms
+	if _, err := run.Maps(view); err == nil || err.Error() != "--colour: got logit_gap, which no cell of the map has" {
+		t.Errorf("a quantity of no cell: %v", err)
+	}
+}
+
+// The caption names what is fixed, the classes that occur and the lines that are drawn, and
+// nothing else.
+func TestMapCaption(t *testing.T) {
+	e, _ := runSweep(t, regimes, t.TempDir(), 1)
+	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
+	caption := m.Figure().Caption
+	for _, want := range []string{
+		"Each marker is one of 36 simulated cells. Fixed: ", "grpo.group_size = inf", "grpo.kl.coefficient = 0.5", "optimizer.momentum = 0.5; all other keys have their defaults.",
+		"monotone (", "stability boundary (exact): the largest multiplier", "ζ = 1: ", "The linear dynamics is unstable in the shaded area.",
+	} {
+		if !strings.Contains(caption, want) {
+			t.Errorf("no %q in %q", want, caption)
+		}
+	}
+	for _, unwanted := range []string{"diverged", "unresolved", "optimizer.learning_rate =", "lag.interval =", "run.steps", "colour"} {
+		if strings.Contains(caption, unwanted) {
+			t.Errorf("%q in %q", unwanted, caption)
+		}
+	}
+	for _, class := range Classes {
+		if meanings[class] == "" {
+			t.Errorf("class %s is not explained", class)
+		}
 	}
 }
 

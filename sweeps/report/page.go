@@ -150,13 +150,19 @@ type section struct {
 	Gist     string // the first sentence of Claim
 	Facts    string // one line
 	Summary  sweeps.Summary
-	Refuted  int             // number of verdicts that agree that a prediction fails
-	Figures  []template.HTML // SVGs
-	Verdicts string          // their number, in words
-	Claims   []claimCount    // in the order of the rows
+	Refuted  int // number of verdicts that agree that a prediction fails
+	Figures  []captioned
+	Verdicts string       // their number, in words
+	Claims   []claimCount // in the order of the rows
 	Rows     []row
 	Cells    [][]string // rows of sweeps.CellColumns; nil unless there are no checks
 	Command  string     // that runs the experiment again
+}
+
+// captioned is a figure on the page.
+type captioned struct {
+	SVG     template.HTML
+	Caption string // "": none
 }
 
 // claimCount is the number of verdicts on a claim.
@@ -183,7 +189,7 @@ func newSection(i int, e *sweeps.Experiment, svgs map[string][]byte) section {
 	}
 	for _, f := range e.Figures {
 		if svg, ok := svgs[spec.Name+"/"+f.Name]; ok {
-			s.Figures = append(s.Figures, inline(svg))
+			s.Figures = append(s.Figures, captioned{inline(svg), f.Caption})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
