@@ -6,7 +6,7 @@ import "embed"
 // Files holds NAME.yaml, small sweeps to begin with, and paper/NAME.yaml, the controlled
 // experiments of arXiv:2606.30789.
 //
-//go:embed first.yaml map.yaml smoke.yaml paper/*.yaml
+//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml
 var Files embed.FS
 
 // First is first.yaml, a sweep that explains its keys.

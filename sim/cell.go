@@ -20,6 +20,10 @@ type Cell struct {
 	Location   *LocationProbe   // nil: none; a located cell simulates only Stiffness and this
 	Fits       []CurveFit       // fits to the mean curve of J
 	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
+
+	// Progress, if not nil, is called after each piece of work with its share of the
+	// cell's, in (0, 1], from several goroutines.
+	Progress func(share float64)
 }
 
 // Deterministic reports whether the cell follows the expected gradient, G = ∞, so that

@@ -276,6 +276,13 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 			}
 		}
 	}
+	switch progress := w.cell.Progress; {
+	case progress == nil:
+	case w.cell.Location == nil:
+		progress(1 / float64(w.units))
+	case last: // nearly all of its work is the search
+		progress(1)
+	}
 	return last && ctx.Err() == nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Advice answers, by the theory alone, what a user of a cell's settings may choose.
+// Advice answers what a user of a cell's settings may choose.
 type Advice struct {
 	Cell  string       `json:"cell"`
 	Label string       `json:"label"`
@@ -27,8 +27,8 @@ type AdviceLine struct {
 	Assumes string       `json:"assumes"` // its formula and what it assumes
 }
 
-// Advise yields the advice for each cell of a plan, in the order of the plan. noise is
-// the wanted standard deviation of J; 0: none is wanted.
+// Advise yields the advice of the theory for each cell of a plan, in the order of the
+// plan. noise is the wanted standard deviation of J; 0: none is wanted.
 func Advise(plan *Plan, noise float64) iter.Seq[Advice] {
 	return func(yield func(Advice) bool) {
 		cache := newPredictionCache()
@@ -109,19 +109,16 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
 	}
 	asked := "learning rates that are stable"
-	a.limit(asked, d.CriticalLearningRate, d.Searched.LearningRate, say, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
+	a.limit(asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
-	a.limit("learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit("learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
 func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
-	first, name := 1.0, "refresh intervals"
-	if a.settings.Lag.Kind == grpo.Delay {
-		first, name = 0, "delays"
-	}
+	first, name := shortestLag(&a.settings)
 	say := func(interval float64) (float64, string) {
 		last := math.Ceil(interval) - 1
 		if last < first {
@@ -130,26 +127,51 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
 	asked := name + " that are stable"
-	a.limit(asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
+	a.limit(asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
 }
 
+// shortestLag returns the interval without lag, and the name of its kind.
+func shortestLag(s *config.Settings) (interval float64, name string) {
+	if s.Lag.Kind == grpo.Delay {
+		return 0, "delays"
+	}
+	return 1, "refresh intervals"
+}
+
+// setRate and setInterval set the parameter that a limit is about.
+func setRate(s *config.Settings, rate float64)         { s.Optimizer.LearningRate = rate }
+func setInterval(s *config.Settings, interval float64) { s.Lag.Interval = int(interval) }
+
 // limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
-// rom.Limits); say returns the largest safe value for a threshold, and its words.
-func (a *adviser) limit(asked string, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind, assumes string) {
+// rom.Limits); say returns the largest safe value for a threshold, and its words; set
+// sets the parameter.
+func (a *adviser) limit(asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
 	switch {
 	case threshold != nil:
 		value, says := say(*threshold)
-		a.add(asked, value, says, kind, assumes)
+		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
 	case math.IsInf(searched, 1):
 		a.add(asked, math.NaN(), "all", kind, "there is provably no threshold")
 	case searched > 0:
-		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond", searched), kind, assumes)
+		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(set, searched/2)), kind, assumes)
 	default:
-		a.unknown(asked, "the theory has no threshold here; a check of stability-threshold locates it by simulation")
+		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
 	}
+}
+
+// beyondNoise returns a remark where half of a limit is so far away that linear theory
+// does not hold there, because the fluctuations of finite groups are no longer small: the
+// limit is that of the mean dynamics.
+func (a *adviser) beyondNoise(set func(*config.Settings, float64), half float64) string {
+	s := a.settings
+	set(&s, half)
+	if s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != "" {
+		return ", without noise"
+	}
+	return ""
 }
 
 // rule adds a threshold of a formula, if the formula gives one.
@@ -171,7 +193,12 @@ const largestAdvisedGroup = 1 << 16
 // noise adds the noise floor, and the smallest group size for the wanted standard
 // deviation of J; 0: none is wanted.
 func (a *adviser) noise(wanted float64) {
-	present := a.deviation(a.settings.Estimator.GroupSize)
+	present := a.deviation(a.settings)
+	of := func(size int) deviationOfReward {
+		s := a.settings
+		s.Estimator.GroupSize = size
+		return a.deviation(s)
+	}
 	asked := "noise floor"
 	if present.because != "" {
 		a.unknown(asked, present.because)
@@ -184,7 +211,7 @@ func (a *adviser) noise(wanted float64) {
 	asked = fmt.Sprintf("smallest group size for √Var J ≤ %g", wanted)
 	low, high := 1, 2 // low: too small
 	for ; high <= largestAdvisedGroup; low, high = high, 2*high {
-		if d := a.deviation(high); d.because == "" && d.value+d.neglected <= wanted {
+		if d := of(high); d.because == "" && d.value+d.neglected <= wanted {
 			break
 		}
 	}
@@ -194,13 +221,13 @@ func (a *adviser) noise(wanted float64) {
 	}
 	for high-low > 1 {
 		middle := (low + high) / 2
-		if d := a.deviation(middle); d.because == "" && d.value+d.neglected <= wanted {
+		if d := of(middle); d.because == "" && d.value+d.neglected <= wanted {
 			high = middle
 		} else {
 			low = middle
 		}
 	}
-	a.add(asked, float64(high), fmt.Sprintf("G = %d", high), a.deviation(high).kind, "the noise floor with what it neglects, at the same learning rate and interval; by bisection")
+	a.add(asked, float64(high), fmt.Sprintf("G = %d", high), of(high).kind, "the noise floor with what it neglects, at the same learning rate and interval; by bisection")
 }
 
 // deviationOfReward is √Var J with the size of what it neglects, or the reason why the
@@ -211,10 +238,8 @@ type deviationOfReward struct {
 	because          string
 }
 
-// deviation returns √Var J at a group size.
-func (a *adviser) deviation(size int) deviationOfReward {
-	s := a.settings
-	s.Estimator.GroupSize = size
+// deviation returns √Var J of settings.
+func (a *adviser) deviation(s config.Settings) deviationOfReward {
 	p := a.cache.predict(&s, rom.Unit)
 	if because := stationaryScope(&s, p); because != "" {
 		return deviationOfReward{because: because}

@@ -66,8 +66,13 @@ func TestAdvisedGroupSize(t *testing.T) {
 	plan := planText(t, advisedBandit)
 	line := answers(t, plan, 0.01)["smallest group size for √Var J ≤ 0.01 exact"]
 	size := int(line.Value)
-	a := &adviser{cache: newPredictionCache(), settings: plan.Cells[0].Settings}
-	if at, below := a.deviation(size), a.deviation(size-1); at.value > 0.01 || below.value+below.neglected <= 0.01 || at.kind != rom.Exact {
+	a := &adviser{cache: newPredictionCache()}
+	of := func(size int) deviationOfReward {
+		s := plan.Cells[0].Settings
+		s.Estimator.GroupSize = size
+		return a.deviation(s)
+	}
+	if at, below := of(size), of(size-1); at.value > 0.01 || below.value+below.neglected <= 0.01 || at.kind != rom.Exact {
 		t.Errorf("G = %d: √Var J %g there and %g below, want 0.01 between them", size, at.value, below.value)
 	}
 }

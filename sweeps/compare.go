@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"grposim/sim"
@@ -147,6 +149,37 @@ func CompareFolders(a, b string) (*Comparison, error) {
 	c.compare()
 	c.changedVerdicts(&sides)
 	return c, nil
+}
+
+// FoldersToCompare returns the pairs of results folders in a and b: the two themselves,
+// or, if both hold results folders, as that of `grposim reproduce`, those of the same
+// name, in its order. only lists the others.
+func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {
+	results := func(dir string) map[string]bool {
+		found, _ := filepath.Glob(filepath.Join(dir, "*", store.ManifestName))
+		names := make(map[string]bool)
+		for _, path := range found {
+			names[filepath.Base(filepath.Dir(path))] = true
+		}
+		return names
+	}
+	inA, inB := results(a), results(b)
+	if len(inA) == 0 || len(inB) == 0 {
+		return [][2]string{{a, b}}, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(inA)) {
+		if inB[name] {
+			pairs = append(pairs, [2]string{filepath.Join(a, name), filepath.Join(b, name)})
+		} else {
+			only = append(only, filepath.Join(a, name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(inB)) {
+		if !inA[name] {
+			only = append(only, filepath.Join(b, name))
+		}
+	}
+	return pairs, only
 }
 
 // side is one of two folders that are compared.

@@ -177,3 +177,23 @@ func TestCompareQuantitiesOfOneFolder(t *testing.T) {
 		t.Errorf("%v, last %+v, want three stiffnesses in B only", n, last)
 	}
 }
+
+// Folders of results folders are compared by name; folders of results are a pair.
+func TestFoldersToCompare(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{"a/one", "a/two", "b/two", "b/three", "c"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, path), 0o755), os.WriteFile(filepath.Join(dir, path, store.ManifestName), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(path string) string { return filepath.Join(dir, path) }
+	pairs, only := FoldersToCompare(at("a"), at("b"))
+	if got, want := fmt.Sprint(pairs, only), fmt.Sprint([][2]string{{at("a/two"), at("b/two")}}, []string{at("a/one"), at("b/three")}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, b := range []string{"c", "none"} {
+		if pairs, only := FoldersToCompare(at("a"), at(b)); len(pairs) != 1 || pairs[0] != [2]string{at("a"), at(b)} || only != nil {
+			t.Errorf("a and %s: %v, %v", b, pairs, only)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type Experiment struct {
 func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	e.Verdicts = e.evidence.judge(plan)
+	e.evidence.addHints(plan, e.Verdicts)
 	e.Figures = e.evidence.figures(plan, e.Verdicts)
 	return e, e.evidence.failure
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // simulateInOrder simulates cells with the given number of workers, at least 1. It
-// calls finished with each cell as it finishes, and emit with their outcomes nearly
-// in the order of cells: see queue. All calls come from one goroutine. When ctx is
+// calls finished as each cell finishes, and emit with their outcomes nearly in the order
+// of cells: see queue. All calls come from one goroutine. When ctx is
 // done, the outcomes of the finished cells are still emitted, and the context's error
 // is returned. An error of emit stops the simulation and is returned.
-func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished func(*Cell), emit func(*store.Outcome) error) error {
+func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished func(), emit func(*store.Outcome) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type result struct {
@@ -49,7 +49,7 @@ func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished f
 				}
 				return err
 			}
-			finished(cells[r.index])
+			finished()
 			q.add(r.index, r.outcome, time.Now())
 		case now := <-clock.C:
 			q.tick(now)

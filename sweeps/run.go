@@ -17,13 +17,16 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Progress receives the progress events of a sweep. All calls come from one goroutine.
+// Progress receives the progress events of a sweep. All calls but those of Work come from
+// one goroutine.
 type Progress interface {
 	// Begin reports the name of the sweep, the number of its distinct cells, how many
 	// of them are finished already, and the work of the others in steps of one replica.
 	Begin(name string, cells, finished int, work float64)
-	// Cell reports that one more cell is finished, and its work (Cell.Work).
-	Cell(work float64)
+	// Work reports that part of the work is done. It is called by several goroutines.
+	Work(work float64)
+	// Cell reports that one more cell is finished.
+	Cell()
 	// End reports that the simulation has ended: completed, interrupted or failed.
 	End()
 	// Note gives a message for the user, of one line. It can come before Begin.
@@ -167,12 +170,13 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
+		c.Sim.Progress = func(share float64) { progress.Work(share * c.Work()) }
 	}
 	progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
 	simulated := 0
-	finished := func(c *Cell) {
+	finished := func() {
 		simulated++
-		progress.Cell(c.Work())
+		progress.Cell()
 	}
 	err := simulateInOrder(ctx, missing, workers, finished, func(o *store.Outcome) error {
 		recorded, err := o.Trajectory() // in memory until Append moves it to the journal

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"grposim/sweeps/config"
@@ -46,15 +47,39 @@ type silent struct {
 	cells int             // finished so far
 	notes []string        // messages of Note
 	after func(cells int) // called after each finished cell; nil: nothing is
+
+	mutex         sync.Mutex
+	planned, work float64 // as reported by Begin, and by all calls of Work
+	pieces        int     // calls of Work
 }
 
-func (s *silent) Begin(string, int, int, float64) {}
-func (s *silent) End()                            {}
-func (s *silent) Note(message string)             { s.notes = append(s.notes, message) }
-func (s *silent) Cell(float64) {
+func (s *silent) Begin(_ string, _, _ int, work float64) { s.planned = work }
+func (s *silent) End()                                   {}
+func (s *silent) Note(message string)                    { s.notes = append(s.notes, message) }
+func (s *silent) Work(work float64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.work += work
+	s.pieces++
+}
+func (s *silent) Cell() {
 	s.cells++
 	if s.after != nil {
 		s.after(s.cells)
+	}
+}
+
+// The reported work adds up to that planned, and that of a single cell comes in pieces.
+// A located cell reports its own in one.
+func TestProgressOfWork(t *testing.T) {
+	for check, least := range map[string]int{
+		"{claim: fixed-point, margin: 1}": 4,
+		"{claim: stability-threshold, displacement: 0.01, draws: 500, locate: {param: optimizer.learning_rate, from: 0.5, to: 1, tolerance: 0.5}, margin: 1}": 1,
+	} {
+		_, p := runSweep(t, strings.Replace(resting, "replicas: 10", "replicas: 64", 1)+"  - "+check+"\n", t.TempDir(), 2)
+		if p.pieces < least || !(math.Abs(p.work/p.planned-1) < 1e-9) || p.cells != 1 {
+			t.Errorf("%s: %g of %g in %d pieces, %d cells", check, p.work, p.planned, p.pieces, p.cells)
+		}
 	}
 }
 

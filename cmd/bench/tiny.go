@@ -109,6 +109,7 @@ func inSimulator(sample *profile.Sample) bool {
 type noProgress struct{}
 
 func (noProgress) Begin(string, int, int, float64) {}
-func (noProgress) Cell(float64)                    {}
+func (noProgress) Work(float64)                    {}
+func (noProgress) Cell()                           {}
 func (noProgress) End()                            {}
 func (noProgress) Note(string)                     {}

@@ -259,6 +259,7 @@ var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z
 type silent struct{}
 
 func (silent) Begin(string, int, int, float64) {}
-func (silent) Cell(float64)                    {}
+func (silent) Work(float64)                    {}
+func (silent) Cell()                           {}
 func (silent) End()                            {}
 func (silent) Note(string)                     {}

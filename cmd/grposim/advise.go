@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,24 +11,33 @@ import (
 	"grposim/sweeps"
 )
 
-func newAdvise(stdout io.Writer) *cobra.Command {
+func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		asJSON bool
-		noise  float64
-		set    []string
+		asJSON   bool
+		noise    float64
+		simulate bool
+		workers  int
+		set      []string
 	)
 	c := &cobra.Command{
 		Use:   "advise FILE|NAME",
-		Short: "Print which learning rates, refresh intervals and group sizes are safe, by the theory",
-		Long: `Prints for every cell of FILE, or of a built-in configuration, without simulating: the
-mean reward at rest, whether the dynamics is stable and whether it oscillates, the time to recover from a small
-displacement, the learning rates and refresh intervals that are stable and without
-oscillation, and the noise floor. A line has the kind of the prediction (exact,
-leading-order, the sufficient rule, the paper's rule) and its formula. "all" means that
-there is provably no threshold, "all up to N" that none was found up to N, and "not
-available" that the theory has no answer, with the reason.`,
+		Short: "Print which learning rates, refresh intervals and group sizes are safe",
+		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
+reward at rest, whether the dynamics is stable and whether it oscillates, the time to
+recover from a small displacement, the learning rates and refresh intervals that are
+stable and without oscillation, and the noise floor. A line has the kind of the
+prediction (exact, leading-order, the sufficient rule, the paper's rule) and its
+formula. "all" means that there is provably no threshold, "all up to N" that none was
+found up to N, and "not available" that the theory has no answer, with the reason. "Without noise" marks a limit
+of the mean dynamics that is so far away that groups of this size fluctuate too much.
+
+With --simulate it also locates, for any optimizer, clip, number of arms and group size,
+the largest learning rate and refresh interval with which a run stays steady: the reward
+fluctuates at most twice as much as without lag, and its mean is no lower by more. It
+repeats the file's run up to 30 times a cell, and says first how long that takes.`,
 		Example: `  grposim advise smoke
-  grposim advise configs/smoke.yaml --noise 0.01 --json`,
+  grposim advise configs/smoke.yaml --noise 0.01 --json
+  grposim advise smoke --simulate`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -38,8 +48,24 @@ available" that the theory has no answer, with the reason.`,
 			if err != nil {
 				return err
 			}
-			encoder := json.NewEncoder(stdout)
+			if err := checkWorkers(workers); err != nil {
+				return err
+			}
+			if simulate {
+				if err := announceLocations(c.Context(), stderr, plan, workers); err != nil {
+					return err
+				}
+			}
+			encoder, cell := json.NewEncoder(stdout), 0
 			for advice := range sweeps.Advise(plan, noise) {
+				if simulate {
+					located, err := sweeps.LocateLimits(c.Context(), &plan.Cells[cell], workers)
+					if err != nil {
+						return err
+					}
+					advice.Lines = append(advice.Lines, located...)
+				}
+				cell++
 				if asJSON {
 					err = encoder.Encode(advice)
 				} else {
@@ -54,8 +80,19 @@ available" that the theory has no answer, with the reason.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
+	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the limits of steady runs by simulation")
+	addWorkers(c, &workers)
 	addSet(c, &set)
 	return c
+}
+
+// announceLocations says what the search for the limits of a plan's cells costs at most.
+func announceLocations(ctx context.Context, w io.Writer, plan *sweeps.Plan, workers int) error {
+	f, err := sweeps.LocationForecast(ctx, plan, workers)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "grposim: simulation: %d cells, at most %.3g replica-steps, about %.2g s on %d workers\n", f.Cells, f.ReplicaSteps, f.Seconds, workers)
+	}
+	return err
 }
 
 // printAdvice prints the advice for one cell under its label, or the name of the file.

@@ -11,13 +11,16 @@ import (
 	"grposim/sweeps"
 )
 
-func newCompare(stdout io.Writer) *cobra.Command {
+func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	var asJSON, all bool
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare what two results folders measured, cell by cell",
 		Long: `Compares two finished results folders: of another version of the program, of
 another seed, or with another setting. It simulates and writes nothing.
+
+A and B can also be two folders of results folders, as reproduce writes them: those of
+the same name are compared, one after the other.
 
 Cells are paired by their parameters. A parameter that has one value in all of A and
 another in all of B is listed, and cells are paired by the others; cells without a
@@ -43,16 +46,30 @@ holds no results; 4 results are damaged or incomplete.`,
   grposim compare results/local/smoke results/local/smoke-0.6`,
 		Args: arguments(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
-			comparison, err := sweeps.CompareFolders(args[0], args[1])
-			if err != nil {
-				return err
+			encoder := json.NewEncoder(stdout)
+			encoder.SetIndent("", "  ")
+			pairs, only := sweeps.FoldersToCompare(args[0], args[1])
+			for i, pair := range pairs {
+				comparison, err := sweeps.CompareFolders(pair[0], pair[1])
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					err = encoder.Encode(comparison)
+				default:
+					if i > 0 {
+						fmt.Fprintln(stdout)
+					}
+					err = printComparison(stdout, comparison, all)
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if asJSON {
-				encoder := json.NewEncoder(stdout)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(comparison)
+			for _, folder := range only {
+				fmt.Fprintf(stderr, "grposim: only in one of the two: %s\n", folder)
 			}
-			return printComparison(stdout, comparison, all)
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of tables")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -20,6 +21,7 @@ type progress struct {
 	terminal bool
 	bar      *progressbar.ProgressBar // nil if there is none
 
+	mutex        sync.Mutex
 	name         string
 	cells, done  int       // cells of the sweep, and those of them that are finished
 	work, worked float64   // replica-steps to do in this run, and those done
@@ -48,9 +50,17 @@ func (p *progress) Begin(name string, cells, finished int, work float64) {
 	}
 }
 
-// Cell counts a finished cell and its work in replica-steps.
-func (p *progress) Cell(work float64) {
+// Cell counts a finished cell.
+func (p *progress) Cell() {
+	p.mutex.Lock()
 	p.done++
+	p.mutex.Unlock()
+}
+
+// Work counts finished work in replica-steps, and shows it.
+func (p *progress) Work(work float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	p.worked += work
 	if p.bar != nil {
 		_ = p.bar.Set64(int64(p.worked)) // the sweep continues if the bar cannot be drawn

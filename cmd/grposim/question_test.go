@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A question of one's own in ten lines of YAML and two commands (docs/primer.md): the
+// slope of the variance over the group size with its verdict against −1, and the largest
+// refresh interval with the end of the search, or its bracket where there is a limit.
+func TestQuestion(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ask := func(code int, args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if got := run(t.Context(), args, &stdout, &stderr); got != code {
+			t.Fatalf("%v: exit code %d, want %d\n%s", args, got, code, &stderr)
+		}
+		return stdout.String() + stderr.String()
+	}
+	slope := regexp.MustCompile(`slope of log variance of expected reward -0\.[67]\d? \[-0\.[78]\d?, -0\.[56]\d?\]: -1 ± 0\.1 is refuted; the theory predicts -0\.717`)
+	if got := ask(exitDisagree, "sweep", "question"); !slope.MatchString(strings.Join(strings.Fields(got), " ")) {
+		t.Errorf("%s\nwant %s", got, slope)
+	}
+	got := ask(0, "advise", "question", "--simulate", "--set", "run.replicas=16", "--set", "run.steps=600")
+	if n := strings.Count(got, "all up to 32; not searched beyond"); n < 3 || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 4 cells, at most ") {
+		t.Errorf("%s\nwant no limit of the refresh interval but for the smallest groups, whose few data leave it open, and the cost", got)
+	}
+	// Without the clip and with a stale penalty there is one.
+	got = ask(0, "advise", "question", "--simulate", "--set", "run.replicas=16", "--set", "run.steps=600", "--set", "grpo.importance.mode=none", "--set", "grpo.kl.at=snapshot", "--set", "optimizer.learning_rate=0.2")
+	bracket := regexp.MustCompile(`refresh intervals that are steady +up to \d steps; \d is not known to be +simulated`)
+	if n := len(bracket.FindAllString(got, -1)); n != 4 {
+		t.Errorf("%s\nwant four brackets", got)
+	}
+}

@@ -1,0 +1,95 @@
+package sweeps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/sweeps/config"
+)
+
+// hint is a change of one parameter that can bring a prediction into scope: it makes the
+// neglected terms, which grow with the noise, smaller.
+type hint struct {
+	key    string
+	change func(s *config.Settings) (value string, possible bool) // by one step
+}
+
+// hints are the changes that are tried, each in up to hintSteps steps.
+var hints = []hint{
+	{config.LearningRateKey, func(s *config.Settings) (string, bool) {
+		s.Optimizer.LearningRate /= 2
+		return fmt.Sprintf("%.3g", s.Optimizer.LearningRate), true
+	}},
+	{config.GroupSizeKey, func(s *config.Settings) (string, bool) {
+		if s.Estimator.GroupSize == grpo.Infinite || s.Estimator.GroupSize > largestAdvisedGroup/2 {
+			return "", false
+		}
+		s.Estimator.GroupSize *= 2
+		return fmt.Sprint(s.Estimator.GroupSize), true
+	}},
+	{"grpo.kl.coefficient", func(s *config.Settings) (string, bool) {
+		s.Estimator.KL.Coefficient *= 2
+		return fmt.Sprintf("%.3g", s.Estimator.KL.Coefficient), s.Estimator.KL.Coefficient > 0
+	}},
+}
+
+const hintSteps = 8
+
+// addHints adds to verdicts that are out of scope for neglected terms which single change
+// of a parameter, in factors of two, would bring them into scope.
+func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
+	next := 0
+	for _, planned := range plan.Checks {
+		j := newJudgement(planned.Check, plan.IntervalConfidence(), e)
+		for _, set := range planned.Sets {
+			quantities := 1
+			if planned.Check.Hypothesis == nil {
+				quantities = len(logics[planned.Check.Claim].quantities(planned.Check, set.Cells))
+			}
+			for i := range quantities {
+				if v := &verdicts[next]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, "what the theory neglects") {
+					v.Because += j.wouldBeInScope(set, i)
+				}
+				next++
+			}
+		}
+	}
+}
+
+// wouldBeInScope returns the changes that bring the i-th finding of a set into scope, in
+// words; "" if none does.
+func (j *judgement) wouldBeInScope(set CellSet, i int) string {
+	var found []string
+	for _, h := range hints {
+		changed := set
+		changed.Cells = nil
+		for _, c := range set.Cells {
+			copied := *c
+			changed.Cells = append(changed.Cells, &copied)
+		}
+		for range hintSteps {
+			var values []string
+			possible := true
+			for _, c := range changed.Cells {
+				value, ok := h.change(&c.Settings)
+				possible = possible && ok
+				if !slices.Contains(values, value) {
+					values = append(values, value)
+				}
+			}
+			if !possible {
+				break
+			}
+			if j.rule(Verdict{}, j.find(changed)[i]).Verdict != OutOfScope {
+				found = append(found, h.key+" = "+strings.Join(values, ", "))
+				break
+			}
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return "; in scope with " + strings.Join(found, " or ")
+}
