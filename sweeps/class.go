@@ -118,7 +118,7 @@ func (e *evidence) class(c *Cell) Class {
 	switch {
 	case ringsOn && measure.Spread(within(0.5, 1)) >= decaying*measure.Spread(within(0.25, 0.5)):
 		return Sustained
-	case ringsOn && brief(within(0.5, 1)):
+	case ringsOn && brief(within(0.25, 0.5)) && brief(within(0.5, 1)):
 		return Unresolved
 	case measure.Passages(reward, tolerance) >= 2:
 		return Oscillatory
@@ -131,9 +131,13 @@ func (e *evidence) class(c *Cell) Class {
 }
 
 // brief reports whether the excursions of an oscillation are so brief that recorded steps
-// can miss them, so that its amplitude is not known: the median is within a tenth of the
-// range of an end. That of a sine or of a decaying oscillation is near the middle.
+// can miss them: the median is within a tenth of the range of an end. That of a sine is in
+// the middle. A decaying oscillation can begin with a swing beside which the others are
+// small, but not in two parts of the run.
 func brief(curve []float64) bool {
+	if len(curve) == 0 {
+		return false
+	}
 	share := (median(curve) - slices.Min(curve)) / measure.Spread(curve)
 	return share < 0.1 || share > 0.9
 }
