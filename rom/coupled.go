@@ -117,9 +117,9 @@ func (l *linear) delayCrossing() threshold {
 func (l *linear) crossings() []crossing {
 	n, tau := l.dim(), float64(l.lag.Age)
 	mode := l.scalar(0, 0)
+	m := newComplexMatrix(n)
 	spectrum := func(w float64) []complex128 {
 		turn := cmplx.Rect(1, -tau*w)
-		m := newComplexMatrix(n)
 		for i, row := range m {
 			for j := range row {
 				row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
