@@ -207,6 +207,8 @@ var pairMutants = []mutant{
 		before: "delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0", after: "delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 1"},
 	{id: "sim/relaxation-per-period", fault: "the relaxation rate is per period, not per step", file: "sim/relaxation.go",
 		before: "return -m.LogModulus() / float64(RefreshPeriod(c.Lag))", after: "return -m.LogModulus()"},
+	{id: "sim/progress-of-a-piece", fault: "each piece of work counts as the whole cell", file: "sim/simulate.go",
+		before: "progress(1 / float64(w.units))", after: "progress(1)"},
 	{id: "sim/equal-groups-known", fault: "the error of a stiffness or a fit counts as known where both sides draw the same groups", file: "sim/stiffness.go",
 		before: "informative < FewestInformative && c.rewardsDiffer()", after: "informative < 0 && c.rewardsDiffer()"},
 	{id: "sim/stiffness-without-rounding", fault: "rounding adds nothing to the error of a stiffness", file: "sim/stiffness.go",

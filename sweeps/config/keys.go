@@ -167,7 +167,7 @@ var Keys = []Key{
 		follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
 	},
 
-	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; claims about noise are out of scope).",
+	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey("grpo.groups_per_step", atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
