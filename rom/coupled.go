@@ -89,19 +89,37 @@ func (l *linear) criticalRate() threshold {
 	}, low, high, l.scanPoints())
 }
 
-// delayCrossing is scalar.delayCrossing for a coupled recursion: e^{iw} is a
-// multiplier at the rate η where C(w)/η is an eigenvalue ν of
-// Λ_f + Λ_s e^{−iτw}. Every ν is followed through w from 0 to π, where a conjugate
-// pair counts once. Between two values of C(w)/ν on either side of the real line
-// there is a real one; the smallest positive of these is the threshold, even if
-// stability returns above it. The threshold is 0 where an eigenvalue of Λ does not
-// restore, and unknown where a spectrum is not known or there is no crossing.
+// crossing is a learning rate at which multipliers of a delay cross the unit circle, and
+// by how much the number of those outside changes as the rate grows.
+type crossing struct {
+	rate   float64
+	change int // ±1 at z = −1, ±2 for a conjugate pair
+}
+
+// delayCrossing is scalar.delayCrossing for a coupled recursion, even if stability returns
+// above the threshold. It is 0 where an eigenvalue of Λ does not restore, and unknown where
+// a spectrum is not known or there is no crossing.
 func (l *linear) delayCrossing() threshold {
+	crossings := l.crossings()
+	if crossings == nil {
+		return threshold{}
+	}
+	return first(crossings[0].rate)
+}
+
+// crossings returns all crossings in order: e^{iw} is a multiplier at the rate η where
+// R(w) = C(w)/ν = η for an eigenvalue ν of Λ_f + Λ_s e^{−iτw}. Every ν is followed through
+// w from 0 to π, where a conjugate pair counts once. Between two values of R on either
+// side of the real line there is a real one. There dz/dη = iz/(dR/dw), so that the
+// multiplier leaves the unit circle where Im R rises and enters it where Im R falls. An
+// eigenvalue of Λ that does not restore has the crossing 0. crossings returns nil where a
+// spectrum is not known or nothing crosses.
+func (l *linear) crossings() []crossing {
 	n, tau := l.dim(), float64(l.lag.Age)
 	mode := l.scalar(0, 0)
+	m := newComplexMatrix(n)
 	spectrum := func(w float64) []complex128 {
 		turn := cmplx.Rect(1, -tau*w)
-		m := newComplexMatrix(n)
 		for i, row := range m {
 			for j := range row {
 				row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
@@ -111,28 +129,36 @@ func (l *linear) delayCrossing() threshold {
 	}
 	last := spectrum(0)
 	if last == nil {
-		return threshold{}
+		return nil
 	}
 	for _, v := range last {
 		if real(v) <= 0 {
-			return first(0)
+			return []crossing{{0, 1}}
 		}
 	}
-	best, unknown := math.Inf(1), false
+	var found []crossing
+	unknown := false
 	steps := 64 + 32*l.lag.Age
 	step := math.Pi / float64(steps)
 	for i := range steps {
 		from, to := max(float64(i), 1e-6)*step, float64(i+1)*step // C(0) = 0 for every ν
 		now := nearest(last, spectrum(to))
 		if now == nil {
-			return threshold{}
+			return nil
 		}
 		for j := range now {
 			a, b := mode.drive(from)/last[j], mode.drive(to)/now[j]
-			if i == steps-1 && real(b) > 0 && math.Abs(imag(b)) <= 1e-9*real(b) {
-				best = min(best, real(b)) // ν is real at w = π
+			change := 2
+			if imag(a) >= 0 {
+				change = -2
 			}
-			if (imag(a) < 0) == (imag(b) < 0) || max(real(a), real(b)) <= 0 || min(real(a), real(b)) > 2*best {
+			if i == steps-1 && math.Abs(imag(b)) <= 1e-9*math.Abs(real(b)) { // ν is real at w = π
+				if real(b) > 0 {
+					found = append(found, crossing{real(b), change / 2})
+				}
+				continue
+			}
+			if (imag(a) < 0) == (imag(b) < 0) || max(real(a), real(b)) <= 0 {
 				continue
 			}
 			at := func(w float64) complex128 {
@@ -144,18 +170,25 @@ func (l *linear) delayCrossing() threshold {
 				}
 				return mode.drive(w) / values[0]
 			}
-			crossing := root(func(w float64) float64 { return imag(at(w)) }, from, to, imag(a))
+			w := root(func(w float64) float64 {
+				rate := at(w)
+				if math.Abs(imag(rate)) <= 1e-14*math.Abs(real(rate)) { // rounding
+					return 0
+				}
+				return imag(rate)
+			}, from, to, imag(a))
 			// Where two ν were confused the imaginary part jumps over 0.
-			if rate := at(crossing); real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
-				best = min(best, real(rate))
+			if rate := at(w); real(rate) > 0 && math.Abs(imag(rate)) <= 1e-6*real(rate) {
+				found = append(found, crossing{real(rate), change})
 			}
 		}
 		last = now
 	}
-	if unknown || math.IsInf(best, 1) {
-		return threshold{}
+	if unknown {
+		return nil
 	}
-	return first(best)
+	slices.SortFunc(found, func(a, b crossing) int { return compare(a.rate, b.rate) })
+	return found
 }
 
 // nearest returns, for each entry of to in turn, the nearest of the values not yet
@@ -248,13 +281,14 @@ const (
 )
 
 // criticalInterval is scalar.criticalInterval for a coupled recursion, searched up to
-// maxCoupledBlock or maxCoupledDelay, or to the last spectrum that is known.
-func (l *linear) criticalInterval() threshold {
+// maxCoupledBlock or maxCoupledDelay, or to the last spectrum that is known. rateAt
+// returns the critical learning rate at a delay: below it the recursion is stable.
+func (l *linear) criticalInterval(rateAt func(delay int) threshold) threshold {
 	n := l.dim()
 	none := threshold{}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
-			if moved := l.at(l.rate, tau); !moved.contracts() {
+			if moved := l.at(l.rate, tau); !moved.contracts() && !rateAt(tau).above(l.rate) {
 				switch r := radius(moved.monodromy()); {
 				case math.IsNaN(r):
 					return none

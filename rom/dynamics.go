@@ -169,9 +169,63 @@ func (m *linearDynamics) criticalRate() threshold {
 }
 
 // criticalInterval returns the smallest refresh interval at which a mode is not
-// stable.
-func (m *linearDynamics) criticalInterval() threshold {
-	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
+// stable. rateAt is criticalRate at another interval.
+func (m *linearDynamics) criticalInterval(rateAt func(interval int) threshold) threshold {
+	return m.least(func(l *linear) threshold { return l.criticalInterval(rateAt) }, (*scalar).criticalInterval)
+}
+
+// at returns m with another refresh interval.
+func (m *linearDynamics) at(interval int) *linearDynamics {
+	moved := *m
+	moved.whole, moved.parts = m.whole.at(m.whole.rate, interval), slices.Clone(m.parts)
+	for i := range moved.parts {
+		moved.parts[i].lag.Age = interval
+	}
+	return &moved
+}
+
+// crossings returns the crossings of all modes with a delay, in order; nil where those of
+// a mode are not known.
+func (m *linearDynamics) crossings() []crossing {
+	var all []crossing
+	known := true
+	m.least(func(l *linear) threshold {
+		found := l.crossings()
+		all, known = append(all, found...), known && found != nil
+		return never
+	}, func(s *scalar) threshold {
+		found := s.linear().crossings()
+		all, known = append(all, found...), known && found != nil
+		return never
+	})
+	if !known {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b crossing) int { return compare(a.rate, b.rate) })
+	return all
+}
+
+// stabilityMargin returns the logarithm of a learning rate over that at which stability
+// changes next to it, given all crossings: negative where stable, positive where not. It
+// is NaN where the crossings contradict each other.
+func stabilityMargin(crossings []crossing, rate float64) float64 {
+	nearest, outside, beyond := math.Inf(1), 0, false
+	for _, c := range crossings {
+		before := outside
+		if outside += c.change; outside < 0 {
+			return math.NaN()
+		}
+		if (before == 0) != (outside == 0) {
+			nearest = min(nearest, math.Abs(math.Log(rate/c.rate)))
+		}
+		if c.rate <= rate {
+			beyond = outside > 0
+		}
+	}
+	if beyond {
+		return nearest
+	}
+	return -nearest
 }
 
 // least returns the smallest threshold of all modes. A mode whose stiffness is rounding,

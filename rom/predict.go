@@ -64,6 +64,7 @@ type Equilibrium struct {
 	// Thresholds found so far.
 	onsets, rates map[rateKey]threshold
 	intervals     map[intervalKey]threshold
+	crossings     map[rateKey][]crossing
 }
 
 // rateKey holds the parameters, besides those of the equilibrium, on which a
@@ -113,6 +114,7 @@ func newEquilibrium(p Params, merged folded, logits []float64, paper func() (flo
 	e := &Equilibrium{
 		params: p, merged: merged, logits: logits, paper: paper,
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
+		crossings: make(map[rateKey][]crossing),
 	}
 	if because := e.locate(); because != "" {
 		e.linearization = nil
@@ -139,9 +141,10 @@ type Extent int
 
 // Extents. What is left out has its scope out.
 const (
-	Everything    Extent = iota
-	DynamicsAlone        // without critical values of the linear dynamics and the stationary law: PredictDynamics
-	RulesAlone           // neither the linear dynamics nor the reduced-order model: fixed point, stiffness, oscillator and rules
+	Everything      Extent = iota
+	DynamicsAlone          // without critical values of the linear dynamics and the stationary law: PredictDynamics
+	BoundariesAlone        // of DynamicsAlone, with a delay, StabilityMargin in the place of what multipliers give
+	RulesAlone             // neither the linear dynamics nor the reduced-order model: fixed point, stiffness, oscillator and rules
 )
 
 // dropInfinite sets every pointer to a number that is not finite to nil, and a
@@ -350,17 +353,30 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
-	d := m.dynamics()
+	rateAt := func(interval int) threshold {
+		key := byRate
+		key.lag.Age = interval
+		return cached(e.rates, key, m.at(interval).criticalRate)
+	}
+	d := Dynamics{Scope: Scope{In: true}}
+	if of == BoundariesAlone && l.Kind == Delay {
+		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
+			d.StabilityMargin = &margin
+		}
+	}
+	if d.StabilityMargin == nil {
+		d = m.dynamics()
+	}
 	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
 	if of == Everything {
-		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
+		d.CriticalLearningRate, d.Searched.LearningRate = rateAt(l.Age).result()
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, func() threshold { return m.criticalInterval(rateAt) }).result()
 	}
 	return d
 }
 
-// cached returns the threshold stored at key, or searches for it and stores it.
-func cached[Key comparable](known map[Key]threshold, key Key, search func() threshold) threshold {
+// cached returns the value stored at key, or searches for it and stores it.
+func cached[Key comparable, Value any](known map[Key]Value, key Key, search func() Value) Value {
 	t, found := known[key]
 	if !found {
 		t = search()

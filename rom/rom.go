@@ -332,6 +332,10 @@ type Dynamics struct {
 	// only one, and where one decays and the other grows. Of the reduced-order model
 	// it is Oscillator.DampingRatio.
 	DampingRatio *float64 `json:"-"`
+	// StabilityMargin is ln(η/η′), η′ the learning rate nearest to η at which the dynamics
+	// becomes stable or unstable: its modulus, with a minus sign where η is stable. Only
+	// BoundariesAlone computes it, with a delay; nil where unknown.
+	StabilityMargin *float64 `json:"-"`
 }
 
 // Limits holds, for each threshold of a Dynamics, the value up to which there is

@@ -154,12 +154,64 @@ func TestContractionAgainstSpectra(t *testing.T) {
 				contracting++
 			}
 		}
-		if got := l.criticalInterval(); want.known && got != want || !want.known && got.known && got.at <= 12 {
+		if got := l.criticalInterval(l.rateAt); want.known && got != want || !want.known && got.known && got.at <= 12 {
 			t.Errorf("%+v: critical delay %v, by spectra %v", l, got, want)
 		}
 	}
 	if unstable < 200 || decaying < 200 || contracting < 19*decaying/20 {
 		t.Errorf("%d of %d decaying maps contract; %d maps are unstable", contracting, decaying, unstable)
+	}
+}
+
+// rateAt returns the critical learning rate at another delay or interval.
+func (l *linear) rateAt(age int) threshold { return l.at(l.rate, age).criticalRate() }
+
+// The sign of the stability margin is that of the largest spectrum of the companion matrix
+// minus 1, at every learning rate, also where stability returns above a threshold. The
+// couplings are random.
+func TestStabilityMarginAgainstSpectra(t *testing.T) {
+	r := rand.New(rand.NewPCG(87, 88))
+	stable, unstable, returns := 0, 0, 0
+	for range 200 {
+		n := 1 + r.IntN(4)
+		l := &linear{
+			fresh: mat.NewDense(n, n, normals(r, n*n, 0.3)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
+			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(10)},
+		}
+		for i := range n {
+			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
+		}
+		m := &linearDynamics{whole: l, coupled: true}
+		crossings := m.crossings()
+		if crossings == nil {
+			t.Fatalf("%+v: the crossings are not known", l)
+		}
+		if crossings[0].rate == 0 {
+			continue // a mode of λ ≤ 0
+		}
+		before := -1.0
+		for i := range 60 {
+			rate := 0.03 * math.Pow(100, float64(i)/60)
+			margin := stabilityMargin(crossings, rate)
+			size := radius(l.at(rate, l.lag.Age).monodromy())
+			switch {
+			case math.Abs(size-1) < 1e-9:
+				continue
+			case math.IsNaN(margin) || (margin > 0) != (size > 1):
+				t.Fatalf("%+v at η = %g: margin %g, spectral radius %g, crossings %v", l, rate, margin, size, crossings)
+			case margin > 0:
+				unstable++
+			case before > 0:
+				returns++
+				fallthrough
+			default:
+				stable++
+			}
+			before = margin
+		}
+	}
+	if stable < 1500 || unstable < 1500 || returns < 3 {
+		t.Errorf("%d stable, %d unstable, %d returns to stability", stable, unstable, returns)
 	}
 }
 

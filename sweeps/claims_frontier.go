@@ -151,8 +151,8 @@ func findClassOccurs(j *judgement, set CellSet) []finding {
 	number := 0.0
 	for _, c := range set.Cells {
 		switch j.class(c) {
-		case "":
-			return []finding{f} // nothing is recorded
+		case "", Unresolved:
+			return []finding{f}
 		case Class(cmp.Or(j.fault.Class, j.check.Class)):
 			number++
 		}

@@ -10,22 +10,34 @@ import (
 )
 
 // Class describes the shape of a simulated cell's mean reward over steps. It depends on
-// the recorded curve alone, not on theory. "" is the class of a cell without a curve, or
-// with one of unknown error.
+// the recorded curve alone, not on theory. "" is the class of a cell without a curve.
 type Class string
 
 // Classes lists the classes in the order of the legend.
-var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Diverged, AtRest}
+var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Diverged, AtRest, Unresolved}
 
 const (
 	Monotone     Class = "monotone"     // never turns back
 	Overshooting Class = "overshooting" // turns back, but passes its final level at most once
 	Oscillatory  Class = "oscillatory"  // passes its final level at least twice, with decreasing amplitude
 	Sustained    Class = "sustained"    // oscillates to the end of the run without decreasing amplitude
-	Locked       Class = "locked"       // ends with nearly all probability on one arm
+	Locked       Class = "locked"       // ends with nearly all probability on one arm, left none in the last half
 	Diverged     Class = "diverged"     // left the range of floating point
-	AtRest       Class = "at rest"      // changes by no more than its error
+	AtRest       Class = "at rest"      // changes by no more than its error, which is small
+	Unresolved   Class = "unresolved"   // its error is unknown, or too large to tell these shapes apart
 )
+
+// meanings explains the classes in the caption of a map.
+var meanings = map[Class]string{
+	Monotone:     "J never turns back",
+	Overshooting: "J turns back, and passes its final level at most once",
+	Oscillatory:  "J passes its final level at least twice, with decreasing amplitude",
+	Sustained:    "J oscillates to the end of the run without decreasing amplitude",
+	Locked:       "the run ends with nearly all probability on one arm, Σπ² ≥ 0.99",
+	Diverged:     "the run left the range of floating point",
+	AtRest:       "J changes by no more than its error, which is below 2 % of the range of the arms’ rewards",
+	Unresolved:   "the error of J is unknown or too large to tell these apart",
+}
 
 // Limits between classes.
 const (
@@ -39,15 +51,20 @@ const (
 	// still is the largest range of a curve at rest as a share of |J|: a start at a fixed
 	// point that is rounded to 12 digits moves by less.
 	still = 1e-10
+	// smallError is the largest sum of range and error of a curve at rest, as a share of the
+	// range of the arms' mean rewards.
+	smallError = 0.02
+	// blurred is the error, as a share of the curve's range, beyond which smaller swings
+	// could hide: such a curve is not said to have none.
+	blurred = 0.1
 )
 
-// class returns the class of a cell by its recorded mean reward J. It is "" if nothing is
-// recorded, and for a single replica at finite G, whose error is unknown. A turn or a
-// passage counts if it exceeds both measure.VisibleShare times the range of J and, at finite G, the
-// width of the simultaneous 99 % band of the mean, which falls as 1/√(G·replicas). The
-// final level is the last recorded J. A curve that passes its final level less than twice
-// can still turn more often: with several modes a stiff one oscillates while a slow one
-// is still rising.
+// class returns the class of a cell by its recorded mean reward J; "" if nothing is
+// recorded. A turn or a passage counts if it exceeds both measure.VisibleShare times the
+// range of J and, at finite G, the width of the simultaneous 99 % band of the mean, which
+// falls as 1/√(G·replicas) and is unknown for a single replica. The final level is the
+// last recorded J. A curve that passes its final level less than twice can still turn more
+// often: with several modes a stiff one oscillates while a slow one is still rising.
 func (e *evidence) class(c *Cell) Class {
 	o := e.outcome(c)
 	if o != nil && o.Status == store.CellDiverged {
@@ -59,6 +76,9 @@ func (e *evidence) class(c *Cell) Class {
 	t := e.trajectory(o, sim.ExpectedReward, sim.Collision)
 	if t == nil {
 		return ""
+	}
+	if locked(t) {
+		return Locked
 	}
 	reward := make([]float64, len(t.Steps))
 	band, size := 0.0, 0.0
@@ -72,13 +92,20 @@ func (e *evidence) class(c *Cell) Class {
 		}
 	}
 	if math.IsNaN(band) || math.IsInf(band, 0) {
-		return ""
+		return Unresolved
+	}
+	var means []float64
+	for _, arm := range c.Settings.Bandit.Arms {
+		means = append(means, arm.Mean)
 	}
 	last := len(reward) - 1
 	reach := measure.Spread(reward)
 	tolerance := max(measure.VisibleShare*reach, band)
-	if reach <= max(tolerance, still*size) {
+	switch {
+	case reach <= max(band, still*size) && reach+band <= max(smallError*measure.Spread(means), still*size):
 		return AtRest
+	case reach <= tolerance:
+		return Unresolved
 	}
 	within := func(from, to float64) []float64 { // rewards between two shares of the run
 		length := float64(t.Steps[last])
@@ -88,18 +115,48 @@ func (e *evidence) class(c *Cell) Class {
 	}
 	turned := turns(reward, tolerance)
 	ringsOn := len(turned) >= 2 && 2*t.Steps[turned[len(turned)-1]] >= t.Steps[last]
-	collision := t.Series(sim.Collision)
 	switch {
 	case ringsOn && measure.Spread(within(0.5, 1)) >= decaying*measure.Spread(within(0.25, 0.5)):
 		return Sustained
-	case collision != nil && float64(collision.Mean[last]) >= lockedFrom:
-		return Locked
+	case ringsOn && brief(within(0.25, 0.5)) && brief(within(0.5, 1)):
+		return Unresolved
 	case measure.Passages(reward, tolerance) >= 2:
 		return Oscillatory
+	case band > blurred*reach:
+		return Unresolved
 	case len(turned) > 0:
 		return Overshooting
 	}
 	return Monotone
+}
+
+// brief reports whether the excursions of an oscillation are so brief that recorded steps
+// can miss them: the median is within a tenth of the range of an end. That of a sine is in
+// the middle. A decaying oscillation can begin with a swing beside which the others are
+// small, but not in two parts of the run.
+func brief(curve []float64) bool {
+	if len(curve) == 0 {
+		return false
+	}
+	share := (median(curve) - slices.Min(curve)) / measure.Spread(curve)
+	return share < 0.1 || share > 0.9
+}
+
+// locked reports whether nearly all probability is on one arm at the end of a run, and the
+// policy has not left such a state in the last half, as an oscillation between arms does.
+func locked(t *store.Trajectory) bool {
+	collision := t.Series(sim.Collision)
+	if collision == nil {
+		return false
+	}
+	at := func(i int) bool { return float64(collision.Mean[i]) >= lockedFrom }
+	last := len(t.Steps) - 1
+	for i := last; i > 0 && 2*t.Steps[i-1] >= t.Steps[last]; i-- {
+		if at(i-1) && !at(i) {
+			return false
+		}
+	}
+	return at(last)
 }
 
 // turns returns the indices of the extremes from which a curve turns back by more than

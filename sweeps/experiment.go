@@ -3,9 +3,11 @@ package sweeps
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -36,7 +38,7 @@ func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment,
 func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := e.regimeMap(p); m.moves() {
+		if m := e.regimeMap(p, ""); m.moves() {
 			figures = append(figures, m.Figure())
 		}
 	}
@@ -66,7 +68,11 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
 	var maps []RegimeMap
 	for _, p := range view.panels {
-		maps = append(maps, e.evidence.regimeMap(p))
+		maps = append(maps, e.evidence.regimeMap(p, view.colour))
+	}
+	valued := func(p mapPoint) bool { return !math.IsNaN(p.value) }
+	if view.colour != "" && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
+		return nil, config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %s, which no cell of the map has", view.colour)}}
 	}
 	return maps, e.evidence.failure
 }

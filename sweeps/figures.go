@@ -28,6 +28,8 @@ type Figure struct {
 	// is a number.
 	Categories []string
 
+	Colour string // the quantity that Values of its markers hold; "": colours show the series
+
 	Series []FigureSeries // those of one kind of mark are drawn in this order
 }
 
@@ -80,6 +82,7 @@ type FigureSeries struct {
 	Group  string        // measured and predicted series of the same group share a colour
 	Mark   Mark          // how the points are drawn
 	Points []FigurePoint // in the order in which lines connect them
+	Values []float64     // of markers, one for each point, NaN: unknown; Figure.Colour names them
 }
 
 // FigurePoint is one point of a series, in the units of the axes.

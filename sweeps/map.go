@@ -9,6 +9,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -20,6 +21,7 @@ type RegimeMap struct {
 	points []mapPoint // one per cell
 	curves []mapCurve // one for each of boundaries
 	area   [][]spot   // polygons in which the linear dynamics is unstable
+	colour string     // the quantity that colours the cells; "": their class does
 }
 
 // mapPoint is a simulated cell at its parameters x and y.
@@ -27,20 +29,22 @@ type mapPoint struct {
 	x, y  float64
 	cell  *Cell
 	class Class
+	value float64 // of the quantity that colours the cells; NaN: none
 	regime
 }
 
 // mapCurve is a predicted boundary as it is drawn. Over an integer parameter its lines are
 // steps halfway between integers.
 type mapCurve struct {
-	name, label string
-	lines       [][]spot
+	name, label, meaning string
+	lines                [][]spot
 }
 
 // regime holds the predictions for one point of a map; each is NaN where the theory does
 // not apply.
 type regime struct {
-	radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on
+	radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a delay
+	margin  float64 // a function that is 0 where stability changes and positive where the linear dynamics is unstable
 	rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
 	damping float64 // ζ of the reduced-order model
 	rate    float64 // η, never NaN
@@ -51,12 +55,13 @@ type regime struct {
 // regime is 0.
 var boundaries = []struct {
 	name, label string // %s stands for the kind of the linear dynamics
+	meaning     string // in the caption
 	zero        func(r regime) float64
 }{
-	{"stability", "stability boundary (%s)", func(r regime) float64 { return min(r.radius, 2) - 1 }},
-	{"onset", "onset of oscillation (%s)", func(r regime) float64 { return math.Log(r.rate / r.onset) }},
-	{"rule", "paper’s rule ηλK = 1 − μ", func(r regime) float64 { return math.Log(r.rule) }},
-	{"damping-ratio", "reduced-order model, ζ = 1", func(r regime) float64 { return 1 - r.damping }},
+	{"stability", "stability boundary (%s)", "the largest multiplier of the linear dynamics at the fixed point has modulus 1", func(r regime) float64 { return r.margin }},
+	{"onset", "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r regime) float64 { return math.Log(r.rate / r.onset) }},
+	{"rule", "paper’s rule ηλK = 1 − μ", "the paper’s bound on stability, at the stiffness λ of the stiffest mode", func(r regime) float64 { return math.Log(r.rule) }},
+	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r regime) float64 { return 1 - r.damping }},
 }
 
 // Regimes of the linear dynamics.
@@ -88,12 +93,15 @@ func newRegime(s *config.Settings, p *rom.Prediction) regime {
 		return *x
 	}
 	nan := math.NaN()
-	r := regime{radius: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
+	r := regime{radius: nan, margin: nan, rule: nan, damping: nan, rate: s.Optimizer.LearningRate, onset: nan}
 	if p.FixedPoint == nil {
 		return r
 	}
 	linear := linearDynamics(p)
 	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
+	if r.margin = min(r.radius, 2) - 1; linear.StabilityMargin != nil {
+		r.margin = *linear.StabilityMargin
+	}
 	r.rule = r.rate / value(p.RuleAtStiffness.CriticalLearningRate)
 	r.damping = p.Oscillator.DampingRatio
 	return r
@@ -108,9 +116,46 @@ func linearDynamics(p *rom.Prediction) *rom.Dynamics {
 	return &p.LeadingOrder
 }
 
-// regimeMap returns the map of a panel.
-func (e *evidence) regimeMap(p panel) RegimeMap {
-	m := RegimeMap{panel: p}
+// mapValue returns the value by which a cell is coloured, NaN where nothing was recorded:
+// the mean of a recorded quantity at the last step, the variance of J over replicas there
+// (NaN for a single one at finite G), or the first recorded step from which on J stays
+// within 5 % of its way to its last value.
+func (e *evidence) mapValue(c *Cell, quantity string) float64 {
+	o := e.outcome(c)
+	if o == nil || quantity == "" {
+		return math.NaN()
+	}
+	of := sim.Quantity(quantity)
+	if quantity == finalVariance || quantity == timeTo95 {
+		of = sim.ExpectedReward
+	}
+	t := e.trajectory(o, of)
+	if t == nil || t.Series(of) == nil || len(t.Steps) == 0 {
+		return math.NaN()
+	}
+	series, last := t.Series(of), len(t.Steps)-1
+	switch quantity {
+	case finalVariance:
+		end := c.meanReward(t, last)
+		if c.Sim.Deterministic() {
+			return 0
+		}
+		return end.StdErr * end.StdErr * float64(end.DF+1)
+	case timeTo95:
+		at, end := last, float64(series.Mean[last])
+		near := 0.05 * math.Abs(end-float64(series.Mean[0]))
+		for at > 0 && math.Abs(float64(series.Mean[at-1])-end) <= near {
+			at--
+		}
+		return float64(t.Steps[at])
+	}
+	return float64(series.Mean[last])
+}
+
+// regimeMap returns the map of a panel, with cells coloured by a quantity of mapColours;
+// "": by class.
+func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
+	m := RegimeMap{panel: p, colour: colour}
 	for _, c := range p.cells {
 		prediction := e.cache.predict(&c.Settings, rom.Unit)
 		if m.kind == "" {
@@ -121,7 +166,7 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 		}
 		m.points = append(m.points, mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
-			cell: c, class: e.class(c), regime: newRegime(&c.Settings, prediction),
+			cell: c, class: e.class(c), value: e.mapValue(c, colour), regime: newRegime(&c.Settings, prediction),
 		})
 	}
 	x, y := newNodes(p.x, p.values(p.x)), newNodes(p.y, p.values(p.y))
@@ -132,14 +177,14 @@ func (e *evidence) regimeMap(p panel) RegimeMap {
 			s := p.cells[0].Settings
 			p.x.SetNumber(&s, x)
 			p.y.SetNumber(&s, y)
-			r = newRegime(&s, e.cache.predictDynamics(&s))
+			r = newRegime(&s, e.cache.predictBoundaries(&s))
 			known[spot{x, y}] = r
 		}
 		return r
 	}
 	for _, b := range boundaries {
 		f := newField(x, y, func(x, y float64) float64 { return b.zero(at(x, y)) })
-		m.curves = append(m.curves, mapCurve{b.name, strings.Replace(b.label, "%s", kindWords[m.kind], 1), f.zeros()})
+		m.curves = append(m.curves, mapCurve{b.name, strings.Replace(b.label, "%s", kindWords[m.kind], 1), b.meaning, f.zeros()})
 		if b.name == "stability" {
 			m.area = f.positive()
 		}
@@ -183,9 +228,9 @@ func newNodes(k config.Key, values []float64) nodes {
 	return s
 }
 
-// moves reports whether any cell of the map has a known class other than AtRest.
+// moves reports whether any cell of the map has a class other than AtRest and Unresolved.
 func (m *RegimeMap) moves() bool {
-	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest })
+	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest && p.class != Unresolved })
 }
 
 // Variant returns the variant that the map shows, "" if the plan has only one.
@@ -235,10 +280,10 @@ func MapName(x, y string) string { return "map-" + x + "-" + y }
 func (m *RegimeMap) Figure() Figure {
 	settings := &m.cells[0].Settings
 	f := Figure{
-		Name:    MapName(m.x.Path, m.y.Path),
-		Title:   fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
-		Caption: "Each mark is a cell by the class of its mean reward. A predicted boundary holds where the classes change across its line.",
-		XLabel:  m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
+		Caption: m.caption(), Colour: m.colour,
+		Name:   MapName(m.x.Path, m.y.Path),
+		Title:  fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
+		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
 	if m.variant != "" {
@@ -258,6 +303,7 @@ func (m *RegimeMap) Figure() Figure {
 		for _, p := range m.points {
 			if p.class == class {
 				s.Points = append(s.Points, barePoint(p.x, p.y))
+				s.Values = append(s.Values, p.value)
 			}
 		}
 		f.Series = append(f.Series, s)
@@ -273,6 +319,49 @@ func (m *RegimeMap) Figure() Figure {
 	return f
 }
 
+// caption explains the map in sentences: the fixed parameters, the classes that occur,
+// what colours the cells, and the curves that are drawn.
+func (m *RegimeMap) caption() string {
+	settings := &m.cells[0].Settings
+	var fixed, classes, curves []string
+	varied := m.varied()
+	for _, k := range config.Keys {
+		path := func(other config.Key) bool { return other.Path == k.Path }
+		if !k.OfRun() && !slices.ContainsFunc(varied, path) && !k.AtDefault(settings) {
+			fixed = append(fixed, k.Path+" = "+config.Format(k.Get(settings)))
+		}
+	}
+	for _, n := range m.Counts() {
+		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.Class, n.Cells, meanings[n.Class]))
+	}
+	for _, c := range m.curves {
+		if len(c.lines) > 0 {
+			curves = append(curves, c.label+": "+c.meaning)
+		}
+	}
+	sentences := []string{
+		fmt.Sprintf("Each marker is one of %d simulated cells.", len(m.points)),
+		"Fixed: " + strings.Join(fixed, ", ") + "; all other keys have their defaults.",
+		"The marker shows the class of the mean reward J over steps. " + strings.Join(classes, "; ") + ".",
+	}
+	switch m.colour {
+	case "":
+	case timeTo95:
+		sentences = append(sentences, "Its colour is the first recorded step from which on J stays within 5 % of its way to its last value.")
+	case finalVariance:
+		sentences = append(sentences, "Its colour is the variance of J over the replicas at the last step.")
+	default:
+		sentences = append(sentences, "Its colour is "+m.colour+" at the last step, the mean over the replicas.")
+	}
+	if len(m.area) > 0 {
+		sentences = append(sentences, "The linear dynamics is unstable in the shaded area.")
+	}
+	if len(curves) > 0 {
+		sentences = append(sentences, "Lines are predicted, not fitted. "+strings.Join(curves, "; ")+".")
+	}
+	return strings.Join(sentences, " ")
+}
+
 // MapCSV returns maps over the same parameters, at least one, as one CSV table. A row of
 // kind cell is a simulated cell with its class and the predictions there; a row of kind
 // boundary is a point of a predicted boundary, line by line. Predictions that do not
@@ -284,12 +373,12 @@ func MapCSV(maps []RegimeMap) ([]byte, error) {
 	for _, m := range maps {
 		for _, p := range m.points {
 			rows = append(rows, []string{"cell", m.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
-				p.name(), number(&p.radius), number(&p.rule), number(&p.damping), number(&p.onset), "", ""})
+				p.name(), number(&p.radius), number(&p.rule), number(&p.damping), number(&p.onset), number(&p.value), "", ""})
 		}
 		for _, c := range m.curves {
 			for n, line := range c.lines {
 				for _, p := range line {
-					rows = append(rows, []string{"boundary", m.variant, number(&p.x), number(&p.y), "", "", "", "", "", "", "", c.name, strconv.Itoa(n + 1)})
+					rows = append(rows, []string{"boundary", m.variant, number(&p.x), number(&p.y), "", "", "", "", "", "", "", "", c.name, strconv.Itoa(n + 1)})
 				}
 			}
 		}

@@ -3,12 +3,16 @@ package sweeps
 import (
 	"encoding/csv"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // regimes is a grid over learning rate and refresh interval at G = ∞, started far from
@@ -140,6 +144,52 @@ sweep:
 	}
 }
 
+// With a delay and coupled modes the stability boundary comes from the crossings of the
+// unit circle. On it the largest eigenvalue of the whole companion matrix has modulus 1, and
+// the area is on its unstable side.
+func TestMapOfCoupledDelays(t *testing.T) {
+	plan := planText(t, `
+name: coupled
+seed: 1
+bandit: {arms: [{reward: constant, mean: 0, count: 3}, {reward: constant, mean: 0.5, count: 2}, {reward: constant, mean: 1, count: 2}, {reward: constant, mean: 2}]}
+grpo: {group_size: inf, advantage: {scale: std}, kl: {coefficient: 1}}
+lag: {kind: delay}
+optimizer: {learning_rate: 0.3, momentum: 0.8}
+run: {steps: 10}
+sweep:
+  - {param: optimizer.learning_rate, log: {from: 0.03, to: 3, points: 4}}
+  - {param: lag.interval, values: [1, 2, 4, 8]}
+`)
+	view, err := NewMapView(plan, config.LearningRateKey, config.LagIntervalKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEvidence(nil)
+	m := e.regimeMap(view.panels[0], "")
+	points := 0
+	for _, line := range m.curves[slices.IndexFunc(m.curves, func(c mapCurve) bool { return c.name == "stability" })].lines {
+		for _, p := range line {
+			s := plan.Cells[0].Settings
+			s.Optimizer.LearningRate = p.x
+			for _, interval := range []float64{p.y - 0.5, p.y + 0.5} { // one of the two is the step's own
+				s.Lag.Interval = int(interval)
+				if size := *linearDynamics(e.cache.predict(&s, rom.Unit)).SpectralRadius; math.Abs(size-1) < 1e-6 {
+					points++
+					break
+				}
+			}
+		}
+	}
+	if points < 16 {
+		t.Errorf("%d points of the boundary have a spectral radius of 1, want two for each delay", points)
+	}
+	for _, p := range m.points {
+		if margin := newRegime(&p.cell.Settings, e.cache.predictBoundaries(&p.cell.Settings)).margin; (p.radius >= 1) != (margin > 0) {
+			t.Errorf("η = %g, τ = %g: radius %g, margin %g", p.x, p.y, p.radius, margin)
+		}
+	}
+}
+
 // Far enough from the boundaries the classes of cells agree with the linear dynamics:
 // cells below the onset are monotone, and the unstable ones do not settle.
 func checkClasses(t *testing.T, e *Experiment) {
@@ -171,7 +221,17 @@ func checkClasses(t *testing.T, e *Experiment) {
 // Every row of the table is a cell or a point of a boundary: it has all columns of its
 // kind and none of the other.
 func checkMapCSV(t *testing.T, e *Experiment) {
-	maps := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)
+	view, err := NewMapView(e.Plan, config.LagIntervalKey, config.LearningRateKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := view.ColourBy("entropy"); err != nil {
+		t.Fatal(err)
+	}
+	maps, err := e.Maps(view)
+	if err != nil {
+		t.Fatal(err)
+	}
 	data, err := MapCSV(maps)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +253,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 			}
 		}
 		cell := row[column["kind"]] == "cell"
-		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate"} {
+		for _, name := range []string{"cell", "class", "regime", "spectral_radius", "rule", "damping_ratio", "onset_learning_rate", "value"} {
 			if (row[column[name]] != "") != cell {
 				t.Errorf("%s %q in a row of kind %s", name, row[column[name]], row[column["kind"]])
 			}
@@ -206,6 +266,78 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 	}
 	if kinds["cell"] != 36 || kinds["boundary"] < 4*8 || len(kinds) != 2 {
 		t.Errorf("rows %v", kinds)
+	}
+}
+
+// The colour of a cell is the last recorded value, or for the time to 95 % that of the
+// exponential 1 − e^{−t/50}, 50 ln 20 = 149.8 from the end of an endless run, between two
+// recorded steps.
+func TestMapColours(t *testing.T) {
+	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
+	e := newEvidence(map[string]*store.Outcome{cell.ID: o})
+	cell.Sim.Estimator.GroupSize = grpo.Infinite
+	for _, c := range []struct {
+		quantity  string
+		low, high float64
+	}{
+		{string(sim.ExpectedReward), 1 - 1e-5, 1},
+		{string(sim.Collision), 0.7, 0.7},
+		{timeTo95, 149, 162}, // recorded steps are 10 apart there
+		{finalVariance, 0, 0},
+	} {
+		if got := e.mapValue(cell, c.quantity); !(got >= c.low && got <= c.high) {
+			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
+		}
+	}
+	cell.Sim.Estimator.GroupSize, cell.Settings.Run.Replicas = 16, 9
+	recorded, err := o.Trajectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded.Quantities[0].StdErr[len(recorded.Steps)-1] = 0.1
+	if got := e.mapValue(cell, finalVariance); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
+		t.Errorf("variance of 9 replicas: got %g, want 0.09", got)
+	}
+	if got := e.mapValue(cell, string(sim.Entropy)); !math.IsNaN(got) {
+		t.Errorf("a quantity without record: got %g", got)
+	}
+	if err := new(MapView).ColourBy("reward"); err == nil || !strings.HasPrefix(err.Error(), `--colour: got "reward", want one of expected_reward_variance, time_to_95, expected_reward, `) {
+		t.Errorf("unknown quantity: %v", err)
+	}
+	run, _ := runSweep(t, strings.Replace(regimes, "mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.5}", 1), t.TempDir(), 1)
+	view, err := NewMapView(run.Plan, config.LearningRateKey, config.LagIntervalKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view.colour = string(sim.LogitGap) // of two arms
+	if _, err := run.Maps(view); err == nil || err.Error() != "--colour: got logit_gap, which no cell of the map has" {
+		t.Errorf("a quantity of no cell: %v", err)
+	}
+}
+
+// The caption names what is fixed, the classes that occur and the lines that are drawn, and
+// nothing else.
+func TestMapCaption(t *testing.T) {
+	e, _ := runSweep(t, regimes, t.TempDir(), 1)
+	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
+	caption := m.Figure().Caption
+	for _, want := range []string{
+		"Each marker is one of 36 simulated cells. Fixed: ", "grpo.group_size = inf", "grpo.kl.coefficient = 0.5", "optimizer.momentum = 0.5; all other keys have their defaults.",
+		"monotone (", "stability boundary (exact): the largest multiplier", "ζ = 1: ", "The linear dynamics is unstable in the shaded area.",
+	} {
+		if !strings.Contains(caption, want) {
+			t.Errorf("no %q in %q", want, caption)
+		}
+	}
+	for _, unwanted := range []string{"diverged", "unresolved", "optimizer.learning_rate =", "lag.interval =", "run.steps", "colour"} {
+		if strings.Contains(caption, unwanted) {
+			t.Errorf("%q in %q", unwanted, caption)
+		}
+	}
+	for _, class := range Classes {
+		if meanings[class] == "" {
+			t.Errorf("class %s is not explained", class)
+		}
 	}
 }
 

@@ -11,7 +11,37 @@ import (
 
 // MapView is a selection of cells of a plan for regime maps. It has a panel for each
 // variant.
-type MapView struct{ panels []panel }
+type MapView struct {
+	panels []panel
+	colour string // the quantity that colours the cells; "": their class does
+}
+
+// timeTo95 and finalVariance are the quantities of mapColours that no series holds.
+const (
+	timeTo95      = "time_to_95"
+	finalVariance = "expected_reward_variance"
+)
+
+// mapColours returns the quantities that can colour the cells of a map: all recorded ones,
+// the variance of J over replicas, and the time to 95 %.
+func mapColours() []string {
+	colours := []string{finalVariance, timeTo95}
+	for _, q := range QuantityColumns {
+		colours = append(colours, q.Name)
+	}
+	return colours
+}
+
+// ColourBy colours the cells of the maps by a quantity at the end of the run instead of by
+// class; "" by class. The quantity is one of mapColours. Its error is of type
+// config.Problems and names the flag --colour.
+func (v *MapView) ColourBy(quantity string) error {
+	if known := mapColours(); quantity != "" && !slices.Contains(known, quantity) {
+		return config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %q, want one of %s", quantity, strings.Join(known, ", "))}}
+	}
+	v.colour = quantity
+	return nil
+}
 
 // panel is the selection of cells for one regime map. They differ only in the two numeric
 // parameters x and y and in keys of `run`.

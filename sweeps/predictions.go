@@ -104,11 +104,11 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	return p
 }
 
-// predictDynamics returns the prediction of the dynamics alone for settings. It does not
-// cache it: a map needs the prediction of each of its points once.
-func (cache *predictionCache) predictDynamics(s *config.Settings) *rom.Prediction {
+// predictBoundaries returns the prediction of stability and onset alone for settings. It
+// does not cache it: a map needs the prediction of each of its points once.
+func (cache *predictionCache) predictBoundaries(s *config.Settings) *rom.Prediction {
 	params := Params(s, rom.Unit)
-	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, params)
+	return cache.compute(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.BoundariesAlone}, params)
 }
 
 // settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of

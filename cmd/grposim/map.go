@@ -15,6 +15,7 @@ import (
 func newMap(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		x, y       string
+		colour     string
 		out        string
 		workers    int
 		set, where []string
@@ -24,16 +25,23 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Draw the cells of a sweep over two parameters, with the theory's boundaries",
 		Long: `Runs the sweep of FILE or NAME as sweep does, in the same folder, and draws its cells over
 two numeric parameters. The marker of a cell shows the class of its trajectory:
-monotone, overshooting, oscillatory, sustained, locked, diverged or at rest. Lines are
+monotone, overshooting, oscillatory, sustained, locked, diverged, at rest or unresolved. Lines are
 the theory's boundaries: where the linear dynamics becomes unstable, where it begins
-to oscillate, the paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model.
+to oscillate, the paper's rule ηλK = 1 − μ, and ζ = 1 of its reduced-order model. The
+caption in report.html explains them, and lists the parameters that are fixed.
+
+With --colour the colour of a cell shows a quantity at the end of the run instead:
+expected_reward, expected_reward_variance (over the replicas), entropy, kl_reference,
+time_to_95 (the first recorded step from which on the mean reward stays within 5 % of
+its way), or another of the recorded quantities in docs/results.md.
 
 Writes figures/map-X-Y.svg, figures/map-X-Y.png and map-X-Y.csv, and prints how many
 cells of each class lie in each regime of the exact theory. In the CSV file a row of
 kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
 an integer parameter a boundary runs in steps halfway between the integers. Each
 variant has a map of its own.`,
-		Example:           `  grposim map map --x optimizer.learning_rate --y lag.interval`,
+		Example: `  grposim map map --x optimizer.learning_rate --y lag.interval
+  grposim map map --x optimizer.learning_rate --y lag.interval --colour time_to_95`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -49,6 +57,9 @@ variant has a map of its own.`,
 			}
 			view, err := sweeps.NewMapView(plan, x, y, where)
 			if err != nil {
+				return err
+			}
+			if err := view.ColourBy(colour); err != nil {
 				return err
 			}
 			if !c.Flags().Changed("out") {
@@ -91,6 +102,7 @@ variant has a map of its own.`,
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&x, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval")
 	c.Flags().StringVar(&y, "y", "", "parameter on the vertical axis, a dotted key")
+	c.Flags().StringVar(&colour, "colour", "", "colour the cells by this quantity at the end of the run instead of by class")
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().StringArrayVar(&where, "where", nil, "show only the cells with `key=value`, for a sweep over more than two parameters; repeatable")
 	addSet(c, &set)

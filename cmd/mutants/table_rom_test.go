@@ -135,6 +135,8 @@ var romMutants = []mutant{
 		before: "o.Damping / (2 * math.Sqrt(o.Mass)", after: "o.Damping / (math.Sqrt(o.Mass)"},
 	{id: "rom/nesterov-damping", fault: "Nesterov's term reduces the damping instead of adding to it", file: "rom/oscillator.go",
 		before: "o.Damping += mu * k", after: "o.Damping -= mu * k"},
+	{id: "rom/crossing-direction", fault: "a multiplier of a delay that enters the unit circle counts as leaving it", file: "rom/coupled.go",
+		before: "change = -2", after: "change = 2"},
 	{id: "rom/response-velocity", fault: "the response does not start at rest", file: "rom/oscillator.go",
 		before: "0.5*(slow+fast) + 0.5*a/b*(slow-fast)", after: "0.5*(slow+fast) + 0.5*(slow-fast)"},
 	{id: "rom/critical-damping-factor", fault: "ζ = 1 is solved for as 2mk = γ² instead of 4mk = γ²", file: "rom/oscillator.go",

@@ -45,6 +45,9 @@ type Key struct {
 // Required reports whether a file must give the key.
 func (k Key) Required() bool { return k.Default == nil && k.Follows == "" }
 
+// AtDefault reports whether settings hold the key's default.
+func (k Key) AtDefault(s *Settings) bool { return atDefault(k, k.get(s), s) }
+
 // Get returns the key's value, of the type of Kind.
 func (k Key) Get(s *Settings) any { return k.get(s) }
 

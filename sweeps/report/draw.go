@@ -70,6 +70,7 @@ type picture struct {
 	rows   [][]entry      // of the legend
 	x, y   span           // of what is drawn
 	bound  span           // of y for the lines of other theories, which are cut off there
+	shades span           // of the values that colour the markers
 	labels []string       // of the categories, shortened to fit
 	tilt   float64        // of those labels, radians
 	height vg.Length
@@ -101,6 +102,7 @@ func newPicture(f sweeps.Figure) *picture {
 		}
 	}
 	p.measureSpans()
+	p.measureShades()
 	p.rows = p.legend(figureWidth - 2*margin)
 	p.height = figureHeight + vg.Length(len(p.title)-1)*13 + vg.Length(len(p.rows)-1)*rowHeight
 	p.height += p.fitCategories()
@@ -421,7 +423,15 @@ func (p *picture) series(s sweeps.FigureSeries) layer {
 		case sweeps.Boundary:
 			pen.boundary(c, runs)
 		case sweeps.Marker:
-			pen.markers(c, runs, p.markerRadius())
+			if p.f.Colour == "" {
+				pen.markers(c, runs, p.markerRadius())
+				return
+			}
+			for i, pt := range s.Points { // one by one, each in the colour of its value
+				if pen.colour = p.shade(s.Values[i]); p.drawable(s.Mark, pt) {
+					pen.markers(c, [][]bar{{place(pt)}}, p.markerRadius())
+				}
+			}
 		case sweeps.Measured:
 			pen.points(c, runs, p.shift(s.Group, slot))
 		case sweeps.Spread:
@@ -467,6 +477,9 @@ func (p *picture) penOf(s sweeps.FigureSeries) pen {
 	switch s.Mark {
 	case sweeps.Marker:
 		pn.colour, pn.glyph = markerColours[p.order(s)%len(markerColours)], glyphOf(p.order(s))
+		if p.f.Colour != "" {
+			pn.colour = grey
+		}
 		return pn
 	case sweeps.Boundary:
 		pn.line = boundaryLines[p.order(s)%len(boundaryLines)]

@@ -18,6 +18,7 @@ import (
 type entry struct {
 	name   string
 	series []sweeps.FigureSeries // whose marks are the samples; none for a note
+	shades bool                  // a bar of the colours of the values
 	plain  bool                  // samples are grey, because the mark occurs in every group
 	width  vg.Length
 }
@@ -91,6 +92,9 @@ func (p *picture) legend(width vg.Length) [][]entry {
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], e)
 		used += e.width
+	}
+	if p.f.Colour != "" && !p.shades.empty() {
+		rows = append(rows, []entry{{name: p.f.Colour, shades: true, width: width}})
 	}
 	return rows
 }
@@ -271,6 +275,10 @@ func (p *picture) liesOn(line, other sweeps.FigureSeries) bool {
 
 // paintEntry draws an entry: its samples as the figure draws these marks, and its name.
 func (p *picture) paintEntry(c draw.Canvas, e entry, at vg.Point) {
+	if e.shades {
+		p.paintShades(c, e.name, at)
+		return
+	}
 	left, right := bar{at: vg.Point{X: at.X + 1, Y: at.Y}}, bar{at: vg.Point{X: at.X + thumbWidth - 3, Y: at.Y}}
 	for _, s := range e.series {
 		pn := p.penOf(s)

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"strings"
+	"testing"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// Values are coloured on the scale of their range, logarithmic from two decades on; an
+// unknown value is grey. The bar names the quantity and its range.
+func TestShades(t *testing.T) {
+	draw := func(values ...float64) (*picture, string) {
+		s := sweeps.FigureSeries{Name: "monotone", Group: "monotone", Mark: sweeps.Marker, Values: values}
+		for i := range values {
+			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(i), Y: 1, Lo: math.NaN(), Hi: math.NaN()})
+		}
+		f := sweeps.Figure{Name: "map", Title: "map", Colour: "entropy", Series: []sweeps.FigureSeries{s}}
+		svg, _, err := Draw(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newPicture(f), string(svg)
+	}
+	first, middle, last := shadeColours[0], shadeColours[2], shadeColours[4]
+	for _, c := range []struct {
+		values []float64
+		at     float64
+		want   color.NRGBA
+	}{
+		{[]float64{1, 3, 2}, 1, first}, {[]float64{1, 3, 2}, 2, middle}, {[]float64{1, 3, 2}, 3, last},
+		{[]float64{1, 100}, 10, middle}, {[]float64{0, 100}, 50, middle}, {[]float64{1, 3}, math.NaN(), gridInk}, {[]float64{2, 2}, 2, first},
+	} {
+		p, svg := draw(c.values...)
+		if got := p.shade(c.at); got != c.want {
+			t.Errorf("%v of %v: got %v, want %v", c.at, c.values, got, c.want)
+		}
+		if logarithmic := strings.Contains(svg, "(logarithmic)"); logarithmic != (c.at == 10) || !strings.Contains(svg, ">entropy<") {
+			t.Errorf("%v: the bar has no name, or logarithmic %v", c.values, logarithmic)
+		}
+	}
+	if _, svg := draw(0.25, 0.75, math.NaN()); !strings.Contains(svg, ">0.25<") || !strings.Contains(svg, ">0.75<") || !strings.Contains(svg, "fill:#440154") {
+		t.Error("the ends of the bar or the colour of the smallest value are missing")
+	}
+	if _, svg := draw(math.NaN()); strings.Contains(svg, ">entropy<") {
+		t.Error("a bar without values")
+	}
+}
+
+// The caption of a figure is below it on the page, escaped.
+func TestCaption(t *testing.T) {
+	e := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}}
+	e.Figures = []sweeps.Figure{{Name: "map", Caption: "Σπ² < 1"}, {Name: "other"}}
+	page, err := Page("captions", []*sweeps.Experiment{e}, map[string][]byte{"bare/map": []byte("<svg>1</svg>"), "bare/other": []byte("<svg>2</svg>")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(page); !strings.Contains(got, "<svg>1</svg><figcaption>Σπ² &lt; 1</figcaption></figure>") || !strings.Contains(got, "<svg>2</svg></figure>") {
+		t.Errorf("no caption below its figure, or one below the other")
+	}
+}
