@@ -16,6 +16,10 @@ const beyondRange = "the fixed point or its dynamics leaves the range of floatin
 // there, more than what distinguishes a part of the force that is not stale.
 const roundedStiffness = 1e-6
 
+// roundedSpread is the standard deviation of a normal reward in units of its mean below
+// which it is out of scope: rewards are known to 1e-16 of the mean, or a thousandth of it.
+const roundedSpread = 1e-13
+
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
 // z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
@@ -192,6 +196,11 @@ func (e *Equilibrium) locate() (because string) {
 	prediction.ForceKind = newModel(&f.Params).kind()
 	if !f.representable() {
 		return beyondRange
+	}
+	for _, arm := range p.Arms {
+		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
+			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
+		}
 	}
 	if e.logits == nil {
 		return f.because

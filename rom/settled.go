@@ -2,50 +2,72 @@ package rom
 
 import "gonum.org/v1/gonum/mat"
 
-// Settled returns the share of the stationary linear Var J that the average over the
-// steps from ≤ t < to has on average, of replicas that start at the fixed point at
-// rest, and with Adam the relative error of Var J by the steps of the second moment
-// that are missing at step from. The share is 1 where there is no stationary law.
-//
-// A covariance that starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh
-// periods (docs/theory.md §6).
-func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) (share, unknown float64) {
+// Settled is what a run from the fixed point at rest has of the stationary law, on average
+// over its steps from ≤ t < to.
+type Settled struct {
+	Reward  float64 // share of the stationary linear Var J, in [0, 1]; 1 where there is no stationary law
+	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
+	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from
+}
+
+// Settled returns how much of the stationary law a run has. A covariance that starts at 0
+// lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
+func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	o.check()
 	l.check()
+	whole := Settled{Reward: 1, Largest: 1}
 	if e.linearization == nil || to <= from || e.params.GroupSize == Infinite || l.Kind == Block && l.Age > maxPeriod {
-		return 1, 0
+		return whole
 	}
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	at, m, because := e.dynamicsOf(p)
 	if because != "" || m.tooLarge() != "" || !(radius(m.whole.monodromy()) < 1) {
-		return 1, 0
+		return whole
 	}
 	law, ok := m.whole.stationary()
-	if !ok {
-		return 1, 0
-	}
 	gradient := at.rewardGradient()
-	whole := form(gradient, law.timeAverage(), gradient)
-	if !(whole > 0) {
-		return 1, 0
+	if !ok || !(form(gradient, law.timeAverage(), gradient) > 0) {
+		return whole
+	}
+	share := law.share(gradient, from, to)
+	settled := Settled{Reward: share, Largest: share}
+	for a := range at.logits {
+		settled.Largest = max(settled.Largest, law.share(at.q.RawRowView(a), from, to))
+	}
+	for i := range at.relatives {
+		relative, ok := m.relative(at, i).stationary()
+		if !ok {
+			return whole
+		}
+		settled.Largest = max(settled.Largest, relative.share([]float64{1}, from, to))
 	}
 	if o.Method == Adam {
-		unknown = at.kurtosis() / float64(max(from, 1))
+		settled.Unknown = at.kurtosis() / float64(max(from, 1))
+	}
+	return settled
+}
+
+// share returns the share of the stationary variance of aᵀx that the steps from ≤ t < to
+// have on average, if x starts at 0; 0 where that variance is 0.
+func (s *stationary) share(a []float64, from, to int) float64 {
+	whole := form(a, s.timeAverage(), a)
+	if !(whole > 0) {
+		return 0
 	}
 	var phases []float64 // stationary, of a refresh period
-	law.states(func(state *mat.Dense) {
-		n := len(gradient)
-		phases = append(phases, form(gradient, mat.DenseCopyOf(state.Slice(0, n, 0, n)), gradient))
+	s.states(func(state *mat.Dense) {
+		n := len(a)
+		phases = append(phases, form(a, mat.DenseCopyOf(state.Slice(0, n, 0, n)), a))
 	})
 	sum := func(steps int) float64 { // of the first steps
 		stationary := whole * float64(steps/len(phases)*len(phases))
 		for _, x := range phases[:steps%len(phases)] {
 			stationary += x
 		}
-		return stationary - law.missing(gradient, steps)
+		return stationary - s.missing(a, steps)
 	}
-	return (sum(to) - sum(from)) / (float64(to-from) * whole), unknown
+	return (sum(to) - sum(from)) / (float64(to-from) * whole)
 }
 
 // missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that starts at 0, Σ the

@@ -50,7 +50,7 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 	case shift != nil:
 		s := j.settings(c)
-		share, _ := j.settled(&s)
+		share := j.settled(&s).Reward
 		f.predicted.value += share * *shift
 		f.predicted.neglected += (1 - share) * math.Abs(*shift)
 	}
@@ -98,7 +98,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	s := j.settings(c)
-	share, _ := j.settled(&s)
+	share := j.settled(&s).Reward
 	f.predicted.value = *p.Moments.ZeroVariance
 	f.predicted.neglected = p.Neglected.ZeroVariance
 	if shift := p.Moments.ZeroVarianceShift; shift != nil {
@@ -181,7 +181,8 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	if linear != nil {
 		beyond = *best - *linear
 	}
-	share, unknown := j.settled(s)
+	settled := j.settled(s)
+	share := settled.Reward
 	var v *float64
 	variance.neglected = p.Neglected.RewardVariance
 	switch variance.kind {
@@ -204,7 +205,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		return variance
 	}
 	variance.value = share * *v
-	variance.neglected += unknown * *v
+	variance.neglected = settled.Largest*variance.neglected + settled.Unknown**v
 	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
 		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
 	}
@@ -226,15 +227,16 @@ func roundingOfVariance(s *config.Settings, p *rom.Prediction) float64 {
 	return deviation * deviation
 }
 
-// settled returns the share of the stationary Var J that the steps after burn-in have
-// on average, and its relative error; see rom.Equilibrium.Settled. During a warm-up,
-// which ends before the burn-in, the variance rises to between 0 and the stationary one.
-func (j *judgement) settled(s *config.Settings) (share, unknown float64) {
-	share, unknown = j.cache.settled(s, j.fault.Scale)
+// settled returns how much of the stationary law the steps after burn-in have on average,
+// see rom.Settled. During a warm-up, which ends before the burn-in, the variance rises to
+// between 0 and the stationary one.
+func (j *judgement) settled(s *config.Settings) rom.Settled {
+	settled := j.cache.settled(s, j.fault.Scale)
+	settled.Unknown *= settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 {
-		unknown += 1 - share
+		settled.Unknown += 1 - settled.Reward
 	}
-	return share, unknown
+	return settled
 }
 
 // noFixedPoint is the reason for being out of scope where the theory finds no fixed

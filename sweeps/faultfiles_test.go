@@ -95,6 +95,8 @@ var faultFiles = map[string]faultFile{
 		{variants: "plain block slow settled", rulings: agrees},
 		{variants: "unsettled unstable adam", rulings: declined},
 	}},
+	// Normal rewards that are equal by rounding.
+	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "rounding decides the rewards"}}},
 	// Kicks of k3 that grow as an arm becomes rare.
 	"escape": {rows: []faultRow{
 		{variants: "rare", rulings: declined, because: "neglects"},

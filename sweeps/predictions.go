@@ -113,7 +113,7 @@ func (cache *predictionCache) predictBoundaries(s *config.Settings) *rom.Predict
 
 // settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
 // the warm-up.
-func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) (share, unknown float64) {
+func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) rom.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
 	return cache.equilibrium(newEquilibriumKey(&params), params).Settled(params.Optimizer, params.Lag, max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup)
 }

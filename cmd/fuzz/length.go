@@ -16,6 +16,8 @@ const (
 	mostReplicas = 2048
 	shortRun     = 12.0 // after the burn-in, where restRun exceeds the budget
 	leastRepeats = 16   // replicas below which a cell is not worth its time
+
+	unsettledReplicas = 64 // of a run that is shorter than its burn-in should be
 )
 
 // usualBudget is the largest work of a cell, about 0.3 s.
@@ -96,7 +98,13 @@ func restLength(s *config.Settings, budget, time, period float64) length {
 			return length{steps: int(steps), burnIn: int(burnIn), replicas: int(min(mostReplicas, replicas))}
 		}
 	}
-	return tooSlow
+	// A run from the fixed point that is shorter than the relaxation has a share of the
+	// stationary variance, which theory knows.
+	steps := whole(math.Floor(budget / (unsettledReplicas * stepWork(s))))
+	if steps -= period; math.IsInf(time, 1) || s.Optimizer.Schedule.Warmup > 0 || !(steps >= max(shortest, 4*period)) {
+		return tooSlow
+	}
+	return length{steps: int(steps), burnIn: int(whole(steps / 10)), replicas: unsettledReplicas}
 }
 
 // pathLength returns the length of a run that approaches its fixed point.
