@@ -58,10 +58,10 @@ func newJudgement(check *config.Check, confidence float64, e *evidence) *judgeme
 // quantity and set of cells, in the order of the checks.
 //
 // The confidence of the configuration holds for all verdicts together
-// (Plan.IntervalConfidence). Every check that has a control, or expects a failure, is also run against a deliberately
-// wrong theory, and must fail (Verdict.Control).
+// (Plan.IntervalConfidence). Every check that has a control, or expects a failure, is
+// also run against a deliberately wrong theory, and must fail (Verdict.Control).
 //
-// Judge writes nothing. Its error is the first in reading a trajectory; the verdicts
+// NewExperiment adds hints to the verdicts that are out of scope. Judge writes nothing. Its error is the first in reading a trajectory; the verdicts
 // that needed it are not to be trusted.
 func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 	e := newEvidence(outcomes)

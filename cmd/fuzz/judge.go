@@ -221,7 +221,12 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 	if err != nil {
 		return refused, err.Error()
 	}
-	e, err := sweeps.Run(ctx, sweeps.NewPlan(spec), dir, 2, silent{})
+	plan := sweeps.NewPlan(spec)
+	e, err := sweeps.Run(ctx, plan, dir, 2, silent{})
+	if err != nil {
+		return refused, err.Error()
+	}
+	again, err := sweeps.Judge(plan, e.Outcomes) // e.Verdicts have hints too
 	if err != nil {
 		return refused, err.Error()
 	}
@@ -229,7 +234,7 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 	if err != nil {
 		return refused, err.Error()
 	}
-	now, err := sweeps.VerdictsJSON(spec.Name, e.Verdicts)
+	now, err := sweeps.VerdictsJSON(spec.Name, again)
 	if err != nil {
 		return refused, err.Error()
 	}
