@@ -21,7 +21,11 @@ func lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 		if !finite(x) {
 			return nil, false
 		}
-		if largest(more) <= 1e-17*largest(x) {
+		last := true // of each coordinate: with a small learning rate velocities vary far more than logits
+		for i := range n {
+			last = last && more.At(i, i) <= 1e-17*x.At(i, i)
+		}
+		if last {
 			break
 		}
 		var next mat.Dense

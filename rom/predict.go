@@ -20,6 +20,10 @@ const roundedStiffness = 1e-6
 // which it is out of scope: rewards are known to 1e-16 of the mean, or a thousandth of it.
 const roundedSpread = 1e-13
 
+// roundedTerm is the relative rounding error of the stationary law per step of the
+// relaxation time.
+const roundedTerm = 1e-15
+
 // maxDegenerate is the share of groups with equal rewards beyond which a fixed
 // point is degenerate (docs/theory.md §3: at finite G one always exists near
 // z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
@@ -578,6 +582,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
+	if d.RelaxationRate != nil { // the series of the law has 1/rate terms
+		prediction.Neglected.RewardVariance += min(reward*roundedTerm / *d.RelaxationRate, math.MaxFloat64)
+	}
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
 	prediction.Neglected.add(far)

@@ -95,6 +95,8 @@ var faultFiles = map[string]faultFile{
 		{variants: "plain block slow settled", rulings: agrees},
 		{variants: "unsettled unstable adam", rulings: declined},
 	}},
+	// A learning rate so small that logits vary far less than velocities.
+	"slow-run": {rows: []faultRow{{rulings: agrees}}},
 	// Normal rewards that are equal by rounding.
 	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "rounding decides the rewards"}}},
 	// Kicks of k3 that grow as an arm becomes rare.
