@@ -373,6 +373,14 @@ func (m *model) approach() {
 	}
 }
 
+// leave makes the model compute every state, also far from π_old, until the returned
+// function is called.
+func (m *model) leave() (back func()) {
+	near := m.near
+	m.near = [2]*groupExpansion{}
+	return func() { m.near = near }
+}
+
 // partProbs returns P_j = Σ_a π_old,a q_aj.
 func (m *model) partProbs() []float64 {
 	probs := make([]float64, len(m.integral.parts))

@@ -567,7 +567,6 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	default:
 		scope.In = true
 	}
-	far := l.tails(sigma) // before the model is replaced by its expansion about the fixed point
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	prediction.Neglected = secondOrderBound(reward, gap, quadratic)
 	if p.Optimizer.Method == Adam {
@@ -587,7 +586,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
-	prediction.Neglected.add(far)
+	prediction.Neglected.add(l.tails(sigma))
 }
 
 // squaredSlope returns (dJ/dz)² of two arms.

@@ -43,6 +43,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 	if l.model.affordable(maxFlowWork) < 60*n {
 		return largest
 	}
+	defer l.model.leave()()
 	probs := make([]float64, len(l.logits))
 	observe := func(x []float64) (reward, equal float64) {
 		logits := l.displaced(x)

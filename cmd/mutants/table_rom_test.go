@@ -296,7 +296,7 @@ var diagnoseMutants = []mutant{
 	{id: "rom/adam-noise-alone", fault: "Adam's second moment is that of the noise alone", file: "rom/predict.go",
 		before: "l.adamGain(p.Optimizer, &law)); m == nil", after: "l.adamGain(p.Optimizer, nil)); m == nil"},
 	{id: "rom/no-tails", fault: "tails far from the fixed point are left out", file: "rom/predict.go",
-		before: "prediction.Neglected.add(far)", after: "_ = far"},
+		before: "prediction.Neglected.add(l.tails(sigma))", after: "prediction.Neglected.add(Neglected{})"},
 	{id: "rom/tails-constant-noise", fault: "the noise along a tail is that of the fixed point", file: "rom/tails.go",
 		before: "form(v, noise(y), v) / unit", after: "form(v, still, v) / unit"},
 	{id: "rom/quadratic-left-out", fault: "the bound of the second order vanishes with the linear variance", file: "rom/moments.go",
