@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// slow lists the claims that take four fifths of the time of `make calibrate`, because a
+// slow lists the claims that take nine tenths of the time of `make calibrate`, because a
 // trial has several cells, long runs or searches for a threshold.
 var slow = map[string]bool{
 	"relaxation-scaling": true, "oscillation-onset": true, "stability-threshold": true,
-	"law-fit": true, "early-slope": true,
+	"law-fit": true, "early-slope": true, "fluctuation-scaling": true, "damping-ratio": true,
 }
 
 // The other claims and the hard cells meet the requirements under all seeds and give the
