@@ -2,15 +2,15 @@ package rom
 
 import "gonum.org/v1/gonum/mat"
 
-// Settled is what a run from the fixed point at rest has of the stationary law, on average
-// over its steps from ≤ t < to.
+// Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
+// have on average. The run starts at rest at the fixed point, where all variances are 0.
 type Settled struct {
 	Reward  float64 // share of the stationary linear Var J, in [0, 1]; 1 where there is no stationary law
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from
 }
 
-// Settled returns how much of the stationary law a run has. A covariance that starts at 0
+// Settled returns the shares of the stationary variances that a run has. A covariance that starts at 0
 // lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
 func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	o.check()

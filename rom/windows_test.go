@@ -73,6 +73,19 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 }
 
+// coupledDelay returns a random recursion of n coupled modes with a delay below a limit.
+// fresh and stale are the standard deviations of the entries about 1 and 0.
+func coupledDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *linear {
+	l := &linear{
+		fresh: mat.NewDense(n, n, normals(r, n*n, fresh)), stale: mat.NewDense(n, n, normals(r, n*n, stale)),
+		method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(delays)},
+	}
+	for i := range n {
+		l.fresh.Set(i, i, l.fresh.At(i, i)+1)
+	}
+	return l
+}
+
 // The critical rate of coupled modes under delay: for random matrices (0 if one of
 // their modes has λ ≤ 0), and for the substitute of eight completions as the update is written,
 // where the first window of instability at τ = 20 is 6 % below the next.
@@ -80,13 +93,7 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	for range 40 {
 		n := 2 + r.IntN(3)
-		l := &linear{
-			fresh: mat.NewDense(n, n, normals(r, n*n, 0.4)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
-			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(8)},
-		}
-		for i := range n {
-			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
-		}
+		l := coupledDelay(r, n, 0.4, 0.4, 8)
 		var total mat.Dense
 		total.Add(l.fresh, l.stale)
 		for _, v := range multipliers(&total) {
@@ -174,13 +181,7 @@ func TestStabilityMarginAgainstSpectra(t *testing.T) {
 	stable, unstable, returns := 0, 0, 0
 	for range 200 {
 		n := 1 + r.IntN(4)
-		l := &linear{
-			fresh: mat.NewDense(n, n, normals(r, n*n, 0.3)), stale: mat.NewDense(n, n, normals(r, n*n, 0.4)),
-			method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(10)},
-		}
-		for i := range n {
-			l.fresh.Set(i, i, l.fresh.At(i, i)+1)
-		}
+		l := coupledDelay(r, n, 0.3, 0.4, 10)
 		m := &linearDynamics{whole: l, coupled: true}
 		crossings := m.crossings()
 		if crossings == nil {

@@ -27,16 +27,15 @@ type AdviceLine struct {
 	Assumes string       `json:"assumes"` // its formula and what it assumes
 }
 
-// Advise yields the advice of the theory for each cell of a plan, in the order of the
-// plan. noise is the wanted standard deviation of J; 0: none is wanted.
-func Advise(plan *Plan, noise float64) iter.Seq[Advice] {
-	return func(yield func(Advice) bool) {
+// Advise yields each cell of a plan, in its order, with the advice of the theory. noise is the wanted standard deviation of J; 0: none is wanted.
+func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
+	return func(yield func(*Cell, Advice) bool) {
 		cache := newPredictionCache()
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.predict(&c.Settings, rom.Unit)}
 			a.advise(noise)
-			if !yield(Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines}) {
+			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines}) {
 				return
 			}
 		}

@@ -83,7 +83,7 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 	}
 	assumes := fmt.Sprintf("√Var J at most %d times that without lag (%.3g, and ∝ √η), E J not lower by more; %d replicas of %d steps", advisedDeviation, math.Sqrt(l.reference.variance.Mean), cell.Settings.Run.Replicas, cell.Settings.Run.Steps)
 
-	longest := math.Min(longestSearched, float64(cell.Settings.Run.Steps-cell.Settings.Run.BurnIn)/fewestPeriods)
+	longest := min(longestSearched, float64(cell.Settings.Run.Steps-cell.Settings.Run.BurnIn)/fewestPeriods)
 	low, high := l.search(first, first+1, longest, 1, func(c *sim.Cell, x float64) { c.Lag.Interval = int(x) })
 	low, high = math.Floor(low), math.Floor(high)
 	says := fmt.Sprintf("up to %.0f steps; %.0f is not known to be", low, high)
@@ -120,12 +120,12 @@ type stationaryRun struct {
 	mean, variance measure.Estimate // of J
 }
 
+// run simulates the run of a cell; after an error it does nothing.
 func (l *limitSearch) run(c sim.Cell) (r stationaryRun) {
 	if l.err != nil {
 		return r
 	}
-	c.Stiffness, c.Relaxation, c.Location, c.Fits, c.Traces = nil, nil, nil, nil, 0
-	l.err = sim.Simulate(l.ctx, []sim.Cell{c}, l.workers, func(_ int, result sim.Result) error {
+	l.err = sim.Simulate(l.ctx, []sim.Cell{runAlone(c)}, l.workers, func(_ int, result sim.Result) error {
 		o := newOutcome(l.cell, result)
 		r.diverged = o.Diverged > 0
 		r.mean, _ = o.Estimate(sim.ExpectedRewardMean)

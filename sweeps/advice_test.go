@@ -12,7 +12,7 @@ import (
 func answers(t *testing.T, plan *Plan, noise float64) map[string]AdviceLine {
 	t.Helper()
 	lines := make(map[string]AdviceLine)
-	for advice := range Advise(plan, noise) {
+	for _, advice := range Advise(plan, noise) {
 		for _, line := range advice.Lines {
 			lines[line.Asked+" "+string(line.Kind)] = line
 		}

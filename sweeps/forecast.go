@@ -47,7 +47,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 		located := c.Sim.Location != nil
 		// A step of a probe or a search takes as long as a step of the run, so the run
 		// alone is timed.
-		c.Sim.Stiffness, c.Sim.Relaxation, c.Sim.Location, c.Sim.Fits, c.Sim.Traces = nil, nil, nil, nil, 0
+		c.Sim = runAlone(c.Sim)
 		began := time.Now()
 		err := sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
 			if located {

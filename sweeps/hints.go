@@ -44,12 +44,8 @@ func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
 	for _, planned := range plan.Checks {
 		j := newJudgement(planned.Check, plan.IntervalConfidence(), e)
 		for _, set := range planned.Sets {
-			quantities := 1
-			if planned.Check.Hypothesis == nil {
-				quantities = len(logics[planned.Check.Claim].quantities(planned.Check, set.Cells))
-			}
-			for i := range quantities {
-				if v := &verdicts[next]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, "what the theory neglects") {
+			for i := range planned.verdicts(set) {
+				if v := &verdicts[next]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, neglects) {
 					v.Because += j.wouldBeInScope(set, i)
 				}
 				next++

@@ -153,6 +153,9 @@ func (j *judgement) find(set CellSet) []finding {
 // factor of about two.
 const neglectedShare = 0.5
 
+// neglects begins the reason of a verdict that is out of scope for neglected terms.
+const neglects = "what the theory neglects"
+
 // rule completes a verdict by comparing a finding with its prediction, within the
 // check's margin.
 func (j *judgement) rule(v Verdict, f finding) Verdict {
@@ -173,9 +176,9 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 		v.Predicted, v.Margin = nan, nan
 	case f.predicted.neglected > neglectedShare*margin:
 		v.Verdict = OutOfScope
-		v.Because = fmt.Sprintf("what the theory neglects is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
+		v.Because = fmt.Sprintf(neglects+" is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
 		if f.predicted.neglected >= math.MaxFloat64 {
-			v.Because = "what the theory neglects is of unknown size" + f.predicted.since
+			v.Because = neglects + " is of unknown size" + f.predicted.since
 		}
 		v.Predicted, v.Margin = nan, nan
 	case f.diverged.diverged > 0:

@@ -51,6 +51,15 @@ type PlannedCheck struct {
 	Sets  []CellSet     // in the order of the sweep
 }
 
+// verdicts returns the number of verdicts of the check on a set: one for each quantity, or
+// with a hypothesis one, of the first quantity.
+func (p *PlannedCheck) verdicts(set CellSet) int {
+	if p.Check.Hypothesis != nil {
+		return 1
+	}
+	return len(logics[p.Check.Claim].quantities(p.Check, set.Cells))
+}
+
 // CellSet is a set of cells that are judged together: a single cell, or the cells that
 // differ only in the check's `over`.
 type CellSet struct {
@@ -100,11 +109,7 @@ func NewPlan(spec *config.Spec) *Plan {
 		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, selected[n])}
 		plan.Checks = append(plan.Checks, planned)
 		for _, set := range planned.Sets {
-			if check.Hypothesis != nil { // of the first quantity only
-				plan.Verdicts++
-			} else {
-				plan.Verdicts += len(logics[check.Claim].quantities(check, set.Cells))
-			}
+			plan.Verdicts += planned.verdicts(set)
 			for _, cell := range set.Cells {
 				measured[cell].add(check)
 			}

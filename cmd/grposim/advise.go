@@ -28,8 +28,9 @@ recover from a small displacement, the learning rates and refresh intervals that
 stable and without oscillation, and the noise floor. A line has the kind of the
 prediction (exact, leading-order, the sufficient rule, the paper's rule) and its
 formula. "all" means that there is provably no threshold, "all up to N" that none was
-found up to N, and "not available" that the theory has no answer, with the reason. "Without noise" marks a limit
-of the mean dynamics that is so far away that groups of this size fluctuate too much.
+found up to N, and "not available" that the theory has no answer, with the reason.
+"Without noise" marks a limit of the mean dynamics that is so far away that groups of
+this size fluctuate too much.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
@@ -56,16 +57,15 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 					return err
 				}
 			}
-			encoder, cell := json.NewEncoder(stdout), 0
-			for advice := range sweeps.Advise(plan, noise) {
+			encoder := json.NewEncoder(stdout)
+			for cell, advice := range sweeps.Advise(plan, noise) {
 				if simulate {
-					located, err := sweeps.LocateLimits(c.Context(), &plan.Cells[cell], workers)
+					located, err := sweeps.LocateLimits(c.Context(), cell, workers)
 					if err != nil {
 						return err
 					}
 					advice.Lines = append(advice.Lines, located...)
 				}
-				cell++
 				if asJSON {
 					err = encoder.Encode(advice)
 				} else {

@@ -22,10 +22,10 @@ func newPredict(stdout io.Writer) *cobra.Command {
 		Use:   "predict FILE|NAME",
 		Short: "Print the theory's predictions for every cell, without simulating",
 		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
-reward at the fixed point, stiffness (total, fresh and stale), damping ratio and regime of the reduced-order
-model, spectral radius, critical learning rate and refresh interval, the paper's
-critical learning rate, and the stationary variance of the expected reward with the
-predicted size of what it neglects. A dash means that the theory predicts no value.
+reward at the fixed point, stiffness (total, fresh and stale), damping ratio and regime
+of the reduced-order model, spectral radius, critical learning rate and refresh
+interval, the paper's critical learning rate, and the stationary variance of the
+expected reward with the predicted size of what it neglects. A dash means that the theory predicts no value.
 The last column says whether the theory of the stationary state holds for the cell, or
 why not. With --json every prediction is printed.`,
 		Example: `  grposim predict smoke
