@@ -24,13 +24,6 @@ const roundedSpread = 1e-13
 // relaxation time.
 const roundedTerm = 1e-15
 
-// maxDegenerate is the share of groups with equal rewards beyond which a fixed
-// point is degenerate (docs/theory.md §3: at finite G one always exists near
-// z_ref + √(G−1)/β for 0/1 arms): fewer than one group in a hundred has a
-// gradient, the force decays exponentially with the gap, and linear theory is out
-// of scope.
-const maxDegenerate = 0.99
-
 // Predict returns everything the theory predicts about p near the fixed point that
 // the on-policy mean field reaches from Params.Start.
 //
@@ -320,13 +313,6 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	default:
 		at.stationary(prediction, p, m)
 	}
-	if at.degenerate() {
-		out := Scope{Because: "almost every group has equal rewards at the fixed point"}
-		prediction.LeadingOrder.Scope, prediction.Noise = out, out
-		if prediction.Exact.Scope.In {
-			prediction.Exact.Scope = out
-		}
-	}
 	if len(p.Arms) == 2 && p.GroupSize != Infinite && p.Optimizer.Method != Adam {
 		prediction.leadingVariances(at, m)
 	}
@@ -411,17 +397,6 @@ func (f *folded) representable() bool {
 		m.prepare()
 	}
 	return isFinite(force) && (m.success != nil || m.Scale == Unscaled || isFinite([]float64{m.spread()}))
-}
-
-// degenerate reports whether more than maxDegenerate of the groups at a fixed
-// point have equal rewards, though the arms' rewards differ.
-func (l *linearization) degenerate() bool {
-	if l.GroupSize == Infinite {
-		return false
-	}
-	c := newCurve(l.model)
-	softmax(l.model.now.probs, l.logits)
-	return c.low < c.high && l.model.equalRewards(l.model.now.probs) > maxDegenerate
 }
 
 // unmerged returns p as a folded bandit with one class per arm.

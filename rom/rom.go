@@ -413,9 +413,8 @@ type Prediction struct {
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
 	// Noise is the scope of every prediction of a stationary state. It is out when
-	// G = ∞, when the linear map is unstable, for a learning rate that decays, and
-	// where almost every group has equal rewards at the fixed point. In scope,
-	// Neglected says how good the predictions are.
+	// G = ∞, when the linear map is unstable, and for a learning rate that decays. In
+	// scope, Neglected says how good the predictions are.
 	Noise Scope `json:"-"`
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -21,21 +22,30 @@ func newTensor(n, rank int) tensor {
 	return tensor{rank, make([]float64, size)}
 }
 
+// block is the number of entries that transform sums at a time, few enough for a fast
+// cache.
+const block = 512
+
 // transform returns the tensor with the matrix a applied to every index.
 func (t tensor) transform(a *mat.Dense) tensor {
 	rows, columns := a.Dims()
 	data := t.data
+	var sum [block]float64
 	for range t.rank {
 		// The first index is transformed and becomes the last one.
 		rest := len(data) / columns
 		out := make([]float64, rest*rows)
-		for i := range rows {
-			for c, x := range a.RawRowView(i) {
-				if x == 0 {
-					continue
+		for from := 0; from < rest; from += block {
+			sum := sum[:min(block, rest-from)]
+			for i := range rows {
+				clear(sum)
+				for c, x := range a.RawRowView(i) {
+					if x != 0 {
+						floats.AddScaled(sum, x, data[c*rest+from:c*rest+from+len(sum)])
+					}
 				}
-				for j, v := range data[c*rest : (c+1)*rest] {
-					out[j*rows+i] += x * v
+				for j, v := range sum {
+					out[(from+j)*rows+i] = v
 				}
 			}
 		}

@@ -206,8 +206,8 @@ func TestNonFinite(t *testing.T) {
 	}
 }
 
-// Rest draws are counted in scope by their mean and variance; slow ones and reasons are
-// listed, with numbers left out.
+// Rest draws are counted in scope by their mean and variance, of all and of those that
+// have a stationary state; slow ones and reasons are listed, with numbers left out.
 func TestScope(t *testing.T) {
 	of := func(slow bool, claims ...verdict) result {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
@@ -217,10 +217,11 @@ func TestScope(t *testing.T) {
 		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, verdict{Claim: "degenerate-groups", Ruling: sweeps.OutOfScope}),
 		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.Agree}, out),
 		of(true, verdict{Claim: "fixed-point", Ruling: sweeps.Disagree}),
+		of(false, verdict{Claim: "fixed-point", Ruling: sweeps.OutOfScope, Because: "the linear map is unstable"}),
 		of(false),
 	}}
 	text := s.String()
-	for _, want := range []string{"3 rest draws: 33 % in scope", "33.3 %  radius #", "33.3 %  too slow", "3 rest draws with two-valued rewards and heavy ball", "nothing found"} {
+	for _, want := range []string{"4 rest draws: 25 % in scope, 33 % of the 3 with a stationary state", "25.0 %  radius #", "25.0 %  too slow", "4 rest draws with two-valued rewards and heavy ball", "nothing found"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

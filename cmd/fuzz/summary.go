@@ -107,9 +107,12 @@ func (s *summary) String() string {
 	return b.String()
 }
 
-// writeScope writes the share of the chosen rest draws that are in scope, and why the
-// others are out. A draw is in scope if the mean and the variance of its reward are. Of
-// two reasons the first counts.
+// withoutRest are the beginnings of the reasons of draws that have no stationary state.
+var withoutRest = []string{"the linear map is unstable", "unstable: ", "the learning rate "}
+
+// writeScope writes the share of the chosen rest draws that are in scope, of all and of
+// those that have a stationary state, and why the others are out. A draw is in scope if
+// the mean and the variance of its reward are. Of two reasons the first counts.
 func (s *summary) writeScope(b *strings.Builder, name string, chosen func(*result) bool) {
 	reasons := map[string]int{}
 	all := 0
@@ -125,7 +128,18 @@ func (s *summary) writeScope(b *strings.Builder, name string, chosen func(*resul
 		return
 	}
 	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
-	fmt.Fprintf(b, "\n%d %s: %.0f %% in scope\n", all, name, share(reasons[""]))
+	atRest := all
+	for reason, n := range reasons {
+		if slices.ContainsFunc(withoutRest, func(s string) bool { return strings.HasPrefix(reason, s) }) {
+			atRest -= n
+		}
+	}
+	in := reasons[""]
+	fmt.Fprintf(b, "\n%d %s: %.0f %% in scope", all, name, share(in))
+	if atRest > 0 {
+		fmt.Fprintf(b, ", %.0f %% of the %d with a stationary state", 100*float64(in)/float64(atRest), atRest)
+	}
+	fmt.Fprintln(b)
 	delete(reasons, "")
 	byCount := slices.SortedFunc(maps.Keys(reasons), func(a, b string) int {
 		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
