@@ -281,14 +281,13 @@ const (
 )
 
 // criticalInterval is scalar.criticalInterval for a coupled recursion, searched up to
-// maxCoupledBlock or maxCoupledDelay, or to the last spectrum that is known. rateAt
-// returns the critical learning rate at a delay: below it the recursion is stable.
-func (l *linear) criticalInterval(rateAt func(delay int) threshold) threshold {
+// maxCoupledBlock or maxCoupledDelay, or to the last spectrum that is known.
+func (l *linear) criticalInterval() threshold {
 	n := l.dim()
 	none := threshold{}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
-			if moved := l.at(l.rate, tau); !moved.contracts() && !rateAt(tau).above(l.rate) {
+			if moved := l.at(l.rate, tau); !moved.encircles() {
 				switch r := radius(moved.monodromy()); {
 				case math.IsNaN(r):
 					return none
@@ -326,71 +325,52 @@ func (l *linear) criticalInterval(rateAt func(delay int) threshold) threshold {
 	return none
 }
 
-// contracts computes stepsFollowed·(τ+2) steps, which takes less time than a spectrum
-// from τ = 4 on, and a twentieth of it at τ = 16. It ends earlier where the norm of
-// a state exceeds grown.
-const (
-	stepsFollowed = 64
-	grown         = 1e6
-)
-
-// contracts reports whether some power of the companion matrix A of a delay is found
-// to have a norm below 1, which proves stability; false proves nothing.
+// encircles reports whether all multipliers of a delay lie inside the unit circle, by the
+// argument principle. They are the zeros of z^{nτ} det D(z),
 //
-// S_t maps (x, ηv) of step 0 to that of step t if all earlier positions are 0. An
-// earlier position φ acts once, in one of the first τ steps, by adding
-// −η(aΛ_sφ, Λ_sφ), a the gain of the force. With the largest entry as the norm of a
-// state and the largest row sum as that of S,
+//	D(z) = z² − (1+μ)z + μ + ηN(z)(Λ_f + Λ_s z^{−τ}),  N = z, or (1+μ)z − μ with Nesterov,
 //
-//	‖(x, ηv)_t‖ ≤ |S_t| + aη|Λ_s| Σ_{i=1}^{τ} |S_{t−i}|,
-//
-// so that ‖A^t‖ < 1 where (1 + aη|Λ_s|τ)|S| < 1 in the 2τ + 1 steps up to t.
-func (l *linear) contracts() bool {
-	n, tau := l.dim(), l.lag.Age
-	force, velocity := stepGains(l.method, l.momentum)
-	fresh, stale := l.fresh.RawMatrix().Data, l.stale.RawMatrix().Data
-	limit := 1 / (1 + force*l.rate*mat.Norm(l.stale, math.Inf(1))*float64(tau))
-	columns := 2 * n
-	past := make([][]float64, tau+1) // x of S_t at t mod τ+1, n×2n by rows
-	for i := range past {
-		past[i] = make([]float64, n*columns)
+// which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
+// to −1, and each outside takes π from that at least. Steps in w are halved until det D
+// turns by less than a right angle. Where multipliers are all but on the circle, or two
+// next to it together, the answer may be a wrong false, but not a wrong true.
+func (l *linear) encircles() bool {
+	n, tau := l.dim(), float64(l.lag.Age)
+	m := newComplexMatrix(n)
+	mu, advance := complex(l.momentum, 0), 0i
+	if l.method == Nesterov {
+		advance = mu
 	}
-	speed, push := make([]float64, n*columns), make([]float64, n*columns) // ηv and ηg
-	for i := range n {
-		past[0][i*columns+i], speed[i*columns+n+i] = 1, 1
-	}
-	quiet := 0 // steps in a row below the limit
-	for t := range stepsFollowed * (tau + 2) {
-		x, old := past[t%(tau+1)], past[(t+1)%(tau+1)]
-		clear(push)
-		for i := range n {
-			for j := range n {
-				f, s := l.rate*fresh[i*n+j], l.rate*stale[i*n+j]
-				for k := range columns {
-					push[i*columns+k] -= f*x[j*columns+k] + s*old[j*columns+k]
-				}
+	direction := func(w float64) complex128 {
+		z, old := cmplx.Rect(1, w), cmplx.Rect(1, -tau*w)
+		gain := complex(l.rate, 0) * (z + advance*(z-1))
+		for i, row := range m {
+			for j := range row {
+				row[j] = gain * (complex(l.fresh.At(i, j), 0) + old*complex(l.stale.At(i, j), 0))
 			}
+			row[i] += (z - 1) * (z - mu)
 		}
-		size := 0.0
-		for i := range n {
-			position, change := 0.0, 0.0
-			for k := i * columns; k < (i+1)*columns; k++ {
-				old[k] = x[k] + force*push[k] + velocity*speed[k] // the next x
-				speed[k] = l.momentum*speed[k] + push[k]
-				position += math.Abs(old[k])
-				change += math.Abs(speed[k])
-			}
-			size = max(size, position, change)
-		}
-		if quiet++; !(size < limit) {
-			quiet = 0
-		}
-		if quiet == 2*tau+1 {
-			return true
-		}
-		if !(size < grown) {
-			return false
-		}
+		return m.direction()
 	}
-	return false
+	var turn func(from, to float64, before, after complex128) float64
+	turn = func(from, to float64, before, after complex128) float64 {
+		angle := cmplx.Phase(after * cmplx.Conj(before))
+		if math.Abs(angle) < math.Pi/2 {
+			return angle
+		}
+		middle := (from + to) / 2
+		if !(to-from > 1e-9) {
+			return math.NaN()
+		}
+		between := direction(middle)
+		return turn(from, middle, before, between) + turn(middle, to, between, after)
+	}
+	steps := 16 + 4*n*(l.lag.Age+2)
+	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
+	for i := range steps {
+		now := direction(float64(i+1) * step)
+		sum += turn(float64(i)*step, float64(i+1)*step, last, now)
+		last = now
+	}
+	return math.Abs(sum-2*float64(n)*math.Pi) < 1
 }

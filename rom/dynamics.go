@@ -169,19 +169,9 @@ func (m *linearDynamics) criticalRate() threshold {
 }
 
 // criticalInterval returns the smallest refresh interval at which a mode is not
-// stable. rateAt is criticalRate at another interval.
-func (m *linearDynamics) criticalInterval(rateAt func(interval int) threshold) threshold {
-	return m.least(func(l *linear) threshold { return l.criticalInterval(rateAt) }, (*scalar).criticalInterval)
-}
-
-// at returns m with another refresh interval.
-func (m *linearDynamics) at(interval int) *linearDynamics {
-	moved := *m
-	moved.whole, moved.parts = m.whole.at(m.whole.rate, interval), slices.Clone(m.parts)
-	for i := range moved.parts {
-		moved.parts[i].lag.Age = interval
-	}
-	return &moved
+// stable.
+func (m *linearDynamics) criticalInterval() threshold {
+	return m.least((*linear).criticalInterval, (*scalar).criticalInterval)
 }
 
 // crossings returns the crossings of all modes with a delay, in order; nil where those of

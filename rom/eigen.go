@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"math"
 	"math/cmplx"
 	"slices"
 )
@@ -71,6 +72,38 @@ func (m complexMatrix) eigenvalues() []complex128 {
 	}
 	slices.Reverse(values)
 	return values
+}
+
+// direction returns the determinant over a positive number, of modulus about 1, by
+// elimination with the largest pivot of a column; 0 or NaN where the determinant is 0 or
+// entries are not finite. m is overwritten.
+func (m complexMatrix) direction() complex128 {
+	size := func(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
+	det := 1 + 0i
+	for k := range m {
+		best := k
+		for i := k + 1; i < len(m); i++ {
+			if size(m[i][k]) > size(m[best][k]) {
+				best = i
+			}
+		}
+		if best != k {
+			m[k], m[best], det = m[best], m[k], -det
+		}
+		pivot := m[k][k]
+		if pivot == 0 {
+			return 0
+		}
+		det *= pivot * complex(1/size(pivot), 0)
+		inverse, row := 1/pivot, m[k][k+1:]
+		for _, other := range m[k+1:] {
+			factor := other[k] * inverse
+			for j, x := range row {
+				other[k+1+j] -= factor * x
+			}
+		}
+	}
+	return det
 }
 
 // closerEigenvalue returns the eigenvalue of [[a, b], [c, d]] that is closer to d.

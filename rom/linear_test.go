@@ -280,7 +280,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 		// The onset is a double root: rounding in the matrix shows as its square
 		// root, against the threshold 1e-6 of oscillates.
 		near(t, "onset", m.whole.onsetRate().at, onset.at, 1e-5)
-		if k := m.whole.criticalInterval(m.whole.rateAt); least.at < 30 && k != least {
+		if k := m.whole.criticalInterval(); least.at < 30 && k != least {
 			t.Errorf("%+v: critical interval %v, by modes %v", lag, k, least)
 		}
 	}

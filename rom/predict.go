@@ -352,11 +352,6 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
-	rateAt := func(interval int) threshold {
-		key := byRate
-		key.lag.Age = interval
-		return cached(e.rates, key, m.at(interval).criticalRate)
-	}
 	d := Dynamics{Scope: Scope{In: true}}
 	if of == BoundariesAlone && l.Kind == Delay {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
@@ -368,8 +363,8 @@ func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent)
 	}
 	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
 	if of == Everything {
-		d.CriticalLearningRate, d.Searched.LearningRate = rateAt(l.Age).result()
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, func() threshold { return m.criticalInterval(rateAt) }).result()
+		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
 	}
 	return d
 }

@@ -249,8 +249,8 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (m
 	return mean, variance
 }
 
-// maxSecondOrder bounds the work of the second order in multiplications, about a second.
-const maxSecondOrder = 2e9
+// maxSecondOrder bounds the work of the second order in multiplications, about half a second.
+const maxSecondOrder = 1e9
 
 // secondOrderWork estimates the multiplications that secondOrder takes: those of its
 // tensors of rank 3.

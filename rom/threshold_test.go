@@ -217,7 +217,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		fresh.Set(0, 1, 0.3)
 		stale.Set(1, 0, 0.3)
 		l := &linear{fresh: fresh, stale: stale, rate: 1e-4, lag: Lag{c.kind, 3}}
-		if got := l.criticalInterval(l.rateAt); got != upTo(c.want) {
+		if got := l.criticalInterval(); got != upTo(c.want) {
 			t.Errorf("kind %v, n = %d: critical interval %v, want none up to %v", c.kind, c.n, got, c.want)
 		}
 		if got := l.criticalRate(); !got.known {
@@ -231,7 +231,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	stale.Set(1, 0, 0.3)
 	stale.Scale(1.0/3, stale)
 	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: Lag{Block, 3}}
-	if got := l.criticalInterval(l.rateAt); got != never {
+	if got := l.criticalInterval(); got != never {
 		t.Errorf("a block whose inner dynamics converge: %v", got)
 	}
 }
