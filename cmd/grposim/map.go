@@ -74,8 +74,11 @@ variant has a map of its own.`,
 			if err != nil {
 				return err
 			}
+			name := sweeps.MapName(x, y) + ".csv"
 			for _, m := range maps {
-				experiment.Show(m.Figure())
+				figure := m.Figure()
+				figure.Table = name
+				experiment.Show(figure)
 			}
 			if _, err := writeReport(out, experiment); err != nil {
 				return err
@@ -84,8 +87,7 @@ variant has a map of its own.`,
 			if err != nil {
 				return err
 			}
-			file := filepath.Join(out, sweeps.MapName(x, y)+".csv")
-			if err := renameio.WriteFile(file, table, 0o644); err != nil {
+			if err := renameio.WriteFile(filepath.Join(out, name), table, 0o644); err != nil {
 				return err
 			}
 			if err := printMaps(stdout, maps); err != nil {

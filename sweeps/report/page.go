@@ -243,7 +243,11 @@ func newSection(i int, part Part) section {
 	for _, f := range e.Figures {
 		if svg, ok := part.SVGs[f.Name]; ok {
 			file := folder + "figures/" + url.PathEscape(f.Name)
-			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}})
+			files := []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}
+			if f.Table != "" {
+				files = append(files, link{"CSV", folder + url.PathEscape(f.Table)})
+			}
+			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, files})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
