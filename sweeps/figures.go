@@ -19,7 +19,6 @@ type Figure struct {
 	Name    string    // file name without extension, unique in its experiment
 	Title   string    // one line above the figure
 	Caption string    // what to see: how the figure looks where the theory holds
-	Table   string    // file in the results folder with its numbers; "": none of its own
 	XLabel  string    // label of the x axis, with its unit
 	YLabel  string    // label of the y axis, with its unit
 	XScale  AxisScale // LinearAxis where Categories is given

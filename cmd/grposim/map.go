@@ -74,11 +74,8 @@ variant has a map of its own.`,
 			if err != nil {
 				return err
 			}
-			name := sweeps.MapName(x, y) + ".csv"
 			for _, m := range maps {
-				figure := m.Figure()
-				figure.Table = name
-				experiment.Show(figure)
+				experiment.Show(m.Figure())
 			}
 			if _, err := writeReport(out, experiment); err != nil {
 				return err
@@ -87,7 +84,8 @@ variant has a map of its own.`,
 			if err != nil {
 				return err
 			}
-			if err := renameio.WriteFile(filepath.Join(out, name), table, 0o644); err != nil {
+			file := filepath.Join(out, sweeps.MapName(x, y)+".csv")
+			if err := renameio.WriteFile(file, table, 0o644); err != nil {
 				return err
 			}
 			if err := printMaps(stdout, maps); err != nil {

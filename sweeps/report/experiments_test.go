@@ -47,8 +47,6 @@ func examples() ([]Part, error) {
 	none := verdict("relaxation", "−ln of the dominant multiplier", "β=0.5", 1.5868e-4, 2e-7, 1.5868e-4, 1.6e-6, rom.Exact, config.Holds)
 	none.Control = nil
 
-	mapped := scaling()
-	mapped.Table = "map-η-K.csv"
 	fluctuation, stability := &sweeps.Experiment{
 		Plan: &sweeps.Plan{
 			Spec: &config.Spec{
@@ -67,7 +65,7 @@ func examples() ([]Part, error) {
 			verdict("fixed-point", "expected reward, mean", "G=16 η=0.1", 0.75167, 0.0002, 0.751673506, 0.0005, rom.Exact, config.Holds),
 			scope,
 		},
-		Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), mapped, deviations(18)},
+		Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), scaling(), deviations(18)},
 	}, &sweeps.Experiment{
 		Plan: &sweeps.Plan{
 			Spec:  &config.Spec{Name: "stability", Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},

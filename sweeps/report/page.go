@@ -243,11 +243,7 @@ func newSection(i int, part Part) section {
 	for _, f := range e.Figures {
 		if svg, ok := part.SVGs[f.Name]; ok {
 			file := folder + "figures/" + url.PathEscape(f.Name)
-			files := []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}
-			if f.Table != "" {
-				files = append(files, link{"CSV", folder + url.PathEscape(f.Table)})
-			}
-			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, files})
+			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")

@@ -176,7 +176,7 @@ func TestPageDownloads(t *testing.T) {
 			t.Errorf("the configuration of experiment %d: %v, %s", i+1, err, configs[i])
 		}
 	}
-	for _, want := range []string{"./of%202026/figures/" + parts[0].Experiment.Figures[0].Name + ".png", "./of%202026/cells.csv", "./of%202026/map-%CE%B7-K.csv", "./cells.csv", "./manifest.json"} {
+	for _, want := range []string{"./of%202026/figures/" + parts[0].Experiment.Figures[0].Name + ".png", "./of%202026/cells.csv", "./cells.csv", "./manifest.json"} {
 		if !slices.Contains(paths, want) {
 			t.Errorf("no link to %s among %q", want, paths)
 		}
