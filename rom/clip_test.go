@@ -40,7 +40,7 @@ func TestClipNeglect(t *testing.T) {
 }
 
 // A clip too wide to matter leaves nothing out, also where the covariance under a clip is
-// known to leading order only, with equal arms and with a delay.
+// known as an expansion only, with equal arms and with a delay.
 func TestWideClipNeglectsNothing(t *testing.T) {
 	p := Params{
 		Arms: []Arm{{Normal, 1, 0.3}, {Normal, 0, 0.5}, {Normal, 0, 0.5}}, GroupSize: 4, Groups: 1, Weighting: Clipped,

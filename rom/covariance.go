@@ -11,7 +11,7 @@ import "gonum.org/v1/gonum/mat"
 // cross-covariance enters. Where rewards take two values the result is Exact,
 // from sums over the number of successes; for other rewards it is Exact where the mean
 // force is, except under a clip in force with normal rewards; otherwise it is the
-// LeadingOrder in 1/G.
+// an Expansion in 1/G.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
@@ -20,7 +20,7 @@ func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	m.set(theta, old)
 	kind := m.kind()
 	if m.groups != nil && !m.composed() {
-		kind = LeadingOrder
+		kind = Expansion
 	}
 	return m.covariance(), kind
 }

@@ -114,8 +114,8 @@ func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
 	}
 }
 
-// StiffnessAt is the derivative also of a force that is known to leading order only.
-func TestStiffnessOfLeadingOrderForces(t *testing.T) {
+// StiffnessAt is the derivative also of a force that is known as an expansion only.
+func TestStiffnessOfExpandedForces(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, law := range []rom.Law{rom.Constant, rom.Normal} {
 		for _, scale := range []rom.Scale{rom.Unscaled, rom.GroupStd} {

@@ -287,7 +287,7 @@ func TestCovarianceOfNormalRewards(t *testing.T) {
 					b = pi
 				}
 				// Without scale 1 − 1/G times the samples' covariance of w(e_a − b) and r, exactly.
-				exact, want := 1.0, rom.LeadingOrder
+				exact, want := 1.0, rom.Expansion
 				if scale == rom.Unscaled {
 					exact, want = 1-1.0/64, rom.Exact
 				}

@@ -452,7 +452,7 @@ func TestScopeOfTheNoise(t *testing.T) {
 	graded.GroupSize, graded.Scale, graded.Strength = 200, rom.GroupStd, 1.5
 	graded.Arms, graded.Reference = gradedArms(20), nil
 	got := rom.Predict(graded)
-	if got.ForceKind != rom.LeadingOrder || got.Exact.Scope.In {
+	if got.ForceKind != rom.Expansion || got.Exact.Scope.In {
 		t.Errorf("20 graded rewards: kind %q, exact in scope %v", got.ForceKind, got.Exact.Scope.In)
 	}
 	if rom.Predict(in).ForceKind != rom.Exact || rom.Predict(infinite).ForceKind != rom.Exact {
@@ -485,7 +485,7 @@ func gradedArms(n int) (arms []rom.Arm) {
 
 // Many graded rewards: the force is known to leading order, and the leading-order
 // prediction carries the whole linear dynamics of that force.
-func TestLinearDynamicsOfALeadingOrderForce(t *testing.T) {
+func TestLinearDynamicsOfAnExpandedForce(t *testing.T) {
 	p := bandit(rom.GroupStd, 1.5, 200)
 	p.Arms, p.Reference = gradedArms(16), nil
 	for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio} {

@@ -11,13 +11,13 @@ import (
 // t = 0 … steps with the logits, which are valid during the call only.
 //
 // Its kind is Exact where the mean force is: the exact law of the simulator at
-// G = ∞, and at finite G the limit of many groups per step. Else it is
-// LeadingOrder, as it is where the exact force would take more than a few seconds. The scope is out if a state is not finite; the run ends there,
-// without visiting that state.
+// G = ∞, and at finite G the limit of many groups per step. Else it is an Expansion, as
+// it is where the exact force would take more than a few seconds. The scope is out if a
+// state is not finite; the run ends there, without visiting that state.
 //
 // Adam divides by the root of its second moment, to which the noise of finite
-// groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is leading
-// order.
+// groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
+// LeadingOrder.
 func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
 	return meanField(p.checked(), init, steps, func(t int, theta []float64) (more bool) {
 		visit(t, theta)

@@ -92,12 +92,12 @@ func newModel(p *Params) *model {
 
 // kind returns the kind of this bandit's force: Exact where rewards take two values,
 // for G = ∞, without scale and clip, and where the compositions of a group can be
-// summed or integrated over; else LeadingOrder in 1/G.
+// summed or integrated over; else Expansion.
 func (m *model) kind() Kind {
 	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) {
 		return Exact
 	}
-	return LeadingOrder
+	return Expansion
 }
 
 // factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor

@@ -29,7 +29,7 @@ const roundedTerm = 1e-15
 //
 // Exact holds the linear dynamics of the full map, LeadingOrder the
 // reduced-order model of the stiffest mode. There are two exceptions: a force
-// known to leading order only, and Adam, which near a fixed point is a heavy ball
+// known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
 // with μ = β1 and the rate (1−β1)η/√Var g_a of each logit (docs/theory.md §6). Then
 // Exact is out of scope and LeadingOrder holds the linear dynamics.
 //
@@ -274,8 +274,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
-	case prediction.ForceKind == LeadingOrder:
-		prediction.Exact.Scope.Because = "the force of these rewards is known to leading order in 1/G only"
+	case prediction.ForceKind == Expansion:
+		prediction.Exact.Scope.Because = "the force of these rewards is known as an expansion in 1/G only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, of)
@@ -496,6 +496,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		return
 	case p.Lag.Kind == Block && p.Lag.Age > maxPeriod:
 		scope.Because = "the refresh interval is longer than 10,000 steps"
+		return
+	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
+		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
 		return
 	}
 	law, ok := m.whole.stationary()

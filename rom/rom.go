@@ -14,8 +14,8 @@
 //     stationary variance or a Moment also Prediction.Noise: In says whether the
 //     prediction holds here, Because why not. A nil pointer is a number that the
 //     theory does not give.
-//  5. The Kind of a prediction says how good it is: Exact, LeadingOrder, PaperRule or
-//     RuleAtStiffness. Prediction.ForceKind is that of the force that all of them use.
+//  5. The Kind of a prediction says how good it is: Exact, Expansion, LeadingOrder,
+//     PaperRule or RuleAtStiffness. Prediction.ForceKind is that of the force that all of them use.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and
@@ -201,7 +201,8 @@ type Kind string
 
 const (
 	Exact        Kind = "exact"         // the exact law of the linear or mean-field dynamics
-	LeadingOrder Kind = "leading-order" // first order in a small quantity named in the docs
+	Expansion    Kind = "expansion"     // the same with a force expanded in 1/G, to first order
+	LeadingOrder Kind = "leading-order" // the reduced-order model, a heavy ball for Adam, or another first order named in the docs
 
 	// The formulas of arXiv:2606.30789 as printed, with the stiffness measured as the
 	// paper measures it (see PaperStiffness), or with λ of the stiffest mode.
@@ -407,8 +408,8 @@ type Prediction struct {
 	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
 	// take two values (Bernoulli arms, or constants of two values), for G = ∞, without
 	// scale and clip, and where the compositions of a group can be summed or, without a
-	// clip in force, integrated over (see MeanForce), else LeadingOrder in 1/G. Where it is
-	// LeadingOrder, the field Exact is out of scope and the field LeadingOrder holds
+	// clip in force, integrated over (see MeanForce), else Expansion. Where it is
+	// Expansion, the field Exact is out of scope and the field LeadingOrder holds
 	// the full linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
@@ -420,11 +421,14 @@ type Prediction struct {
 	Neglected Neglected `json:"neglected"`
 }
 
-// Linear returns the exact linear dynamics or, outside its scope, that of leading order,
-// and its kind.
+// Linear returns the exact linear dynamics or, outside its scope, that of the field
+// LeadingOrder, and its kind.
 func (p *Prediction) Linear() (*Dynamics, Kind) {
-	if p.Exact.Scope.In {
+	switch {
+	case p.Exact.Scope.In:
 		return &p.Exact, Exact
+	case p.ForceKind == Expansion:
+		return &p.LeadingOrder, Expansion
 	}
 	return &p.LeadingOrder, LeadingOrder
 }

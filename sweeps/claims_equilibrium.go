@@ -112,7 +112,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 // where the theory's own prediction is of another kind; "" where it is in scope.
 func (j *judgement) missingExact(kind rom.Kind) string {
 	if j.kind == rom.Exact && kind != rom.Exact {
-		return "the theory is known to leading order only here"
+		return "the theory has no exact prediction here: its own is of the kind " + string(kind)
 	}
 	return ""
 }
@@ -150,7 +150,7 @@ func stationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 // where there is none.
 func ownVariance(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 	linear = p.Exact.StationaryVariance.ExpectedReward
-	if own == rom.LeadingOrder {
+	if own != rom.Exact {
 		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
 	}
 	if best = p.Moments.RewardVariance; best == nil {

@@ -276,7 +276,7 @@ func (d *figureSource) failing() string {
 
 // kindWords names the kinds of prediction in titles and legends.
 var kindWords = map[rom.Kind]string{
-	rom.Exact: "exact", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
+	rom.Exact: "exact", rom.Expansion: "expansion in 1/G", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
 	rom.RuleAtStiffness: "paper’s formula at λ of the stiffest mode",
 }
 

@@ -269,8 +269,8 @@ func TestOutOfScopeHasNoNumbers(t *testing.T) {
 	}
 }
 
-// Where the theory is of leading order only, a check of the exact prediction is out of
-// scope, and a check that names no prediction is judged by the leading order.
+// Where the theory is an expansion only, a check of the exact prediction is out of
+// scope, and a check that names no prediction is judged by the expansion.
 func TestExactPredictionOutOfScope(t *testing.T) {
 	text := strings.Replace(resting, "[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]",
 		"[{reward: normal, mean: 0.9, std: 0.3}, {reward: normal, mean: 0.2, std: 0.3}]", 1)
@@ -288,7 +288,7 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := e.Verdicts[0]
-			if v.Verdict != c.want || v.Verdict == Agree && v.PredictionKind != rom.LeadingOrder {
+			if v.Verdict != c.want || v.Verdict == Agree && v.PredictionKind != rom.Expansion {
 				t.Errorf("%s%s: %v because %s (%s)", claim, c.prediction, v.Verdict, v.Because, v.PredictionKind)
 			}
 		}

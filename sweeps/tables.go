@@ -182,7 +182,7 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 	return e.cellTable(columns, func(c *Cell) []string {
 		p := prediction{Prediction: e.evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
 		p.full = &p.Exact
-		if p.ForceKind == rom.LeadingOrder {
+		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
 		}
 		var row []string
