@@ -45,7 +45,7 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 			if !(noise >= 0) {
 				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
 			}
-			plan, err := readPlan(args[0], set)
+			plan, err := readPlan(stderr, args[0], set)
 			if err != nil {
 				return err
 			}

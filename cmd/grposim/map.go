@@ -51,7 +51,7 @@ variant has a map of its own.`,
 			if x == "" || y == "" {
 				return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
 			}
-			plan, err := readPlan(args[0], set)
+			plan, err := readPlan(stderr, args[0], set)
 			if err != nil {
 				return err
 			}

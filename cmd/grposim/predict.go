@@ -13,7 +13,7 @@ import (
 	"grposim/sweeps"
 )
 
-func newPredict(stdout io.Writer) *cobra.Command {
+func newPredict(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		asJSON bool
 		set    []string
@@ -33,7 +33,7 @@ why not. With --json every prediction is printed.`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			plan, err := readPlan(args[0], set)
+			plan, err := readPlan(stderr, args[0], set)
 			if err != nil {
 				return err
 			}

@@ -121,8 +121,9 @@ func embeddedSpec(name string, set ...string) (*config.Spec, error) {
 }
 
 // readPlan plans the sweep of a configuration file or, where there is no such file, of the
-// embedded configuration with that name, with the overrides of --set.
-func readPlan(file string, set []string) (*sweeps.Plan, error) {
+// embedded configuration with that name, with the overrides of --set. It prints the notes
+// of the configuration.
+func readPlan(stderr io.Writer, file string, set []string) (*sweeps.Plan, error) {
 	info, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	var spec *config.Spec
@@ -136,6 +137,9 @@ func readPlan(file string, set []string) (*sweeps.Plan, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, note := range spec.Notes {
+		printLines(stderr, "note: "+note)
 	}
 	return sweeps.NewPlan(spec), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 	root := moduleRoot(t)
 	checked := 0
 	for _, name := range experimentNames() {
-		plan, err := readPlan(name, nil)
+		plan, err := readPlan(io.Discard, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

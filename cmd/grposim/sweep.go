@@ -42,7 +42,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
-			plan, err := readPlan(args[0], set)
+			plan, err := readPlan(stderr, args[0], set)
 			if err != nil {
 				return err
 			}

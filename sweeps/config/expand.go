@@ -141,14 +141,14 @@ func (c *Check) Selects(p *Point) bool {
 	if c.Variant != "" && c.Variant != p.Variant {
 		return false
 	}
-	for _, condition := range c.Where {
-		k, _ := LookupKey(condition.Param)
-		value := comparable12(k.get(&p.Settings))
-		if !slices.ContainsFunc(condition.Values, func(v any) bool { return comparable12(v) == value }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Where, func(condition Condition) bool { return !condition.holds(&p.Settings) })
+}
+
+// holds reports whether a cell satisfies the condition.
+func (c Condition) holds(s *Settings) bool {
+	k, _ := LookupKey(c.Param)
+	value := comparable12(k.get(s))
+	return slices.ContainsFunc(c.Values, func(v any) bool { return comparable12(v) == value })
 }
 
 // logPoints returns n numbers from `from` to `to`, both included, in equal

@@ -36,6 +36,7 @@ type Key struct {
 	Symbol  string    // in labels and quantities, such as η; "": the last word of Path
 	Noun    string    // in titles and on axes, such as learning rate; "": Path
 	Unit    string    // on axes; "": none
+	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
@@ -110,6 +111,7 @@ const (
 	InitKey          = "policy.init"
 	referenceKey     = "policy.reference"
 	GroupSizeKey     = "grpo.group_size"
+	scaleKey         = "grpo.advantage.scale"
 	epsilonKey       = "grpo.advantage.epsilon"
 	modeKey          = "grpo.importance.mode"
 	clipLowKey       = "grpo.importance.clip_low"
@@ -173,24 +175,24 @@ var Keys = []Key{
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
 	wordKey("grpo.advantage.baseline", grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
-	wordKey("grpo.advantage.scale", grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
+	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
 	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the group's variance: G (`population`) or G − 1 (`sample`).",
-		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }),
+		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale)),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the group's standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale)),
 	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`), π/π_old (`ratio`), or π/π_old where the clipped objective has a gradient and 0 elsewhere (`clip`).",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
 	numberKey(clipHighKey, positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }),
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
 	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k2`, `k3`).",
-		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }),
+		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
 	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty is evaluated.",
-		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }),
+		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
 
 	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
@@ -202,19 +204,20 @@ var Keys = []Key{
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
-		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", ""),
+		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, string(grpo.Adam)),
 	numberKey("optimizer.beta1", belowOne, 0.9, "Adam: decay of the first moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
 	numberKey("optimizer.beta2", belowOne, 0.999, "Adam: decay of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }),
+		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
 	numberKey("optimizer.epsilon", nonNegative, 1e-8, "Adam: added to the root of the second moment.",
-		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }),
+		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
 	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Course of the learning rate after the warm-up.",
 		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
 	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",
 		func(s *Settings) *int { return &s.Optimizer.Schedule.Warmup }),
 	{
 		Path: ScheduleTotalKey, Kind: IntegerValue, Range: atLeast(0), Follows: "run.steps",
+		Idle:   Condition{scheduleKey, []any{string(grpo.ConstantRate)}},
 		Doc:    "Step at which a linear or cosine learning rate reaches 0, greater than `warmup`; 0 means `run.steps`.",
 		get:    func(s *Settings) any { return s.Optimizer.Schedule.Total },
 		set:    func(s *Settings, v any) { s.Optimizer.Schedule.Total = v.(int) },
@@ -257,6 +260,12 @@ func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string
 	for _, w := range words {
 		k.Words = append(k.Words, string(w))
 	}
+	return k
+}
+
+// idle sets the condition under which the key has no effect: param has one of the values.
+func (k Key) idle(param string, values ...any) Key {
+	k.Idle = Condition{Param: param, Values: values}
 	return k
 }
 

@@ -90,10 +90,14 @@ func ReferenceDoc() []byte {
 		case k.Follows != "":
 			byDefault = k.Follows
 		}
-		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(k.Doc))
+		doc := k.Doc
+		if k.Idle.Param != "" {
+			doc += fmt.Sprintf(" No effect where `%s` is %s.", k.Idle.Param, listWords(k.Idle.words()))
+		}
+		line("| `%s` | %s | %s | %s |", k.Path, k.Want(), byDefault, inTable(doc))
 	}
 	line("")
-	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. A required key may be left out where the sweep, or every variant, gives it. Keys of a mode that is not chosen are allowed, because an axis may choose it. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
+	line("Lists have one entry per arm, or one per item of `bandit.arms` where items have a `count`; a bandit has at most %d arms. A required key may be left out where the sweep, or every variant, gives it. Keys of a mode that is not chosen are allowed, because an axis may choose it; a key that has no effect in any cell gets a note on stderr. `run.burn_in` is less than `run.steps`, and the warm-up of a linear or cosine schedule is less than its total.", maxArms)
 	line("")
 	line("## Axes")
 	line("")

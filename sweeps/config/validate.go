@@ -96,7 +96,7 @@ func (l *loader) validate() {
 		return
 	}
 	states := make([]checkState, len(l.spec.Checks))
-	shared := newSharing()
+	shared, idle := newSharing(), l.newIdleKeys(grids)
 	for _, g := range grids {
 		arms := keyIndex(ArmsKey)
 		for choice, p := range g.points {
@@ -109,6 +109,7 @@ func (l *loader) validate() {
 					l.cellProblem(l.placeIn(g, choice, rule.key), rule.key, got, want)
 				}
 			}
+			idle.cell(&p.Settings)
 			if l.bad[ArmsKey] {
 				continue
 			}
@@ -128,6 +129,7 @@ func (l *loader) validate() {
 		}
 	}
 	shared.finish(l)
+	l.spec.Notes = idle.notes(l, grids)
 }
 
 // unusedOverrides refuses an override that every grid replaces: it would have no effect.

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"slices"
+)
+
+// idleKeys holds the given keys that have had no effect in any cell so far, by index in
+// Keys, each with the values of Key.Idle that cells have.
+type idleKeys map[int]*Condition
+
+// newIdleKeys returns the keys that the base, an axis or a variant gives and that can be
+// without effect. A document that writes out every default, as Spec.Document does, gives
+// only the keys that are not at their default.
+func (l *loader) newIdleKeys(grids []Grid) idleKeys {
+	complete := true
+	for i, k := range Keys {
+		complete = complete && (k.Default == nil || l.given[i] != nil)
+	}
+	idle := idleKeys{}
+	for i, k := range Keys {
+		inBase := l.given[i] != nil && !(complete && Format(l.given[i]) == Format(k.Default))
+		replaced := slices.ContainsFunc(grids, func(g Grid) bool { return l.replaces(g, k.Path) })
+		inControl := slices.ContainsFunc(l.spec.Checks, func(c Check) bool { return c.Control.sets(k.Idle.Param) })
+		if k.Idle.Param != "" && (inBase || replaced) && !inControl {
+			idle[i] = &Condition{Param: k.Idle.Param}
+		}
+	}
+	return idle
+}
+
+// sets reports whether the control replaces the value of a key.
+func (c *Control) sets(param string) bool {
+	return c != nil && slices.ContainsFunc(c.Set, func(a Assignment) bool { return a.Param == param })
+}
+
+// cell removes the keys that have an effect in a cell.
+func (idle idleKeys) cell(s *Settings) {
+	for i, met := range idle {
+		if !Keys[i].Idle.holds(s) {
+			delete(idle, i)
+		} else if !met.holds(s) {
+			other, _ := LookupKey(met.Param)
+			met.Values = append(met.Values, other.Get(s))
+		}
+	}
+}
+
+// notes returns a note on each key without effect, at the first place that gives it.
+func (idle idleKeys) notes(l *loader, grids []Grid) []string {
+	var notes Problems
+	for i, met := range idle {
+		key := Keys[i].Path
+		at, found := l.at[key]
+		for _, g := range grids {
+			if !found && l.replaces(g, key) {
+				at, found = l.placeIn(g, make([]int, len(g.Axes)), key), true
+			}
+		}
+		text := key + " has no effect: " + met.Param + " is " + listWords(met.words()) + " in every cell"
+		notes = append(notes, Problem{Source: at.source, Line: at.line, Column: at.column, Text: text})
+	}
+	var lines []string
+	for _, note := range notes.sorted(l.files) {
+		lines = append(lines, note.String())
+	}
+	return lines
+}
+
+// words formats the values of the condition.
+func (c Condition) words() []string {
+	var words []string
+	for _, v := range c.Values {
+		words = append(words, Format(v))
+	}
+	return words
+}

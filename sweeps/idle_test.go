@@ -1,0 +1,77 @@
+package sweeps
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// A key changes neither the simulation, with the same random numbers, nor the theory
+// where Key.Idle holds, and changes the simulation where it does not.
+func TestIdleKeysHaveNoEffect(t *testing.T) {
+	const text = `
+name: idle
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, kl: {coefficient: 0.5}}
+lag: {interval: 8}
+optimizer: {learning_rate: 0.5}
+run: {steps: 60, burn_in: 10, replicas: 4}
+`
+	tested := 0
+	for _, k := range config.Keys {
+		if k.Idle.Param == "" {
+			continue
+		}
+		tested++
+		other, _ := config.LookupKey(k.Idle.Param)
+		states := []any{0.0, 0.5}
+		if other.Words != nil {
+			states = differentValues(t, other, nil)
+		}
+		for _, state := range states {
+			s := planText(t, text).Cells[0].Settings
+			if err := other.Set(&s, state); err != nil {
+				t.Fatal(err)
+			}
+			var results []sim.Result
+			var predictions []rom.Prediction
+			for _, v := range differentValues(t, k, &s)[:2] {
+				if k.Path == config.ScheduleTotalKey {
+					v = v.(int) * 10
+				}
+				changed := s
+				if err := k.Set(&changed, v); err != nil {
+					t.Fatal(err)
+				}
+				c := Cell{Settings: changed}
+				c.resolve(new(measures))
+				c.Sim.ID = "the same random numbers"
+				err := sim.Simulate(t.Context(), []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
+					results = append(results, r)
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				predictions = append(predictions, rom.Predict(Params(&changed, rom.Unit)))
+			}
+			idle := slices.Contains(k.Idle.Values, state)
+			if same := cmp.Equal(results[0], results[1], cmpopts.EquateNaNs()); same != idle {
+				t.Errorf("%s with %s %v: the simulation is the same: %t, want %t", k.Path, other.Path, state, same, idle)
+			}
+			if idle && !cmp.Equal(predictions[0], predictions[1], cmpopts.EquateNaNs()) {
+				t.Errorf("%s with %s %v changes the prediction", k.Path, other.Path, state)
+			}
+		}
+	}
+	if tested < 11 {
+		t.Errorf("%d keys with a condition, want at least 11", tested)
+	}
+}
