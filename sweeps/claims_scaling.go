@@ -82,9 +82,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 			j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
 		}
 		at := n.abscissa(j, &s)
-		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" {
+		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
 			f.predicted.outOfScope = c.Label() + ": " + why
-			return []finding{f}
 		}
 		f.predicted.kind = cmp.Or(j.kind, p.kind)
 		f.replicas = c.Settings.Run.Replicas
@@ -109,7 +108,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		f.predicted.value, f.predicted.neglected = -1, 0
 	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
 		f.predicted.neglected = 0
-		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
+		slope, why := n.asymptoticSlope(j, sized[len(sized)-1])
+		f.predicted.value, f.predicted.outOfScope = slope, cmp.Or(f.predicted.outOfScope, why)
 	}
 	f.measured = slope.Mean
 	f.lo, f.hi = slope.Interval(j.confidence)
