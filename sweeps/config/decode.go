@@ -87,8 +87,8 @@ func (l *loader) unknownKey(at place, path, name string, known []string) {
 	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), keyHint(name, known))
 }
 
-// keyHint is didYouMean for a key. Where no known name is near, it suggests the key of
-// the table whose last name is nearest.
+// keyHint is didYouMean for a key. Where no known name is meant, it suggests the key of
+// the table that is meant by the last name.
 func keyHint(name string, known []string) string {
 	if hint := didYouMean(name, known); hint != "" {
 		return hint
@@ -97,8 +97,12 @@ func keyHint(name string, known []string) string {
 	for _, k := range Keys {
 		last = append(last, lastName(k.Path))
 	}
-	if near := nearestWord(lastName(name), last); near != "" {
-		return didYouMean(Keys[slices.Index(last, near)].Path, keyPaths())
+	name = lastName(name)
+	if hint := didYouMean(name, keyPaths()); hint != "" {
+		return hint
+	}
+	if near := nearestWord(name, last); near != "" {
+		return fmt.Sprintf(", did you mean %q?", Keys[slices.Index(last, near)].Path)
 	}
 	return ""
 }

@@ -111,6 +111,8 @@ const (
 	InitKey          = "policy.init"
 	referenceKey     = "policy.reference"
 	GroupSizeKey     = "grpo.group_size"
+	groupsKey        = "grpo.groups_per_step"
+	baselineKey      = "grpo.advantage.baseline"
 	scaleKey         = "grpo.advantage.scale"
 	epsilonKey       = "grpo.advantage.epsilon"
 	modeKey          = "grpo.importance.mode"
@@ -123,6 +125,9 @@ const (
 	optimizerKey     = "optimizer.kind"
 	LearningRateKey  = "optimizer.learning_rate"
 	coefficientKey   = "grpo.kl.coefficient"
+	beta1Key         = "optimizer.beta1"
+	beta2Key         = "optimizer.beta2"
+	adamEpsilonKey   = "optimizer.epsilon"
 	MomentumKey      = "optimizer.momentum"
 	scheduleKey      = "optimizer.schedule.kind"
 	warmupKey        = "optimizer.schedule.warmup"
@@ -171,9 +176,9 @@ var Keys = []Key{
 
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
-	integerKey("grpo.groups_per_step", atLeast(1), 1, "Number B of independent groups averaged in one step.",
+	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
-	wordKey("grpo.advantage.baseline", grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
+	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
 	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
@@ -187,7 +192,7 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
 	numberKey(clipHighKey, positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
 		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
-	numberKey("grpo.kl.coefficient", nonNegative, 0.0, "Strength β of the KL penalty.",
+	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k2`, `k3`).",
 		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
@@ -205,11 +210,11 @@ var Keys = []Key{
 		func(s *Settings) *float64 { return &s.Optimizer.LearningRate }).named("η", "learning rate", ""),
 	numberKey(MomentumKey, belowOne, 0.0, "Momentum μ of heavy-ball and nesterov.",
 		func(s *Settings) *float64 { return &s.Optimizer.Momentum }).named("μ", "momentum", "").idle(optimizerKey, string(grpo.Adam)),
-	numberKey("optimizer.beta1", belowOne, 0.9, "Adam: decay of the first moment.",
+	numberKey(beta1Key, belowOne, 0.9, "Adam: decay of the first moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Beta1 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
-	numberKey("optimizer.beta2", belowOne, 0.999, "Adam: decay of the second moment.",
+	numberKey(beta2Key, belowOne, 0.999, "Adam: decay of the second moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
-	numberKey("optimizer.epsilon", nonNegative, 1e-8, "Adam: added to the root of the second moment.",
+	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
 	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Course of the learning rate after the warm-up.",
 		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),

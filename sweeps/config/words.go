@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,24 +30,54 @@ func listWords(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// didYouMean ends a message about an unknown word: it suggests the nearest known
-// word, and is "" where none is near.
+// didYouMean ends a message about an unknown word: it suggests a known word, and is ""
+// where none is near.
 func didYouMean(word string, known []string) string {
-	if best := nearestWord(word, known); best != "" {
+	if best := nearWord(word, known); best != "" {
 		return fmt.Sprintf(", did you mean %q?", best)
 	}
 	return ""
 }
 
-// nearestWord returns the first of the known words with the fewest edits from word,
-// "" where these exceed one edit per three letters.
-func nearestWord(word string, known []string) string {
-	best, least := "", (len(word)+1)/3+1
-	if len(word) > shownText {
+// nearWord returns the known word that a reader means by an unknown one, or "": a path
+// with the same last name, what trainers call so, the only one that the word begins, or
+// the nearest.
+func nearWord(word string, known []string) string {
+	if word == "" || len(word) > shownText {
 		return ""
 	}
+	begun := slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+		rest, begins := strings.CutPrefix(k, word)
+		return !begins || strings.Contains(rest, ".")
+	})
+	best, meant := nearestWord(word, known), ofTrainers[lastName(strings.ToLower(word))]
+	switch {
+	case lastName(best) == lastName(word):
+		return best
+	case len(begun) == 0 && slices.Contains(known, meant):
+		return meant
+	case len(begun) == 1 && len(word) > 1:
+		return begun[0]
+	}
+	return best
+}
+
+// nearestWord returns the first of the known words with the fewest edits from word, ""
+// where these are more than a third of the letters of the longer one. Sections that two
+// paths have in common do not count.
+func nearestWord(word string, known []string) string {
+	best, least := "", len(word)+shownText
 	for _, candidate := range known {
-		if d := editDistance(word, candidate); d < least {
+		a, b := word, candidate
+		for {
+			section, rest, nested := strings.Cut(a, ".")
+			under, below := strings.CutPrefix(b, section+".")
+			if !nested || !below {
+				break
+			}
+			a, b = rest, under
+		}
+		if d := editDistance(a, b); d <= max(len(a), len(b))/3 && d < least {
 			best, least = candidate, d
 		}
 	}

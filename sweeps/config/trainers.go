@@ -1,0 +1,45 @@
+package config
+
+// ofTrainers gives the key, or the word of a key, for names that trainers use: those of
+// TRL's GRPOConfig and of verl without their sections (docs/primer.md), and abbreviations
+// that are usual in the field.
+var ofTrainers = map[string]string{
+	"num_generations":             GroupSizeKey,
+	"n":                           GroupSizeKey,
+	"per_device_train_batch_size": groupsKey,
+	"ppo_mini_batch_size":         groupsKey,
+	"adv_estimator":               baselineKey,
+	"scale_rewards":               scaleKey,
+	"norm_adv_by_std_in_grpo":     scaleKey,
+	"epsilon":                     clipLowKey,
+	"clip_ratio":                  clipLowKey,
+	"clip_ratio_low":              clipLowKey,
+	"epsilon_high":                clipHighKey,
+	"clip_ratio_high":             clipHighKey,
+	"beta":                        coefficientKey,
+	"kl_coef":                     coefficientKey,
+	"kl_loss_coef":                coefficientKey,
+	"kl_loss_type":                gradientKey,
+	"num_iterations":              LagIntervalKey,
+	"ppo_epochs":                  LagIntervalKey,
+	"lr":                          LearningRateKey,
+	"optim":                       optimizerKey,
+	"adam_beta1":                  beta1Key,
+	"betas":                       beta1Key,
+	"adam_beta2":                  beta2Key,
+	"adam_epsilon":                adamEpsilonKey,
+	"lr_scheduler_type":           scheduleKey,
+	"warmup_style":                scheduleKey,
+	"warmup_steps":                warmupKey,
+	"lr_warmup_steps":             warmupKey,
+	"max_steps":                   StepsKey,
+	"total_training_steps":        StepsKey,
+
+	"loo":        "leave-one-out",
+	"rloo":       "leave-one-out",
+	"dr_grpo":    "none",
+	"low_var_kl": "k3",
+	"mse":        "k2",
+	"adamw":      "adam",
+	"sgd":        "heavy-ball",
+}

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDidYouMean(t *testing.T) {
+	for _, tt := range []struct {
+		word  string
+		known []string
+		want  string
+	}{
+		{"optimizer.lr", keyPaths(), LearningRateKey},
+		{"lr", sectionNames("optimizer"), LearningRateKey},
+		{"learning_rat", sectionNames("optimizer"), "learning_rate"},
+		{"beta", sectionNames("optimizer"), "beta1"},
+		{"optimizer.beta", keyPaths(), "optimizer.beta1"},
+		{"grpo.beta", keyPaths(), coefficientKey},
+		{"beta", sectionNames("grpo.kl"), coefficientKey},
+		{"grpo.epsilon", keyPaths(), clipLowKey},
+		{"epsilon", sectionNames("grpo"), clipLowKey},
+		{"grpo.advantages.epsilon", keyPaths(), epsilonKey},
+		{"optimiser.epsilon", keyPaths(), adamEpsilonKey},
+		{"num_generations", sectionNames(""), GroupSizeKey},
+		{"actor_rollout_ref.rollout.n", keyPaths(), GroupSizeKey},
+		{"loo", []string{"mean", "leave-one-out"}, "leave-one-out"},
+		{"const", []string{"bernoulli", "constant", "normal"}, "constant"},
+		{"burnin", sectionNames("run"), "burn_in"},
+		{"stpes", sectionNames("run"), "steps"},
+		{"group_size", sectionNames(""), GroupSizeKey},
+		{"k4", []string{"exact", "k2", "k3"}, ""},
+		{"temperature", sectionNames(""), ""},
+		{"", sectionNames(""), ""},
+	} {
+		want := ""
+		if tt.want != "" {
+			want = `, did you mean "` + tt.want + `"?`
+		}
+		if got := keyHint(tt.word, tt.known); got != want {
+			t.Errorf("%q among %s: got %q, want %q", tt.word, listWords(tt.known), got, want)
+		}
+	}
+}
+
+// Every name of a trainer that the primer's table puts beside a key brings up this key,
+// and every name of ofTrainers stands for something that exists.
+func TestNamesOfTrainers(t *testing.T) {
+	primer, err := os.ReadFile(filepath.Join("..", "..", "docs", "primer.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([a-z0-9_.-]+)`")
+	names := func(cell string) []string {
+		var found []string
+		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
+			found = append(found, match[1])
+		}
+		return found
+	}
+	tested := 0
+	for line := range strings.Lines(string(primer)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 6 || len(names(cells[1])) == 0 {
+			continue
+		}
+		keys := names(cells[1])
+		key, known := LookupKey(keys[0])
+		if !known {
+			t.Errorf("%s is not a key", keys[0])
+			continue
+		}
+		for _, trainer := range cells[2:4] {
+			for i, name := range names(trainer) {
+				isName := i == 0 || len(keys) == 2 && strings.HasPrefix(name, "adam_")
+				if !isName || slices.Contains(key.Words, name) || key.Path == referenceKey || name == "sample" {
+					continue // a value, or a remark
+				}
+				tested++
+				want := keys[min(i, len(keys)-1)]
+				if got := keyHint(name, keyPaths()); got != `, did you mean "`+want+`"?` {
+					t.Errorf("%s: got %q, want %s", name, got, want)
+				}
+			}
+		}
+	}
+	if tested < 25 {
+		t.Errorf("%d names in the primer's table, want at least 25", tested)
+	}
+	var words []string
+	for _, k := range Keys {
+		words = append(words, k.Words...)
+	}
+	for name, meant := range ofTrainers {
+		if !slices.Contains(keyPaths(), meant) && !slices.Contains(words, meant) {
+			t.Errorf("%s stands for %s, which does not exist", name, meant)
+		}
+	}
+}
