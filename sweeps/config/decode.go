@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // loader decodes the tree of a file into a Spec. It records problems, and the places
@@ -84,25 +85,39 @@ func (l *loader) fields(n *node, path string, known []string) map[string]*node {
 
 // unknownKey records a key that does not exist.
 func (l *loader) unknownKey(at place, path, name string, known []string) {
-	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), keyHint(name, known))
+	l.problem(at, path, "got an unknown key, want %s%s", listWords(known), l.keyHint(strings.TrimSuffix(path, name), name, known))
 }
 
-// keyHint is didYouMean for a key. Where no known name is meant, it suggests the key of
-// the table that is meant by the last name.
-func keyHint(name string, known []string) string {
-	if hint := didYouMean(name, known); hint != "" {
-		return hint
+// keyHint ends a message about an unknown key of a section: it suggests the key that is
+// meant, and marks it as bad, so that no other problem follows. The section ends with a
+// dot; "": the known names are paths.
+func (l *loader) keyHint(section, name string, known []string) string {
+	meant := meantKey(name, known)
+	path := meant
+	if slices.Contains(known, meant) {
+		path = section + meant
+	}
+	l.bad[path] = true
+	l.badSection(path)
+	return didYou(meant)
+}
+
+// meantKey returns the known name that a reader means by an unknown one or, where there
+// is none, the key of the table that is meant by its last name; else "".
+func meantKey(name string, known []string) string {
+	if meant := meantWord(name, known); meant != "" {
+		return meant
 	}
 	var last []string
 	for _, k := range Keys {
 		last = append(last, lastName(k.Path))
 	}
 	name = lastName(name)
-	if hint := didYouMean(name, keyPaths()); hint != "" {
-		return hint
+	if meant := meantWord(name, keyPaths()); meant != "" {
+		return meant
 	}
 	if near := nearestWord(name, last); near != "" {
-		return fmt.Sprintf(", did you mean %q?", Keys[slices.Index(last, near)].Path)
+		return Keys[slices.Index(last, near)].Path
 	}
 	return ""
 }

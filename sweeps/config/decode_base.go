@@ -74,7 +74,7 @@ func (l *loader) overrides(set []string) {
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
 			known := append(keyPaths(), "name", "confidence")
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", keyHint(key, known))
+			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, known))
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")

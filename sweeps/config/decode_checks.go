@@ -73,13 +73,12 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		word, _ := l.word(f, path+".prediction", kinds)
 		c.Prediction = rom.Kind(word)
 	}
-	if c.Expect == Fails && c.judgesExact() {
-		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order, paper-rule or rule-at-stiffness")
-	}
 	if known {
 		l.readMeasuring(&c, n, fields, &at)
 	}
-	l.hypothesis(&c, fields, path)
+	if l.hypothesis(&c, fields, path); c.Hypothesis == nil && c.Expect == Fails && c.judgesExact() {
+		l.problem(at.fields["expect"], path+".expect", "got fails with the exact prediction, want prediction: leading-order, paper-rule or rule-at-stiffness")
+	}
 	l.margins(&c, n, fields, path)
 	if f := fields["where"]; f != nil {
 		c.Where = l.conditions(f, path+".where")
@@ -179,7 +178,7 @@ func (l *loader) conditions(n *node, path string) []Condition {
 	for _, f := range n.fields {
 		k, known := LookupKey(f.name)
 		if !known {
-			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", keyHint(f.name, keyPaths()))
+			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", l.keyHint("", f.name, keyPaths()))
 			continue
 		}
 		c := Condition{Param: k.Path}

@@ -180,7 +180,7 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 	}
 	k, known := LookupKey(f.text)
 	if !known || f.kind != plain && f.kind != quoted {
-		l.want(f, path+".param", "a dotted key of the base"+keyHint(f.text, keyPaths()))
+		l.want(f, path+".param", "a dotted key of the base"+didYou(meantKey(f.text, keyPaths())))
 		return p, false
 	}
 	p.key = k
@@ -215,7 +215,11 @@ func (l *loader) param(n *node, path string) (paramDraft, bool) {
 // axisValues decodes the form values: [a, b, c].
 func (l *loader) axisValues(p *paramDraft, n *node, path string) bool {
 	if n.kind != list || len(n.items) == 0 {
-		l.want(n, path, "a list of at least 1 value")
+		want := "a list of at least 1 value"
+		if (n.kind == plain || n.kind == quoted) && len(n.text) <= shownText {
+			want += ", in brackets: [" + n.text + "]"
+		}
+		l.want(n, path, want)
 		return false
 	}
 	good := true

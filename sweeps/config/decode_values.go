@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,6 +40,10 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 
 func (l *loader) integer(n *node, path string, r Range, want string) (int, bool) {
 	if n.kind != plain || !integerSyntax.MatchString(n.text) {
+		if x, err := strconv.ParseFloat(n.text, 64); n.kind == plain && numberSyntax.MatchString(n.text) && strings.ContainsAny(n.text, ".eE") &&
+			err == nil && x == math.Trunc(x) && math.Abs(x) <= maxInteger && r.Contains(x) {
+			want += ": write " + plainNumber(x)
+		}
 		l.want(n, path, want)
 		return 0, false
 	}
@@ -243,7 +248,7 @@ func (l *loader) assignments(n *node, path string) ([]Assignment, map[string]pla
 	for _, f := range n.fields {
 		k, known := LookupKey(f.name)
 		if !known {
-			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", keyHint(f.name, keyPaths()))
+			l.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", l.keyHint("", f.name, keyPaths()))
 			continue
 		}
 		places[k.Path] = f.value.at
@@ -265,7 +270,7 @@ func ParseCondition(text string) (Condition, Problems) {
 	case !assigned:
 		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
 	case !known:
-		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
 	}
 	n, problems := parseYAML(source, path, []byte(value))
 	if n == nil {
@@ -285,7 +290,7 @@ func ParseNumericKey(source, path string) (Key, Problems) {
 	k, known := LookupKey(path)
 	switch {
 	case !known:
-		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), keyHint(path, keyPaths()))}}
+		return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a numeric key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
 	case !k.Numeric():
 		return k, Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
 	}

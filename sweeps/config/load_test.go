@@ -196,7 +196,7 @@ func TestSetRefuses(t *testing.T) {
 	}{
 		{[]string{"grpo.group_size"}, `--set: got "grpo.group_size", want key=value`},
 		{[]string{"grpo.group_size=1"}, "--set: grpo.group_size: got 1, want an integer in [2, 2147483648], or inf"},
-		{[]string{"grpo.group_size=20.0"}, "--set: grpo.group_size: got 20.0, want an integer in [2, 2147483648], or inf"},
+		{[]string{"grpo.group_size=20.0"}, "--set: grpo.group_size: got 20.0, want an integer in [2, 2147483648], or inf: write 20"},
 		{[]string{"grpo.group_size="}, "--set: grpo.group_size: got nothing, want an integer in [2, 2147483648], or inf"},
 		{[]string{"group_size=4"}, `--set: group_size: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.group_size"?`},
 		{[]string{"grpo.kl.coeficient=4"}, `--set: grpo.kl.coeficient: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.kl.coefficient"?`},

@@ -178,7 +178,7 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
 		l.cellProblem(at.fields[key], at.path+"."+key, got, want)
 	}
-	if check.Claim.Has(NeedsThreeValues) {
+	if check.Claim.Has(NeedsThreeValues) && !l.bad[check.Over] {
 		c.addValue(check, p)
 	}
 	if check.Control != nil && len(check.Control.Set) > 0 {
@@ -397,6 +397,9 @@ func (c *checkState) addControl(l *loader, check *Check, at *checkPlaces, p *Poi
 // finish records problems of the selection as a whole.
 func (c *checkState) finish(l *loader, check *Check, at *checkPlaces) {
 	if c.selected == 0 {
+		if slices.ContainsFunc(check.Where, func(c Condition) bool { return l.bad[c.Param] }) {
+			return
+		}
 		key := "where"
 		if _, given := at.fields[key]; !given {
 			key = "variant"

@@ -32,17 +32,20 @@ func listWords(words []string) string {
 
 // didYouMean ends a message about an unknown word: it suggests a known word, and is ""
 // where none is near.
-func didYouMean(word string, known []string) string {
-	if best := nearWord(word, known); best != "" {
-		return fmt.Sprintf(", did you mean %q?", best)
+func didYouMean(word string, known []string) string { return didYou(meantWord(word, known)) }
+
+// didYou ends a message with the word that is meant; "" where there is none.
+func didYou(meant string) string {
+	if meant == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(", did you mean %q?", meant)
 }
 
-// nearWord returns the known word that a reader means by an unknown one, or "": a path
+// meantWord returns the known word that a reader means by an unknown one, or "": a path
 // with the same last name, what trainers call so, the only one that the word begins, or
 // the nearest.
-func nearWord(word string, known []string) string {
+func meantWord(word string, known []string) string {
 	if word == "" || len(word) > shownText {
 		return ""
 	}

@@ -37,12 +37,8 @@ func TestDidYouMean(t *testing.T) {
 		{"temperature", sectionNames(""), ""},
 		{"", sectionNames(""), ""},
 	} {
-		want := ""
-		if tt.want != "" {
-			want = `, did you mean "` + tt.want + `"?`
-		}
-		if got := keyHint(tt.word, tt.known); got != want {
-			t.Errorf("%q among %s: got %q, want %q", tt.word, listWords(tt.known), got, want)
+		if got := meantKey(tt.word, tt.known); got != tt.want {
+			t.Errorf("%q among %s: got %q, want %q", tt.word, listWords(tt.known), got, tt.want)
 		}
 	}
 }
@@ -82,7 +78,7 @@ func TestNamesOfTrainers(t *testing.T) {
 				}
 				tested++
 				want := keys[min(i, len(keys)-1)]
-				if got := keyHint(name, keyPaths()); got != `, did you mean "`+want+`"?` {
+				if got := meantKey(name, keyPaths()); got != want {
 					t.Errorf("%s: got %q, want %s", name, got, want)
 				}
 			}
