@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 func newAdvise(stdout, stderr io.Writer) *cobra.Command {
@@ -45,7 +46,7 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 			if !(noise >= 0) {
 				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
 			}
-			plan, err := readPlan(stderr, args[0], set)
+			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
@@ -51,7 +52,7 @@ variant has a map of its own.`,
 			if x == "" || y == "" {
 				return usageError{fmt.Errorf("--x and --y: want the two parameters of the map: usage: %s", c.UseLine())}
 			}
-			plan, err := readPlan(stderr, args[0], set)
+			plan, err := readPlan(stderr, config.ToJudge, args[0], set)
 			if err != nil {
 				return err
 			}

@@ -291,7 +291,7 @@ func experimentName(experiments []*sweeps.Experiment) string {
 // configuration of another kind, sweep with its name; else sweep with the file that its
 // page offers.
 func commandFor(spec *config.Spec) string {
-	built, err := embeddedSpec(spec.Name)
+	built, err := embeddedSpec(config.ToJudge, spec.Name)
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
 		return "grposim sweep " + report.ConfigFile(spec.Name)

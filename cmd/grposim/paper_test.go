@@ -64,7 +64,7 @@ func TestPaperDocument(t *testing.T) {
 // Every check of the built-in experiments says what it is about.
 func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 	for _, name := range experimentNames() {
-		spec, err := embeddedSpec(name)
+		spec, err := embeddedSpec(config.ToJudge, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 func TestEveryStatementIsChecked(t *testing.T) {
 	checked := make(map[string]bool)
 	for _, name := range experimentNames() {
-		spec, err := embeddedSpec(name)
+		spec, err := embeddedSpec(config.ToJudge, name)
 		if err != nil {
 			t.Fatal(err)
 		}

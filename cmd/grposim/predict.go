@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 func newPredict(stdout, stderr io.Writer) *cobra.Command {
@@ -34,7 +35,7 @@ says whether the theory of the stationary state holds for the cell, or why not. 
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			plan, err := readPlan(stderr, args[0], set)
+			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {
 				return err
 			}

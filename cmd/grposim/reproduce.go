@@ -54,7 +54,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if !slices.Contains(experimentNames(), name) {
 					return usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
 				}
-				spec, err := embeddedSpec(name)
+				spec, err := embeddedSpec(config.ToJudge, name)
 				if err != nil {
 					return err
 				}
@@ -108,7 +108,7 @@ func embeddedNames(folder string) []string {
 }
 
 // embeddedSpec returns an embedded configuration with the overrides of --set.
-func embeddedSpec(name string, set ...string) (*config.Spec, error) {
+func embeddedSpec(aim config.Aim, name string, set ...string) (*config.Spec, error) {
 	file := name + ".yaml"
 	if slices.Contains(experimentNames(), name) {
 		file = path.Join(suite, file)
@@ -117,23 +117,23 @@ func embeddedSpec(name string, set ...string) (*config.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Load("configs/"+file, data, set...)
+	return aim.Load("configs/"+file, data, set...)
 }
 
 // readPlan plans the sweep of a configuration file or, where there is no such file, of the
 // embedded configuration with that name, with the overrides of --set. It prints the notes
 // of the configuration.
-func readPlan(stderr io.Writer, file string, set []string) (*sweeps.Plan, error) {
+func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*sweeps.Plan, error) {
 	info, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	var spec *config.Spec
 	switch {
 	case (missing || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file):
-		spec, err = embeddedSpec(file, set...)
+		spec, err = embeddedSpec(aim, file, set...)
 	case missing && !strings.ContainsAny(file, "./"+string(filepath.Separator)):
 		return nil, usageError{fmt.Errorf("%s: got no such file, want a configuration, or the name of one that is built in: %s", file, strings.Join(builtInNames(), ", "))}
 	default:
-		spec, err = config.ReadFile(file, set...)
+		spec, err = aim.ReadFile(file, set...)
 	}
 	if err != nil {
 		return nil, err

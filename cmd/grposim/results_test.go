@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // Limits of the cells of an experiment that are simulated again. TestLongReproduce
@@ -30,7 +31,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 	root := moduleRoot(t)
 	checked := 0
 	for _, name := range experimentNames() {
-		plan, err := readPlan(io.Discard, name, nil)
+		plan, err := readPlan(io.Discard, config.ToJudge, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"grposim/sim"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -149,7 +150,7 @@ func TestCommandFor(t *testing.T) {
 		{"smoke", []string{"seed=3"}, "grposim sweep smoke.json"},
 		{"stiffness", nil, "grposim reproduce stiffness"},
 	} {
-		spec, err := embeddedSpec(tt.name, tt.set...)
+		spec, err := embeddedSpec(config.ToJudge, tt.name, tt.set...)
 		if err != nil {
 			t.Fatal(err)
 		}

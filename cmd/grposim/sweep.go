@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/sweeps/report"
 )
 
@@ -42,7 +43,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
-			plan, err := readPlan(stderr, args[0], set)
+			plan, err := readPlan(stderr, config.ToJudge, args[0], set)
 			if err != nil {
 				return err
 			}

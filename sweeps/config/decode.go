@@ -9,6 +9,7 @@ import (
 // loader decodes the tree of a file into a Spec. It records problems, and the places
 // of all values for messages of later checks.
 type loader struct {
+	aim      Aim
 	problems Problems
 	files    []string // in the order in which each extends the next
 	spec     *Spec
@@ -42,7 +43,7 @@ type checkPlaces struct {
 	fields  map[string]place // by name; "": the check itself
 	control map[string]place // of control.set, by key
 	locate  place            // of locate.param
-	broken  bool             // whether a field has been reported: its cells are not checked
+	broken  bool             // whether its cells are not checked: a field has been reported, or the aim is not ToJudge
 }
 
 // newLoader returns a loader that has recorded the problems of parseYAML.

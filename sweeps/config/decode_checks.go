@@ -100,7 +100,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 	if f := fields["control"]; f != nil {
 		c.Control, at.control = l.control(f, path+".control", &c)
 	}
-	at.broken = len(l.problems) > before
+	at.broken = len(l.problems) > before || l.aim != ToJudge
 	return c, at
 }
 

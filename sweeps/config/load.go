@@ -12,12 +12,23 @@ import (
 const maxFileBytes = 1 << 20
 
 // ReadFile reads and checks a configuration file and those that it extends; see Load.
-func ReadFile(path string, set ...string) (*Spec, error) {
+func ReadFile(path string, set ...string) (*Spec, error) { return ToJudge.ReadFile(path, set...) }
+
+// Aim is what a configuration is loaded for.
+type Aim int
+
+const (
+	ToJudge   Aim = iota // cells must meet the requirements of the checks that select them
+	ToPredict            // they need not: no check is judged
+)
+
+// ReadFile is the function ReadFile for an aim.
+func (a Aim) ReadFile(path string, set ...string) (*Spec, error) {
 	data, problem := readBytes(path)
 	if problem != "" {
 		return nil, Problems{{Source: path, Text: problem}}
 	}
-	return restore(path, data, set, readBytes)
+	return a.restore(path, data, set, readBytes)
 }
 
 // readBytes returns the content of a configuration file, or a problem in words.
@@ -64,23 +75,33 @@ func reason(err error) string {
 // base; messages name it by file. The error is Problems and lists all errors at once.
 // Load reads no file, so the configuration can extend none.
 func Load(file string, data []byte, set ...string) (*Spec, error) {
+	return ToJudge.Load(file, data, set...)
+}
+
+// Load is the function Load for an aim.
+func (a Aim) Load(file string, data []byte, set ...string) (*Spec, error) {
 	if problem := tooLarge(data); problem != "" {
 		return nil, Problems{{Source: file, Text: problem}}
 	}
-	return Restore(file, data, set)
+	return a.restore(file, data, set, readNone)
 }
 
 // Restore is Load without the limit on size: the document in a results folder writes
 // out what a file may abbreviate.
 func Restore(file string, data []byte, set []string) (*Spec, error) {
-	return restore(file, data, set, func(string) ([]byte, string) {
-		return nil, "got a file to extend, want a configuration that needs no other"
-	})
+	return ToJudge.restore(file, data, set, readNone)
 }
 
-// restore is Restore with a function that reads the files that the configuration extends.
-func restore(file string, data []byte, set []string, read func(path string) (data []byte, problem string)) (*Spec, error) {
+// readNone refuses to read a file.
+func readNone(string) (data []byte, problem string) {
+	return nil, "got a file to extend, want a configuration that needs no other"
+}
+
+// restore is Restore for an aim, with a function that reads the files that the
+// configuration extends.
+func (a Aim) restore(file string, data []byte, set []string, read func(path string) (data []byte, problem string)) (*Spec, error) {
 	l := newLoader(nil)
+	l.aim = a
 	l.load(l.tree([]string{file}, data, read), set)
 	if len(l.problems) > 0 {
 		return nil, l.problems.sorted(l.files)

@@ -526,3 +526,19 @@ checks:
 		t.Error("a list of the wrong length is set")
 	}
 }
+
+// To predict, a check may select cells that it cannot judge, but must be written correctly.
+func TestLoadToPredict(t *testing.T) {
+	check := func(fields string) []byte {
+		return []byte(loadMinimal + "checks: [{claim: stationary-fluctuation, margin: 0.1" + fields + "}]\n")
+	}
+	if _, err := Load("f", check("")); err == nil || !strings.Contains(err.Error(), "got a cell with run.burn_in 0") {
+		t.Errorf("to judge: got %v, want the cell refused", err)
+	}
+	if spec, err := ToPredict.Load("f", check("")); err != nil || len(spec.Checks) != 1 {
+		t.Errorf("to predict: got %v, want a configuration with its check", err)
+	}
+	if _, err := ToPredict.Load("f", check(", expcted: 1")); err == nil || !strings.Contains(err.Error(), `did you mean "expected"?`) {
+		t.Errorf("to predict: got %v, want the unknown key refused", err)
+	}
+}
