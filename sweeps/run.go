@@ -89,8 +89,8 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	}
 	if previous, err := store.ReadManifest(dir); err == nil {
 		r.manifest.Run = previous.Run
-		if changed := changedKeys(previous.Config, r.manifest.Config); changed != nil {
-			progress.Note(fmt.Sprintf("%s held the results of another configuration, which are replaced: %s differ; cells measured before stay in %s", dir, strings.Join(changed, ", "), store.JournalName))
+		if changed := plan.changes(previous.Config); changed != nil {
+			progress.Note(fmt.Sprintf("note: %s held another configuration (%s); its tables and report are replaced, its simulated cells are kept", dir, strings.Join(changed, ", ")))
 		}
 	}
 	if err := r.manifest.Write(dir); err != nil {
@@ -102,33 +102,58 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	return r, nil
 }
 
-// changedKeys returns the paths at which two configurations written by Spec.Document
-// differ, sorted; lists, such as checks, are compared as a whole. A key that only a later
+// changes returns in words, sorted, how a plan's configuration differs from the one that
+// its results folder held, written by Spec.Document; lists, such as checks, are compared
+// as a whole. It returns nil where the plan only has more cells. A key that only a later
 // version knows does not count where it has its default.
-func changedKeys(before, now json.RawMessage) []string {
-	if spec, err := config.Restore("", before, nil); err == nil {
+func (plan *Plan) changes(before json.RawMessage) []string {
+	spec, err := config.Restore("", before, nil)
+	if err == nil {
 		before = spec.Document()
 	}
 	values := [2]map[string]string{{}, {}}
-	for i, document := range []json.RawMessage{before, now} {
+	for i, document := range []json.RawMessage{before, plan.Spec.Document()} {
 		var compact bytes.Buffer
 		_ = json.Compact(&compact, document) // both were read or written as JSON
 		flatten(values[i], "", compact.Bytes())
 	}
 	var changed []string
-	for path, value := range values[0] {
-		if values[1][path] != value {
-			changed = append(changed, path)
+	judged := false // whether the same cells would be judged in another way
+	for path, now := range values[1] {
+		was, known := values[0][path]
+		delete(values[0], path)
+		if was == now {
+			continue
+		}
+		judged = judged || path == "checks" || path == "confidence" || path == "claim"
+		switch {
+		case !known:
+			changed = append(changed, path+" was not given")
+		case path == "claim" || strings.HasPrefix(now, "[{") || len(was)+len(now) > maxShown:
+			changed = append(changed, path+" differs")
+		default:
+			changed = append(changed, fmt.Sprintf("%s was %s and is %s", path, strings.Trim(was, `"`), strings.Trim(now, `"`)))
 		}
 	}
-	for path := range values[1] {
-		if _, known := values[0][path]; !known {
-			changed = append(changed, path)
+	for path := range values[0] {
+		judged = judged || path == "checks"
+		changed = append(changed, path+" is not given")
+	}
+	if err == nil && !judged && len(changed) > 0 {
+		planned := map[string]bool{}
+		for _, id := range plan.ids() {
+			planned[id] = true
+		}
+		if !slices.ContainsFunc(NewPlan(spec).ids(), func(id string) bool { return !planned[id] }) {
+			return nil
 		}
 	}
 	slices.Sort(changed)
 	return changed
 }
+
+// maxShown is the largest length of the two values of a changed key that are shown.
+const maxShown = 80
 
 // flatten adds the values of nested objects to values, by their dotted paths.
 func flatten(values map[string]string, path string, value json.RawMessage) {

@@ -439,19 +439,29 @@ func TestJournalThatCannotBeOpened(t *testing.T) {
 }
 
 // Results of another configuration of the same name are not replaced without a word: a
-// note names the keys that differ. The same configuration gives no note.
+// note names what differs. The same configuration, or one with more cells, gives none.
 func TestReplacedConfigurationIsNoted(t *testing.T) {
 	dir := t.TempDir()
-	if _, quiet := runSweep(t, minimal, dir, 1); len(quiet.notes) != 0 {
-		t.Errorf("the first run notes %q", quiet.notes)
+	swept := func(text, values string) string {
+		return text + "sweep: [{param: optimizer.momentum, values: " + values + "}]\n"
 	}
-	if _, quiet := runSweep(t, minimal, dir, 1); len(quiet.notes) != 0 {
-		t.Errorf("the same run notes %q", quiet.notes)
+	other := strings.Replace(minimal, "group_size: 8", "group_size: 8, importance: {mode: clip, clip_low: 0.1}", 1)
+	note := func(changes string) string {
+		return "note: " + dir + " held another configuration (" + changes + "); its tables and report are replaced, its simulated cells are kept"
 	}
-	other := strings.Replace(minimal, "seed: ", "confidence: 0.9\nseed: 1", 1)
-	_, quiet := runSweep(t, other+"sweep: [{param: optimizer.momentum, values: [0, 0.5]}]\n", dir, 1)
-	want := dir + " held the results of another configuration, which are replaced: confidence, seed, sweep differ; cells measured before stay in cells.jsonl"
-	if len(quiet.notes) != 1 || quiet.notes[0] != want {
-		t.Errorf("another run notes %q, want %q", quiet.notes, want)
+	for _, step := range []struct{ name, text, want string }{
+		{"the first run", minimal, ""},
+		{"the same again", minimal, ""},
+		{"more cells", swept(minimal, "[0, 0.5]"), ""},
+		{"fewer cells", swept(minimal, "[0.5]"), note("sweep differs")},
+		{"without a sweep", minimal, note("sweep is not given")},
+		{"another seed and confidence", strings.Replace(minimal, "seed: 1", "seed: 2\nconfidence: 0.9", 1), note("confidence was 0.99 and is 0.9, seed was 1 and is 2")},
+		{"a word", other, note("confidence was 0.9 and is 0.99, grpo.importance.clip_low was 0.2 and is 0.1, grpo.importance.mode was none and is clip, seed was 2 and is 1")},
+		{"more cells and another claim", swept(other, "[0, 0.5]") + "claim: other\n", note("claim differs, sweep was not given")},
+	} {
+		_, quiet := runSweep(t, step.text, dir, 1)
+		if got := strings.Join(quiet.notes, "\n"); got != step.want {
+			t.Errorf("%s: got the note %q, want %q", step.name, got, step.want)
+		}
 	}
 }
