@@ -10,7 +10,9 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // RegimeMap shows the classes of simulated cells and the boundaries that theory predicts,
@@ -116,10 +118,9 @@ func linearDynamics(p *rom.Prediction) *rom.Dynamics {
 	return &p.LeadingOrder
 }
 
-// mapValue returns the value by which a cell is coloured, NaN where nothing was recorded:
-// the mean of a recorded quantity at the last step, the variance of J over replicas there
-// (NaN for a single one at finite G), or the first recorded step from which on J stays
-// within 5 % of its way to its last value.
+// mapValue returns the value by which a cell is coloured, NaN where there is none: the mean
+// of a recorded quantity at the last step, the variance of J over replicas there (NaN for
+// a single one at finite G), or the settling time.
 func (e *evidence) mapValue(c *Cell, quantity string) float64 {
 	o := e.outcome(c)
 	if o == nil || quantity == "" {
@@ -133,7 +134,7 @@ func (e *evidence) mapValue(c *Cell, quantity string) float64 {
 	if t == nil || t.Series(of) == nil || len(t.Steps) == 0 {
 		return math.NaN()
 	}
-	series, last := t.Series(of), len(t.Steps)-1
+	last := len(t.Steps) - 1
 	switch quantity {
 	case finalVariance:
 		end := c.meanReward(t, last)
@@ -142,14 +143,41 @@ func (e *evidence) mapValue(c *Cell, quantity string) float64 {
 		}
 		return end.StdErr * end.StdErr * float64(end.DF+1)
 	case timeTo95:
-		at, end := last, float64(series.Mean[last])
-		near := 0.05 * math.Abs(end-float64(series.Mean[0]))
-		for at > 0 && math.Abs(float64(series.Mean[at-1])-end) <= near {
-			at--
-		}
-		return float64(t.Steps[at])
+		return c.settlingTime(t)
 	}
-	return float64(series.Mean[last])
+	return float64(t.Series(of).Mean[last])
+}
+
+// settlingTime returns the first recorded step from which on the mean reward J stays
+// within 5 % of its way from the start to its final level: the mean over the final records,
+// which are those from the burn-in on or, without burn-in, those in the last fifth of the
+// run. It is NaN where J does not stay there before the final records begin, where there
+// are fewer than two of them, and where noise can decide the step: where 5 % of the way is
+// less than t·s. Here s is the standard deviation of the final records, and t Student's
+// quantile for which the intervals ± t·s hold every recorded J of a stationary run with 99 %
+// together (Bonferroni); a few final records do not fix s well, and t is large for them.
+func (c *Cell) settlingTime(t *store.Trajectory) float64 {
+	reward, last := c.rewards(t), len(t.Steps)-1
+	from := c.Settings.Run.BurnIn
+	if from == 0 {
+		from = t.Steps[last] - t.Steps[last]/5
+	}
+	begin, _ := slices.BinarySearch(t.Steps, from)
+	final := measure.Mean(reward[begin:])
+	final.StdErr *= math.Sqrt(float64(len(reward) - begin)) // of one record, not of their mean
+	low, high := final.Interval(1 - 0.01/float64(len(reward)))
+	near := 0.05 * math.Abs(final.Mean-reward[0])
+	if !(2*near > high-low) { // NaN for a single record
+		return math.NaN()
+	}
+	at := last + 1
+	for at > 0 && math.Abs(reward[at-1]-final.Mean) <= near {
+		at--
+	}
+	if at >= begin {
+		return math.NaN()
+	}
+	return float64(t.Steps[at])
 }
 
 // regimeMap returns the map of a panel, with cells coloured by a quantity of mapColours;
