@@ -103,7 +103,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 
 | file | holds |
 |---|---|
-| ` + "`manifest.json`" + ` | the configuration with all defaults, its checksum, and how and where the sweep was last run |
+| ` + "`manifest.json`" + ` | the configuration with overrides and defaults, its checksum, and how and where the sweep was last run |
 | ` + "`cells.jsonl`" + ` | the journal: one line per simulated cell, with a checksum. All files below are computed from it |
 | ` + "`cells.damaged`" + ` | lines removed from the journal because they were damaged; only there if there were any |
 | ` + "`cells.csv`" + ` | a row per cell: parameters, and estimates with intervals |

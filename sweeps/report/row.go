@@ -25,8 +25,9 @@ type row struct {
 	MeasuredKey, PredictedKey, DistanceKey string
 
 	Strip   *strip // nil if there is nothing to compare
-	Kind    string // of the prediction
-	Expect  string
+	Kind    string // of the prediction; "" where a hypothesis of the file is judged
+	Expect  string // what is expected of the prediction
+	Claimed string // the hypothesis, as in the file; ""
 	Because string
 	Refuted bool     // the prediction fails, as expected
 	Control *control // nil if the check has none
@@ -54,6 +55,9 @@ func newRow(v sweeps.Verdict) row {
 	}
 	if r.Label == "" {
 		r.Label = r.Cell
+	}
+	if h := v.Hypothesis; h != nil {
+		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)
 	}
 	if c := v.Control; c != nil {
 		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != sweeps.OutOfScope, c.Verdict == sweeps.Disagree}
