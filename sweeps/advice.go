@@ -93,8 +93,10 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 			says = "growing"
 		case *z < 1:
 			says = "oscillatory"
+		case newRegime(&a.settings, a.p).name() == oscillatory:
+			says = "oscillatory in a faster mode"
 		}
-		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers")
+		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate below on")
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
@@ -180,7 +182,7 @@ func (a *adviser) rule(asked string, rule *rom.Rule, threshold *float64, say fun
 	}
 	assumes := "η|λ_s|·lag ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1 + μ) in every mode: cautious, not proven"
 	if rule.Stiffness != nil {
-		assumes = fmt.Sprintf("η·K·lag = 1 − μ at the stiffness K = %.4g: the paper's damped oscillator", *rule.Stiffness)
+		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}
 	value, says := say(*threshold)
 	a.add(asked, value, says, kind, assumes)

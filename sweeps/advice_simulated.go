@@ -45,7 +45,8 @@ func LocationForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, 
 // LocateLimits finds by simulation, for a cell of a plan, the learning rates and refresh
 // intervals that are steady, everything else as it is. It needs no theory, so that it
 // answers for any optimizer, clip and number of arms, and depends on the length of the
-// run and its burn-in.
+// run and its burn-in. Runs start at the fixed point where the theory finds it, so that
+// the way there is no part of the fluctuations.
 //
 // A run is steady if no replica leaves the range of floating point and, with m and s the
 // stationary mean and standard deviation of J without lag at the cell's learning rate η₁,
@@ -71,8 +72,12 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 	case s.Run.BurnIn == 0 || s.Run.Replicas < 2:
 		return refuse("a stationary state is measured with run.burn_in ≥ 1 and run.replicas ≥ 2")
 	}
-	l := &limitSearch{ctx: ctx, cell: cell, workers: workers}
-	without := cell.Sim
+	moved, start := *cell, "the start of the file"
+	if point, ok := rom.Reached(Params(&cell.Settings, rom.Unit)); ok {
+		moved.Sim.Init, start = point.Logits, "the fixed point"
+	}
+	l := &limitSearch{ctx: ctx, cell: &moved, workers: workers}
+	without := moved.Sim
 	without.Lag.Interval = int(first)
 	l.reference = l.run(without)
 	if l.err != nil {
@@ -81,7 +86,9 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 	if l.reference.diverged {
 		return refuse("without lag the run diverges")
 	}
-	assumes := fmt.Sprintf("√Var J at most %d times that without lag (%.3g, and ∝ √η), E J not lower by more; %d replicas of %d steps", advisedDeviation, math.Sqrt(l.reference.variance.Mean), cell.Settings.Run.Replicas, cell.Settings.Run.Steps)
+	assumes := fmt.Sprintf("√Var J ≤ %d s √(η/%g) and E J ≥ m − %d s, with s = %.3g and m = %.4g without lag at η = %g; %d replicas of %d steps from %s",
+		advisedDeviation, cell.Settings.Optimizer.LearningRate, advisedDeviation, math.Sqrt(l.reference.variance.Mean), l.reference.mean.Mean,
+		cell.Settings.Optimizer.LearningRate, cell.Settings.Run.Replicas, cell.Settings.Run.Steps, start)
 
 	longest := min(longestSearched, float64(cell.Settings.Run.Steps-cell.Settings.Run.BurnIn)/fewestPeriods)
 	low, high := l.search(first, first+1, longest, 1, func(c *sim.Cell, x float64) { c.Lag.Interval = int(x) })

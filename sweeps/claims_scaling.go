@@ -36,16 +36,18 @@ type scaledNumber struct {
 	title, label string // of its picture and of the picture's y axis
 	estimate     string // name of the estimate
 	predict      func(j *judgement, s *config.Settings) predicted
+	unsettled    func(*rom.Neglected) float64 // effect of a mean field that has not arrived; nil: none
 }
 
 var (
 	varianceScaling = scaledNumber{
 		"Stationary variance of the expected reward", "Var J",
 		sim.ExpectedRewardVariance, (*judgement).rewardVariance,
+		func(n *rom.Neglected) float64 { return n.RewardVariance },
 	}
 	rateScaling = scaledNumber{
 		"Relaxation rate", "relaxation rate per step",
-		sim.RelaxationRate, (*judgement).relaxationRate,
+		sim.RelaxationRate, (*judgement).relaxationRate, nil,
 	}
 )
 
@@ -76,10 +78,12 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
 		p := n.predict(j, &s)
+		if n.unsettled != nil {
+			j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
+		}
 		at := n.abscissa(j, &s)
-		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" {
+		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
 			f.predicted.outOfScope = c.Label() + ": " + why
-			return []finding{f}
 		}
 		f.predicted.kind = cmp.Or(j.kind, p.kind)
 		f.replicas = c.Settings.Run.Replicas
@@ -87,6 +91,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.value))
 		missing = append(missing, p.neglected/math.Abs(p.value))
+		f.predicted.since = cmp.Or(f.predicted.since, p.since)
 		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
@@ -103,7 +108,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		f.predicted.value, f.predicted.neglected = -1, 0
 	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
 		f.predicted.neglected = 0
-		f.predicted.value, f.predicted.outOfScope = n.asymptoticSlope(j, sized[len(sized)-1])
+		slope, why := n.asymptoticSlope(j, sized[len(sized)-1])
+		f.predicted.value, f.predicted.outOfScope = slope, cmp.Or(f.predicted.outOfScope, why)
 	}
 	f.measured = slope.Mean
 	f.lo, f.hi = slope.Interval(j.confidence)

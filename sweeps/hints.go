@@ -33,6 +33,11 @@ var hints = []hint{
 		s.Estimator.KL.Coefficient *= 2
 		return fmt.Sprintf("%.3g", s.Estimator.KL.Coefficient), s.Estimator.KL.Coefficient > 0
 	}},
+	{"run.burn_in", func(s *config.Settings) (string, bool) {
+		s.Run.Steps += s.Run.BurnIn
+		s.Run.BurnIn *= 2
+		return fmt.Sprint(s.Run.BurnIn), s.Run.BurnIn > 0
+	}},
 }
 
 const hintSteps = 8

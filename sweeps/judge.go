@@ -212,7 +212,7 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 	case math.IsInf(theory.value, 0):
 		says = "the theory predicts that it never occurs"
 	case theory.neglected > 0:
-		says += fmt.Sprintf(", and neglects about %.2g", theory.neglected)
+		says += fmt.Sprintf(", and neglects about %.2g%s", theory.neglected, theory.since)
 	}
 	margin := j.margin(h.Value)
 	v.Quantity, v.Estimate = f.quantity, f.estimate

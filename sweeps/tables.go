@@ -87,9 +87,12 @@ func (v *Verdict) Cells() []string {
 	}
 	verdict := v.Verdict.String()
 	if v.Verdict != Agree || v.Hypothesis != nil {
-		verdict += ": " + v.Because
+		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ") // which have columns of their own
 	}
-	control := "–"
+	margin, control := "± "+format(v.Margin, 2), "–"
+	if v.Margin == 0 && v.Hypothesis != nil { // a bound
+		margin = "–"
+	}
 	if v.Control != nil {
 		control = v.Control.Fault + ": " + v.Control.Verdict.String()
 	}
@@ -97,7 +100,7 @@ func (v *Verdict) Cells() []string {
 	if cell == "" {
 		cell = "–"
 	}
-	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, "± " + format(v.Margin, 2), verdict, control}
+	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, margin, verdict, control}
 }
 
 // digits returns the number of significant digits of the measured value.
@@ -245,6 +248,7 @@ type PredictionLine struct {
 	Stiffness      *rom.ModeStiffness `json:"stiffness"`         // stiffness of the stiffest and the slowest mode
 	Gradient       *float64           `json:"gradient_variance"` // variance of one step's gradient in the stiffest mode
 	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
+	Regime         string             `json:"regime"`            // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
 	Scope          rom.Scope          `json:"scope"`             // of every prediction of a stationary state, in the words of verdicts and predictions.csv
 	rom.Prediction                    // everything else
 }
@@ -257,6 +261,7 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
 			line.Scope.Because = stationaryScope(&c.Settings, &line.Prediction)
 			line.Scope.In = line.Scope.Because == ""
+			line.Regime = newRegime(&c.Settings, &line.Prediction).name()
 			if p := &line.Prediction; p.FixedPoint != nil {
 				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
 			}

@@ -30,7 +30,7 @@ type output struct {
 func addOutput(c *cobra.Command) *output {
 	o := new(output)
 	c.Flags().BoolVar(&o.json, "json", false, "print verdicts.json instead of tables")
-	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every verdict, also of more than %d", mostRows))
+	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every verdict, or cell without checks, also of more than %d", mostRows))
 	c.Flags().StringVar(&o.junit, "junit", "", "write the verdicts as a JUnit XML report into this `file`, for CI systems")
 	return o
 }
@@ -57,6 +57,8 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 		if data, err = sweeps.VerdictsJSON(experimentName(experiments), verdicts); err == nil {
 			_, err = stdout.Write(data)
 		}
+	} else if len(verdicts) == 0 && len(experiments) == 1 {
+		err = o.printCells(stdout, folder, experiments[0])
 	} else {
 		err = o.printTables(stdout, folder, verdicts)
 	}
@@ -64,6 +66,26 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 		return err
 	}
 	return verdictExit(stderr, verdicts)
+}
+
+// printCells prints what was measured in the cells of an experiment without checks, the
+// first ones of many.
+func (o *output) printCells(w io.Writer, folder string, e *sweeps.Experiment) error {
+	cells, err := e.CellRows()
+	if err != nil {
+		return err
+	}
+	shown := cells
+	if len(cells) > mostRows && !o.all {
+		shown = cells[:mostRows]
+	}
+	if err := printTable(w, append([][]string{upper(sweeps.CellColumns)}, shown...)); err != nil {
+		return err
+	}
+	if hidden := len(cells) - len(shown); hidden > 0 {
+		fmt.Fprintf(w, "\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
+	}
+	return nil
 }
 
 // printTables prints the statements of the paper that the verdicts decide, a table of

@@ -22,12 +22,13 @@ func newPredict(stdout io.Writer) *cobra.Command {
 		Use:   "predict FILE|NAME",
 		Short: "Print the theory's predictions for every cell, without simulating",
 		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
-reward at the fixed point, stiffness (total, fresh and stale), damping ratio and regime
-of the reduced-order model, spectral radius, critical learning rate and refresh
-interval, the paper's critical learning rate, and the stationary variance of the
-expected reward with the predicted size of what it neglects. A dash means that the theory predicts no value.
-The last column says whether the theory of the stationary state holds for the cell, or
-why not. With --json every prediction is printed.`,
+reward at the fixed point, stiffness (total, fresh and stale), damping ratio ζ of the two
+largest multipliers, regime (oscillatory where any mode oscillates), spectral radius,
+critical learning rate and refresh interval of the mean dynamics, the paper's critical
+learning rate, and the stationary variance of the expected reward with the predicted
+size of what it neglects. A dash means that the theory predicts no value. The last column
+says whether the theory of the stationary state holds for the cell, or why not. With
+--json every prediction is printed.`,
 		Example: `  grposim predict smoke
   grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
 		ValidArgsFunction: completeConfiguration,
@@ -60,6 +61,10 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	for c, p := range sweeps.Predictions(plan) {
 		dynamics, _ := p.Linear()
+		scope, variance := cmp.Or(p.Scope.Because, "in"), dynamics.StationaryVariance.ExpectedReward
+		if p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2 {
+			scope = "in, except for VAR J: it neglects as much"
+		}
 		name := c.Label()
 		if name == "" {
 			name = plan.Spec.Name
@@ -71,10 +76,10 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
 			digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale),
-			digits(p.Oscillator.DampingRatio), p.Oscillator.Regime, optional(dynamics.SpectralRadius),
+			optional(dynamics.DampingRatio), cmp.Or(p.Regime, "–"), optional(dynamics.SpectralRadius),
 			optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
-			optional(p.PaperRule.CriticalLearningRate), optional(dynamics.StationaryVariance.ExpectedReward),
-			digits(p.Neglected.RewardVariance), cmp.Or(p.Scope.Because, "in")})
+			optional(p.PaperRule.CriticalLearningRate), optional(variance),
+			digits(p.Neglected.RewardVariance), scope})
 	}
 	return printTable(w, rows)
 }
