@@ -316,7 +316,7 @@ func TestOwnClaim(t *testing.T) {
 	}
 	page := string(data)
 	for _, want := range []string{
-		"<span>One verdict disagrees with what the file expected.</span>", "claimed by the file<br><small>at_most: -0.9</small>",
+		"<span>One verdict disagrees with what the file expected.</span>", "claimed by the file<br><small>at_most: -0.9</small>", "<span>≤ −0.9<br><small></small></span>",
 		"Run it again: download own.json by the link below, and in the folder where it is:",
 	} {
 		if !strings.Contains(page, want) {

@@ -56,9 +56,6 @@ func newRow(v sweeps.Verdict) row {
 	if r.Label == "" {
 		r.Label = r.Cell
 	}
-	if h := v.Hypothesis; h != nil {
-		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)
-	}
 	if c := v.Control; c != nil {
 		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != sweeps.OutOfScope, c.Verdict == sweeps.Disagree}
 	}
@@ -77,6 +74,12 @@ func newRow(v sweeps.Verdict) row {
 	r.Predicted = prediction.value(p)
 	if finite(margin) {
 		r.Margin = "± " + prediction.value(margin)
+	}
+	if h := v.Hypothesis; h != nil {
+		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)
+		if h.Relation != config.Equals { // a bound has no margin
+			r.Predicted, r.Margin = strings.ReplaceAll(h.String(), "-", "−"), ""
+		}
 	}
 	return r
 }
