@@ -182,9 +182,16 @@ var mapColumns = []store.Column{
 	{Name: "rule", Doc: "Learning rate over the one at which ηλK = 1 − μ; from 1 on unstable by the paper's rule.", Unit: pureRatio, Range: atLeast0},
 	{Name: "damping_ratio", Doc: "ζ of the reduced-order model.", Unit: pureRatio, Range: anyReal},
 	{Name: "onset_learning_rate", Doc: "Smallest learning rate at which a mode oscillates.", Unit: perForce, Range: atLeast0},
-	{Name: "value", Doc: "Value of the quantity that `--colour` names; empty without it, and where nothing was recorded.", Unit: "of the quantity", Range: "of the quantity"},
+	{Name: "value", Doc: "Value of the quantity that `--colour` names; empty without it, and where the cell has none.", Unit: "of the quantity", Range: "of the quantity"},
 	{Name: "curve", Doc: "Name of the boundary that the point lies on."},
 	{Name: "line", Doc: "Number of the line of that boundary, from 1; points of a line are in order.", Range: "integer ≥ 1"},
+}
+
+// mapQuantities are the quantities that can colour the cells of a map, except those of
+// QuantityColumns.
+var mapQuantities = []store.Column{
+	{Name: finalVariance, Doc: "Variance of J over the replicas at the last step.", Unit: reward2, Range: atLeast0},
+	{Name: timeTo95, Doc: "First recorded step from which on J stays within 5 % of its way from the start to its final level. The level is the mean of the final records: those from the burn-in on, or without burn-in those in the last fifth of the run. A cell has none if J does not settle before the final records begin or oscillates to the end of the run (`sustained`; at G = ∞ also `unresolved`), and if noise can decide: if 5 % of the way is less than t·s, s the standard deviation of the final records and t Student's quantile at which ± t·s holds every recorded value of a stationary run with 99 % confidence together.", Unit: inSteps, Range: atLeast0},
 }
 
 // names returns the names of columns.

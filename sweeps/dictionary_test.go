@@ -103,7 +103,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 
 | file | holds |
 |---|---|
-| ` + "`manifest.json`" + ` | the configuration with all defaults, its checksum, and how and where the sweep was last run |
+| ` + "`manifest.json`" + ` | the configuration with overrides and defaults, its checksum, and how and where the sweep was last run |
 | ` + "`cells.jsonl`" + ` | the journal: one line per simulated cell, with a checksum. All files below are computed from it |
 | ` + "`cells.damaged`" + ` | lines removed from the journal because they were damaged; only there if there were any |
 | ` + "`cells.csv`" + ` | a row per cell: parameters, and estimates with intervals |
@@ -143,8 +143,10 @@ A row per cell, in the order of the sweep: identity, parameters, status, estimat
 	line("\nThe quantities:")
 	table(QuantityColumns...)
 	line("\nThe file's key-value metadata hold three JSON texts: `grposim.cells`, a list of the cells, each with cell, label, variant, seed and parameters (by dotted key, as in cells.csv); `grposim.columns` and `grposim.quantities`, the two tables above.")
-	line("\n## map-X-Y.csv")
+	line("\n## map-X-Y.csv\n\nWith `--colour QUANTITY` the name is `map-X-Y-QUANTITY.csv`.")
 	table(mapColumns...)
+	line("\nThe quantity is a recorded one, at the last step the mean over the replicas, or:")
+	table(mapQuantities...)
 	line("\n## verdicts.json\n\n`name`, the name of the experiment or suite; `summary`; `statements`, the statements of the paper that the verdicts decide ([paper.md](paper.md)), if any; `verdicts`, in the order of the checks. What is NaN, infinite or nil below is null. A verdict:")
 	fields("verdict.go", "Verdict")
 	line("\nA control:")

@@ -72,7 +72,7 @@ func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
 	}
 	valued := func(p mapPoint) bool { return !math.IsNaN(p.value) }
 	if view.colour != "" && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
-		return nil, config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %s, which no cell of the map has", view.colour)}}
+		return nil, config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %s, which no cell of the map has. %s", view.colour, mapQuantity(view.colour).Doc)}}
 	}
 	return maps, e.evidence.failure
 }

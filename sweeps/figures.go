@@ -28,7 +28,7 @@ type Figure struct {
 	// is a number.
 	Categories []string
 
-	Colour string // the quantity that Values of its markers hold; "": colours show the series
+	Colour string // the quantity that Values of its markers hold, with its unit; "": colours show the series
 
 	Series []FigureSeries // those of one kind of mark are drawn in this order
 }

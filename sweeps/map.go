@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // RegimeMap shows the classes of simulated cells and the boundaries that theory predicts,
@@ -116,11 +119,10 @@ func linearDynamics(p *rom.Prediction) *rom.Dynamics {
 	return &p.LeadingOrder
 }
 
-// mapValue returns the value by which a cell is coloured, NaN where nothing was recorded:
-// the mean of a recorded quantity at the last step, the variance of J over replicas there
-// (NaN for a single one at finite G), or the first recorded step from which on J stays
-// within 5 % of its way to its last value.
-func (e *evidence) mapValue(c *Cell, quantity string) float64 {
+// mapValue returns the value by which a cell is coloured, NaN where there is none: the mean
+// of a recorded quantity at the last step, the variance of J over replicas there (NaN for
+// a single one at finite G), or the settling time. The class is that of the cell.
+func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 	o := e.outcome(c)
 	if o == nil || quantity == "" {
 		return math.NaN()
@@ -133,7 +135,7 @@ func (e *evidence) mapValue(c *Cell, quantity string) float64 {
 	if t == nil || t.Series(of) == nil || len(t.Steps) == 0 {
 		return math.NaN()
 	}
-	series, last := t.Series(of), len(t.Steps)-1
+	last := len(t.Steps) - 1
 	switch quantity {
 	case finalVariance:
 		end := c.meanReward(t, last)
@@ -142,18 +144,48 @@ func (e *evidence) mapValue(c *Cell, quantity string) float64 {
 		}
 		return end.StdErr * end.StdErr * float64(end.DF+1)
 	case timeTo95:
-		at, end := last, float64(series.Mean[last])
-		near := 0.05 * math.Abs(end-float64(series.Mean[0]))
-		for at > 0 && math.Abs(float64(series.Mean[at-1])-end) <= near {
-			at--
-		}
-		return float64(t.Steps[at])
+		return c.settlingTime(t, class)
 	}
-	return float64(series.Mean[last])
+	return float64(t.Series(of).Mean[last])
 }
 
-// regimeMap returns the map of a panel, with cells coloured by a quantity of mapColours;
-// "": by class.
+// settlingTime returns the first recorded step from which on the mean reward J stays
+// within 5 % of its way from the start to its final level: the mean over the final records,
+// which are those from the burn-in on or, without burn-in, those in the last fifth of the
+// run. It is NaN where J does not stay there before the final records begin, where there
+// are fewer than two of them, where the class of the cell says that J oscillates to the end
+// (unresolved at G = ∞: in swings that recorded steps can miss), and where noise can decide
+// the step: where 5 % of the way is less than t·s. Here s is the standard deviation of the final records, and t Student's
+// quantile for which the intervals ± t·s hold every recorded J of a stationary run with 99 %
+// together (Bonferroni); a few final records do not fix s well, and t is large for them.
+func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
+	if class == Sustained || class == Unresolved && c.Sim.Deterministic() {
+		return math.NaN()
+	}
+	reward, last := c.rewards(t), len(t.Steps)-1
+	from := c.Settings.Run.BurnIn
+	if from == 0 {
+		from = t.Steps[last] - t.Steps[last]/5
+	}
+	begin, _ := slices.BinarySearch(t.Steps, from)
+	final := measure.Mean(reward[begin:])
+	final.StdErr *= math.Sqrt(float64(len(reward) - begin)) // of one record, not of their mean
+	low, high := final.Interval(1 - 0.01/float64(len(reward)))
+	near := 0.05 * math.Abs(final.Mean-reward[0])
+	if !(2*near > high-low) { // NaN for a single record
+		return math.NaN()
+	}
+	at := last + 1
+	for at > 0 && math.Abs(reward[at-1]-final.Mean) <= near {
+		at--
+	}
+	if at >= begin {
+		return math.NaN()
+	}
+	return float64(t.Steps[at])
+}
+
+// regimeMap returns the map of a panel, with cells coloured by a quantity; "": by class.
 func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 	m := RegimeMap{panel: p, colour: colour}
 	for _, c := range p.cells {
@@ -164,9 +196,10 @@ func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 				m.kind = rom.LeadingOrder
 			}
 		}
+		class := e.class(c)
 		m.points = append(m.points, mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
-			cell: c, class: e.class(c), value: e.mapValue(c, colour), regime: newRegime(&c.Settings, prediction),
+			cell: c, class: class, value: e.mapValue(c, class, colour), regime: newRegime(&c.Settings, prediction),
 		})
 	}
 	x, y := newNodes(p.x, p.values(p.x)), newNodes(p.y, p.values(p.y))
@@ -233,6 +266,9 @@ func (m *RegimeMap) moves() bool {
 	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest && p.class != Unresolved })
 }
 
+// Axes returns the paths of the parameters on the horizontal and the vertical axis.
+func (m *RegimeMap) Axes() (x, y string) { return m.x.Path, m.y.Path }
+
 // Variant returns the variant that the map shows, "" if the plan has only one.
 func (m *RegimeMap) Variant() string { return m.variant }
 
@@ -271,18 +307,71 @@ func (m *RegimeMap) Counts() []ClassCount {
 	return counts
 }
 
-// MapName returns the file name, without extension, of the maps over the keys x and y; a
-// figure of one variant has the variant appended.
-func MapName(x, y string) string { return "map-" + x + "-" + y }
+// MapName returns the file name, without extension, of the maps over the keys x and y,
+// coloured by a quantity, or by class if that is ""; a figure of one variant has the variant
+// appended.
+func MapName(x, y, colour string) string {
+	if colour != "" {
+		colour = "-" + colour
+	}
+	return "map-" + x + "-" + y + colour
+}
+
+// valued returns the points of the map that have a value, by increasing value.
+func (m *RegimeMap) valued() []mapPoint {
+	points := slices.DeleteFunc(slices.Clone(m.points), func(p mapPoint) bool { return math.IsNaN(p.value) })
+	slices.SortStableFunc(points, func(a, b mapPoint) int { return cmp.Compare(a.value, b.value) })
+	return points
+}
+
+// RankedValue is a value of the quantity that colours a map, and the cell where it occurs.
+type RankedValue struct {
+	Rank        string // "smallest", "median" or "largest"
+	Value, X, Y float64
+}
+
+// Ranked returns the smallest, the median and the largest value of the quantity that
+// colours the map; none if no cell has one. The median of an even number is the lower of
+// the middle two. Of cells with equal values, the first is named.
+func (m *RegimeMap) Ranked() []RankedValue {
+	points := m.valued()
+	if len(points) == 0 {
+		return nil
+	}
+	var ranked []RankedValue
+	for _, r := range []struct {
+		rank string
+		at   int
+	}{{"smallest", 0}, {"median", (len(points) - 1) / 2}, {"largest", len(points) - 1}} {
+		value := points[r.at].value
+		first := points[slices.IndexFunc(points, func(p mapPoint) bool { return p.value == value })]
+		ranked = append(ranked, RankedValue{r.rank, value, first.x, first.y})
+	}
+	return ranked
+}
+
+// Missing returns the number of cells without a value of the quantity that colours the map.
+func (m *RegimeMap) Missing() int { return len(m.points) - len(m.valued()) }
+
+// Colour returns the quantity that colours the map, with its unit; "" if the classes do.
+func (m *RegimeMap) Colour() string {
+	if m.colour == "" {
+		return ""
+	}
+	if unit := mapQuantity(m.colour).Unit; unit != pureRatio {
+		return m.colour + ", " + unit
+	}
+	return m.colour
+}
 
 // Figure returns the figure of the map: the cells by class, the predicted unstable area
 // and the predicted boundaries.
 func (m *RegimeMap) Figure() Figure {
 	settings := &m.cells[0].Settings
 	f := Figure{
-		Caption: m.caption(), Colour: m.colour,
-		Name:   MapName(m.x.Path, m.y.Path),
-		Title:  fmt.Sprintf("Regimes over %s and %s", m.x.Title(settings), m.y.Title(settings)),
+		Caption: m.caption(), Colour: m.Colour(),
+		Name:   MapName(m.x.Path, m.y.Path, m.colour),
+		Title:  fmt.Sprintf("%s over %s and %s", cmp.Or(m.colour, "Regimes"), m.x.Title(settings), m.y.Title(settings)),
 		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
@@ -344,14 +433,11 @@ func (m *RegimeMap) caption() string {
 		"Fixed: " + strings.Join(fixed, ", ") + "; all other keys have their defaults.",
 		"The marker shows the class of the mean reward J over steps. " + strings.Join(classes, "; ") + ".",
 	}
-	switch m.colour {
-	case "":
-	case timeTo95:
-		sentences = append(sentences, "Its colour is the first recorded step from which on J stays within 5 % of its way to its last value.")
-	case finalVariance:
-		sentences = append(sentences, "Its colour is the variance of J over the replicas at the last step.")
-	default:
-		sentences = append(sentences, "Its colour is "+m.colour+" at the last step, the mean over the replicas.")
+	if m.colour != "" {
+		sentences = append(sentences, "Its colour is "+m.colour+". "+mapQuantity(m.colour).Doc)
+		if n := m.Missing(); n > 0 {
+			sentences = append(sentences, fmt.Sprintf("%d of %d cells have no value and are grey.", n, len(m.points)))
+		}
 	}
 	if len(m.area) > 0 {
 		sentences = append(sentences, "The linear dynamics is unstable in the shaded area.")

@@ -285,7 +285,7 @@ func TestMapColours(t *testing.T) {
 		{timeTo95, 149, 162}, // recorded steps are 10 apart there
 		{finalVariance, 0, 0},
 	} {
-		if got := e.mapValue(cell, c.quantity); !(got >= c.low && got <= c.high) {
+		if got := e.mapValue(cell, Monotone, c.quantity); !(got >= c.low && got <= c.high) {
 			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
 		}
 	}
@@ -295,10 +295,10 @@ func TestMapColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorded.Quantities[0].StdErr[len(recorded.Steps)-1] = 0.1
-	if got := e.mapValue(cell, finalVariance); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
+	if got := e.mapValue(cell, Monotone, finalVariance); math.Abs(got-0.09) > 1e-15 { // 9 replicas, 0.1² of their mean
 		t.Errorf("variance of 9 replicas: got %g, want 0.09", got)
 	}
-	if got := e.mapValue(cell, string(sim.Entropy)); !math.IsNaN(got) {
+	if got := e.mapValue(cell, Monotone, string(sim.Entropy)); !math.IsNaN(got) {
 		t.Errorf("a quantity without record: got %g", got)
 	}
 	if err := new(MapView).ColourBy("reward"); err == nil || !strings.HasPrefix(err.Error(), `--colour: got "reward", want one of expected_reward_variance, time_to_95, expected_reward, `) {
@@ -310,8 +310,106 @@ func TestMapColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	view.colour = string(sim.LogitGap) // of two arms
-	if _, err := run.Maps(view); err == nil || err.Error() != "--colour: got logit_gap, which no cell of the map has" {
+	if _, err := run.Maps(view); err == nil || err.Error() != "--colour: got logit_gap, which no cell of the map has. z = θ_1 − θ_0; two arms. At the last step, the mean over the replicas." {
 		t.Errorf("a quantity of no cell: %v", err)
+	}
+}
+
+// The settling time is known for curves without noise and missing where noise or an
+// oscillation decides it. Noise of a known size is a pattern of ±1 that repeats after
+// seven steps.
+func TestSettlingTime(t *testing.T) {
+	exponential := func(t float64) float64 { return 1 - math.Exp(-t/50) } // 5 % away at 50 ln 20 = 149.8
+	noisy := func(size float64) func(t float64) float64 {
+		return func(t float64) float64 {
+			return exponential(t) + size*[]float64{1, -1, 1, 1, -1, -1, 1}[int(t)%7]
+		}
+	}
+	missing := [2]float64{math.NaN(), math.NaN()}
+	between := [2]float64{149, 162} // recorded steps are 10 apart there
+	for _, c := range []struct {
+		name   string
+		reward func(t float64) float64
+		burnIn int
+		class  Class
+		want   [2]float64
+	}{
+		{"exponential", exponential, 0, Monotone, between},
+		{"after a burn-in", exponential, 400, Monotone, between},
+		{"a burn-in before it settles", exponential, 100, Monotone, missing},
+		{"falling", func(t float64) float64 { return -exponential(t) }, 0, Monotone, between},
+		{"small noise", noisy(0.001), 0, Unresolved, between},
+		{"noise of a sixth of the band", noisy(0.008), 0, Unresolved, missing}, // too few final records for s: t = 8
+		{"the same with more final records", noisy(0.008), 250, Unresolved, [2]float64{149, 190}},
+		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0, Unresolved, missing},
+		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, Monotone, missing},
+		{"a late step", func(t float64) float64 { return math.Floor(t / 490) }, 0, Monotone, missing},
+		{"oscillates to the end", oscillator(0, 0.2), 0, Sustained, missing},
+		{"between brief dips", exponential, 0, Sustained, missing},
+		{"no way", func(float64) float64 { return 0.75 }, 0, AtRest, missing},
+		{"diverged", func(t float64) float64 { return math.NaN() }, 0, Diverged, missing},
+	} {
+		cell, o := record(600, 1, c.reward, 0.6)
+		cell.Settings.Run.BurnIn = c.burnIn
+		cell.Sim.Estimator.GroupSize = 16
+		e := newEvidence(map[string]*store.Outcome{cell.ID: o})
+		got := e.mapValue(cell, c.class, timeTo95)
+		if none := math.IsNaN(c.want[0]); none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
+			t.Errorf("%s: got %g, want %g to %g", c.name, got, c.want[0], c.want[1])
+		}
+	}
+}
+
+// At G = 16 and η = 0.32 the mean reward of a single run is all noise: no cell has a time
+// to 95 %, and the error says why.
+func TestNoSettlingTimeInNoise(t *testing.T) {
+	text := strings.NewReplacer("group_size: inf", "group_size: 16", "momentum: 0.5", "momentum: 0", "steps: 400", "steps: 2000",
+		"log: {from: 0.05, to: 20, points: 9}", "values: [0.32, 0.33]", "param: lag.interval, values: [1, 2, 4, 8]", "param: grpo.kl.coefficient, values: [0.5, 0.501, 0.502, 0.503, 0.504]").Replace(regimes)
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	view, err := NewMapView(e.Plan, config.LearningRateKey, "grpo.kl.coefficient", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view.colour = timeTo95
+	if _, err := e.Maps(view); err == nil || !strings.Contains(err.Error(), "--colour: got time_to_95, which no cell of the map has. First recorded step from which on J stays") {
+		t.Errorf("ten noisy cells: %v", err)
+	}
+}
+
+// Values are ranked with the first cell that has each; the caption says how many cells have
+// none, and the figure what its colours show.
+func TestRanked(t *testing.T) {
+	e, _ := runSweep(t, regimes, t.TempDir(), 2)
+	view, err := NewMapView(e.Plan, config.LearningRateKey, config.LagIntervalKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view.colour = timeTo95
+	maps, err := e.Maps(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := maps[0]
+	nan := math.NaN()
+	for i := range m.points {
+		m.points[i].value = nan
+	}
+	for i, v := range []float64{7, nan, 3, 40, 3, 12} { // ranked 3, 3, 7, 12, 40
+		m.points[i].value = v
+	}
+	at := func(rank string, value float64, i int) RankedValue {
+		return RankedValue{rank, value, m.points[i].x, m.points[i].y}
+	}
+	want := []RankedValue{at("smallest", 3, 2), at("median", 7, 0), at("largest", 40, 3)}
+	if got := m.Ranked(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	f := m.Figure()
+	if f.Name != "map-optimizer.learning_rate-lag.interval-time_to_95" || f.Title != "time_to_95 over learning rate η and refresh interval K" || f.Colour != "time_to_95, optimizer step" {
+		t.Errorf("name %q, title %q, colour %q", f.Name, f.Title, f.Colour)
+	}
+	if !strings.Contains(f.Caption, " Its colour is time_to_95. First recorded step from which on J stays within 5 % ") || !strings.Contains(f.Caption, " 31 of 36 cells have no value and are grey. ") {
+		t.Errorf("caption %q", f.Caption)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // MapView is a selection of cells of a plan for regime maps. It has a panel for each
@@ -16,27 +17,30 @@ type MapView struct {
 	colour string // the quantity that colours the cells; "": their class does
 }
 
-// timeTo95 and finalVariance are the quantities of mapColours that no series holds.
+// timeTo95 and finalVariance are the quantities that colour cells and that no series holds.
 const (
 	timeTo95      = "time_to_95"
 	finalVariance = "expected_reward_variance"
 )
 
-// mapColours returns the quantities that can colour the cells of a map: all recorded ones,
-// the variance of J over replicas, and the time to 95 %.
-func mapColours() []string {
-	colours := []string{finalVariance, timeTo95}
-	for _, q := range QuantityColumns {
-		colours = append(colours, q.Name)
+// mapQuantity describes a quantity that can colour the cells of a map: one of
+// mapQuantities, or a recorded one. Its Doc is whole sentences.
+func mapQuantity(name string) store.Column {
+	for _, q := range mapQuantities {
+		if q.Name == name {
+			return q
+		}
 	}
-	return colours
+	q := QuantityColumns[slices.IndexFunc(QuantityColumns, func(q store.Column) bool { return q.Name == name })]
+	q.Doc += " At the last step, the mean over the replicas."
+	return q
 }
 
 // ColourBy colours the cells of the maps by a quantity at the end of the run instead of by
-// class; "" by class. The quantity is one of mapColours. Its error is of type
-// config.Problems and names the flag --colour.
+// class; "" by class. The quantity is one of mapQuantities or QuantityColumns. Its error is of
+// type config.Problems and names the flag --colour.
 func (v *MapView) ColourBy(quantity string) error {
-	if known := mapColours(); quantity != "" && !slices.Contains(known, quantity) {
+	if known := names(slices.Concat(mapQuantities, QuantityColumns)); quantity != "" && !slices.Contains(known, quantity) {
 		return config.Problems{{Source: "--colour", Text: fmt.Sprintf("got %q, want one of %s", quantity, strings.Join(known, ", "))}}
 	}
 	v.colour = quantity

@@ -87,9 +87,12 @@ func (v *Verdict) Cells() []string {
 	}
 	verdict := v.Verdict.String()
 	if v.Verdict != Agree || v.Hypothesis != nil {
-		verdict += ": " + v.Because
+		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ") // which have columns of their own
 	}
-	control := "–"
+	margin, control := "± "+format(v.Margin, 2), "–"
+	if v.Margin == 0 && v.Hypothesis != nil { // a bound
+		margin = "–"
+	}
 	if v.Control != nil {
 		control = v.Control.Fault + ": " + v.Control.Verdict.String()
 	}
@@ -97,7 +100,7 @@ func (v *Verdict) Cells() []string {
 	if cell == "" {
 		cell = "–"
 	}
-	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, "± " + format(v.Margin, 2), verdict, control}
+	return []string{v.Experiment, v.Claim, cell, v.Quantity, v.measured(), predicted, margin, verdict, control}
 }
 
 // digits returns the number of significant digits of the measured value.

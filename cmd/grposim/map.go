@@ -33,11 +33,17 @@ caption in report.html explains them, and lists the parameters that are fixed.
 
 With --colour the colour of a cell shows a quantity at the end of the run instead:
 expected_reward, expected_reward_variance (over the replicas), entropy, kl_reference,
-time_to_95 (the first recorded step from which on the mean reward stays within 5 % of
-its way), or another of the recorded quantities in docs/results.md.
+time_to_95, or another of the recorded quantities in docs/results.md. time_to_95 is the
+first recorded step from which on the mean reward stays within 5 % of its way from the
+start to its final level, the mean of the records from the burn-in on, or without
+burn-in in the last fifth of the run. A cell has none where the mean reward does not
+settle before those records, and where it fluctuates by as much as the 5 %; then more
+replicas, a larger group size, or a burn-in with more records after it can help.
 
-Writes figures/map-X-Y.svg, figures/map-X-Y.png and map-X-Y.csv, and prints how many
-cells of each class lie in each regime of the exact theory. In the CSV file a row of
+Writes figures/map-X-Y.svg, figures/map-X-Y.png and map-X-Y.csv, with --colour QUANTITY
+map-X-Y-QUANTITY, and prints how many cells of each class lie in each regime of the exact
+theory. With --colour it also prints the smallest, the median and the largest value, the
+first cell that has each, and the number of cells without one. In the CSV file a row of
 kind cell is a simulated cell and a row of kind boundary a point of a boundary; along
 an integer parameter a boundary runs in steps halfway between the integers. Each
 variant has a map of its own.`,
@@ -85,7 +91,7 @@ variant has a map of its own.`,
 			if err != nil {
 				return err
 			}
-			file := filepath.Join(out, sweeps.MapName(x, y)+".csv")
+			file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
 			if err := renameio.WriteFile(file, table, 0o644); err != nil {
 				return err
 			}
@@ -111,21 +117,49 @@ variant has a map of its own.`,
 }
 
 // printMaps prints how many cells of each class lie in each regime of the linear
-// dynamics. It omits the column of variants if no map has one.
+// dynamics, and the range of the quantity that colours the maps, if any. It omits the
+// column of variants if no map has one.
 func printMaps(w io.Writer, maps []sweeps.RegimeMap) error {
-	rows := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
+	classes := [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}
+	x, y := maps[0].Axes()
+	values := [][]string{{"VARIANT", "", maps[0].Colour(), x, y}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	named := false
 	for _, m := range maps {
 		named = named || m.Variant() != ""
 		for _, n := range m.Counts() {
-			rows = append(rows, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
+			classes = append(classes, []string{m.Variant(), string(n.Class), strconv.Itoa(n.Cells),
 				strconv.Itoa(n.Overdamped), strconv.Itoa(n.Oscillatory), strconv.Itoa(n.Unstable)})
 		}
-	}
-	if !named {
-		for i := range rows {
-			rows[i] = rows[i][1:]
+		for _, r := range m.Ranked() {
+			values = append(values, []string{m.Variant(), r.Rank, number(r.Value), number(r.X), number(r.Y)})
+		}
+		if n := m.Missing(); n > 0 {
+			cells := "cells"
+			if n == 1 {
+				cells = "cell"
+			}
+			values = append(values, []string{m.Variant(), "none", fmt.Sprintf("%d %s", n, cells), "", ""})
 		}
 	}
-	return printTable(w, rows)
+	tables := [][][]string{classes}
+	if maps[0].Colour() != "" {
+		tables = append(tables, values)
+	}
+	for i, rows := range tables {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if !named {
+			for i := range rows {
+				rows[i] = rows[i][1:]
+			}
+		}
+		if err := printTable(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -179,8 +179,8 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 }
 
 // writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
-// into its results folder dir. Older figures are removed. It returns the part that the
-// experiment is on a page beside the folder.
+// into its results folder dir. Older figures are removed, except maps with a table. It
+// returns the part that the experiment is on a page beside the folder.
 func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
 	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte)}
 	manifest, err := store.ReadManifest(dir)
@@ -189,10 +189,10 @@ func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
 	}
 	part.Run = manifest.Run
 	figures := filepath.Join(dir, "figures")
-	if err := os.RemoveAll(figures); err != nil {
+	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return part, err
 	}
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := removeFigures(dir, figures); err != nil {
 		return part, err
 	}
 	for _, f := range e.Figures {
@@ -211,6 +211,29 @@ func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
 	err = writePage(dir, e.Plan.Spec.Name, []report.Part{part})
 	part.Folder = filepath.Base(dir)
 	return part, err
+}
+
+// removeFigures removes the figures of a results folder dir, except those that the map
+// command drew: their names begin with that of a table of a map in the folder.
+func removeFigures(dir, figures string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	drawn, err := os.ReadDir(figures)
+	if err != nil {
+		return err
+	}
+	for _, figure := range drawn {
+		mapped := func(file os.DirEntry) bool {
+			table, isTable := strings.CutSuffix(file.Name(), ".csv")
+			return isTable && strings.HasPrefix(table, "map-") && strings.HasPrefix(figure.Name(), table)
+		}
+		if !slices.ContainsFunc(files, mapped) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(figures, figure.Name())))
+		}
+	}
+	return err
 }
 
 // writePage writes report.html into dir.

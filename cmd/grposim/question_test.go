@@ -20,7 +20,7 @@ func TestQuestion(t *testing.T) {
 		}
 		return stdout.String() + stderr.String()
 	}
-	slope := regexp.MustCompile(`slope of log variance of expected reward -0\.[67]\d? \[-0\.[78]\d?, -0\.[56]\d?\]: -1 ± 0\.1 is refuted; the theory predicts -0\.717`)
+	slope := regexp.MustCompile(`slope of log variance of expected reward -0\.[67]\d? \[-0\.[78]\d?, -0\.[56]\d?\] +-1 \(hypothesis\) .*: -1 ± 0\.1 is refuted; the theory predicts -0\.717`)
 	if got := ask(exitDisagree, "sweep", "question"); !slope.MatchString(strings.Join(strings.Fields(got), " ")) {
 		t.Errorf("%s\nwant %s", got, slope)
 	}

@@ -94,7 +94,7 @@ func (p *picture) legend(width vg.Length) [][]entry {
 		used += e.width
 	}
 	if p.f.Colour != "" && !p.shades.empty() {
-		rows = append(rows, []entry{{name: p.f.Colour, shades: true, width: width}})
+		rows = append(rows, []entry{{name: p.f.Colour, shades: true, width: width}}, nil) // nil: room for the ticks
 	}
 	return rows
 }

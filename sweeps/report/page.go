@@ -61,7 +61,13 @@ func Page(title string, parts []Part) ([]byte, error) {
 	}
 	total := sweeps.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
-	p.State, p.Sentence = overall(total)
+	own := 0
+	for _, v := range verdicts {
+		if v.Hypothesis != nil && v.Verdict == sweeps.Disagree {
+			own++
+		}
+	}
+	p.State, p.Sentence = overall(total, own)
 	if p.Statements = sweeps.DecidedStatements(verdicts); p.Statements != nil {
 		p.Headline = sweeps.Headline(p.Statements)
 	}
@@ -135,9 +141,15 @@ func (b badge) Order() int {
 
 // overall returns the state of all verdicts together, and a sentence that says it: the
 // worst of their rulings, inconclusive if all are out of scope, out-of-scope if there are
-// none.
-func overall(s sweeps.Summary) (badge, string) {
+// none. own is the number of disagreements with a hypothesis of the file, not with the
+// theory.
+func overall(s sweeps.Summary, own int) (badge, string) {
+	const expected = "with what the file expected"
 	switch {
+	case own > 0 && own < s.Disagree:
+		return badge{sweeps.Disagree}, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree, s.Disagree-own, own, expected)
+	case own > 0:
+		return badge{sweeps.Disagree}, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
 	case s.Disagree > 0:
 		return badge{sweeps.Disagree}, fmt.Sprintf("%s with the theory.", agrees(s.Disagree, "disagrees", "disagree"))
 	case s.Inconclusive > 0:
@@ -175,6 +187,7 @@ type section struct {
 	Rows     []row
 	Cells    [][]string // rows of sweeps.CellColumns; nil unless there are no checks
 	Command  string     // that runs the experiment again
+	FromFile bool       // Command reads ConfigFile
 
 	Config     string       // the configuration as run, JSON
 	ConfigFile string       // name of a file with it
@@ -229,7 +242,7 @@ func newSection(i int, part Part) section {
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, Claim: spec.Claim,
 		Facts: facts(part), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
-		ConfigFile: ConfigFile(spec.Name),
+		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
 	s.Config = document(spec)
 	s.ConfigData = template.URL("data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(s.Config+"\n")))

@@ -281,19 +281,56 @@ func TestPageScales(t *testing.T) {
 func TestOverall(t *testing.T) {
 	for _, c := range []struct {
 		summary  sweeps.Summary
+		own      int
 		ruling   sweeps.Ruling
 		sentence string
 	}{
-		{sweeps.Summary{Agree: 9, Disagree: 2, Inconclusive: 1, OutOfScope: 1}, sweeps.Disagree, "2 verdicts disagree with the theory."},
-		{sweeps.Summary{Agree: 9, Inconclusive: 1, OutOfScope: 1}, sweeps.Inconclusive, "No verdict disagrees, but one verdict is inconclusive."},
-		{sweeps.Summary{Agree: 9, OutOfScope: 1}, sweeps.Agree, "All 9 verdicts in scope agree."},
-		{sweeps.Summary{Agree: 1}, sweeps.Agree, "The one verdict in scope agrees."},
-		{sweeps.Summary{OutOfScope: 3}, sweeps.Inconclusive, "Nothing was decided: every verdict is out of scope."},
-		{sweeps.Summary{}, sweeps.OutOfScope, "No verdicts."},
+		{sweeps.Summary{Agree: 9, Disagree: 2, Inconclusive: 1, OutOfScope: 1}, 0, sweeps.Disagree, "2 verdicts disagree with the theory."},
+		{sweeps.Summary{Agree: 9, Disagree: 1}, 1, sweeps.Disagree, "One verdict disagrees with what the file expected."},
+		{sweeps.Summary{Disagree: 2}, 2, sweeps.Disagree, "2 verdicts disagree with what the file expected."},
+		{sweeps.Summary{Disagree: 3}, 1, sweeps.Disagree, "3 verdicts disagree: 2 with the theory, 1 with what the file expected."},
+		{sweeps.Summary{Agree: 9, Inconclusive: 1, OutOfScope: 1}, 0, sweeps.Inconclusive, "No verdict disagrees, but one verdict is inconclusive."},
+		{sweeps.Summary{Agree: 9, OutOfScope: 1}, 0, sweeps.Agree, "All 9 verdicts in scope agree."},
+		{sweeps.Summary{Agree: 1}, 0, sweeps.Agree, "The one verdict in scope agrees."},
+		{sweeps.Summary{OutOfScope: 3}, 0, sweeps.Inconclusive, "Nothing was decided: every verdict is out of scope."},
+		{sweeps.Summary{}, 0, sweeps.OutOfScope, "No verdicts."},
 	} {
-		if state, sentence := overall(c.summary); state.Ruling != c.ruling || sentence != c.sentence {
+		if state, sentence := overall(c.summary, c.own); state.Ruling != c.ruling || sentence != c.sentence {
 			t.Errorf("%+v: %v, %q; want %v, %q", c.summary, state.Ruling, sentence, c.ruling, c.sentence)
 		}
+	}
+}
+
+// A verdict on a claim of the file says what the file claimed, not that a prediction holds,
+// and does not disagree with the theory.
+func TestOwnClaim(t *testing.T) {
+	v := verdict("fluctuation-scaling", "slope", "G", -0.7, 0.05, -1, 0.1, "", config.Holds)
+	v.Control, v.Hypothesis = nil, &sweeps.TestedHypothesis{Hypothesis: config.Hypothesis{Relation: config.AtMost, Value: -0.9}}
+	part := Part{
+		Experiment: &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "own"}}, Verdicts: []sweeps.Verdict{v}},
+		Command:    "grposim sweep own.json",
+	}
+	data, err := Page("own", []Part{part})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, want := range []string{
+		"<span>One verdict disagrees with what the file expected.</span>", "claimed by the file<br><small>at_most: -0.9</small>", "<span>≤ −0.9<br><small></small></span>",
+		"Run it again: download own.json by the link below, and in the folder where it is:",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+	for _, unwanted := range []string{"with the theory.", "<small>expected: "} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("%q on the page", unwanted)
+		}
+	}
+	part.Command = "grposim sweep smoke"
+	if data, err = Page("own", []Part{part}); err != nil || !strings.Contains(string(data), ">Run it again:</p>") {
+		t.Errorf("a built-in configuration needs no download (%v)", err)
 	}
 }
 

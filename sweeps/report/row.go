@@ -25,8 +25,9 @@ type row struct {
 	MeasuredKey, PredictedKey, DistanceKey string
 
 	Strip   *strip // nil if there is nothing to compare
-	Kind    string // of the prediction
-	Expect  string
+	Kind    string // of the prediction; "" where a hypothesis of the file is judged
+	Expect  string // what is expected of the prediction
+	Claimed string // the hypothesis, as in the file; ""
 	Because string
 	Refuted bool     // the prediction fails, as expected
 	Control *control // nil if the check has none
@@ -73,6 +74,12 @@ func newRow(v sweeps.Verdict) row {
 	r.Predicted = prediction.value(p)
 	if finite(margin) {
 		r.Margin = "± " + prediction.value(margin)
+	}
+	if h := v.Hypothesis; h != nil {
+		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)
+		if h.Relation != config.Equals { // a bound has no margin
+			r.Predicted, r.Margin = strings.ReplaceAll(h.String(), "-", "−"), ""
+		}
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -53,25 +54,49 @@ func (p *picture) shade(value float64) color.NRGBA {
 	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xFF}
 }
 
-// paintShades draws the bar of the colours between its smallest and largest value, and the
-// name of the quantity.
+// paintShades draws the bar of the colours between its smallest and largest value, with
+// ticks in the row below, and the name of the quantity.
 func (p *picture) paintShades(c draw.Canvas, name string, at vg.Point) {
-	const pieces, length = 48, vg.Length(120)
+	const pieces, length = 48, vg.Length(200)
 	label := func(x vg.Length, text string) vg.Length {
 		c.FillText(legendStyle, vg.Point{X: x, Y: at.Y + 1}, text)
 		return x + legendStyle.Width(text) + 5
 	}
-	number := func(v float64) string { return strings.ReplaceAll(strconv.FormatFloat(v, 'g', 3, 64), "-", "−") }
 	from, to := p.shades.coordinate(p.shades.min), p.shades.coordinate(p.shades.max)
-	x := label(label(at.X, name)+5, number(p.shades.min))
+	x := label(label(at.X, name)+5, shadeLabel(p.shades.min))
 	for n := range pieces {
 		i := vg.Length(n)
 		var piece vg.Path
 		addBox(&piece, x+i*length/pieces, at.Y-4, x+(i+1)*length/pieces+0.3, at.Y+4)
 		fill(c, p.shade(p.shades.value(from+(to-from)*(float64(i)+0.5)/pieces)), piece)
 	}
-	x = label(x+length+5, number(p.shades.max))
+	style := tickStyle
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	for _, tick := range p.shadeTicks() {
+		place := x + length*vg.Length((p.shades.coordinate(tick.Value)-from)/(to-from))
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.6}, place, at.Y-7, place, at.Y-4)
+		c.FillText(style, vg.Point{X: place, Y: at.Y - 8}, tick.Label)
+	}
+	x = label(x+length+5, shadeLabel(p.shades.max))
 	if p.shades.scale == sweeps.LogAxis {
 		label(x+5, "(logarithmic)")
 	}
+}
+
+// shadeTicks returns the ticks of the bar of the colours; none if all values are equal.
+func (p *picture) shadeTicks() []plot.Tick {
+	if p.shades.min == p.shades.max {
+		return nil
+	}
+	return p.shades.ticks(5)
+}
+
+// shadeLabel formats an end of the bar with four digits.
+func shadeLabel(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 4, 64)
+	if size := math.Abs(v); size >= 1e-4 && size < 1e6 {
+		rounded, _ := strconv.ParseFloat(text, 64) // just formatted
+		text = strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	return strings.ReplaceAll(text, "-", "−")
 }

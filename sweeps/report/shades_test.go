@@ -45,6 +45,9 @@ func TestShades(t *testing.T) {
 	if _, svg := draw(0.25, 0.75, math.NaN()); !strings.Contains(svg, ">0.25<") || !strings.Contains(svg, ">0.75<") || !strings.Contains(svg, "fill:#440154") {
 		t.Error("the ends of the bar or the colour of the smallest value are missing")
 	}
+	if _, svg := draw(8, 1556); !strings.Contains(svg, ">1556<") || !strings.Contains(svg, ">10<") || !strings.Contains(svg, ">1000<") {
+		t.Error("the largest step or the ticks of the bar are missing")
+	}
 	if _, svg := draw(math.NaN()); strings.Contains(svg, ">entropy<") {
 		t.Error("a bar without values")
 	}
