@@ -12,6 +12,11 @@ import (
 // themselves, of both signs, to less than once.
 const secondOrderSize = 5
 
+// remaining is the least share of the sum of the moduli of terms that counts where they
+// cancel. With it nine of ten errors against exact chains lie below their estimates, and all
+// below four times (docs/theory.md §6).
+const remaining = 0.5
+
 // maxSplit is the largest number of arms for which equal arms are taken one by one in
 // the second order.
 const maxSplit = 8
@@ -168,9 +173,12 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 		}
 	}
 
-	// relative is the size of the second order relative to the first.
+	// relative is the size of the second order relative to the first, moduli is that of the
+	// shift of E J.
 	gap := l.gapVariance(sigma, variances)
 	relative := secondOrderSize * gap
+	moduli := math.Abs(byMean) + math.Abs(byCurvature)
+	shifted, terms := moduli, relative
 	linear := form(gradient, sigma, gradient)
 	var second *secondOrder
 	if n < maxSplit && law.secondOrderWork() <= maxSecondOrder && linear > 0 {
@@ -178,24 +186,27 @@ func (l *linearization) moments(prediction *Prediction, m *linearDynamics, law *
 		variance := linear + second.spread + second.readout
 		out.RewardVariance = &variance
 		relative = max(second.size/linear, gap)
-		// The next order is about the square of the second, that of Cov x and that of the
-		// readout each for itself. The terms of either depend on the coordinates and cancel in
-		// part where steps are small; for large steps they do not.
+		// The next order is about the square of the second. The terms depend on the coordinates
+		// and cancel in part where steps are small; for large steps they do not.
 		both := math.Abs(second.spread) + math.Abs(second.readout)
-		neglected.RewardVariance = (both*both+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
+		terms = (both + second.fast*second.size) / linear
+		shifted = max(math.Abs(shift), moduli*remaining)
+		left := max(math.Abs(second.spread+second.readout), both*remaining)
+		neglected.RewardVariance = (left*left+second.fast*second.size*second.size)/linear + math.Abs(second.assumed)
 		if len(l.relatives) > 0 {
 			neglected.RewardVariance += linear * secondOrderSize * 2 * norm(variances)
 			relative += secondOrderSize * 2 * norm(variances)
+			terms += secondOrderSize * 2 * norm(variances)
 		}
 	}
 	// further is the part of the next order of E J that remains where the first vanishes, as
 	// at p = ½: by the size of the terms, and by third derivatives, of J and as much again of
 	// the mean force.
-	further := math.Sqrt(linear*gap) * relative * relative
+	further := math.Sqrt(linear*gap) * terms * terms
 	if second != nil {
 		further += 2 * math.Abs(second.mean)
 	}
-	neglected.RewardMean = (math.Abs(byMean)+math.Abs(byCurvature))*relative + further
+	neglected.RewardMean = shifted*terms + further
 	unshifted := 0.0
 	if linear > 0 {
 		unshifted = further / math.Sqrt(linear)

@@ -22,11 +22,11 @@ func TestHints(t *testing.T) {
 		}
 		return e.Verdicts[0].Because
 	}
-	const hint = "; in scope with optimizer.learning_rate = 0.5 or grpo.group_size = 32"
+	const hint = "; in scope with optimizer.learning_rate = 0.5 or grpo.group_size = 16"
 	if got := because(); !strings.HasSuffix(got, hint) {
 		t.Fatalf("%s: want %s", got, hint)
 	}
-	for in, out := range map[string]string{"learning_rate: 0.5": "learning_rate: 1", "group_size: 32": "group_size: 16"} {
+	for in, out := range map[string]string{"learning_rate: 0.5": "learning_rate: 1", "group_size: 16": "group_size: 8"} {
 		old := map[string]string{"learning_rate": "learning_rate: 2", "group_size": "group_size: 4"}[strings.Split(in, ":")[0]]
 		if got := because(old, in); strings.Contains(got, "neglects") {
 			t.Errorf("%s: %s", in, got)
