@@ -30,8 +30,8 @@ type Cell struct {
 // all its replicas are equal.
 func (c *Cell) Deterministic() bool { return c.Estimator.GroupSize == grpo.Infinite }
 
-// replicas returns the number of replicas to run.
-func (c *Cell) replicas() int {
+// Replicas returns the number of replicas that run: one if all are equal.
+func (c *Cell) Replicas() int {
 	if c.Deterministic() {
 		return 1
 	}

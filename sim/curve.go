@@ -99,7 +99,7 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 // meanCurve returns the mean of J at the given steps over the replicas of all bins
 // except one.
 func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []float64 {
-	mean, count, replicas := make([]float64, len(steps)), 0, c.replicas()
+	mean, count, replicas := make([]float64, len(steps)), 0, c.Replicas()
 	for b, sum := range sums {
 		if b == without {
 			continue

@@ -300,5 +300,5 @@ func (c *Cell) SearchSteps() float64 {
 	if p.Tolerance > 0 {
 		steps += float64(longest * max(0, math.Ceil(fp.Log(values.step/p.Tolerance)/math.Ln2)))
 	}
-	return 2 * steps * float64(c.replicas())
+	return 2 * steps * float64(c.Replicas())
 }

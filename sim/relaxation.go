@@ -49,7 +49,7 @@ const relaxationBins = 64
 func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
 	fit := p.newFit(c)
 	pair := newPair(c, p.Point, p.Direction, p.Offset)
-	replicas := c.replicas()
+	replicas := c.Replicas()
 	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
 		pair.begin(ForReplica, i)
 		pair.relax(ctx, &fit, p.span(c))

@@ -199,7 +199,7 @@ type chunkSums struct {
 
 // newCellWork returns the work of a complete and valid cell.
 func newCellWork(cell *Cell, index int) *cellWork {
-	replicas := cell.replicas()
+	replicas := cell.Replicas()
 	if cell.Location != nil {
 		return newLocationWork(cell, index)
 	}

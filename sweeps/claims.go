@@ -34,7 +34,7 @@ type divergence struct {
 
 // divergenceOf returns the divergence of a cell's run.
 func divergenceOf(c *Cell, o *store.Outcome) divergence {
-	return divergence{o.Diverged, c.Settings.Run.Replicas, o.DivergedAt}
+	return divergence{o.Diverged, c.Sim.Replicas(), o.DivergedAt}
 }
 
 // String returns the numbers in words.

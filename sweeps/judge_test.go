@@ -96,6 +96,11 @@ func TestJudgeNoNoise(t *testing.T) {
 			t.Errorf("%g: %v, predicted %g ± %g", variance, v.Verdict, float64(v.Predicted), float64(v.Margin))
 		}
 	}
+	// A single replica runs, whatever the file says: if it diverges, all did.
+	diverged := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellDiverged, Diverged: 1, DivergedAt: 17}
+	if v := judged(t, plan, map[string]*store.Outcome{diverged.ID: &diverged})[0]; v.Verdict != Disagree || !strings.HasPrefix(v.Because, "1 of 1 replicas") {
+		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
+	}
 }
 
 // D/(GCK) with an equality sign lacks a factor ½. A check that expects it to fail agrees, and its
