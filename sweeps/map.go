@@ -155,9 +155,10 @@ func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 // run. It is NaN where J does not stay there before the final records begin, where there
 // are fewer than two of them, where the class of the cell says that J oscillates to the end
 // (unresolved at G = ∞: in swings that recorded steps can miss), and where noise can decide
-// the step: where 5 % of the way is less than t·s. Here s is the standard deviation of the final records, and t Student's
-// quantile for which the intervals ± t·s hold every recorded J of a stationary run with 99 %
-// together (Bonferroni); a few final records do not fix s well, and t is large for them.
+// the step: where 5 % of the way is less than t·s. Here s is the standard deviation of the
+// final records, and t Student's quantile for which the intervals ± t·s hold every recorded
+// J of a stationary run with 99 % together (Bonferroni); a few final records do not fix s
+// well, and t is large for them.
 func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
 	if class == Sustained || class == Unresolved && c.Sim.Deterministic() {
 		return math.NaN()
