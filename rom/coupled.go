@@ -287,7 +287,7 @@ func (l *linear) criticalInterval() threshold {
 	none := threshold{}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
-			if moved := l.at(l.rate, tau); !moved.encircles() {
+			if moved := l.at(l.rate, tau); !moved.delayStable() {
 				switch r := radius(moved.monodromy()); {
 				case math.IsNaN(r):
 					return none
@@ -325,16 +325,17 @@ func (l *linear) criticalInterval() threshold {
 	return none
 }
 
-// encircles reports whether all multipliers of a delay lie inside the unit circle, by the
+// delayStable reports whether all multipliers of a delay lie inside the unit circle, by the
 // argument principle. They are the zeros of z^{nτ} det D(z),
 //
 //	D(z) = z² − (1+μ)z + μ + ηN(z)(Λ_f + Λ_s z^{−τ}),  N = z, or (1+μ)z − μ with Nesterov,
 //
 // which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
-// to −1, and each outside takes π from that at least. Steps in w are halved until det D
-// turns by less than a right angle. Where multipliers are all but on the circle, or two
-// next to it together, the answer may be a wrong false, but not a wrong true.
-func (l *linear) encircles() bool {
+// to −1, and each outside takes π from that at least. Steps in w, which are small against the
+// turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. Where
+// multipliers are all but on the circle, or two next to it together, the answer may be a
+// wrong false, but not a wrong true.
+func (l *linear) delayStable() bool {
 	n, tau := l.dim(), float64(l.lag.Age)
 	m := newComplexMatrix(n)
 	mu, advance := complex(l.momentum, 0), 0i

@@ -10,8 +10,8 @@ import "gonum.org/v1/gonum/mat"
 // The sampled KL gradient uses the same samples as the reward part, so their
 // cross-covariance enters. Where rewards take two values the result is Exact,
 // from sums over the number of successes; for other rewards it is Exact where the mean
-// force is, except under a clip in force with normal rewards; otherwise it is the
-// an Expansion in 1/G.
+// force is, except under a clip in force with normal rewards; otherwise it is an
+// Expansion.
 func ForceCovariance(p Params, theta, old []float64) (*mat.SymDense, Kind) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
