@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,21 @@ func TestLocateLimits(t *testing.T) {
 	}
 	if rate := float64(lines[1].Value); !(rate > 1 && rate < 2*2/0.167) {
 		t.Errorf("%s, want less than twice the exact threshold", lines[1].Says)
+	}
+}
+
+// A search starts at the fixed point, wherever the run of the file does.
+func TestLocateLimitsFromRest(t *testing.T) {
+	rested := strings.NewReplacer("steps: 10, replicas: 2", "steps: 200, burn_in: 10, replicas: 8", "learning_rate: 0.05", "learning_rate: 0.5").Replace(advisedBandit)
+	var found [2][]AdviceLine
+	for i, text := range []string{rested, strings.Replace(rested, "init: fixed-point", "init: [-2, 2]", 1)} {
+		var err error
+		if found[i], err = LocateLimits(t.Context(), &planText(t, text).Cells[0], 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(found[0], found[1]) || !strings.HasSuffix(found[0][0].Assumes, "from the fixed point") {
+		t.Errorf("%+v, want %+v", found[1], found[0])
 	}
 }
 
