@@ -64,7 +64,7 @@ func TestUnsettledSlope(t *testing.T) {
 				t.Errorf("%s because %s: want %q", v.Verdict, v.Because, want)
 			}
 		}
-		if math.Abs(float64(v.Measured)+1) > 1e-9 {
+		if !(math.Abs(float64(v.Measured)+1) <= 1e-9) {
 			t.Errorf("measured %g, want -1", float64(v.Measured))
 		}
 	}
