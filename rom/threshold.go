@@ -30,9 +30,6 @@ func upTo(limit float64) threshold {
 	return threshold{at: limit}
 }
 
-// above reports whether the event is known not to occur up to a value.
-func (x threshold) above(value float64) bool { return value < x.at }
-
 // or returns the threshold of either of two events: the lower one. It is not known
 // beyond the end of the search for the other.
 func (x threshold) or(y threshold) threshold {
