@@ -29,11 +29,12 @@ test: ## fast tests
 test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser; every case of rom
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
+	@$(GO) test -timeout 60m -tags long ./rom & rom=$$!; \
+		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
-		echo "without chromium, node and npm the reports are not tested in a browser"
-	@export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; $(GO) test -timeout 60m -tags long ./rom & \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$!
+		echo "without chromium, node and npm the reports are not tested in a browser"; \
+		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$rom
 
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s
