@@ -115,16 +115,11 @@ func (l *linear) delayCrossing() threshold {
 // eigenvalue of Λ that does not restore has the crossing 0. crossings returns nil where a
 // spectrum is not known or nothing crosses.
 func (l *linear) crossings() []crossing {
-	n, tau := l.dim(), float64(l.lag.Age)
+	n := l.dim()
 	mode := l.scalar(0, 0)
 	m := newComplexMatrix(n)
 	spectrum := func(w float64) []complex128 {
-		turn := cmplx.Rect(1, -tau*w)
-		for i, row := range m {
-			for j := range row {
-				row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
-			}
-		}
+		l.delayed(m, w)
 		return m.eigenvalues()
 	}
 	last := spectrum(0)
@@ -189,6 +184,16 @@ func (l *linear) crossings() []crossing {
 	}
 	slices.SortFunc(found, func(a, b crossing) int { return compare(a.rate, b.rate) })
 	return found
+}
+
+// delayed writes Λ_f + Λ_s e^{−iτw}, the stiffness at the multiplier e^{iw}, into m.
+func (l *linear) delayed(m complexMatrix, w float64) {
+	turn := cmplx.Rect(1, -float64(l.lag.Age)*w)
+	for i, row := range m {
+		for j := range row {
+			row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
+		}
+	}
 }
 
 // nearest returns, for each entry of to in turn, the nearest of the values not yet
@@ -336,18 +341,19 @@ func (l *linear) criticalInterval() threshold {
 // multipliers are all but on the circle, or two next to it together, the answer may be a
 // wrong false, but not a wrong true.
 func (l *linear) delayStable() bool {
-	n, tau := l.dim(), float64(l.lag.Age)
+	n := l.dim()
 	m := newComplexMatrix(n)
 	mu, advance := complex(l.momentum, 0), 0i
 	if l.method == Nesterov {
 		advance = mu
 	}
 	direction := func(w float64) complex128 {
-		z, old := cmplx.Rect(1, w), cmplx.Rect(1, -tau*w)
+		z := cmplx.Rect(1, w)
 		gain := complex(l.rate, 0) * (z + advance*(z-1))
+		l.delayed(m, w)
 		for i, row := range m {
 			for j := range row {
-				row[j] = gain * (complex(l.fresh.At(i, j), 0) + old*complex(l.stale.At(i, j), 0))
+				row[j] *= gain
 			}
 			row[i] += (z - 1) * (z - mu)
 		}

@@ -15,7 +15,8 @@
 //     prediction holds here, Because why not. A nil pointer is a number that the
 //     theory does not give.
 //  5. The Kind of a prediction says how good it is: Exact, Expansion, LeadingOrder,
-//     PaperRule or RuleAtStiffness. Prediction.ForceKind is that of the force that all of them use.
+//     PaperRule or RuleAtStiffness. Prediction.ForceKind is that of the force that all of
+//     them use.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm, Refreshed, and

@@ -10,8 +10,8 @@ type Settled struct {
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from
 }
 
-// Settled returns the shares of the stationary variances that a run has. A covariance that starts at 0
-// lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
+// Settled returns the shares of the stationary variances that a run has. A covariance that
+// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
 func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	o.check()
 	l.check()

@@ -22,21 +22,21 @@ func newTensor(n, rank int) tensor {
 	return tensor{rank, make([]float64, size)}
 }
 
-// block is the number of entries that transform sums at a time, few enough for a fast
+// entriesAtOnce is the number of entries that transform sums together, few enough for a fast
 // cache.
-const block = 512
+const entriesAtOnce = 512
 
 // transform returns the tensor with the matrix a applied to every index.
 func (t tensor) transform(a *mat.Dense) tensor {
 	rows, columns := a.Dims()
 	data := t.data
-	var sum [block]float64
+	var sum [entriesAtOnce]float64
 	for range t.rank {
 		// The first index is transformed and becomes the last one.
 		rest := len(data) / columns
 		out := make([]float64, rest*rows)
-		for from := 0; from < rest; from += block {
-			sum := sum[:min(block, rest-from)]
+		for from := 0; from < rest; from += entriesAtOnce {
+			sum := sum[:min(entriesAtOnce, rest-from)]
 			for i := range rows {
 				clear(sum)
 				for c, x := range a.RawRowView(i) {

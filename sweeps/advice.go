@@ -27,7 +27,8 @@ type AdviceLine struct {
 	Assumes string       `json:"assumes"` // its formula and what it assumes
 }
 
-// Advise yields each cell of a plan, in its order, with the advice of the theory. noise is the wanted standard deviation of J; 0: none is wanted.
+// Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
+// the wanted standard deviation of J; 0: none is wanted.
 func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 	return func(yield func(*Cell, Advice) bool) {
 		cache := newPredictionCache()

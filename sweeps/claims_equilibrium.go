@@ -67,10 +67,11 @@ func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size
 		return
 	}
 	left, scope := rom.Unsettled(j.params(c), p, c.Sim.Init, s.Run.BurnIn, s.Run.Steps)
-	if by := size(&left); by > to.neglected {
+	by := size(&left)
+	if by > to.neglected {
 		to.since = fmt.Sprintf(": after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn)
 	}
-	to.neglected += size(&left)
+	to.neglected += by
 	to.outOfScope = scope.Because
 }
 

@@ -108,8 +108,8 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		f.predicted.value, f.predicted.neglected = -1, 0
 	case overSize && j.kind == rom.LeadingOrder: // a limit, which neglects nothing
 		f.predicted.neglected = 0
-		slope, why := n.asymptoticSlope(j, sized[len(sized)-1])
-		f.predicted.value, f.predicted.outOfScope = slope, cmp.Or(f.predicted.outOfScope, why)
+		limit, why := n.asymptoticSlope(j, sized[len(sized)-1])
+		f.predicted.value, f.predicted.outOfScope = limit, cmp.Or(f.predicted.outOfScope, why)
 	}
 	f.measured = slope.Mean
 	f.lo, f.hi = slope.Interval(j.confidence)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -100,7 +99,7 @@ func newRegime(s *config.Settings, p *rom.Prediction) regime {
 	if p.FixedPoint == nil {
 		return r
 	}
-	linear := linearDynamics(p)
+	linear, _ := p.Linear()
 	r.radius, r.onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
 	if r.margin = min(r.radius, 2) - 1; linear.StabilityMargin != nil {
 		r.margin = *linear.StabilityMargin
@@ -108,15 +107,6 @@ func newRegime(s *config.Settings, p *rom.Prediction) regime {
 	r.rule = r.rate / value(p.RuleAtStiffness.CriticalLearningRate)
 	r.damping = p.Oscillator.DampingRatio
 	return r
-}
-
-// linearDynamics returns the linear dynamics of the full map: the exact one, or where
-// that is out of scope the one to leading order.
-func linearDynamics(p *rom.Prediction) *rom.Dynamics {
-	if p.Exact.Scope.In {
-		return &p.Exact
-	}
-	return &p.LeadingOrder
 }
 
 // mapValue returns the value by which a cell is coloured, NaN where there is none: the mean
@@ -192,10 +182,7 @@ func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 	for _, c := range p.cells {
 		prediction := e.cache.predict(&c.Settings, rom.Unit)
 		if m.kind == "" {
-			m.kind = prediction.ForceKind
-			if c.Settings.Optimizer.Kind == grpo.Adam {
-				m.kind = rom.LeadingOrder
-			}
+			m.kind = stationaryKind(&c.Settings, prediction)
 		}
 		class := e.class(c)
 		m.points = append(m.points, mapPoint{

@@ -173,7 +173,8 @@ sweep:
 			s.Optimizer.LearningRate = p.x
 			for _, interval := range []float64{p.y - 0.5, p.y + 0.5} { // one of the two is the step's own
 				s.Lag.Interval = int(interval)
-				if size := *linearDynamics(e.cache.predict(&s, rom.Unit)).SpectralRadius; math.Abs(size-1) < 1e-6 {
+				linear, _ := e.cache.predict(&s, rom.Unit).Linear()
+				if size := *linear.SpectralRadius; math.Abs(size-1) < 1e-6 {
 					points++
 					break
 				}

@@ -269,7 +269,7 @@ var romMutants = []mutant{
 	{id: "rom/eigenvalues-shift", fault: "the QR algorithm does not add its shift back", file: "rom/eigen.go",
 		before: "m[i][i] += shift", after: "m[i][i] += 0 * shift"},
 	{id: "rom/coupled-delay-phase", fault: "the phase of a delayed coupled force has the wrong sign", file: "rom/coupled.go",
-		before: "turn := cmplx.Rect(1, -tau*w)", after: "turn := cmplx.Rect(1, tau*w)"},
+		before: "turn := cmplx.Rect(1, -float64(l.lag.Age)*w)", after: "turn := cmplx.Rect(1, float64(l.lag.Age)*w)"},
 	{id: "rom/fast-modes-oscillate", fault: "fast multipliers that come from momentum count as oscillation", file: "rom/coupled.go",
 		before: "range values[:min(n, len(values))]", after: "range values[:max(n, len(values))]"},
 }

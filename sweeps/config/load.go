@@ -14,7 +14,8 @@ const maxFileBytes = 1 << 20
 // ReadFile reads and checks a configuration file and those that it extends; see Load.
 func ReadFile(path string, set ...string) (*Spec, error) { return ToJudge.ReadFile(path, set...) }
 
-// Aim is what a configuration is loaded for.
+// Aim says whether the cells of a configuration are compared with the requirements of its
+// checks.
 type Aim int
 
 const (
