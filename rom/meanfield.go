@@ -13,7 +13,8 @@ import (
 // Its kind is Exact where the mean force is: the exact law of the simulator at
 // G = ∞, and at finite G the limit of many groups per step. Else it is an Expansion, as
 // it is where the exact force would take more than a few seconds. The scope is out if a
-// state is not finite; the run ends there, without visiting that state.
+// logit or a velocity is not finite or larger than largestSquared; the run ends there,
+// without visiting that state.
 //
 // Adam divides by the root of its second moment, to which the noise of finite
 // groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
@@ -48,7 +49,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		kind = LeadingOrder
 	}
 	for t := range steps + 1 {
-		if !isFinite(theta) || !isFinite(velocity) || !isFinite(second) {
+		if !isSquarable(theta) || !isSquarable(velocity) || !isFinite(second) {
 			return kind, Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
 		}
 		if !visit(t, theta) || t == steps {
@@ -156,6 +157,15 @@ func (prediction *Prediction) variance() *float64 {
 		return prediction.Exact.StationaryVariance.ExpectedReward
 	}
 	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
+}
+
+// largestSquared is the size beyond which the square of a logit or of a velocity, summed over
+// a run, can leave the range of floating point, as the variance of a simulated run then does.
+const largestSquared = 1e150
+
+// isSquarable reports whether no entry of x is NaN or larger than largestSquared.
+func isSquarable(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= largestSquared) })
 }
 
 // isFinite reports whether every entry of x is finite.

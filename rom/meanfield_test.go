@@ -180,6 +180,11 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 	if _, scope := MeanField(reference(GroupStd, 1.2, 8), []float64{0, 0}, 5, func(int, []float64) { visited++ }); !scope.In || visited != 6 {
 		t.Errorf("a run without overflow: %+v, %d of 6 visits", scope, visited)
 	}
+	huge := reference(GroupStd, 1e-9, Infinite)
+	huge.Reference = []float64{0, 1e200} // the first force is β/4 of it
+	if _, scope := MeanField(huge, []float64{0, 0}, 5, func(int, []float64) {}); scope.In {
+		t.Error("a force whose square overflows is in scope")
+	}
 }
 
 func TestBinomialRefusesNaN(t *testing.T) {

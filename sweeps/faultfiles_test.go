@@ -117,7 +117,7 @@ var faultFiles = map[string]faultFile{
 	"mis": {rows: []faultRow{{variants: "deepseek-g16 eta1many", rulings: agrees}}},
 	// There is a fixed point.
 	"nofp": {rows: []faultRow{{rulings: honest, truth: 0.966}}},
-	// A learning rate of 1e200: the predicted curve has no exponential.
+	// A learning rate of 1e140: the predicted curve has no exponential.
 	"huge-rate": {rows: []faultRow{{rulings: declined, because: "no exponential fits"}}},
 	// One definition of the onset of oscillation.
 	"onb": {rows: []faultRow{
@@ -157,6 +157,8 @@ var faultFiles = map[string]faultFile{
 	"equal-pairs": {rows: []faultRow{{claim: "relaxation", rulings: undecided, because: "different groups"}}},
 	// A stiffness of 3e-12, less than the rounding of the force over the displacement.
 	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
+	// A reference logit of 1e200: the square of the gradient overflows in a simulation.
+	"huge-logits": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// Logits of the reference whose rounding is more than a displacement.
 	"huge-reference": {rows: []faultRow{{claim: "stiffness", rulings: undecided, because: "straddles"}}},
 	// Modes of arms of probability 1e-24, which do not move.

@@ -52,7 +52,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 const module = "grposim/"
 
 // timeout limits the tests of one package. The slowest take a tenth of it.
-var timeout = 3 * time.Minute
+var timeout = 10 * time.Minute
 
 // clocked lists the tests with a limit on time. On a busy machine they may fail
 // without a fault, so they are left out.

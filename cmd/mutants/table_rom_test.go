@@ -215,6 +215,8 @@ var romMutants = []mutant{
 		before: "HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1", after: "HeavyBall, rate, p.Optimizer.Beta1"},
 
 	// Beyond linear.
+	{id: "rom/meanfield-squares", fault: "logits whose squares overflow stay in scope", file: "rom/meanfield.go",
+		before: "const largestSquared = 1e150", after: "const largestSquared = 1e300"},
 	{id: "rom/mean-field-ema", fault: "the heavy ball averages: v ← μv + (1−μ)g", file: "rom/meanfield.go",
 		before: "velocity[a] = o.Momentum*velocity[a] + g\n\t\t\t\ttheta[a] += rate * velocity[a]",
 		after:  "velocity[a] = o.Momentum*velocity[a] + (1-o.Momentum)*g\n\t\t\t\ttheta[a] += rate * velocity[a]"},
