@@ -14,24 +14,25 @@ import (
 // safe for concurrent use.
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
-	equilibria  map[equilibriumKey]*rom.Equilibrium // at most maxCached
+	equilibria  map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
+	entries     int                                 // of matrices of arms by arms in equilibria
 	rewards     map[rewardKey]*rom.Path             // at most maxCached
 }
 
-// maxCached is the number of equilibria, and of mean rewards, cached before all are
-// dropped. It exceeds the usual number of values of a sweep's fastest axes.
-const maxCached = 64
+// Sizes that are cached before all are dropped: the number of mean rewards, more than the
+// usual number of values of a sweep's fastest axes, and the entries of one matrix of arms
+// by arms of each equilibrium, which stores tens of them.
+const (
+	maxCached  = 64
+	maxEntries = 4_000_000
+)
 
 func newPredictionCache() *predictionCache {
-	return &predictionCache{make(map[predictionKey]*rom.Prediction), make(map[equilibriumKey]*rom.Equilibrium), make(map[rewardKey]*rom.Path)}
-}
-
-// keep stores a value at a key, after dropping all others if there are maxCached.
-func keep[Key comparable, Value any](cached map[Key]Value, key Key, value Value) {
-	if len(cached) == maxCached {
-		clear(cached)
+	return &predictionCache{
+		predictions: make(map[predictionKey]*rom.Prediction),
+		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
+		rewards:     make(map[rewardKey]*rom.Path),
 	}
-	cached[key] = value
 }
 
 // predictionKey holds everything that a prediction depends on.
@@ -140,7 +141,12 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 	} else {
 		equilibrium = rom.NewEquilibrium(params)
 	}
-	keep(cache.equilibria, key, equilibrium)
+	arms := len(params.Arms)
+	if cache.entries += arms * arms; cache.entries > maxEntries {
+		clear(cache.equilibria)
+		cache.entries = arms * arms
+	}
+	cache.equilibria[key] = equilibrium
 	return equilibrium
 }
 
@@ -159,7 +165,10 @@ func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int
 	if !known {
 		computed := rom.MeanReward(params, c.Sim.Init, steps)
 		path = &computed
-		keep(cache.rewards, key, path)
+		if len(cache.rewards) == maxCached {
+			clear(cache.rewards)
+		}
+		cache.rewards[key] = path
 	}
 	return path
 }
