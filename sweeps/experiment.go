@@ -22,10 +22,16 @@ type Experiment struct {
 }
 
 // NewExperiment judges the outcomes of a plan's cells and makes the figures. outcomes
-// has every cell's outcome by its id. It writes nothing; its error is the first in
-// reading a trajectory from the journal.
-func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome) (*Experiment, error) {
+// has every cell's outcome by its id. Sets of cells that are judged, here, and rows of
+// predictions.csv, when the tables are written, are the parts that progress counts. It
+// writes nothing; its error is the first in reading a trajectory from the journal.
+func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome, progress Progress) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
+	done, total := 0, plan.sets()+len(plan.Cells)
+	e.evidence.part = func() {
+		done++
+		progress.Part(plan.Spec.Name, "judging", done, total)
+	}
 	e.Verdicts = e.evidence.judge(plan)
 	e.evidence.addHints(plan, e.Verdicts)
 	e.Figures = e.evidence.figures(plan, e.Verdicts)

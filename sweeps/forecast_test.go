@@ -3,6 +3,7 @@ package sweeps
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // The forecast of a cell with a search counts the steps of the search without
@@ -32,13 +33,38 @@ checks:
 	if want := located.Cells[0].Work(); search.ReplicaSteps != want || want < 100*plain.ReplicaSteps {
 		t.Errorf("the search is forecast to take %v replica-steps, want %v; a run takes %v", search.ReplicaSteps, want, plain.ReplicaSteps)
 	}
-	if !(search.Seconds > 0) {
-		t.Errorf("the search is forecast to take %v s", search.Seconds)
+	if !(search.Seconds > 0) || !(search.Judging > 0) {
+		t.Errorf("the search is forecast to take %v s, and %v s of judging", search.Seconds, search.Judging)
 	}
 	if search.Bytes <= 0 || search.Bytes > plain.Bytes/5 {
 		t.Errorf("the search is forecast to store %d bytes, the run %d", search.Bytes, plain.Bytes)
 	}
 	if !strings.Contains(string(located.Spec.Document()), `"locate"`) || located.Cells[0].Sim.Location == nil {
 		t.Error("the forecast changed the plan")
+	}
+}
+
+// A run of one step beside millions of draws of its probes takes as long as these, not as
+// long as that many starts of a run.
+func TestForecastOfProbes(t *testing.T) {
+	plan := planText(t, `name: probes
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 32, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1}
+checks:
+  - {claim: stiffness, margin: 0.01, displacement: 0.1, draws: 100000}
+`)
+	f, err := NewForecast(t.Context(), plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began).Seconds(); f.Seconds+f.Judging > 30*took {
+		t.Errorf("forecast: %.3g s of simulation and %.3g s of judging, took %.3g s", f.Seconds, f.Judging, took)
 	}
 }

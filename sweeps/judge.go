@@ -27,11 +27,12 @@ type judgement struct {
 type evidence struct {
 	outcomes map[string]*store.Outcome // what was measured, by cell id
 	cache    *predictionCache
-	failure  error // the first error in reading a trajectory; nil: none
+	failure  error  // the first error in reading a trajectory; nil: none
+	part     func() // called at each set of cells that is judged
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
-	return &evidence{outcomes: outcomes, cache: newPredictionCache()}
+	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: func() {}}
 }
 
 // outcome returns the outcome of a cell.
@@ -76,6 +77,7 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 		right := newJudgement(check, plan.IntervalConfidence(), e)
 		wrong, fault := right.control()
 		for _, set := range planned.Sets {
+			e.part()
 			row := Verdict{
 				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,

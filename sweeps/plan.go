@@ -60,6 +60,14 @@ func (p *PlannedCheck) verdicts(set CellSet) int {
 	return len(logics[p.Check.Claim].quantities(p.Check, set.Cells))
 }
 
+// sets returns the number of sets of cells that the plan's checks judge.
+func (p *Plan) sets() (n int) {
+	for _, planned := range p.Checks {
+		n += len(planned.Sets)
+	}
+	return n
+}
+
 // CellSet is a set of cells that are judged together: a single cell, or the cells that
 // differ only in the check's `over`.
 type CellSet struct {

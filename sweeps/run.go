@@ -29,6 +29,8 @@ type Progress interface {
 	Cell()
 	// End reports that the simulation has ended: completed, interrupted or failed.
 	End()
+	// Part reports that done of total parts of what follows are done: of "judging", say.
+	Part(name, what string, done, total int)
 	// Note gives a message for the user, of one line. It can come before Begin.
 	Note(message string)
 }
@@ -49,7 +51,7 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	if err := r.simulate(ctx, workers, progress); err != nil {
 		return nil, err
 	}
-	if e, err = NewExperiment(plan, r.journal.Outcomes); err != nil {
+	if e, err = NewExperiment(plan, r.journal.Outcomes, progress); err != nil {
 		return nil, err
 	}
 	return e, e.write(dir, r.trajectories)
@@ -261,12 +263,12 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 
 // JudgeFolder judges the outcomes in a finished results folder again and rewrites its
 // tables. Its errors are those of Open and of writing.
-func JudgeFolder(dir string) (*Experiment, error) {
+func JudgeFolder(dir string, progress Progress) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(plan, outcomes)
+	e, err := NewExperiment(plan, outcomes, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -51,10 +51,12 @@ type silent struct {
 	mutex         sync.Mutex
 	planned, work float64 // as reported by Begin, and by all calls of Work
 	pieces        int     // calls of Work
+	parts, total  int     // calls of Part, and the total that it gave last
 }
 
 func (s *silent) Begin(_ string, _, _ int, work float64) { s.planned = work }
 func (s *silent) End()                                   {}
+func (s *silent) Part(_, _ string, _, total int)         { s.parts, s.total = s.parts+1, total }
 func (s *silent) Note(message string)                    { s.notes = append(s.notes, message) }
 func (s *silent) Work(work float64) {
 	s.mutex.Lock()
@@ -277,7 +279,7 @@ func TestDamagedManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damaged *store.DamagedError
-		if _, err := JudgeFolder(dir); !errors.As(err, &damaged) {
+		if _, err := JudgeFolder(dir, &silent{}); !errors.As(err, &damaged) {
 			t.Errorf("%s: got error %v, want a DamagedError", c.new, err)
 		}
 	}
@@ -330,15 +332,19 @@ func TestJudgeFolder(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := runSweep(t, small, dir, 2)
 	want := contents(t, dir)
-	again, err := JudgeFolder(dir)
+	var progress silent
+	again, err := JudgeFolder(dir, &progress)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if progress.parts == 0 || progress.parts != progress.total {
+		t.Errorf("progress: %d of %d parts", progress.parts, progress.total)
 	}
 	sameContents(t, "judged again", contents(t, dir), want)
 	if len(again.Verdicts) != len(e.Verdicts) || len(again.Figures) != len(e.Figures) {
 		t.Errorf("%d verdicts and %d figures, want %d and %d", len(again.Verdicts), len(again.Figures), len(e.Verdicts), len(e.Figures))
 	}
-	if _, err := JudgeFolder(t.TempDir()); err == nil || !strings.Contains(err.Error(), "holds no results") {
+	if _, err := JudgeFolder(t.TempDir(), &silent{}); err == nil || !strings.Contains(err.Error(), "holds no results") {
 		t.Errorf("an empty folder: got error %v", err)
 	}
 }
@@ -398,7 +404,7 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	if seeds["5"] != 4 || seeds["6"] != 4 {
 		t.Errorf("cells.csv has %v cells by seed, want 4 of 5 and 4 of 6", seeds)
 	}
-	if again, err := JudgeFolder(dir); err != nil || len(again.Verdicts) != len(e.Verdicts) {
+	if again, err := JudgeFolder(dir, &silent{}); err != nil || len(again.Verdicts) != len(e.Verdicts) {
 		t.Errorf("judged again: %v", err)
 	}
 }

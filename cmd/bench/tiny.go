@@ -113,3 +113,4 @@ func (noProgress) Work(float64)                    {}
 func (noProgress) Cell()                           {}
 func (noProgress) End()                            {}
 func (noProgress) Note(string)                     {}
+func (noProgress) Part(string, string, int, int)   {}

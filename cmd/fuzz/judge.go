@@ -268,3 +268,4 @@ func (silent) Work(float64)                    {}
 func (silent) Cell()                           {}
 func (silent) End()                            {}
 func (silent) Note(string)                     {}
+func (silent) Part(string, string, int, int)   {}

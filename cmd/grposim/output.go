@@ -181,7 +181,7 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
 // into its results folder dir. Older figures are removed, except maps with a table. It
 // returns the part that the experiment is on a page beside the folder.
-func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
+func writeReport(dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
 	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
@@ -195,7 +195,8 @@ func writeReport(dir string, e *sweeps.Experiment) (report.Part, error) {
 	if err := removeFigures(dir, figures); err != nil {
 		return part, err
 	}
-	for _, f := range e.Figures {
+	for i, f := range e.Figures {
+		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
 		svg, png, err := report.Draw(f)
 		if err != nil {
 			return part, err
@@ -274,7 +275,7 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 
 // checkFolder judges the results folder dir or, if dir is not one, every results folder
 // directly inside it. It returns the folders and their experiments.
-func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment, err error) {
+func checkFolder(dir string, display *progress) (folders []string, experiments []*sweeps.Experiment, err error) {
 	if !holdsManifest(dir) {
 		entries, _ := os.ReadDir(dir) // if dir cannot be read, JudgeFolder returns the error
 		for _, entry := range entries {
@@ -287,7 +288,7 @@ func checkFolder(dir string) (folders []string, experiments []*sweeps.Experiment
 		folders = []string{dir}
 	}
 	for _, d := range folders {
-		e, err := sweeps.JudgeFolder(d)
+		e, err := sweeps.JudgeFolder(d, display)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -31,7 +31,7 @@ type progress struct {
 // newProgress returns a display on stderr.
 func newProgress(stderr io.Writer) *progress {
 	file, ok := stderr.(*os.File)
-	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd()))}
+	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd())), lastLine: time.Now()}
 }
 
 // Begin starts the display of a sweep.
@@ -41,13 +41,18 @@ func (p *progress) Begin(name string, cells, finished int, work float64) {
 		p.Note(fmt.Sprintf("%s: continuing after %d of %d cells", name, finished, cells))
 	}
 	if p.terminal && finished < cells {
-		p.bar = progressbar.NewOptions64(int64(work),
-			progressbar.OptionSetWriter(p.stderr),
-			progressbar.OptionSetDescription(name),
-			progressbar.OptionSetPredictTime(true),
-			progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond))
+		p.newBar(name, int64(work))
 	}
+}
+
+// newBar starts a bar of total units.
+func (p *progress) newBar(description string, total int64) {
+	p.bar = progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(p.stderr),
+		progressbar.OptionSetDescription(description),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100*time.Millisecond))
 }
 
 // Cell counts a finished cell.
@@ -77,6 +82,23 @@ func (p *progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 		p.bar = nil
+	}
+}
+
+// Part shows that done of total parts of what follows the simulation are done.
+func (p *progress) Part(name, what string, done, total int) {
+	switch {
+	case p.terminal:
+		if p.bar == nil {
+			p.newBar(name+": "+what, int64(total))
+		}
+		_ = p.bar.Set(done)
+		if done == total {
+			p.End()
+		}
+	case time.Since(p.lastLine) >= lineInterval:
+		p.lastLine = time.Now()
+		p.Note(fmt.Sprintf("%s: %s, %d of %d", name, what, done, total))
 	}
 }
 

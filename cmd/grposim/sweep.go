@@ -66,7 +66,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err != nil {
 				return err
 			}
-			if _, err := writeReport(out, experiment); err != nil {
+			if _, err := writeReport(out, experiment, display); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -92,7 +92,7 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 		Example: `  grposim check results/local/smoke`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, experiments, err := checkFolder(args[0])
+			_, experiments, err := checkFolder(args[0], newProgress(stderr))
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 	return c
 }
 
-func newReport(stdout io.Writer) *cobra.Command {
+func newReport(stdout, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
 		Short: "Draw the figures and pages of stored results again, without simulating",
@@ -112,13 +112,14 @@ figures and writes report.html again, and prints the path of the page.`,
 		Example: `  grposim report results/local/smoke`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			folders, experiments, err := checkFolder(args[0])
+			display := newProgress(stderr)
+			folders, experiments, err := checkFolder(args[0], display)
 			if err != nil {
 				return err
 			}
 			parts := make([]report.Part, len(experiments))
 			for i, e := range experiments {
-				if parts[i], err = writeReport(folders[i], e); err != nil {
+				if parts[i], err = writeReport(folders[i], e, display); err != nil {
 					return err
 				}
 			}
