@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -126,15 +127,15 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// The peer in C, the only one without dependencies, simulates the same process as grposim,
-// with each of its methods of drawing, numbers of arms and options.
-func TestScalarPeer(t *testing.T) {
+// The peers in C, the only ones without dependencies, simulate the same process as grposim,
+// with each of their methods of drawing, numbers of arms and options.
+func TestPeersInC(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc")
 	}
 	tools := tools{peers: "../../bench/peers", python: "/no/python", compiler: "gcc", work: t.TempDir()}
 	peers, missing, err := tools.find(ctx)
-	if err != nil || len(peers) != 1 || len(missing) != 3 {
+	if err != nil || len(peers) != 2 || len(missing) != 3 {
 		t.Fatalf("%d peers, missing %q, %v", len(peers), missing, err)
 	}
 	few := effort{rounds: 1, replicaSteps: 1000 * 256}
@@ -161,7 +162,7 @@ func TestMissingTools(t *testing.T) {
 		t.Errorf("%d peers, %v", len(peers), err)
 	}
 	text := strings.Join(missing, "\n")
-	for _, want := range []string{"scalar C is skipped: no " + none.compiler, "Numba is skipped: no numba in " + none.python, "NumPy counts is skipped", "NumPy arms is skipped"} {
+	for _, want := range []string{"C is skipped: no " + none.compiler, "Numba is skipped: no numba in " + none.python, "NumPy counts is skipped", "NumPy arms is skipped"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not contain %q", text, want)
 		}
@@ -174,7 +175,7 @@ func TestMissingTools(t *testing.T) {
 	if _, _, err = none.find(ctx); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("a compiler that fails: %v", err)
 	}
-	broken := none.contender("broken", 64, 0, none.compiler)
+	broken := none.contender(contender{name: "broken", replicas: 64}, none.compiler)
 	if _, err := broken.run(ctx, newProcess(2, 16, 4), length{1000, 64}, 1); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("a peer that fails: %v", err)
 	}
@@ -199,8 +200,8 @@ func TestTargets(t *testing.T) {
 		{target{bound: 0.6}, 0.59, "yes"},
 		{target{bound: 0.6}, 0.6, "yes"},
 		{target{bound: 0.6}, 0.61, "no"},
-		{target{1.9, true}, 1.9, "yes"},
-		{target{1.9, true}, 1.89, "no"},
+		{target{bound: 1.9, least: true}, 1.9, "yes"},
+		{target{bound: 1.9, least: true}, 1.89, "no"},
 		{target{}, 1, ""},
 	} {
 		if got := x.target.met(x.ratio); got != x.want {
@@ -209,12 +210,12 @@ func TestTargets(t *testing.T) {
 	}
 	// every target belongs to a comparison that is measured
 	measured := map[[2]string]bool{
-		{flatness, "G = 16"}: true, {twoWorkers, "2 workers"}: true, {tinySweep(full), allTime}: true,
+		{fmt.Sprintf(flatness, 2), "G = 16"}: true, {fmt.Sprintf(flatness, 10), "G = 1024"}: true, {twoWorkers, "2 workers"}: true, {tinySweep(full), allTime}: true,
 		{"an arm of 10, G = 16, K = 4, none", "an arm of 3"}:   true,
 		{"an arm of 100, G = 16, K = 4, none", "an arm of 10"}: true,
 	}
 	for _, p := range raced {
-		for _, peer := range []string{"scalar C", "Numba", "NumPy counts"} {
+		for _, peer := range []string{scalarC, vectorC, "Numba", "NumPy counts"} {
 			measured[[2]string{p.String(), peer}] = true
 		}
 	}
@@ -237,7 +238,7 @@ func TestMedian(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	fast := comparison{what: raced[1].String(), over: "scalar C"}
+	fast := comparison{what: raced[1].String(), over: scalarC}
 	fast.add(50, 100)
 	fast.add(56, 100)
 	fast.add(70, 100)
@@ -252,7 +253,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"Measured on a machine.\n",
 		"**Numba is skipped: no numba.**",
-		"| 2 arms, G = 16, K = 4, none | scalar C | **0.56** | ≤ 0.6 | yes | 56.0 | 100 | 0.50 to 0.70 |\n",
+		"| 2 arms, G = 16, K = 4, none | scalar C | **0.56** | ≤ 0.27 | no | 0.10 | 56.0 | 100 | 0.50 to 0.70 |\n",
 		"| 4 / 1 | 4 / 4 | 4 / 16 | 16 / 1 ",
 	} {
 		if !strings.Contains(section.String(), want) {
@@ -263,7 +264,7 @@ func TestPage(t *testing.T) {
 	for line := range strings.Lines(section.String()) {
 		if strings.HasPrefix(line, "| ") {
 			columns = max(columns, strings.Count(line, "|")-1)
-		} else if strings.HasPrefix(line, "|--") && strings.Count(line, "|")-1 != 8 && strings.Count(line, "|")-1 != 16 {
+		} else if strings.HasPrefix(line, "|--") && strings.Count(line, "|")-1 != 9 && strings.Count(line, "|")-1 != 16 {
 			t.Errorf("%d columns: %s", strings.Count(line, "|")-1, line)
 		}
 	}

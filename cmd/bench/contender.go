@@ -13,7 +13,8 @@ import (
 type contender struct {
 	name         string
 	replicas     int // number of replicas that suits it: large for NumPy, which computes all at once
-	largestGroup int // largest group size that it can run; 0 for any
+	largestGroup int // largest group size that it runs; 0 for any
+	mostArms     int // largest number of arms that it runs; 0 for any
 	run          func(ctx context.Context, p process, l length, seed int) (outcome, error)
 }
 

@@ -9,9 +9,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"grposim/sim/measure"
+)
+
+// The peers in C, which have targets.
+const (
+	scalarC = "scalar C"
+	vectorC = "vectorised C"
 )
 
 // tools holds the paths of the programs and folders that peers need.
@@ -26,14 +34,27 @@ type tools struct {
 // reason why it cannot.
 func (t *tools) find(ctx context.Context) (peers []contender, missing []string, err error) {
 	if _, err := exec.LookPath(t.compiler); err != nil {
-		missing = append(missing, fmt.Sprintf("scalar C is skipped: no %s (Debian: gcc libc6-dev)", t.compiler))
+		missing = append(missing, fmt.Sprintf("C is skipped: no %s (Debian: gcc libc6-dev)", t.compiler))
 	} else {
-		program := filepath.Join(t.work, "scalar")
-		compile := exec.CommandContext(ctx, t.compiler, "-O3", "-march=native", "-o", program, filepath.Join(t.peers, "scalar.c"), "-lm")
-		if text, err := compile.CombinedOutput(); err != nil {
-			return nil, nil, fmt.Errorf("scalar.c: %w\n%s", err, text)
+		var wide []string
+		if runtime.GOARCH == "amd64" {
+			wide = []string{"-mprefer-vector-width=512"}
 		}
-		peers = append(peers, t.contender("scalar C", 256, 0, program))
+		for _, program := range []struct {
+			name, file   string
+			largestGroup int
+			flags        []string
+		}{
+			{scalarC, "scalar.c", 0, nil},
+			{vectorC, "lanes.c", 64, append(wide, "-ffast-math")},
+		} {
+			binary := filepath.Join(t.work, program.file+".out")
+			flags := slices.Concat([]string{"-O3", "-march=native"}, program.flags, []string{"-o", binary, filepath.Join(t.peers, program.file), "-lm"})
+			if text, err := exec.CommandContext(ctx, t.compiler, flags...).CombinedOutput(); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w\n%s", program.file, err, text)
+			}
+			peers = append(peers, t.contender(contender{name: program.name, replicas: 256, largestGroup: program.largestGroup}, binary))
+		}
 	}
 	for _, script := range []struct {
 		name, file, module     string
@@ -47,7 +68,8 @@ func (t *tools) find(ctx context.Context) (peers []contender, missing []string, 
 			missing = append(missing, fmt.Sprintf("%s is skipped: no %s in %s (Debian: python3-%[2]s)", script.name, script.module, t.python))
 			continue
 		}
-		peers = append(peers, t.contender(script.name, script.replicas, script.largestGroup, t.python, filepath.Join(t.peers, script.file)))
+		c := contender{name: script.name, replicas: script.replicas, largestGroup: script.largestGroup, mostArms: 10}
+		peers = append(peers, t.contender(c, t.python, filepath.Join(t.peers, script.file)))
 	}
 	return peers, missing, nil
 }
@@ -62,8 +84,8 @@ func (t *tools) version(ctx context.Context, module string) string {
 }
 
 // contender returns the peer that the given command line runs on one worker.
-func (t *tools) contender(name string, replicas, largestGroup int, command ...string) contender {
-	run := func(ctx context.Context, p process, l length, seed int) (outcome, error) {
+func (t *tools) contender(c contender, command ...string) contender {
+	c.run = func(ctx context.Context, p process, l length, seed int) (outcome, error) {
 		args := append(command[1:len(command):len(command)], p.flags(l, seed)...)
 		cmd := exec.CommandContext(ctx, command[0], args...)
 		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "NUMBA_NUM_THREADS=1", "NUMBA_CACHE_DIR="+t.work)
@@ -73,15 +95,15 @@ func (t *tools) contender(name string, replicas, largestGroup int, command ...st
 			if errors.As(err, &exit) {
 				err = fmt.Errorf("%w\n%s", err, exit.Stderr)
 			}
-			return outcome{}, fmt.Errorf("%s: %w", name, err)
+			return outcome{}, fmt.Errorf("%s: %w", c.name, err)
 		}
 		o, err := parse(line, l)
 		if err != nil {
-			return outcome{}, fmt.Errorf("%s: %w", name, err)
+			return outcome{}, fmt.Errorf("%s: %w", c.name, err)
 		}
 		return o, nil
 	}
-	return contender{name, replicas, largestGroup, run}
+	return c
 }
 
 // parse reads the answer that a peer printed (bench/peers/README.md) and checks that its

@@ -15,8 +15,15 @@ var raced = []process{
 	newProcess(2, 64, 4),
 	newProcess(2, 1024, 4),
 	newProcess(2, 65536, 4),
-	newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale),
+	newProcess(3, 16, 4),
+	newProcess(10, 16, 1),
+	tenRatios,
+	newProcess(10, 1024, 4),
+	newProcess(100, 16, 4),
+	newProcess(100, 1024, 4),
 }
+
+var tenRatios = newProcess(10, 16, 4).with(grpo.Ratio, grpo.StdScale)
 
 // effort says how much is run.
 type effort struct {
@@ -31,11 +38,12 @@ var (
 )
 
 // length returns the length of a run with the given number of replicas. More than two arms
-// get a third of the replica-steps, because they take longer and fluctuate less.
+// get a third of the replica-steps, because they take longer and fluctuate less, and more
+// than ten still fewer.
 func (e effort) length(p process, replicas int) length {
 	steps := e.replicaSteps
-	if len(p.means) > 2 {
-		steps /= 3
+	if arms := len(p.means); arms > 2 {
+		steps /= 3 * max(1, arms/10)
 	}
 	return length{max(steps/replicas, 2*burnIn), replicas}
 }
@@ -59,7 +67,7 @@ func (c *comparison) ratio() float64 { return median(c.ratios) }
 
 func (c *comparison) String() string {
 	text := fmt.Sprintf("%s: %.2f times %s", c.what, c.ratio(), c.over)
-	if t := c.target(); t != (target{}) {
+	if t := c.target(); t.bound != 0 {
 		text += fmt.Sprintf(", target %s: %s", t, t.met(c.ratio()))
 	}
 	return text
@@ -84,7 +92,7 @@ func race(ctx context.Context, e effort, p process, peers []contender) ([]compar
 	var comparisons []comparison
 	var running []contender
 	for _, peer := range peers {
-		if peer.largestGroup == 0 || p.groupSize <= peer.largestGroup {
+		if (peer.largestGroup == 0 || p.groupSize <= peer.largestGroup) && (peer.mostArms == 0 || len(p.means) <= peer.mostArms) {
 			running = append(running, peer)
 			comparisons = append(comparisons, comparison{what: p.String(), over: peer.name})
 		}

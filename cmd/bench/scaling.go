@@ -11,7 +11,7 @@ import (
 
 // Comparisons of grposim with itself.
 const (
-	flatness   = "2 arms, K = 4, none: G = 65536"
+	flatness   = "%d arms, K = 4, none: G = 65536"
 	anArmOf    = "an arm of %d"
 	linearity  = anArmOf + ", G = 16, K = 4, none"
 	twoWorkers = "64 cells of 2 arms, G = 16, K = 4: 1 worker"
@@ -22,17 +22,20 @@ const (
 // scaling measures how grposim's time depends on the group size, the number of arms and the
 // number of workers.
 func scaling(ctx context.Context, e effort) ([]comparison, error) {
-	flat := comparison{what: flatness, over: "G = 16"}
+	flat := comparison{what: fmt.Sprintf(flatness, 2), over: "G = 16"}
+	flatTen := comparison{what: fmt.Sprintf(flatness, 10), over: "G = 1024"}
 	// Two arms have code of their own, so linear growth is judged from three arms on.
 	ten := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 2)}
 	more := comparison{what: fmt.Sprintf(linearity, 10), over: fmt.Sprintf(anArmOf, 3)}
 	hundred := comparison{what: fmt.Sprintf(linearity, 100), over: fmt.Sprintf(anArmOf, 10)}
 	workers := comparison{what: twoWorkers, over: "2 workers"}
 	for round := range e.rounds {
-		var times [5]float64
-		for i, p := range []process{newProcess(2, 65536, 4), newProcess(2, 16, 4), newProcess(3, 16, 4), newProcess(10, 16, 4), newProcess(100, 16, 4)} {
+		var times [7]float64
+		for i, p := range []process{
+			newProcess(2, 65536, 4), newProcess(2, 16, 4), newProcess(3, 16, 4), newProcess(10, 16, 4), newProcess(100, 16, 4),
+			newProcess(10, 65536, 4), newProcess(10, 1024, 4),
+		} {
 			l := e.length(p, grposim.replicas)
-			l.steps = max(l.steps/(1+len(p.means)/10), 2*burnIn)
 			o, err := grposim.run(ctx, p, l, round+1)
 			if err != nil {
 				return nil, err
@@ -40,6 +43,7 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 			times[i] = o.nanoseconds(l)
 		}
 		flat.add(times[0], times[1])
+		flatTen.add(times[5], times[6])
 		ten.add(times[3]/10, times[1]/2)
 		more.add(times[3]/10, times[2]/3)
 		hundred.add(times[4]/100, times[3]/10)
@@ -50,7 +54,7 @@ func scaling(ctx context.Context, e effort) ([]comparison, error) {
 		}
 		workers.add(one, two)
 	}
-	return []comparison{flat, ten, more, hundred, workers}, nil
+	return []comparison{flat, flatTen, ten, more, hundred, workers}, nil
 }
 
 // machineScaling measures the most that two workers could gain on this machine: how much
