@@ -20,14 +20,20 @@ const (
 	ForLocation  Purpose = "locate"    // index: of the pair
 )
 
+// Version names all that a measured number depends on besides its cell: the version of the
+// streams, which is another one when words differ or are read in another order, and the
+// version of what is measured from them. Numbers of different versions are not to be mixed.
+const Version = "stream " + streamVersion + ", measuring 1"
+
+const streamVersion = "3"
+
 // Stream returns the source of random words for one purpose and index of one cell, a
 // pure function of its arguments. These are hashed into all 128 bits of the state of a
 // PCG generator (its Seed method sets only 64 bits, and small seeds would give
 // overlapping or correlated streams). The first four words of that generator are the
-// state of the one returned. The number in the hashed text is the version of the
-// streams: another version gives other random words and hence other results.
+// state of the one returned.
 func Stream(seed uint64, cell string, purpose Purpose, index int) draw.Source {
-	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream 3\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
+	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream "+streamVersion+"\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
 	var seeder rand.PCGSource
 	if err := seeder.UnmarshalBinary(digest[:16]); err != nil {
 		panic(err) // unreachable: a state has 16 bytes

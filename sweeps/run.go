@@ -67,8 +67,8 @@ type run struct {
 	trajectories *store.TrajectoryTable
 }
 
-// openRun locks the folder, reads its journal, moves damaged lines of it to another file
-// and writes the manifest. The caller closes the run.
+// openRun locks the folder, reads its journal, moves damaged and foreign lines of it to other
+// files and writes the manifest. The caller closes the run.
 func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error) {
 	release, err := store.Lock(dir, plan.Spec.Name)
 	if err != nil {
@@ -83,11 +83,12 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	if r.journal, err = store.OpenJournal(dir); err != nil {
 		return nil, err
 	}
-	if len(r.journal.Damaged) > 0 {
-		if err := r.journal.MoveDamaged(plan.ids()); err != nil {
-			return nil, err
-		}
-		progress.Note(r.journal.DamageReport())
+	notes, err := r.journal.SetAside(plan.ids())
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range notes {
+		progress.Note(note)
 	}
 	if previous, err := store.ReadManifest(dir); err == nil {
 		r.manifest.Run = previous.Run
@@ -249,14 +250,19 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if len(journal.Damaged) > 0 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
-	missing := 0
+	missing, versions := 0, make(map[string]bool)
 	for _, id := range plan.ids() {
-		if journal.Outcomes[id] == nil {
+		if o := journal.Outcomes[id]; o != nil {
+			versions[o.Version] = true
+		} else {
 			missing++
 		}
 	}
 	if missing > 0 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
+	}
+	if len(versions) > 1 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
 	}
 	return plan, journal.Outcomes, nil
 }

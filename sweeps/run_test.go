@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -206,6 +208,49 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	}
 	delete(got, store.DamagedName)
 	sameContents(t, "after damage", got, want)
+}
+
+// Cells that another version simulated are simulated again, so that a folder never mixes
+// versions; until then it is not judged. A folder of one other version is.
+func TestForeignLinesAreComputedAgain(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, dir, 2)
+	want := contents(t, dir)
+	journal := filepath.Join(dir, store.JournalName)
+	lines := bytes.SplitAfter(readFile(t, journal), []byte("\n"))
+	lines = lines[:len(lines)-1]
+	age := func(line []byte) []byte {
+		_, cell, _ := bytes.Cut(line, []byte(`,"cell":`))
+		cell = bytes.Replace(bytes.TrimSuffix(cell, []byte("}\n")), []byte(sim.Version), []byte("stream 2, measuring 1"), 1)
+		return fmt.Appendf(nil, `{"sha256":"%x","cell":%s}`+"\n", sha256.Sum256(cell), cell)
+	}
+	write := func(lines [][]byte) {
+		if err := os.WriteFile(journal, bytes.Join(lines, nil), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var old [][]byte
+	for _, line := range lines {
+		old = append(old, age(line))
+	}
+	write(old)
+	if _, _, err := Open(dir); err != nil {
+		t.Errorf("opening a folder of another version: %v", err)
+	}
+	write(append([][]byte{old[0]}, lines[1:]...))
+	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "cells of 2 versions") {
+		t.Errorf("opening a folder of two versions: %v", err)
+	}
+	_, quiet := runSweep(t, small, dir, 2)
+	if quiet.cells != 1 || len(quiet.notes) != 1 || !strings.Contains(quiet.notes[0], "another version") {
+		t.Errorf("%d cells simulated again with notes %q, want 1 with one note", quiet.cells, quiet.notes)
+	}
+	got := contents(t, dir)
+	if got[store.ForeignName] != string(old[0]) {
+		t.Errorf("set aside: %q", got[store.ForeignName])
+	}
+	delete(got, store.ForeignName)
+	sameContents(t, "after another version", got, want)
 }
 
 func TestChangedMarginOnlyJudgesAgain(t *testing.T) {

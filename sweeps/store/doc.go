@@ -8,13 +8,15 @@
 //     It is the only source of truth; all other results are derived from it.
 //   - cells.damaged: lines removed from the journal because they were torn, did not match
 //     their checksum, or held no outcome of a sweep. Their cells are simulated again.
+//   - cells.foreign: intact lines removed from the journal because a program of another
+//     [sim.Version] wrote them. Their cells are simulated again.
 //   - trajectories.parquet: the recorded trajectories as one table
 //     ([TrajectoryTable]).
 //
 // To write a folder:
 //
 //  1. [Lock] the folder.
-//  2. [OpenJournal], and [Journal.MoveDamaged] if it holds damaged lines.
+//  2. [OpenJournal], and [Journal.SetAside], which removes damaged and foreign lines.
 //  3. [Journal.Append] each [Outcome] as its cell finishes.
 //  4. [Journal.Sort] the lines into the order of the sweep.
 //  5. [Journal.Close] the journal and release the lock.

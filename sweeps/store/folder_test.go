@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,7 +59,10 @@ func TestDamagedLinesAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(j.MoveDamaged([]string{"a"}), j.Close()); err != nil {
+		if _, err := j.SetAside([]string{"a"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,4 +134,48 @@ func TestLock(t *testing.T) {
 	}
 	refused(foreign, "a", "is not empty and holds no results of grposim")
 	refused(filepath.Join(foreign, "thesis.tex"), "a", "is not a folder")
+}
+
+// Lines of another version, and those written before lines had a version, are set aside; a
+// journal that is only read keeps them.
+func TestForeignLinesAreSetAside(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, JournalName)
+	text := journalOf(t, "b")
+	var foreign []byte
+	for _, version := range []string{"", "stream 2, measuring 1"} {
+		o := sampleOutcome("of " + version)
+		o.Version = version
+		line, err := o.appendLine(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		foreign = append(foreign, line...)
+	}
+	if err := os.WriteFile(path, append(slices.Clone(foreign), text...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := ReadJournal(dir); err != nil || len(j.Outcomes) != 3 || len(j.Foreign) > 0 {
+		t.Errorf("read: %v", err)
+	}
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Outcomes) != 1 || j.Outcomes["b"] == nil || len(j.Foreign) != 2 {
+		t.Errorf("%d outcomes and %d foreign lines", len(j.Outcomes), len(j.Foreign))
+	}
+	notes, err := j.SetAside([]string{"b"})
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], `lines of another version of grposim than "stream 3`) || !strings.Contains(notes[0], "set aside in cells.foreign: 2") {
+		t.Errorf("notes %q", notes)
+	}
+	if kept, err := os.ReadFile(path); err != nil || string(kept) != string(text) {
+		t.Errorf("the journal holds %q, %v", kept, err)
+	}
+	if aside, err := os.ReadFile(filepath.Join(dir, ForeignName)); err != nil || string(aside) != string(foreign) {
+		t.Errorf("%s holds %q, %v", ForeignName, aside, err)
+	}
 }

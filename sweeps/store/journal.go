@@ -12,15 +12,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"grposim/sim"
 )
 
 // JournalName is the file name of a results folder's journal.
 const JournalName = "cells.jsonl"
 
-// DamagedName is the file name of the damaged lines removed from the journal.
-const DamagedName = "cells.damaged"
+// The file names of the lines removed from the journal.
+const (
+	DamagedName = "cells.damaged" // damaged ones
+	ForeignName = "cells.foreign" // those of another version of the program
+)
 
 // Journal is the journal of a results folder, cells.jsonl: one checksummed line per
 // finished cell, appended while the sweep runs and sorted into cell order at its end.
@@ -34,6 +40,9 @@ type Journal struct {
 	// Damaged are the lines that were torn, did not match their checksum, or held no
 	// outcome of a sweep when the journal was opened, with their line feeds.
 	Damaged [][]byte
+	// Foreign are the lines whose outcomes have another version than sim.Version, found by
+	// OpenJournal. Their outcomes are not in Outcomes.
+	Foreign [][]byte
 
 	source *lineSource // of all lines
 	end    int64       // size of the file, bytes
@@ -43,8 +52,8 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal of a locked folder to append to it, and reads it. A
-// missing one is created. The caller closes it. Damaged lines must be removed with
-// MoveDamaged before the first Append.
+// missing one is created. The caller closes it. Damaged and foreign lines must be removed
+// with SetAside before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
@@ -56,6 +65,18 @@ func OpenJournal(dir string) (*Journal, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	j.source.ReaderAt, j.file = fileText(path), file
+	for _, id := range slices.Sorted(maps.Keys(j.Outcomes)) {
+		o := j.Outcomes[id]
+		if o.Version == sim.Version {
+			continue
+		}
+		line, err := o.line.read(nil)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		j.Foreign = append(j.Foreign, line)
+		delete(j.Outcomes, id)
+	}
 	return j, nil
 }
 
@@ -107,10 +128,11 @@ func (j *Journal) keep(o *Outcome, length int) {
 // Trajectories can be read afterwards.
 func (j *Journal) Close() error { return errors.Join(j.file.Sync(), j.file.Close()) }
 
-// Append writes the line of an outcome and adds it to Outcomes; the outcome keeps no
-// trajectory in memory. The file is synced at most once a second: a crash of the
+// Append writes the line of an outcome of this version and adds it to Outcomes; the outcome
+// keeps no trajectory in memory. The file is synced at most once a second: a crash of the
 // program loses no line, a crash of the machine those written since.
 func (j *Journal) Append(o *Outcome) error {
+	o.Version = sim.Version
 	line, err := o.appendLine(j.buffer[:0])
 	if err != nil {
 		return err
@@ -128,30 +150,40 @@ func (j *Journal) Append(o *Outcome) error {
 	return j.file.Sync()
 }
 
-// MoveDamaged appends the damaged lines to cells.damaged and rewrites the journal
-// without them, sorted like Sort. Their cells are then missing from it, and a run of
-// the sweep simulates them again.
-func (j *Journal) MoveDamaged(order []string) error {
-	path := filepath.Join(filepath.Dir(j.source.path), DamagedName)
-	damaged, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// SetAside appends the damaged lines to cells.damaged and the foreign ones to cells.foreign,
+// and rewrites the journal without them, sorted like Sort. Their cells are then missing from
+// it, and a run of the sweep simulates them again. It says in one line for each of the two
+// how many there were.
+func (j *Journal) SetAside(order []string) (notes []string, err error) {
+	for _, removed := range []struct {
+		name, kind string
+		lines      [][]byte
+	}{
+		{DamagedName, "damaged lines", j.Damaged},
+		{ForeignName, "lines of another version of grposim than " + strconv.Quote(sim.Version), j.Foreign},
+	} {
+		if len(removed.lines) == 0 {
+			continue
+		}
+		path := filepath.Join(filepath.Dir(j.source.path), removed.name)
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, line := range removed.lines {
+			text = append(text, bytes.TrimRight(line, "\n")...)
+			text = append(text, '\n')
+		}
+		if err := WriteFile(path, text); err != nil {
+			return nil, err
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s set aside in %s: %d; what they held is computed again",
+			j.source.path, removed.kind, removed.name, len(removed.lines)))
 	}
-	for _, line := range j.Damaged {
-		damaged = append(damaged, bytes.TrimRight(line, "\n")...)
-		damaged = append(damaged, '\n')
+	if notes == nil {
+		return nil, nil
 	}
-	if err := WriteFile(path, damaged); err != nil {
-		return err
-	}
-	return j.Sort(order)
-}
-
-// DamageReport says in one line how many damaged lines there were, and where
-// MoveDamaged put them.
-func (j *Journal) DamageReport() string {
-	return fmt.Sprintf("%s: damaged lines set aside in %s: %d; what they held is computed again",
-		j.source.path, DamagedName, len(j.Damaged))
+	return notes, j.Sort(order)
 }
 
 // Sort sorts the lines of the journal, atomically: first the cells of the sweep, in

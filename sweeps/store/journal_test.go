@@ -21,7 +21,7 @@ import (
 // sampleOutcome returns an outcome with one estimate and one series.
 func sampleOutcome(id string) *Outcome {
 	return &Outcome{
-		ID: id, Status: CellOK,
+		ID: id, Version: sim.Version, Status: CellOK,
 		Estimates: []NamedEstimate{{Name: "x", Mean: 0.1, StdErr: 1e-9, DF: 7}},
 		recorded: &Trajectory{Steps: []int{0, 3}, Quantities: []RecordedSeries{{
 			Quantity: "expected_reward", Mean: []Number{1, 2}, StdErr: []Number{0, 0.5}, Quantiles: [][5]Number{{}, {1, 2, 3, 4, 5}},

@@ -30,7 +30,7 @@ func longOutcome(id string, steps int) *Outcome {
 		}
 		t.Quantities = append(t.Quantities, s)
 	}
-	return &Outcome{ID: id, Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
+	return &Outcome{ID: id, Version: sim.Version, Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
 }
 
 // heap returns the bytes of heap memory in use.

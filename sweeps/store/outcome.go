@@ -15,6 +15,9 @@ type Outcome struct {
 	// ID is the id of the cell: the sha256 of what decides its measurement, in
 	// hexadecimal digits. It is not empty.
 	ID string `json:"id"`
+	// Version is the sim.Version of the program that measured the cell; "" if it was built
+	// before lines had one.
+	Version string `json:"version"`
 	// Status says whether the cell could be measured.
 	Status CellStatus `json:"status"`
 	// Diverged is the number of replicas that diverged, ≥ 1 if Status is

@@ -10,8 +10,8 @@ import (
 
 // RunInfo says how and where a sweep was last run.
 type RunInfo struct {
-	// Version is the commit that the program was built from, else its module
-	// version, else "unknown".
+	// Version is the commit that the program was built from, followed by "+dirty" if files
+	// differed from it, else the module version, else "unknown".
 	Version string `json:"version"`
 	// GoVersion is the version of the Go compiler, such as "go1.25.0".
 	GoVersion string `json:"go"`
@@ -44,17 +44,27 @@ func NewRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
 	}
 	info.Host, _ = os.Hostname()
 	if build, ok := debug.ReadBuildInfo(); ok {
-		info.Version = build.Main.Version
-		for _, setting := range build.Settings {
-			switch setting.Key {
-			case "vcs.revision":
-				info.Version = setting.Value
-			case "GOAMD64":
-				info.AMD64 = setting.Value
-			}
-		}
+		info.Version, info.AMD64 = describe(build)
 	}
 	return info
+}
+
+// describe returns the version of a build, and its instruction set level.
+func describe(build *debug.BuildInfo) (version, amd64 string) {
+	version = build.Main.Version
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			version = setting.Value
+		case "vcs.modified":
+			if setting.Value == "true" {
+				version += "+dirty"
+			}
+		case "GOAMD64":
+			amd64 = setting.Value
+		}
+	}
+	return version, amd64
 }
 
 // CPUSeconds returns the user and system time that this process has used so far, in
