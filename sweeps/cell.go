@@ -14,12 +14,12 @@ import (
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged, DivergedAt: r.DivergedAt}
 	for _, e := range r.Estimates {
-		o.Estimates = append(o.Estimates, store.Store(e.Name, e.Estimate))
+		o.Add(store.Store(e.Name, e.Estimate))
 	}
 	if len(r.Steps) == 0 {
 		return o
 	}
-	o.Estimates = append(o.Estimates, c.nameModes(&r)...)
+	o.Add(c.nameModes(&r)...)
 	o.SetTrajectory(store.NewTrajectory(&r))
 	return o
 }

@@ -332,6 +332,8 @@ func (j *judgement) ofEstimate(c *Cell, o *store.Outcome, name string) finding {
 	if e, ok := o.Estimate(name); ok {
 		f.measured, f.replicas = e.Mean, e.DF+1
 		f.lo, f.hi = c.interval(name, e, j.confidence)
+	} else if o.Status == store.CellOverflow {
+		f.unresolved = "the measured number left the range of floating point"
 	}
 	return f
 }

@@ -253,6 +253,44 @@ func TestForeignLinesAreComputedAgain(t *testing.T) {
 	sameContents(t, "after another version", got, want)
 }
 
+// An estimate that overflows although no replica does is missing from its cell, whose status
+// says so. The other cells finish, and the folder can be read again.
+func TestOverflowOfOneCell(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := runSweep(t, `name: overflow
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, kl: {coefficient: 0.5}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 200, burn_in: 100, replicas: 8}
+variants:
+  - {name: plain}
+  - {name: overflow, set: {grpo.kl.gradient: k3}}
+checks:
+  - {claim: stiffness, margin: 0.1, displacement: 180, draws: 1000, variant: overflow}
+  - {claim: degenerate-groups, absolute_margin: 0.5}
+`, dir, 2)
+	want := map[string]store.CellStatus{"plain": store.CellOK, "overflow": store.CellOverflow}
+	for i := range e.Plan.Cells {
+		c := &e.Plan.Cells[i]
+		if got := e.Outcomes[c.ID].Status; got != want[c.Variant] {
+			t.Errorf("%s: status %q, want %q", c.Variant, got, want[c.Variant])
+		}
+	}
+	explained := 0
+	for _, v := range e.Verdicts {
+		if strings.Contains(v.Because, "left the range of floating point") {
+			explained++
+		}
+	}
+	if explained == 0 {
+		t.Error("no verdict says that its number overflowed")
+	}
+	if _, _, err := Open(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, small, dir, 2)

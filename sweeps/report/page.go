@@ -283,24 +283,30 @@ func newSection(i int, part Part) section {
 // facts describes in one line what was run: cells, seed, confidence and version.
 func facts(part Part) string {
 	e := part.Experiment
-	diverged, without := 0, 0
+	count := make(map[store.CellStatus]int)
 	for i := range e.Plan.Cells {
 		c := &e.Plan.Cells[i]
-		if c.Status == store.NoFixedPoint {
-			without++
-		} else if o := e.Outcomes[c.ID]; o != nil && o.Status == store.CellDiverged {
-			diverged++
+		status := c.Status
+		if o := e.Outcomes[c.ID]; o != nil {
+			status = o.Status
 		}
+		count[status]++
 	}
 	parts := []string{fmt.Sprintf("%d cells", len(e.Plan.Cells))}
 	if len(e.Plan.Cells) == 1 {
 		parts[0] = "1 cell"
 	}
-	if diverged > 0 {
-		parts = append(parts, fmt.Sprintf("%d diverged", diverged))
-	}
-	if without > 0 {
-		parts = append(parts, fmt.Sprintf("%d without a fixed point", without))
+	for _, s := range []struct {
+		status store.CellStatus
+		words  string
+	}{
+		{store.CellDiverged, "%d diverged"},
+		{store.CellOverflow, "%d with an estimate out of range"},
+		{store.NoFixedPoint, "%d without a fixed point"},
+	} {
+		if n := count[s.status]; n > 0 {
+			parts = append(parts, fmt.Sprintf(s.words, n))
+		}
 	}
 	seeds := make(map[uint64]bool)
 	for i := range e.Plan.Cells {

@@ -273,6 +273,13 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
+// ordered is an outcome recorded at two steps.
+func ordered(first, second int) Outcome {
+	return Outcome{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{first, second}, Quantities: []RecordedSeries{{
+		Quantity: "expected_reward", Mean: make([]Number, 2), StdErr: make([]Number, 2), Quantiles: make([][5]Number, 2),
+	}}}}
+}
+
 // Outcomes that no sweep can have written are damaged lines, even if their checksum
 // matches.
 func TestImpossibleOutcomes(t *testing.T) {
@@ -280,6 +287,13 @@ func TestImpossibleOutcomes(t *testing.T) {
 		{ID: "a", Status: "bogus"},
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
+		{ID: "a", Status: CellOK, Diverged: 1},
+		{ID: "a", Status: CellDiverged},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", StdErr: -1}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Systematic: -1}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", DF: -2}}},
+		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{}}},
+		ordered(-1, 0), ordered(0, 0), ordered(1, 0),
 	} {
 		line, err := o.appendLine(nil)
 		if err != nil {
@@ -288,6 +302,11 @@ func TestImpossibleOutcomes(t *testing.T) {
 		if j := readText(t, line); len(j.Outcomes) != 0 || len(j.Damaged) != 1 {
 			t.Errorf("%s is accepted", line)
 		}
+	}
+	possible := ordered(0, 1)
+	line, err := possible.appendLine(nil)
+	if j := readText(t, line); err != nil || len(j.Outcomes) != 1 {
+		t.Errorf("%s is not accepted: %v", line, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"grposim/sim"
@@ -26,7 +27,7 @@ type Outcome struct {
 	// DivergedAt is the first optimizer step at which a replica diverged; 0 if none
 	// did.
 	DivergedAt int `json:"diverged_at,omitempty"`
-	// Estimates are the measured means, each name once.
+	// Estimates are the measured means, each name once and finite.
 	Estimates []NamedEstimate `json:"estimates,omitempty"`
 
 	recorded *Trajectory // nil if nothing was recorded, or if line is set
@@ -41,6 +42,9 @@ const (
 	CellOK CellStatus = CellStatus(sim.OK)
 	// CellDiverged is the status of a cell of which at least one replica diverged.
 	CellDiverged CellStatus = CellStatus(sim.Diverged)
+	// CellOverflow is the status of a cell whose replicas all stayed finite and of which an
+	// estimate did not; it is left out.
+	CellOverflow CellStatus = "overflow"
 	// NoFixedPoint is the status of a cell that starts at a fixed point where the
 	// theory finds none; it is not simulated.
 	NoFixedPoint CellStatus = "no-fixed-point"
@@ -60,6 +64,23 @@ type NamedEstimate struct {
 	// Systematic is the half-width of the error that is not random, in the unit of the
 	// quantity, ≥ 0.
 	Systematic float64 `json:"systematic,omitempty"`
+}
+
+// finite reports whether every number of the estimate is.
+func (e *NamedEstimate) finite() bool {
+	return !math.IsNaN(e.Mean-e.Mean) && !math.IsNaN(e.StdErr-e.StdErr) && !math.IsNaN(e.Systematic-e.Systematic)
+}
+
+// Add adds estimates to the outcome, except those that are not finite, for which a cell
+// that is OK gets the status CellOverflow.
+func (o *Outcome) Add(estimates ...NamedEstimate) {
+	for _, e := range estimates {
+		if e.finite() {
+			o.Estimates = append(o.Estimates, e)
+		} else if o.Status == CellOK {
+			o.Status = CellOverflow
+		}
+	}
 }
 
 // Store returns a named estimate in the form in which it is stored.
@@ -130,9 +151,15 @@ func parseLine(line []byte) (o *Outcome, ok bool) {
 }
 
 // valid reports whether a sweep can have written the outcome: it has an id and a known
-// status, and its series are as long as their steps.
+// status, its estimates have errors and degrees of freedom in their ranges, and its series
+// are as long as their steps, which ascend from 0.
 func (o *Outcome) valid() bool {
-	if o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, NoFixedPoint}, o.Status) {
+	for _, e := range o.Estimates {
+		if e.Name == "" || e.StdErr < 0 || e.Systematic < 0 || e.DF < -1 {
+			return false
+		}
+	}
+	if (o.Status == CellDiverged) != (o.Diverged > 0) || o.Diverged < 0 || o.DivergedAt < 0 || o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, CellOverflow, NoFixedPoint}, o.Status) {
 		return false
 	}
 	t := o.recorded
@@ -143,6 +170,14 @@ func (o *Outcome) valid() bool {
 		if n := len(t.Steps); len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n {
 			return false
 		}
+		if slices.ContainsFunc(s.StdErr, func(e Number) bool { return e < 0 }) {
+			return false
+		}
 	}
-	return slices.IsSorted(t.Steps) && t.Series(sim.ExpectedReward) != nil
+	for i, step := range t.Steps {
+		if step < 0 || i > 0 && step <= t.Steps[i-1] {
+			return false
+		}
+	}
+	return t.Series(sim.ExpectedReward) != nil
 }
