@@ -59,6 +59,7 @@ func TestConfinedLibraries(t *testing.T) {
 		{"golang.org/x/exp/rand", "grposim/sim"},
 		{"gopkg.in/yaml.v3", "grposim/sweeps/config"},
 		{"github.com/parquet-go/parquet-go", "grposim/sweeps/store"},
+		{"github.com/google/renameio/v2", "grposim/sweeps/store"},
 		{"gonum.org/v1/plot", "grposim/sweeps/report"},
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 func newMap(stdout, stderr io.Writer) *cobra.Command {
@@ -92,7 +92,7 @@ variant has a map of its own.`,
 				return err
 			}
 			file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
-			if err := renameio.WriteFile(file, table, 0o644); err != nil {
+			if err := store.WriteFile(file, table); err != nil {
 				return err
 			}
 			if err := printMaps(stdout, maps); err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
@@ -47,7 +46,7 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 		if err != nil {
 			return err
 		}
-		if err := renameio.WriteFile(o.junit, data, 0o644); err != nil {
+		if err := store.WriteFile(o.junit, data); err != nil {
 			return err
 		}
 	}
@@ -203,8 +202,8 @@ func writeReport(dir string, e *sweeps.Experiment, display *progress) (report.Pa
 		}
 		part.SVGs[f.Name] = svg
 		if err := errors.Join(
-			renameio.WriteFile(filepath.Join(figures, f.Name+".svg"), svg, 0o644),
-			renameio.WriteFile(filepath.Join(figures, f.Name+".png"), png, 0o644),
+			store.WriteFile(filepath.Join(figures, f.Name+".svg"), svg),
+			store.WriteFile(filepath.Join(figures, f.Name+".png"), png),
 		); err != nil {
 			return part, err
 		}
@@ -243,7 +242,7 @@ func writePage(dir, title string, parts []report.Part) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(filepath.Join(dir, "report.html"), page, 0o644)
+	return store.WriteFile(filepath.Join(dir, "report.html"), page)
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -258,8 +257,9 @@ func writeSummary(dir string, parts []report.Part) error {
 		return err
 	}
 	return errors.Join(
-		renameio.WriteFile(filepath.Join(dir, "verdicts.json"), data, 0o644),
-		renameio.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts), 0o644),
+		store.RemovePending(dir),
+		store.WriteFile(filepath.Join(dir, "verdicts.json"), data),
+		store.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts)),
 		writePage(dir, suite, parts),
 	)
 }

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/google/renameio/v2"
 )
@@ -15,7 +17,25 @@ import (
 // WriteFile replaces the content of a file by data, atomically: a crash leaves
 // either the old content or the new.
 func WriteFile(path string, data []byte) error {
-	return renameio.WriteFile(path, data, 0o644)
+	return replaceFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// pending matches the names of temporary files of results, which a killed program leaves.
+var pending = regexp.MustCompile(`^\..+\.(json|jsonl|csv|parquet|md|html|damaged|foreign)\d+$`)
+
+// RemovePending removes the temporary files that killed programs left in a folder of
+// results. No other program may be writing there.
+func RemovePending(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if name := entry.Name(); pending.MatchString(name) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return err
 }
 
 // writeJSON replaces the content of a file by indented JSON, atomically.

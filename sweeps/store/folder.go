@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -53,20 +52,8 @@ func Lock(dir, name string) (release func() error, err error) {
 		}
 		return nil, errors.Join(err, folder.Close())
 	}
-	if err := removePending(dir); err != nil {
+	if err := RemovePending(dir); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	return folder.Close, nil
-}
-
-// removePending removes the temporary files that an interrupted run left in a locked
-// folder.
-func removePending(dir string) error {
-	entries, err := os.ReadDir(dir)
-	for _, entry := range entries {
-		if name := entry.Name(); strings.HasPrefix(name, "."+trajectoriesName) || strings.HasPrefix(name, "."+JournalName) {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
-		}
-	}
-	return err
 }

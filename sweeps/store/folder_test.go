@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,5 +178,72 @@ func TestForeignLinesAreSetAside(t *testing.T) {
 	}
 	if aside, err := os.ReadFile(filepath.Join(dir, ForeignName)); err != nil || string(aside) != string(foreign) {
 		t.Errorf("%s holds %q, %v", ForeignName, aside, err)
+	}
+}
+
+// A file is replaced through a temporary one beside it, wherever TMPDIR points: a rename does
+// not cross file systems, and what a killed program leaves is found.
+func TestTemporaryFilesLieBeside(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", elsewhere)
+	names := func(dir string) (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	path := filepath.Join(dir, "verdicts.json")
+	err := replaceFile(path, func(w io.Writer) error {
+		if beside := names(dir); len(beside) != 1 || !pending.MatchString(beside[0]) || len(names(elsewhere)) > 0 {
+			t.Errorf("beside: %q, in TMPDIR: %q", beside, names(elsewhere))
+		}
+		_, err := io.WriteString(w, "{}")
+		return err
+	})
+	if err := errors.Join(err, WriteFile(path, []byte("[]"))); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "[]" || len(names(dir)) != 1 {
+		t.Errorf("%q, %v, %q", data, err, names(dir))
+	}
+}
+
+// The next run removes what a killed one left, and nothing else.
+func TestLockRemovesTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := NewManifest("a", []byte("{}")).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for name, stays := range map[string]bool{
+		".report.html123456789": false, ".cells.jsonl7": false, ".trajectories.parquet42": false, ".cells.foreign1": false,
+		".notes.md": true, "report.html1": true, ".hidden1": true, "notes.txt": true,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if stays {
+			kept = append(kept, name)
+		}
+	}
+	release, err := Lock(dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(kept)+1 {
+		t.Errorf("%v, %v: want %q and the manifest", entries, err, kept)
+	}
+	for _, name := range kept {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
