@@ -53,7 +53,7 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	var err error
 	if o.json {
 		var data []byte
-		if data, err = sweeps.VerdictsJSON(experimentName(experiments), verdicts); err == nil {
+		if data, err = sweeps.VerdictsJSON(nameOf(folder, experiments), verdicts); err == nil {
 			_, err = stdout.Write(data)
 		}
 	} else if len(verdicts) == 0 && len(experiments) == 1 {
@@ -248,11 +248,12 @@ func writePage(dir, title string, parts []report.Part) error {
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
 // experiments into dir, which holds their results folders.
 func writeSummary(dir string, parts []report.Part) error {
-	var verdicts []sweeps.Verdict
+	var experiments []*sweeps.Experiment
 	for _, part := range parts {
-		verdicts = append(verdicts, part.Experiment.Verdicts...)
+		experiments = append(experiments, part.Experiment)
 	}
-	data, err := sweeps.VerdictsJSON(suite, verdicts)
+	name, verdicts := nameOf(dir, experiments), allVerdicts(experiments)
+	data, err := sweeps.VerdictsJSON(name, verdicts)
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func writeSummary(dir string, parts []report.Part) error {
 		store.RemovePending(dir),
 		store.WriteFile(filepath.Join(dir, "verdicts.json"), data),
 		store.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts)),
-		writePage(dir, suite, parts),
+		writePage(dir, name, parts),
 	)
 }
 
@@ -303,10 +304,22 @@ func holdsManifest(dir string) bool {
 	return err == nil
 }
 
-// experimentName returns the name of a single experiment, or of the suite.
-func experimentName(experiments []*sweeps.Experiment) string {
+// nameOf returns the name of a single experiment, of the suite if all experiments are of it,
+// each once, or else of the folder dir that holds their results folders.
+func nameOf(dir string, experiments []*sweeps.Experiment) string {
 	if len(experiments) == 1 {
 		return experiments[0].Plan.Spec.Name
+	}
+	others := experimentNames()
+	for _, e := range experiments {
+		i := slices.Index(others, e.Plan.Spec.Name)
+		if i < 0 {
+			if whole, err := filepath.Abs(dir); err == nil {
+				dir = whole
+			}
+			return filepath.Base(dir)
+		}
+		others = slices.Delete(others, i, i+1)
 	}
 	return suite
 }

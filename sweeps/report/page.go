@@ -236,11 +236,20 @@ func (s section) CellColumns() []string { return sweeps.CellColumns }
 // Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
 
+// name returns the name of the experiment, with that of its folder if they differ.
+func (part *Part) name() string {
+	name := part.Experiment.Plan.Spec.Name
+	if part.Folder == "" || part.Folder == name {
+		return name
+	}
+	return fmt.Sprintf("%s (%s)", name, part.Folder)
+}
+
 // newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
-		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, Claim: spec.Claim,
+		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), Claim: spec.Claim,
 		Facts: facts(part), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
 		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
