@@ -37,8 +37,8 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$rom
 
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
-	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s
-	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s
+	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -46,7 +47,8 @@ func Page(title string, parts []Part) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS)}
+	digest := sha256.Sum256([]byte(pageJS))
+	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
 	for i, part := range parts {
 		e := part.Experiment
@@ -84,6 +86,7 @@ type page struct {
 	Title    string
 	CSS      template.CSS
 	JS       template.JS
+	Digest   string  // sha256 of JS in base64: the only script that a browser runs on the page
 	State    badge   // of all verdicts together
 	Sentence string  // the state in words
 	Counts   []count // of all experiments

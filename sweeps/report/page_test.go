@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
@@ -439,5 +440,25 @@ func TestStrip(t *testing.T) {
 	}
 	if newStrip(1, 0, 2, nan, nan) != nil || newStrip(nan, nan, nan, 1, 1) != nil {
 		t.Error("a row without a prediction or an interval has a strip")
+	}
+}
+
+// A browser runs the page's own script and no other: its policy names the script's digest.
+func TestPageAllowsItsScriptAlone(t *testing.T) {
+	text, err := Page("none", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(text)
+	_, script, _ := strings.Cut(source, "<script>")
+	script, _, closed := strings.Cut(script, "</script>")
+	_, policy, _ := strings.Cut(source, "script-src '")
+	policy, _, _ = strings.Cut(policy, "'")
+	digest := sha256.Sum256([]byte(script))
+	if want := "sha256-" + base64.StdEncoding.EncodeToString(digest[:]); !closed || html.UnescapeString(policy) != want {
+		t.Errorf("scripts from %q, want %q", html.UnescapeString(policy), want)
+	}
+	if strings.Contains(source, " onclick=") || strings.Count(source, "<script") != 1 {
+		t.Error("the page has other scripts")
 	}
 }

@@ -56,6 +56,7 @@ const paper = () => {
     }
     const page = await browser.newPage({ viewport: { width: 1032, height: 703 } });
     const say = problem => console.log(`${file}, printed: ${problem}`);
+    page.on("console", message => say(`console: ${message.text()}`)); // the page's own policy on scripts holds here
     await page.goto(pathToFileURL(file).href);
     for (const href of await page.evaluate(() => [...document.querySelectorAll("a[download]")].map(a => a.href))) {
       if (href.startsWith("file:") && !fs.existsSync(new URL(href))) say(`the link to ${href} has no file`);
