@@ -12,7 +12,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/paper.md and the README's statements")
+var update = flag.Bool("update", false, "rewrite docs/paper.md, the README's statements and docs/third-party.txt")
 
 // committedVerdicts reads the verdicts of every experiment in results/paper.
 func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
