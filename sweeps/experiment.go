@@ -1,6 +1,8 @@
 package sweeps
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,17 +26,23 @@ type Experiment struct {
 // NewExperiment judges the outcomes of a plan's cells and makes the figures. outcomes
 // has every cell's outcome by its id. Sets of cells that are judged, here, and rows of
 // predictions.csv, when the tables are written, are the parts that progress counts. It
-// writes nothing; its error is the first in reading a trajectory from the journal.
-func NewExperiment(plan *Plan, outcomes map[string]*store.Outcome, progress Progress) (*Experiment, error) {
+// writes nothing; its error is the first in reading a trajectory from the journal, or that of
+// ctx, which it looks at before each part.
+func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, progress Progress) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	done, total := 0, plan.sets()+len(plan.Cells)
-	e.evidence.part = func() {
-		done++
-		progress.Part(plan.Spec.Name, "judging", done, total)
+	e.evidence.part = func() (more bool) {
+		if e.evidence.keep(ctx.Err()) {
+			done++
+			progress.Part(plan.Spec.Name, "judging", done, total)
+		}
+		return e.evidence.keep(ctx.Err())
 	}
 	e.Verdicts = e.evidence.judge(plan)
-	e.evidence.addHints(plan, e.Verdicts)
-	e.Figures = e.evidence.figures(plan, e.Verdicts)
+	if e.evidence.failure == nil {
+		e.evidence.addHints(plan, e.Verdicts)
+		e.Figures = e.evidence.figures(plan, e.Verdicts)
+	}
 	return e, e.evidence.failure
 }
 
@@ -112,7 +120,7 @@ func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) erro
 		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
 	} {
 		data, err := table.make()
-		if err != nil {
+		if err = cmp.Or(err, e.evidence.failure); err != nil {
 			return fmt.Errorf("%s: %w", table.name, err)
 		}
 		if err := store.WriteFile(filepath.Join(dir, table.name), data); err != nil {

@@ -89,7 +89,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 func judgingTime(plan *Plan, outcomes map[string]*store.Outcome) float64 {
 	began, parts := time.Now(), 0
 	e := newEvidence(outcomes)
-	e.part = func() { parts++ }
+	e.part = func() bool { parts++; return true }
 	some := *plan
 	some.Checks = nil
 	for _, planned := range plan.Checks {

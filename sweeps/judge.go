@@ -27,12 +27,12 @@ type judgement struct {
 type evidence struct {
 	outcomes map[string]*store.Outcome // what was measured, by cell id
 	cache    *predictionCache
-	failure  error  // the first error in reading a trajectory; nil: none
-	part     func() // called at each set of cells that is judged
+	failure  error              // the first error in reading a trajectory, or of the context; nil: none
+	part     func() (more bool) // called before each set of cells is judged; false: stop
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
-	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: func() {}}
+	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: func() bool { return true }}
 }
 
 // outcome returns the outcome of a cell.
@@ -43,10 +43,14 @@ func (e *evidence) outcome(c *Cell) *store.Outcome { return e.outcomes[c.ID] }
 // failure.
 func (e *evidence) trajectory(o *store.Outcome, wanted ...sim.Quantity) *store.Trajectory {
 	t, err := o.Trajectory(wanted...)
-	if err != nil && e.failure == nil {
-		e.failure = err
-	}
+	e.keep(err)
 	return t
+}
+
+// keep keeps the first error in failure, and reports whether there is none yet.
+func (e *evidence) keep(err error) bool {
+	e.failure = cmp.Or(e.failure, err)
+	return e.failure == nil
 }
 
 // newJudgement returns the judgement of a check by the theory as derived.
@@ -77,7 +81,9 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 		right := newJudgement(check, plan.IntervalConfidence(), e)
 		wrong, fault := right.control()
 		for _, set := range planned.Sets {
-			e.part()
+			if !e.part() {
+				return verdicts
+			}
 			row := Verdict{
 				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
 				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,

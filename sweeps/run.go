@@ -51,7 +51,7 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 	if err := r.simulate(ctx, workers, progress); err != nil {
 		return nil, err
 	}
-	if e, err = NewExperiment(plan, r.journal.Outcomes, progress); err != nil {
+	if e, err = NewExperiment(ctx, plan, r.journal.Outcomes, progress); err != nil {
 		return nil, err
 	}
 	return e, e.write(dir, r.trajectories)
@@ -268,13 +268,13 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 }
 
 // JudgeFolder judges the outcomes in a finished results folder again and rewrites its
-// tables. Its errors are those of Open and of writing.
-func JudgeFolder(dir string, progress Progress) (*Experiment, error) {
+// tables. Its errors are those of Open, of writing and of ctx.
+func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(plan, outcomes, progress)
+	e, err := NewExperiment(ctx, plan, outcomes, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -54,12 +54,17 @@ type silent struct {
 	planned, work float64 // as reported by Begin, and by all calls of Work
 	pieces        int     // calls of Work
 	parts, total  int     // calls of Part, and the total that it gave last
+	part          func()  // called by Part; nil: nothing is
 }
 
 func (s *silent) Begin(_ string, _, _ int, work float64) { s.planned = work }
 func (s *silent) End()                                   {}
-func (s *silent) Part(_, _ string, _, total int)         { s.parts, s.total = s.parts+1, total }
-func (s *silent) Note(message string)                    { s.notes = append(s.notes, message) }
+func (s *silent) Part(_, _ string, _, total int) {
+	if s.parts, s.total = s.parts+1, total; s.part != nil {
+		s.part()
+	}
+}
+func (s *silent) Note(message string) { s.notes = append(s.notes, message) }
 func (s *silent) Work(work float64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -362,7 +367,7 @@ func TestDamagedManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damaged *store.DamagedError
-		if _, err := JudgeFolder(dir, &silent{}); !errors.As(err, &damaged) {
+		if _, err := JudgeFolder(t.Context(), dir, &silent{}); !errors.As(err, &damaged) {
 			t.Errorf("%s: got error %v, want a DamagedError", c.new, err)
 		}
 	}
@@ -410,13 +415,41 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	}
 }
 
+// Judging can be interrupted before each of its parts, while verdicts are made or tables
+// written, and the folder is judged again as if it had not been.
+func TestInterruptedJudging(t *testing.T) {
+	dir := t.TempDir()
+	runSweep(t, small, dir, 2)
+	want := contents(t, dir)
+	var whole silent
+	if _, err := JudgeFolder(t.Context(), dir, &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, parts := range []int{1, 2, whole.parts - 1} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var progress silent
+		progress.part = func() {
+			if progress.parts == parts {
+				cancel()
+			}
+		}
+		if _, err := JudgeFolder(ctx, dir, &progress); !errors.Is(err, context.Canceled) || progress.parts != parts {
+			t.Errorf("interrupted in part %d: %v after %d of %d parts", parts, err, progress.parts, progress.total)
+		}
+	}
+	if _, err := JudgeFolder(t.Context(), dir, &silent{}); err != nil {
+		t.Fatal(err)
+	}
+	sameContents(t, "judged again", contents(t, dir), want)
+}
+
 // Judging a finished folder again writes the same bytes as the sweep did.
 func TestJudgeFolder(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	var progress silent
-	again, err := JudgeFolder(dir, &progress)
+	again, err := JudgeFolder(t.Context(), dir, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +460,7 @@ func TestJudgeFolder(t *testing.T) {
 	if len(again.Verdicts) != len(e.Verdicts) || len(again.Figures) != len(e.Figures) {
 		t.Errorf("%d verdicts and %d figures, want %d and %d", len(again.Verdicts), len(again.Figures), len(e.Verdicts), len(e.Figures))
 	}
-	if _, err := JudgeFolder(t.TempDir(), &silent{}); err == nil || !strings.Contains(err.Error(), "holds no results") {
+	if _, err := JudgeFolder(t.Context(), t.TempDir(), &silent{}); err == nil || !strings.Contains(err.Error(), "holds no results") {
 		t.Errorf("an empty folder: got error %v", err)
 	}
 }
@@ -487,7 +520,7 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	if seeds["5"] != 4 || seeds["6"] != 4 {
 		t.Errorf("cells.csv has %v cells by seed, want 4 of 5 and 4 of 6", seeds)
 	}
-	if again, err := JudgeFolder(dir, &silent{}); err != nil || len(again.Verdicts) != len(e.Verdicts) {
+	if again, err := JudgeFolder(t.Context(), dir, &silent{}); err != nil || len(again.Verdicts) != len(e.Verdicts) {
 		t.Errorf("judged again: %v", err)
 	}
 }

@@ -183,7 +183,9 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 		columns = append(columns, c.Name)
 	}
 	return e.cellTable(columns, func(c *Cell) []string {
-		e.evidence.part()
+		if !e.evidence.part() {
+			return nil
+		}
 		p := prediction{Prediction: e.evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {

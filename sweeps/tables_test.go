@@ -68,7 +68,7 @@ func TestCellsCSV(t *testing.T) {
 func TestOpenIntervalsAreEmpty(t *testing.T) {
 	plan := planText(t, strings.TrimSuffix(resting, "checks:\n"))
 	id := plan.Cells[0].ID
-	e, err := NewExperiment(plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}}, &silent{})
+	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}}, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestLongReportInBrowser(t *testing.T) {
 	if code := run(t.Context(), []string{"reproduce", "one-dimension", "saturation-law", "--out", dir}, io.Discard, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	_, experiments, err := checkFolder(dir, newProgress(io.Discard))
+	_, experiments, err := checkFolder(t.Context(), dir, newProgress(io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ variant has a map of its own.`,
 			for _, m := range maps {
 				experiment.Show(m.Figure())
 			}
-			if _, err := writeReport(out, experiment, display); err != nil {
+			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
 				return err
 			}
 			table, err := sweeps.MapCSV(maps)

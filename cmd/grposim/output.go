@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -180,7 +181,7 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
 // into its results folder dir. Older figures are removed, except maps with a table. It
 // returns the part that the experiment is on a page beside the folder.
-func writeReport(dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
+func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
 	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
@@ -197,7 +198,7 @@ func writeReport(dir string, e *sweeps.Experiment, display *progress) (report.Pa
 	for i, f := range e.Figures {
 		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
 		svg, png, err := report.Draw(f)
-		if err != nil {
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return part, err
 		}
 		part.SVGs[f.Name] = svg
@@ -276,7 +277,7 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 
 // checkFolder judges the results folder dir or, if dir is not one, every results folder
 // directly inside it. It returns the folders and their experiments.
-func checkFolder(dir string, display *progress) (folders []string, experiments []*sweeps.Experiment, err error) {
+func checkFolder(ctx context.Context, dir string, display *progress) (folders []string, experiments []*sweeps.Experiment, err error) {
 	if !holdsManifest(dir) {
 		entries, _ := os.ReadDir(dir) // if dir cannot be read, JudgeFolder returns the error
 		for _, entry := range entries {
@@ -289,7 +290,7 @@ func checkFolder(dir string, display *progress) (folders []string, experiments [
 		folders = []string{dir}
 	}
 	for _, d := range folders {
-		e, err := sweeps.JudgeFolder(d, display)
+		e, err := sweeps.JudgeFolder(ctx, d, display)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -69,7 +69,7 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 				if err != nil {
 					return err
 				}
-				part, err := writeReport(dir, e, display)
+				part, err := writeReport(c.Context(), dir, e, display)
 				if err != nil {
 					return err
 				}

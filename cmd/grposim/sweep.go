@@ -66,7 +66,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err != nil {
 				return err
 			}
-			if _, err := writeReport(out, experiment, display); err != nil {
+			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
 				return err
 			}
 			display.Note("report: " + filepath.Join(out, "report.html"))
@@ -92,7 +92,7 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 		Example: `  grposim check results/local/smoke`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, experiments, err := checkFolder(args[0], newProgress(stderr))
+			_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr))
 			if err != nil {
 				return err
 			}
@@ -113,13 +113,13 @@ figures and writes report.html again, and prints the path of the page.`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			folders, experiments, err := checkFolder(args[0], display)
+			folders, experiments, err := checkFolder(c.Context(), args[0], display)
 			if err != nil {
 				return err
 			}
 			parts := make([]report.Part, len(experiments))
 			for i, e := range experiments {
-				if parts[i], err = writeReport(folders[i], e, display); err != nil {
+				if parts[i], err = writeReport(c.Context(), folders[i], e, display); err != nil {
 					return err
 				}
 			}
