@@ -75,7 +75,9 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 		cells++
 	}
 	if cells > 0 {
-		f.Judging = judgingTime(plan, judged)
+		if plan.Shard == nil {
+			f.Judging = judgingTime(plan, judged)
+		}
 		f.Seconds = seconds / sampled * f.ReplicaSteps / float64(workers)
 		// Twice: the tables contain the trajectories of the journal once more.
 		f.Bytes = int64(2 * bytes / float64(cells) * float64(len(plan.Cells)))

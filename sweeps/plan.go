@@ -20,6 +20,7 @@ type Plan struct {
 	Spec   *config.Spec   // the configuration, with all defaults filled in
 	Cells  []Cell         // in the order of Spec.Points; cells of two variants can share an id
 	Checks []PlannedCheck // in the order of the file
+	Shard  *store.Shard   // which part of a sweep it is (Part); nil: all of it
 
 	// Verdicts is the number of verdicts that all checks make together. The error
 	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.

@@ -48,13 +48,19 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
+	return r.finish(ctx, workers, progress)
+}
+
+// finish simulates what is missing, judges, and writes the tables.
+func (r *run) finish(ctx context.Context, workers int, progress Progress) (*Experiment, error) {
 	if err := r.simulate(ctx, workers, progress); err != nil {
 		return nil, err
 	}
-	if e, err = NewExperiment(ctx, plan, r.journal.Outcomes, progress); err != nil {
+	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, progress)
+	if err != nil {
 		return nil, err
 	}
-	return e, e.write(dir, r.trajectories)
+	return e, e.write(r.dir, r.trajectories)
 }
 
 // run is a sweep under way: its plan and its locked results folder.
@@ -90,6 +96,7 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 	for _, note := range notes {
 		progress.Note(note)
 	}
+	r.manifest.Shard = plan.Shard
 	if previous, err := store.ReadManifest(dir); err == nil {
 		r.manifest.Run = previous.Run
 		if changed := plan.changes(previous.Config); changed != nil {
@@ -231,11 +238,8 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 // id. It neither simulates nor writes. It returns a *store.FolderError if the folder
 // holds no results, and a *store.DamagedError if cells are missing or damaged.
 func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
-	manifest, err := store.ReadManifest(dir)
+	manifest, err := readManifest(dir)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
-		}
 		return nil, nil, err
 	}
 	spec, err := config.Restore(filepath.Join(dir, store.ManifestName), manifest.Config, nil)
@@ -258,6 +262,9 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 			missing++
 		}
 	}
+	if s := manifest.Shard; missing > 0 && s != nil {
+		return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s is shard %d of %d: `grposim merge OUT DIR…` judges all shards together", dir, s.Index, s.Of)}
+	}
 	if missing > 0 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
 	}
@@ -265,6 +272,16 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
 	}
 	return plan, journal.Outcomes, nil
+}
+
+// readManifest reads the manifest of a results folder. The error is a *store.FolderError if
+// dir is none.
+func readManifest(dir string) (*store.Manifest, error) {
+	manifest, err := store.ReadManifest(dir)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE --out %s` first", dir, dir)}
+	}
+	return manifest, err
 }
 
 // JudgeFolder judges the outcomes in a finished results folder again and rewrites its

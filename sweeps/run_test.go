@@ -215,34 +215,36 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	sameContents(t, "after damage", got, want)
 }
 
+// aged returns the lines of a journal as another version would have written them.
+func aged(journal []byte) (old []byte) {
+	for line := range bytes.Lines(journal) {
+		_, cell, _ := bytes.Cut(line, []byte(`,"cell":`))
+		cell = bytes.Replace(bytes.TrimSuffix(cell, []byte("}\n")), []byte(sim.Version), []byte("stream 2, measuring 1"), 1)
+		old = fmt.Appendf(old, `{"sha256":"%x","cell":%s}`+"\n", sha256.Sum256(cell), cell)
+	}
+	return old
+}
+
 // Cells that another version simulated are simulated again, so that a folder never mixes
 // versions; until then it is not judged. A folder of one other version is.
 func TestForeignLinesAreComputedAgain(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, small, dir, 2)
 	want := contents(t, dir)
-	journal := filepath.Join(dir, store.JournalName)
-	lines := bytes.SplitAfter(readFile(t, journal), []byte("\n"))
-	lines = lines[:len(lines)-1]
-	age := func(line []byte) []byte {
-		_, cell, _ := bytes.Cut(line, []byte(`,"cell":`))
-		cell = bytes.Replace(bytes.TrimSuffix(cell, []byte("}\n")), []byte(sim.Version), []byte("stream 2, measuring 1"), 1)
-		return fmt.Appendf(nil, `{"sha256":"%x","cell":%s}`+"\n", sha256.Sum256(cell), cell)
-	}
-	write := func(lines [][]byte) {
-		if err := os.WriteFile(journal, bytes.Join(lines, nil), 0o644); err != nil {
+	path := filepath.Join(dir, store.JournalName)
+	journal := readFile(t, path)
+	write := func(text []byte) {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var old [][]byte
-	for _, line := range lines {
-		old = append(old, age(line))
-	}
-	write(old)
+	write(aged(journal))
 	if _, _, err := Open(dir); err != nil {
 		t.Errorf("opening a folder of another version: %v", err)
 	}
-	write(append([][]byte{old[0]}, lines[1:]...))
+	first := bytes.IndexByte(journal, '\n') + 1
+	old := aged(journal[:first])
+	write(slices.Concat(old, journal[first:]))
 	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "cells of 2 versions") {
 		t.Errorf("opening a folder of two versions: %v", err)
 	}
@@ -251,7 +253,7 @@ func TestForeignLinesAreComputedAgain(t *testing.T) {
 		t.Errorf("%d cells simulated again with notes %q, want 1 with one note", quiet.cells, quiet.notes)
 	}
 	got := contents(t, dir)
-	if got[store.ForeignName] != string(old[0]) {
+	if got[store.ForeignName] != string(old) {
 		t.Errorf("set aside: %q", got[store.ForeignName])
 	}
 	delete(got, store.ForeignName)

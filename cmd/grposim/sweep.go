@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 		out     string
 		workers int
 		dryRun  bool
+		shard   string
 		set     []string
 
 		verdicts *output
@@ -31,6 +33,10 @@ folder does not hold yet, evaluates the checks, prints the verdicts, and writes
 cells.csv, predictions.csv, trajectories.parquet, verdicts.json, verdicts.md,
 manifest.json, figures and report.html. After an interruption the same command
 continues the sweep.
+
+With --shard I/N it simulates one of N parts of the cells, of about equal work, into a
+results folder of its own, and judges nothing; "merge" puts the parts together. So N
+machines can share a sweep.
 
 Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 		Example: `  grposim sweep configs/smoke.yaml --dry-run
@@ -47,9 +53,16 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err != nil {
 				return err
 			}
-			name := plan.Spec.Name
+			folder, part := filepath.Join("results", "local", plan.Spec.Name), plan
+			if shard != "" {
+				s, err := parseShard(shard)
+				if err != nil {
+					return err
+				}
+				folder, part = shardFolder(plan.Spec.Name, s), plan.Part(s)
+			}
 			if dryRun {
-				forecast, err := sweeps.NewForecast(c.Context(), plan, workers)
+				forecast, err := sweeps.NewForecast(c.Context(), part, workers)
 				if err != nil {
 					return err
 				}
@@ -59,27 +72,40 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 				return printForecast(stdout, forecast, workers)
 			}
 			if !c.Flags().Changed("out") {
-				out = filepath.Join("results", "local", name)
+				out = folder
 			}
 			display := newProgress(stderr)
+			if shard != "" {
+				if err := sweeps.RunPart(c.Context(), part, out, workers, display); err != nil {
+					return err
+				}
+				return printShard(stdout, part, plan)
+			}
 			experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
 			if err != nil {
 				return err
 			}
-			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
-				return err
-			}
-			display.Note("report: " + filepath.Join(out, "report.html"))
-			return verdicts.print(stdout, stderr, out, []*sweeps.Experiment{experiment})
+			return finishSweep(c.Context(), stdout, stderr, out, experiment, display, verdicts)
 		},
 	}
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
+	c.Flags().StringVar(&shard, "shard", "", "simulate only the cells of part `I/N`")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	addSet(c, &set)
 	return c
+}
+
+// finishSweep writes the figures and the page of a sweep into its results folder dir and
+// prints its verdicts.
+func finishSweep(ctx context.Context, stdout, stderr io.Writer, dir string, e *sweeps.Experiment, display *progress, verdicts *output) error {
+	if _, err := writeReport(ctx, dir, e, display); err != nil {
+		return err
+	}
+	display.Note("report: " + filepath.Join(dir, "report.html"))
+	return verdicts.print(stdout, stderr, dir, []*sweeps.Experiment{e})
 }
 
 func newCheck(stdout, stderr io.Writer) *cobra.Command {

@@ -150,6 +150,22 @@ func (j *Journal) Append(o *Outcome) error {
 	return j.file.Sync()
 }
 
+// Copy appends the line of an outcome that is in another journal.
+func (j *Journal) Copy(o *Outcome) error {
+	line, err := o.line.read(j.buffer)
+	if err != nil {
+		return err
+	}
+	j.buffer = line
+	if _, err := j.file.Write(line); err != nil {
+		return err
+	}
+	copied := *o
+	j.keep(&copied, len(line))
+	j.end += int64(len(line))
+	return nil
+}
+
 // SetAside appends the damaged lines to cells.damaged and the foreign ones to cells.foreign,
 // and rewrites the journal without them, sorted like Sort. Their cells are then missing from
 // it, and a run of the sweep simulates them again. It says in one line for each of the two

@@ -20,9 +20,17 @@ type Manifest struct {
 	Hash string `json:"hash"`
 	// Config is the resolved configuration, defaults included, as JSON.
 	Config json.RawMessage `json:"config"`
+	// Shard says which cells of the sweep the folder is for; nil: all.
+	Shard *Shard `json:"shard,omitempty"`
 	// Run describes the last run that simulated cells; nil before the first has
 	// finished.
 	Run *RunInfo `json:"run"`
+}
+
+// Shard is one of the parts into which a sweep is divided for several machines.
+type Shard struct {
+	Index int `json:"index"` // 1 to Of
+	Of    int `json:"of"`    // number of shards, ≥ 1
 }
 
 // DamagedError says that a results folder is incomplete or damaged.

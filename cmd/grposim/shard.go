@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grposim/sweeps"
+	"grposim/sweeps/store"
+)
+
+// parseShard reads I/N.
+func parseShard(text string) (store.Shard, error) {
+	first, last, _ := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(first)
+	of, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil || index < 1 || index > of || of > maxShards {
+		return store.Shard{}, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
+	}
+	return store.Shard{Index: index, Of: of}, nil
+}
+
+// maxShards bounds the number of shards, by which the time to divide a sweep grows.
+const maxShards = 10_000
+
+// shardFolder returns the name of the folder of a shard of a sweep.
+func shardFolder(name string, s store.Shard) string {
+	return filepath.Join("results", "local", fmt.Sprintf("%s-%d-of-%d", name, s.Index, s.Of))
+}
+
+// printShard says what a shard holds and what to do with it.
+func printShard(w io.Writer, part, whole *sweeps.Plan) error {
+	_, err := fmt.Fprintf(w, "shard %d of %d: %d of %d cells; `grposim merge OUT DIR…` judges all shards together\n",
+		part.Shard.Index, part.Shard.Of, len(part.Cells), len(whole.Cells))
+	return err
+}
+
+func newMerge(stdout, stderr io.Writer) *cobra.Command {
+	var verdicts *output
+	c := &cobra.Command{
+		Use:   "merge OUT DIR…",
+		Short: "Put the shards of a sweep together and print the verdicts",
+		Long: `Copies the cells in the results folders DIR, which "sweep --shard I/N" wrote, into the
+results folder OUT, judges them, and writes what sweep writes: to the byte, but for the
+account of the run in manifest.json. It simulates nothing. It writes nothing if a shard
+is missing, damaged, or of another configuration or version, and names that shard.`,
+		Example: `  grposim sweep smoke --shard 1/2 --out results/local/smoke-a
+  grposim sweep smoke --shard 2/2 --out results/local/smoke-b
+  grposim merge results/local/smoke-all results/local/smoke-a results/local/smoke-b`,
+		Args: arguments(cobra.MinimumNArgs(2)),
+		RunE: func(c *cobra.Command, args []string) error {
+			display := newProgress(stderr)
+			experiment, err := sweeps.Merge(c.Context(), args[0], args[1:], display)
+			if err != nil {
+				return err
+			}
+			return finishSweep(c.Context(), stdout, stderr, args[0], experiment, display, verdicts)
+		},
+	}
+	verdicts = addOutput(c)
+	return c
+}

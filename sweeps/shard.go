@@ -1,0 +1,153 @@
+package sweeps
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Part returns the plan of one of the shards into which a plan is divided for several
+// machines: some of its cells, without checks. The shards have about equal work, share no
+// cell, and depend on nothing but the plan and their number.
+func (p *Plan) Part(shard store.Shard) *Plan {
+	first := make(map[string]int) // the index of a cell by id: cells of two variants can be the same
+	var order []int               // of those cells, by decreasing work
+	for i := range p.Cells {
+		if _, known := first[p.Cells[i].ID]; !known {
+			first[p.Cells[i].ID] = i
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Cells[b].Work(), p.Cells[a].Work()) })
+	load, cells := make([]float64, shard.Of), make([]int, shard.Of)
+	var mine []int
+	for _, i := range order {
+		least := 0 // the shard with the least work, then with the fewest cells
+		for s := range load {
+			if load[s] < load[least] || load[s] == load[least] && cells[s] < cells[least] {
+				least = s
+			}
+		}
+		load[least] += p.Cells[i].Work()
+		if cells[least]++; least == shard.Index-1 {
+			mine = append(mine, i)
+		}
+	}
+	slices.Sort(mine)
+	part := &Plan{Spec: p.Spec, Shard: &shard}
+	for _, i := range mine {
+		part.Cells = append(part.Cells, p.Cells[i])
+	}
+	return part
+}
+
+// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, with
+// the given number of workers, at least 1, as Run does; it judges nothing.
+func RunPart(ctx context.Context, part *Plan, dir string, workers int, progress Progress) (err error) {
+	r, err := openRun(part, dir, progress)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	return r.simulate(ctx, workers, progress)
+}
+
+// Merge copies the cells that shards of one sweep hold into the results folder dir and judges
+// them, as Run does. Every file but the manifest's account of the run is what a single run
+// writes. If a shard is missing, damaged, or of another configuration or version it writes
+// nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
+func Merge(ctx context.Context, dir string, shards []string, progress Progress) (e *Experiment, err error) {
+	plan, journals, err := readShards(shards)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRun(plan, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	for _, j := range journals {
+		for _, id := range plan.ids() {
+			if o := j.Outcomes[id]; o != nil && r.journal.Outcomes[id] == nil {
+				if err := r.journal.Copy(o); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return r.finish(ctx, 1, progress)
+}
+
+// readShards reads the folders of the shards of one sweep and returns its plan, and the
+// journals, which together hold every cell.
+func readShards(dirs []string) (plan *Plan, journals []*store.Journal, err error) {
+	var manifests []*store.Manifest
+	for _, dir := range dirs {
+		m, err := readManifest(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if manifests = append(manifests, m); m.Hash != manifests[0].Hash {
+			return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s holds another configuration than %s: the shards of a sweep have one file and the same --set", dir, dirs[0])}
+		}
+	}
+	spec, err := config.Restore(dirs[0], manifests[0].Config, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan = NewPlan(spec)
+	held := make(map[string]bool)
+	for _, dir := range dirs {
+		j, err := store.ReadJournal(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := len(j.Damaged); n > 0 {
+			return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run its shard again, which computes their cells anew", dir, n)}
+		}
+		for _, o := range j.Outcomes {
+			if held[o.ID] = true; o.Version != sim.Version {
+				return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of version %q of grposim, this is %q: merge with that version, or run its shard again", dir, o.Version, sim.Version)}
+			}
+		}
+		journals = append(journals, j)
+	}
+	missing := 0
+	for i := range plan.Cells {
+		if c := &plan.Cells[i]; !held[c.ID] && c.Status != store.NoFixedPoint {
+			missing++
+		}
+	}
+	if missing > 0 {
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%d of %d cells are missing: %s", missing, len(plan.Cells), absent(manifests))}
+	}
+	return plan, journals, nil
+}
+
+// absent says which shards are not among those of the manifests.
+func absent(manifests []*store.Manifest) string {
+	of, given := 0, make(map[int]bool)
+	for _, m := range manifests {
+		if s := m.Shard; s != nil {
+			of, given[s.Index] = max(of, s.Of), true
+		}
+	}
+	var indices bytes.Buffer
+	for i := 1; i <= of; i++ {
+		if !given[i] {
+			fmt.Fprintf(&indices, ", %d/%d", i, of)
+		}
+	}
+	if indices.Len() == 0 {
+		return "a shard has not finished: run it again"
+	}
+	return "no folder is given of shard " + strings.TrimPrefix(indices.String(), ", ")
+}

@@ -1,0 +1,129 @@
+package sweeps
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/sweeps/store"
+)
+
+// runShards simulates a file in shards, each in its own folder, and returns the folders.
+func runShards(t *testing.T, text string, of int) (dirs []string) {
+	t.Helper()
+	for i := range of {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
+		part := planText(t, text).Part(store.Shard{Index: i + 1, Of: of})
+		if err := RunPart(t.Context(), part, dir, 2, &silent{}); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// The shards of a sweep divide its cells, whatever their number, with about equal work.
+func TestPartsDivideThePlan(t *testing.T) {
+	plan := planText(t, small)
+	for _, of := range []int{1, 2, 3, 8, 100} {
+		held, largest, total := make(map[string]int), 0.0, 0.0
+		for i := range of {
+			work := 0.0
+			part := plan.Part(store.Shard{Index: i + 1, Of: of})
+			for c := range part.Cells {
+				held[part.Cells[c].ID]++
+				work += part.Cells[c].Work()
+			}
+			largest, total = max(largest, work), total+work
+		}
+		most := 0.0
+		for i := range plan.Cells {
+			most = max(most, plan.Cells[i].Work())
+			if n := held[plan.Cells[i].ID]; n != 1 {
+				t.Errorf("%d shards: a cell is in %d of them", of, n)
+			}
+		}
+		if largest > total/float64(of)+most {
+			t.Errorf("%d shards: one has the work %g of %g, the largest cell has %g", of, largest, total, most)
+		}
+	}
+}
+
+// Shards merged, in any order, give the files of a single run.
+func TestMergedShardsAreTheSingleRun(t *testing.T) {
+	whole := t.TempDir()
+	runSweep(t, small, whole, 2)
+	want := contents(t, whole)
+	dirs := runShards(t, small, 3)
+	slices.Reverse(dirs)
+	out := t.TempDir()
+	for range 2 { // merging again changes nothing
+		e, err := Merge(t.Context(), out, dirs, &silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Verdicts) == 0 {
+			t.Error("no verdicts")
+		}
+		sameContents(t, "merged", contents(t, out), want)
+	}
+	if _, _, err := Open(dirs[0]); err == nil || !strings.Contains(err.Error(), "is shard 3 of 3: `grposim merge") {
+		t.Errorf("opening a shard: %v", err)
+	}
+}
+
+// A shard that is missing, unfinished, damaged, of another version or of another
+// configuration is named, and nothing is written.
+func TestMergeRefuses(t *testing.T) {
+	dirs := runShards(t, small, 3)
+	changed := func(change func(journal []byte) []byte) string {
+		dir := t.TempDir()
+		for _, name := range []string{store.ManifestName, store.JournalName} {
+			data := readFile(t, filepath.Join(dirs[1], name))
+			if name == store.JournalName {
+				data = change(data)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	unfinished := changed(func([]byte) []byte { return nil })
+	damaged := changed(func(journal []byte) []byte { journal[300] ^= 1; return journal })
+	older := changed(func(journal []byte) []byte { return aged(journal) })
+	foreign := runShards(t, strings.Replace(small, "seed: ", "seed: 1", 1), 3)[1]
+	for _, x := range []struct {
+		dirs []string
+		want []string
+	}{
+		{[]string{dirs[0], dirs[2]}, []string{"cells are missing: no folder is given of shard 2/3"}},
+		{[]string{dirs[1]}, []string{"no folder is given of shard 1/3, 3/3"}},
+		{[]string{dirs[0], unfinished, dirs[2]}, []string{"a shard has not finished"}},
+		{[]string{dirs[0], damaged, dirs[2]}, []string{damaged, "damaged lines"}},
+		{[]string{dirs[0], older, dirs[2]}, []string{older, `cells of version "stream 2, measuring 1"`}},
+		{[]string{dirs[0], foreign, dirs[2]}, []string{foreign, "another configuration than " + dirs[0]}},
+		{[]string{dirs[0], t.TempDir()}, []string{"holds no results"}},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		_, err := Merge(t.Context(), out, x.dirs, &silent{})
+		var damage *store.DamagedError
+		var folder *store.FolderError
+		if !errors.As(err, &damage) && !errors.As(err, &folder) {
+			t.Errorf("%q: %v", x.want, err)
+			continue
+		}
+		for _, want := range x.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: want %q", err, want)
+			}
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%q: something was written", x.want)
+		}
+	}
+}
