@@ -30,6 +30,8 @@
 //     its tables, without simulating. [CompareFolders] compares two.
 //   - [Predictions] gives the theory's predictions of a plan's cells, and
 //     [NewForecast] the expected duration and size of a sweep, without running it.
+//   - [Plan.Part] and [RunPart] simulate one of several shards of a sweep, and [Merge]
+//     puts them together.
 //   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.
 //
 // Package sweeps/report draws figures and writes pages.

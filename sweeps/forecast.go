@@ -27,7 +27,8 @@ const (
 
 // NewForecast estimates the cost of a plan with the given number of workers, at least
 // 1. It simulates shortened runs of some of the cells, judges them, and scales durations and
-// sizes up. Other load on the machine while it measures makes the forecast too long. Its error is that of the simulation, or the context's.
+// sizes up. Other load on the machine while it measures makes the forecast too long. Its
+// error is that of the simulation, or the context's.
 func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
 	f := &Forecast{Cells: len(plan.Cells)}
 	for i := range plan.Cells {

@@ -15,16 +15,17 @@ import (
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
 	equilibria  map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
-	entries     int                                 // of matrices of arms by arms in equilibria
+	entries     int                                 // of equilibria
 	rewards     map[rewardKey]*rom.Path             // at most maxCached
 }
 
 // Sizes that are cached before all are dropped: the number of mean rewards, more than the
-// usual number of values of a sweep's fastest axes, and the entries of one matrix of arms
-// by arms of each equilibrium, which stores tens of them.
+// usual number of values of a sweep's fastest axes, and the entries of all equilibria. Each
+// counts as one matrix of arms by arms, of which it stores tens, and as fewEntries.
 const (
 	maxCached  = 64
 	maxEntries = 4_000_000
+	fewEntries = 1000
 )
 
 func newPredictionCache() *predictionCache {
@@ -141,10 +142,10 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 	} else {
 		equilibrium = rom.NewEquilibrium(params)
 	}
-	arms := len(params.Arms)
-	if cache.entries += arms * arms; cache.entries > maxEntries {
+	entries := fewEntries + len(params.Arms)*len(params.Arms)
+	if cache.entries += entries; cache.entries > maxEntries {
 		clear(cache.equilibria)
-		cache.entries = arms * arms
+		cache.entries = entries
 	}
 	cache.equilibria[key] = equilibrium
 	return equilibrium
