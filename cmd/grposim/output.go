@@ -214,11 +214,15 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 	return part, err
 }
 
-// removeFigures removes the figures of a results folder dir, except those that the map
-// command drew: their names begin with that of a table of a map in the folder.
+// removeFigures removes the figures of a results folder dir: what is there as SVG and as
+// PNG, as grposim draws, except what the map command drew, whose names begin with that of a
+// table of a map in the folder. Other files are not grposim's.
 func removeFigures(dir, figures string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
+		return err
+	}
+	if err := store.RemovePending(figures); err != nil {
 		return err
 	}
 	drawn, err := os.ReadDir(figures)
@@ -226,12 +230,16 @@ func removeFigures(dir, figures string) error {
 		return err
 	}
 	for _, figure := range drawn {
+		name, isFigure := strings.CutSuffix(figure.Name(), ".svg")
+		if !isFigure || !slices.ContainsFunc(drawn, func(other os.DirEntry) bool { return other.Name() == name+".png" }) {
+			continue
+		}
 		mapped := func(file os.DirEntry) bool {
 			table, isTable := strings.CutSuffix(file.Name(), ".csv")
 			return isTable && strings.HasPrefix(table, "map-") && strings.HasPrefix(figure.Name(), table)
 		}
 		if !slices.ContainsFunc(files, mapped) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(figures, figure.Name())))
+			err = errors.Join(err, os.Remove(filepath.Join(figures, name+".svg")), os.Remove(filepath.Join(figures, name+".png")))
 		}
 	}
 	return err

@@ -24,7 +24,7 @@ func WriteFile(path string, data []byte) error {
 }
 
 // pending matches the names of temporary files of results, which a killed program leaves.
-var pending = regexp.MustCompile(`^\..+\.(json|jsonl|csv|parquet|md|html|damaged|foreign)\d+$`)
+var pending = regexp.MustCompile(`^\..+\.(json|jsonl|csv|parquet|md|html|svg|png|damaged|foreign)\d+$`)
 
 // RemovePending removes the temporary files that killed programs left in a folder of
 // results. No other program may be writing there.
