@@ -60,3 +60,13 @@ func means(bandit *grpo.Bandit) []float64 {
 	}
 	return m
 }
+
+// Memory returns about how many bytes one worker needs for the policies of the replicas that
+// it runs together: 16 for each arm of the present and of all past ones that a delay needs.
+func (c *Cell) Memory() float64 {
+	policies := 4.0 // present, initial, reference, snapshot
+	if c.Lag.Kind == grpo.Delay {
+		policies += float64(min(c.Lag.Interval, c.Run.Steps))
+	}
+	return batchSize * policies * (16*float64(len(c.Bandit.Arms)) + 100)
+}

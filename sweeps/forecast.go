@@ -2,11 +2,14 @@ package sweeps
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
 
@@ -28,8 +31,12 @@ const (
 // NewForecast estimates the cost of a plan with the given number of workers, at least
 // 1. It simulates shortened runs of some of the cells, judges them, and scales durations and
 // sizes up. Other load on the machine while it measures makes the forecast too long. Its
-// error is that of the simulation, or the context's.
+// error is that of the simulation, or the context's, or config.Problems if the plan needs more
+// memory than the machine has.
 func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
+	if err := plan.fits(workers); err != nil {
+		return nil, err
+	}
 	f := &Forecast{Cells: len(plan.Cells)}
 	for i := range plan.Cells {
 		f.ReplicaSteps += plan.Cells[i].Work()
@@ -84,6 +91,20 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 		f.Bytes = int64(2 * bytes / float64(cells) * float64(len(plan.Cells)))
 	}
 	return f, nil
+}
+
+// fits returns config.Problems if the policies of the replicas that run at a time take more
+// memory than the machine has, else nil.
+func (p *Plan) fits(workers int) error {
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if need, has := float64(workers)*c.Sim.Memory(), store.PhysicalMemory(); need > has {
+			return config.Problems{{Source: strings.TrimSpace(p.Spec.Name + " " + c.Label()), Text: fmt.Sprintf(
+				"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
+				c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+		}
+	}
+	return nil
 }
 
 // judgingTime estimates how long it takes to predict and judge the cells of a plan, in

@@ -1,6 +1,10 @@
 package sweeps
 
 import (
+	"errors"
+	"grposim/sweeps/config"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +70,31 @@ checks:
 	}
 	if took := time.Since(began).Seconds(); f.Seconds+f.Judging > 30*took {
 		t.Errorf("forecast: %.3g s of simulation and %.3g s of judging, took %.3g s", f.Seconds, f.Judging, took)
+	}
+}
+
+// A plan whose past policies do not fit into the memory of the machine is refused with the
+// numbers, before anything is written.
+func TestMemoryOfPastPolicies(t *testing.T) {
+	plan := planText(t, `name: large
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 32, kl: {coefficient: 0.5}}
+lag: {kind: delay, interval: 1000000}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000000}
+`)
+	const workers = 1_000_000 // which need 1e15 bytes
+	dir := filepath.Join(t.TempDir(), "out")
+	_, forecastErr := NewForecast(t.Context(), plan, workers)
+	_, runErr := Run(t.Context(), plan, dir, workers, &silent{})
+	for _, err := range []error{forecastErr, runErr} {
+		var problems config.Problems
+		if !errors.As(err, &problems) || !strings.Contains(err.Error(), "large: lag.interval: got 1000000 with 2 arms") || !strings.Contains(err.Error(), "GB on 1000000 workers: this machine has ") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was made")
 	}
 }

@@ -39,10 +39,14 @@ type Progress interface {
 // the given number of workers, at least 1: it simulates the cells that the folder's
 // journal lacks, judges all cells, and writes the tables (openRun, simulate,
 // NewExperiment, write). When ctx is done it keeps the finished cells and returns the
-// context's error; the same call again simulates the remaining ones. It returns a
+// context's error; the same call again simulates the remaining ones. A plan that needs more
+// memory than the machine has is config.Problems, and nothing is written. It returns a
 // *store.FolderError if the folder is in use, or holds something other than results of
 // this plan's name.
 func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (e *Experiment, err error) {
+	if err := plan.fits(workers); err != nil {
+		return nil, err
+	}
 	r, err := openRun(plan, dir, progress)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func (p *Plan) Part(shard store.Shard) *Plan {
 // RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, with
 // the given number of workers, at least 1, as Run does; it judges nothing.
 func RunPart(ctx context.Context, part *Plan, dir string, workers int, progress Progress) (err error) {
+	if err := part.fits(workers); err != nil {
+		return err
+	}
 	r, err := openRun(part, dir, progress)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -76,4 +78,18 @@ func CPUSeconds() float64 {
 	}
 	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
 	return seconds(usage.Utime) + seconds(usage.Stime)
+}
+
+// PhysicalMemory returns the memory of the machine in bytes; +Inf if the operating system does
+// not say in the way of Linux.
+func PhysicalMemory() float64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	var kilobytes float64
+	if err != nil {
+		return math.Inf(1)
+	}
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %g kB", &kilobytes); err != nil {
+		return math.Inf(1)
+	}
+	return 1024 * kilobytes
 }
