@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -306,5 +307,30 @@ func TestRings(t *testing.T) {
 		if got := oscillates(c.values, 2); got != c.want {
 			t.Errorf("%v rings: %v", c.values, got)
 		}
+	}
+}
+
+// The relative mode of a class of equal arms has the stiffness and the noise that the bandit
+// arm by arm has along (e_a − e_b)/√2, a and b two arms of the class.
+func TestRelativeModesArmByArm(t *testing.T) {
+	p := Params{GroupSize: 64, Groups: 4, Strength: 0.8, Lag: Lag{Block, 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit}
+	for a := range 10 {
+		p.Arms = append(p.Arms, Arm{Mean: 0.3 + 0.5*float64(a%2)})
+		p.Reference = append(p.Reference, 0)
+	}
+	p = p.checked()
+	f := fold(p)
+	l := newLinearization(f, f.reached())
+	whole := newLinearization(unmerged(p), f.arms(f.reached()))
+	if len(l.relatives) != 2 {
+		t.Fatalf("%d relative modes, want 2", len(l.relatives))
+	}
+	for _, x := range l.relatives {
+		a := slices.Index(f.class, x.class)
+		b := a + 1 + slices.Index(f.class[a+1:], x.class)
+		along := func(m mat.Matrix) float64 { return 0.5 * (m.At(a, a) + m.At(b, b) - m.At(a, b) - m.At(b, a)) }
+		near(t, "noise", x.noise, along(whole.noise), 1e-9)
+		near(t, "fresh stiffness", x.fresh, along(whole.fresh), 1e-9)
+		near(t, "stale stiffness", x.stale, along(whole.stale), 1e-9)
 	}
 }
