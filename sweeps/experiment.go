@@ -32,7 +32,7 @@ func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.O
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
 	done, total := 0, plan.sets()+len(plan.Cells)
 	e.evidence.part = func() (more bool) {
-		if e.evidence.keep(ctx.Err()) {
+		if e.evidence.failure == nil {
 			done++
 			progress.Part(plan.Spec.Name, "judging", done, total)
 		}

@@ -96,9 +96,10 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 // fits returns config.Problems if the policies of the replicas that run at a time take more
 // memory than the machine has, else nil.
 func (p *Plan) fits(workers int) error {
+	has := store.PhysicalMemory()
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		if need, has := float64(workers)*c.Sim.Memory(), store.PhysicalMemory(); need > has {
+		if need := float64(workers) * c.Sim.Memory(); need > has {
 			return config.Problems{{Source: strings.TrimSpace(p.Spec.Name + " " + c.Label()), Text: fmt.Sprintf(
 				"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
 				c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}

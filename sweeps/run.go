@@ -35,6 +35,16 @@ type Progress interface {
 	Note(message string)
 }
 
+// NoProgress is a Progress that shows nothing.
+type NoProgress struct{}
+
+func (NoProgress) Begin(string, int, int, float64) {}
+func (NoProgress) Work(float64)                    {}
+func (NoProgress) Cell()                           {}
+func (NoProgress) End()                            {}
+func (NoProgress) Part(string, string, int, int)   {}
+func (NoProgress) Note(string)                     {}
+
 // Run carries out a plan in the results folder dir, which it creates if necessary, with
 // the given number of workers, at least 1: it simulates the cells that the folder's
 // journal lacks, judges all cells, and writes the tables (openRun, simulate,

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -64,8 +63,8 @@ func RunPart(ctx context.Context, part *Plan, dir string, workers int, progress 
 }
 
 // Merge copies the cells that shards of one sweep hold into the results folder dir and judges
-// them, as Run does. Every file but the manifest's account of the run is what a single run
-// writes. If a shard is missing, damaged, or of another configuration or version it writes
+// them, as Run does. It writes the bytes that a single run writes, except for the field run of
+// manifest.json. If a shard is missing, damaged, or of another configuration or version it writes
 // nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
 func Merge(ctx context.Context, dir string, shards []string, progress Progress) (e *Experiment, err error) {
 	plan, journals, err := readShards(shards)
@@ -143,14 +142,14 @@ func absent(manifests []*store.Manifest) string {
 			of, given[s.Index] = max(of, s.Of), true
 		}
 	}
-	var indices bytes.Buffer
+	var others []string
 	for i := 1; i <= of; i++ {
 		if !given[i] {
-			fmt.Fprintf(&indices, ", %d/%d", i, of)
+			others = append(others, fmt.Sprintf("%d/%d", i, of))
 		}
 	}
-	if indices.Len() == 0 {
+	if others == nil {
 		return "a shard has not finished: run it again"
 	}
-	return "no folder is given of shard " + strings.TrimPrefix(indices.String(), ", ")
+	return "no folder is given of shard " + strings.Join(others, ", ")
 }

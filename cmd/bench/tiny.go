@@ -61,7 +61,7 @@ func outside(ctx context.Context, e effort, folder string) (comparison, error) {
 	if err := pprof.StartCPUProfile(&data); err != nil {
 		return c, err
 	}
-	_, err = sweeps.Run(ctx, plan, dir, 2, noProgress{})
+	_, err = sweeps.Run(ctx, plan, dir, 2, sweeps.NoProgress{})
 	pprof.StopCPUProfile()
 	if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return c, err
@@ -104,13 +104,3 @@ func inSimulator(sample *profile.Sample) bool {
 	}
 	return false
 }
-
-// noProgress discards the progress of a sweep.
-type noProgress struct{}
-
-func (noProgress) Begin(string, int, int, float64) {}
-func (noProgress) Work(float64)                    {}
-func (noProgress) Cell()                           {}
-func (noProgress) End()                            {}
-func (noProgress) Note(string)                     {}
-func (noProgress) Part(string, string, int, int)   {}

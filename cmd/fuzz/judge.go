@@ -222,7 +222,7 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 		return refused, err.Error()
 	}
 	plan := sweeps.NewPlan(spec)
-	e, err := sweeps.Run(ctx, plan, dir, 2, silent{})
+	e, err := sweeps.Run(ctx, plan, dir, 2, sweeps.NoProgress{})
 	if err != nil {
 		return refused, err.Error()
 	}
@@ -259,13 +259,3 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 
 // nonFinite finds numbers that are not finite in a text file of results.
 var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z]|$)`)
-
-// silent ignores progress.
-type silent struct{}
-
-func (silent) Begin(string, int, int, float64) {}
-func (silent) Work(float64)                    {}
-func (silent) Cell()                           {}
-func (silent) End()                            {}
-func (silent) Note(string)                     {}
-func (silent) Part(string, string, int, int)   {}

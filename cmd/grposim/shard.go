@@ -45,8 +45,8 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "merge OUT DIR…",
 		Short: "Put the shards of a sweep together and print the verdicts",
 		Long: `Copies the cells in the results folders DIR, which "sweep --shard I/N" wrote, into the
-results folder OUT, judges them, and writes what sweep writes: to the byte, but for the
-account of the run in manifest.json. It simulates nothing. It writes nothing if a shard
+results folder OUT, judges them, and writes what sweep writes: to the byte, except
+the field run of manifest.json. It simulates nothing. It writes nothing if a shard
 is missing, damaged, or of another configuration or version, and names that shard.`,
 		Example: `  grposim sweep smoke --shard 1/2 --out results/local/smoke-a
   grposim sweep smoke --shard 2/2 --out results/local/smoke-b

@@ -137,12 +137,9 @@ func (j *Journal) Append(o *Outcome) error {
 	if err != nil {
 		return err
 	}
-	j.buffer = line
-	if _, err := j.file.Write(line); err != nil {
+	if err := j.write(o, line); err != nil {
 		return err
 	}
-	j.keep(o, len(line))
-	j.end += int64(len(line))
 	if time.Since(j.synced) < time.Second {
 		return nil
 	}
@@ -156,12 +153,17 @@ func (j *Journal) Copy(o *Outcome) error {
 	if err != nil {
 		return err
 	}
+	copied := *o
+	return j.write(&copied, line)
+}
+
+// write appends the line of an outcome and adds it to Outcomes.
+func (j *Journal) write(o *Outcome, line []byte) error {
 	j.buffer = line
 	if _, err := j.file.Write(line); err != nil {
 		return err
 	}
-	copied := *o
-	j.keep(&copied, len(line))
+	j.keep(o, len(line))
 	j.end += int64(len(line))
 	return nil
 }
