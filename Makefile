@@ -5,6 +5,10 @@ GO ?= go
 # bytes at every level.
 export GOAMD64 ?= v2
 
+# Vector instructions, with a Go that has them as an experiment. Without them results are
+# the same bytes, and take longer.
+export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
+
 .PHONY: help build reproduce calibrate mutants test test-long fuzz fuzz-theory lint bench
 .DEFAULT_GOAL := help
 
@@ -51,6 +55,7 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
 	$(GO) vet -tags long,mutants ./...
+	GOEXPERIMENT= $(GO) vet ./grpo/... ./sim/...
 	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md

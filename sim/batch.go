@@ -8,7 +8,10 @@ import (
 // batchSize is the number of replicas that a worker runs together, one step of each
 // in turn. Every number in a step depends on the one before it; while the processor
 // waits for one replica's, it computes another's.
-const batchSize = 8
+const batchSize = 16
+
+// fewestVector is the number of replicas from which on a vectorBatch is faster.
+const fewestVector = 3
 
 // stepsBetweenChecks is the number of steps of a batch or a pair between two checks
 // of its context: a fraction of a second even with 1,000 arms.
@@ -18,8 +21,9 @@ const stepsBetweenChecks = 1 << 11
 type batch struct {
 	cell     *Cell
 	replicas []*replica
-	observed []int        // steps at which something is recorded or read, the last step included; increasing
-	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
+	observed []int          // steps at which something is recorded or read, the last step included; increasing
+	vector   []*vectorBatch // run many replicas; nil without a processor for it, or if the cell has an option that it lacks
+	twoArm   *twoArmBatch   // runs the steps in between; nil if the cell has an option that it lacks
 }
 
 // newBatch returns a batch of size replicas that record at the given steps. Their
@@ -34,6 +38,7 @@ func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size i
 	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))
 	slices.Sort(b.observed)
 	b.observed = slices.Compact(b.observed)
+	b.vector = newVectorBatches(b.replicas)
 	b.twoArm = newTwoArmBatch(b.replicas)
 	return b
 }
@@ -44,6 +49,10 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 	replicas := b.replicas[:min(wanted, len(b.replicas))]
 	for i, r := range replicas {
 		r.begin(first + i)
+	}
+	if b.vector != nil && len(replicas) >= fewestVector {
+		runVectors(ctx, b.vector, replicas, b.observed)
+		return replicas
 	}
 	step := 0
 	for _, observed := range b.observed {

@@ -52,6 +52,87 @@ func recordingBatch(c *Cell, size int) *batch {
 	return newBatch(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(memoryPools), size)
 }
 
+// withoutVectors runs a batch by its two-arm batch.
+func withoutVectors(ctx context.Context, b *batch, first int) {
+	b.vector = nil
+	b.run(ctx, first, batchSize)
+}
+
+// anyVectorCell returns a random cell that has vector batches where the processor can.
+func anyVectorCell(random *rand.Rand, i int) Cell {
+	c := anyTwoArmCell(random, i)
+	c.Estimator.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 129, 1000, 5000, 200_000}[random.IntN(13)]
+	if arms := [...]int{2, 3, 4, 7, 12, 40}[random.IntN(6)]; arms > 2 {
+		c.ID = fmt.Sprint(arms, " arms ", i)
+		c.Bandit.Arms, c.Init, c.Reference = nil, nil, nil
+		for range arms {
+			mean := [...]float64{0, 0.5, 1, random.Float64(), random.Float64()}[random.IntN(5)]
+			c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: mean})
+			c.Init = append(c.Init, [...]float64{0, random.NormFloat64(), 20 * random.NormFloat64(), 1000}[random.IntN(4)])
+			c.Reference = append(c.Reference, random.NormFloat64())
+		}
+		c.Bandit.TrueMeans = means(&c.Bandit)
+		c.Run.Steps = 1 + random.IntN(100)
+		c.Run.BurnIn = random.IntN(c.Run.Steps)
+	}
+	c.Run.Replicas = 1 + random.IntN(batchSize)
+	return c
+}
+
+// vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
+// vector instructions.
+func vectorBatchOf(t *testing.T, c *Cell) *batch {
+	b := recordingBatch(c, batchSize)
+	if b.vector == nil {
+		t.Skip("no vector instructions: this build or this processor lacks them")
+	}
+	return b
+}
+
+// Vector batches give to the last bit the results of replica.step.
+func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 300 {
+		c := anyVectorCell(random, i)
+		b, first := vectorBatchOf(t, &c), random.IntN(100)
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first)
+		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
+			t.Fatalf("%+v:\n%s", c, diff)
+		}
+		// the same memory again, with fewer replicas
+		few := max(fewestVector, c.Run.Replicas)
+		b.run(t.Context(), first+1, few)
+		got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
+		if diff := cmp.Diff(want[1:few], got); diff != "" {
+			t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
+		}
+	}
+}
+
+// A replica diverges at the same step in a vector batch and alone.
+func TestVectorBatchDiverges(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	diverged := 0
+	for i := range 150 {
+		c := anyVectorCell(random, i)
+		c.Lag.Interval = 1 + random.IntN(3)
+		c.Estimator.KL.Coefficient *= 1e3
+		c.Optimizer.Momentum = 0.99
+		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
+		b := vectorBatchOf(t, &c)
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, together, b, 0)); diff != "" {
+			t.Fatalf("%+v:\n%s", c, diff)
+		}
+		if want[0].DivergedAt != running {
+			diverged++
+		}
+	}
+	if diverged < 10 {
+		t.Errorf("%d of 150 cells diverged, want at least 10", diverged)
+	}
+}
+
 // anyTwoArmCell returns a random cell that has a two-arm batch.
 func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c := referenceCell()
@@ -97,7 +178,7 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 		}
 		advanced += c.Run.Steps + 1 - len(b.observed)
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first), outcomesOf(t, together, b, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first), outcomesOf(t, withoutVectors, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
@@ -117,7 +198,7 @@ func TestTwoArmBatchDiverges(t *testing.T) {
 		c.Optimizer.Momentum = 0.99
 		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, together, recordingBatch(&c, batchSize), 0)); diff != "" {
+		if diff := cmp.Diff(want, outcomesOf(t, withoutVectors, recordingBatch(&c, batchSize), 0)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 		if want[0].DivergedAt != running {
@@ -173,7 +254,7 @@ func TestStepOfDivergence(t *testing.T) {
 	c.Optimizer.LearningRate = 1.7e308
 	c.Lag.Interval = 50
 	c.Run = Run{Steps: 400, Replicas: batchSize}
-	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": together} {
+	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": withoutVectors, "usual": together} {
 		for _, o := range outcomesOf(t, run, recordingBatch(&c, batchSize), 0) {
 			if o.DivergedAt != 2 {
 				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)

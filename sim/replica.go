@@ -10,6 +10,7 @@ import (
 // replica runs replicas of one cell, one after another in the same memory.
 type replica struct {
 	gradientSampler
+	stream         *draw.Xoshiro // the source of words
 	recorded       []int
 	read           []int     // steps at which J is read into curve, then −1
 	means          []float64 // the arms' mean rewards
@@ -66,7 +67,8 @@ type averages struct {
 // begin sets the state of the replica with the given index at step 0.
 func (r *replica) begin(index int) {
 	c := r.cell
-	r.words.Reset(Stream(c.Seed, c.ID, ForReplica, index))
+	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
+	r.words.Reset(r.stream)
 	r.policy.Set(r.start)
 	r.optimizerState.Reset()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
@@ -90,18 +92,8 @@ func (r *replica) step(t int) {
 	r.draw()
 	r.gradient(r.policy, r.snapshot)
 	reward := r.policy.Mean(r.means)
-	if t == r.read[r.nextRead] {
-		r.curve[r.nextRead], r.log[r.nextRead] = reward, r.logged(reward)
-		r.nextRead++
-	}
-	if t == r.recorded[r.nextRecord] {
-		v := &r.values[r.nextRecord]
-		r.observe(v, reward)
-		if !finite(r.policy.Logits) || !finite(v[:]) {
-			r.divergedAt = t
-			return
-		}
-		r.nextRecord++
+	if !r.note(t, reward) {
+		return
 	}
 	if t == r.cell.Run.Steps {
 		return
@@ -118,6 +110,25 @@ func (r *replica) step(t int) {
 		r.zero += r.statistics.ZeroVariance
 	}
 	r.move(t)
+}
+
+// note reads and records what is wanted of step t, whose groups are drawn; reward is J.
+// It reports whether all of it is finite; else the replica has diverged.
+func (r *replica) note(t int, reward float64) (ok bool) {
+	if t == r.read[r.nextRead] {
+		r.curve[r.nextRead], r.log[r.nextRead] = reward, r.logged(reward)
+		r.nextRead++
+	}
+	if t == r.recorded[r.nextRecord] {
+		v := &r.values[r.nextRecord]
+		r.observe(v, reward)
+		if !finite(r.policy.Logits) || !finite(v[:]) {
+			r.divergedAt = t
+			return false
+		}
+		r.nextRecord++
+	}
+	return true
 }
 
 // logged returns the reward of the step as a training log shows it: the mean reward of

@@ -20,7 +20,6 @@ type sampler struct {
 	*laws
 	bandit    *grpo.Bandit
 	estimator *grpo.Estimator
-	behaviour *grpo.Policy
 
 	pack     *draw.Pack
 	size     uint   // lanes of a group: G, at most 64
@@ -31,9 +30,10 @@ type sampler struct {
 
 	reward float64 // sum of the rewards of all samples of the step
 
-	law               draw.BinomialLaw // of the first of two arms' count in a larger group
-	counts, successes []int            // of the last group, by arm: samples, rewarded samples
-	atoms             []grpo.Atom      // the last group's rewards where not all arms are Bernoulli
+	law               draw.BinomialLaw  // of the first of two arms' count in a larger group
+	tree              *draw.Multinomial // of the counts of more arms
+	counts, successes []int             // of the last group, by arm: samples, rewarded samples
+	atoms             []grpo.Atom       // the last group's rewards where not all arms are Bernoulli
 }
 
 // laws are the tables that samplers with equal arms, group size and advantage share on
@@ -54,7 +54,7 @@ func sameLaws(a, b *Cell) bool {
 
 // packedSize is the largest group size for which drawing packs is faster than drawing
 // counts.
-const packedSize = 4 * draw.MaxLanes
+const packedSize = 2 * draw.MaxLanes
 
 // newLaws returns the laws with the fastest draws.
 func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
@@ -98,6 +98,7 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 		first:     ^uint64(0) >> (draw.MaxLanes - size),
 		counts:    make([]int, len(bandit.Arms)),
 		successes: make([]int, len(bandit.Arms)),
+		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
 	if laws.advantages == nil {
 		s.pack = draw.NewPack(len(bandit.Arms), nil)
@@ -110,7 +111,6 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 // aim sets the policy that draws the next groups. The policy must not change until
 // they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
-	s.behaviour = behaviour
 	s.left = 0
 	switch {
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
@@ -118,6 +118,8 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 		s.pack.Aim(behaviour.Probs)
 	case len(behaviour.Probs) == 2:
 		s.law.Set(s.estimator.GroupSize, behaviour.Probs[0])
+	default:
+		s.tree.Set(behaviour.Probs)
 	}
 }
 
@@ -200,7 +202,7 @@ func (s *sampler) sample(w *draw.Words) {
 			s.counts[0] = s.law.Draw(w)
 			s.counts[1] = size - s.counts[0]
 		} else {
-			draw.Multinomial(s.counts, w, size, s.behaviour.Probs)
+			s.tree.Draw(s.counts, w, size)
 		}
 		if s.advantages == nil {
 			return

@@ -25,14 +25,14 @@ const (
 // version of what is measured from them. Numbers of different versions are not to be mixed.
 const Version = "stream " + streamVersion + ", measuring 1"
 
-const streamVersion = "3"
+const streamVersion = "4"
 
 // Stream returns the source of random words for one purpose and index of one cell, a
 // pure function of its arguments. These are hashed into all 128 bits of the state of a
 // PCG generator (its Seed method sets only 64 bits, and small seeds would give
 // overlapping or correlated streams). The first four words of that generator are the
 // state of the one returned.
-func Stream(seed uint64, cell string, purpose Purpose, index int) draw.Source {
+func Stream(seed uint64, cell string, purpose Purpose, index int) *draw.Xoshiro {
 	digest := sha256.Sum256(fmt.Appendf(nil, "grposim stream "+streamVersion+"\n%d\n%s\n%s\n%d\n", seed, cell, purpose, index))
 	var seeder rand.PCGSource
 	if err := seeder.UnmarshalBinary(digest[:16]); err != nil {

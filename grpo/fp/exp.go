@@ -12,16 +12,17 @@ const (
 	toInteger = 0x1.8p52
 )
 
-// Exp returns eˣ with an error below 0.52 ulp (of a subnormal result, 2⁻¹⁰⁷⁴):
-// ½ from the last rounding, the rest from roundings of terms of 2⁻⁹ of the result.
+// Exp returns eˣ with an error below 0.54 ulp (of a subnormal result, 2⁻¹⁰⁷⁴):
+// ½ from the last rounding, the rest from roundings of terms of 2⁻⁶ of the result.
 //
-// With k the integer nearest to 128x/ln 2 and r = x − k ln2/128, |r| ≤ ln2/256,
+// With k the integer nearest to 32x/ln 2 and r = x − k ln2/32, |r| ≤ ln2/64,
 //
-//	eˣ = 2^(k/128) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!),
+//	eˣ = 2^(k/32) (1 + r + r²/2! + r³/3! + r⁴/4! + r⁵/5! + r⁶/6! + r⁷/7!),
 //
-// where the next term of the series is 2⁻⁶⁰·⁷. ln2/128 is a sum of two parts, the
-// first so short that its product with k is exact. 2^(k/128) is an entry, in two
-// parts, of a table of 128 numbers, times a power of 2.
+// where the next term of the series is 2⁻⁶⁷·⁵. ln2/32 is a sum of two parts, the
+// first so short that its product with k is exact. 2^(k/32) is an entry, in two
+// parts, of a table of 32 numbers, times a power of 2. The table is short for the sake
+// of ExpLanes, which searches all of it.
 //
 // Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN; +Inf above
 // 709.7827, 0 below −745.1332, subnormal numbers between the latter and −708.4.
@@ -50,25 +51,25 @@ func ExpBelow(y, x []float64, top float64) (sum float64) {
 	return sum
 }
 
-// expReduced returns 2^(k/128) = power(1 + tail) and r. If 2^(k/128) is outside the
+// expReduced returns 2^(k/32) = power(1 + tail) and r. If 2^(k/32) is outside the
 // range of float64, the exponent of power has overflowed and is wrong.
 func expReduced(x float64) (power, tail, r float64) {
 	shifted := float64(x*stepsPerUnit) + toInteger
 	steps := math.Float64bits(shifted)
 	k := shifted - toInteger
 	r = x - float64(k*ln2StepHi) - float64(k*ln2StepLo)
-	entry := &expTable[steps&127]
-	// The low 7 bits of steps choose the entry; their contribution to the sum below is
+	entry := &expTable[steps&31]
+	// The low 5 bits of steps choose the entry; their contribution to the sum below is
 	// already subtracted from the stored bits. The other bits go to the exponent.
-	return math.Float64frombits(entry.bits + steps<<45), entry.tail, r
+	return math.Float64frombits(entry.bits + steps<<47), entry.tail, r
 }
 
-// expSeries returns tail + r + r²/2! + r³/3! + r⁴/4! + r⁵/5!.
+// expSeries returns tail + r + r²/2! + … + r⁷/7!.
 func expSeries(tail, r float64) float64 {
 	square := float64(r * r)
 	return tail + r +
 		float64(square*(1./2+float64(r*(1./6)))) +
-		float64(float64(square*square)*(1./24+float64(r*(1./120))))
+		float64(float64(square*square)*(1./24+float64(r*(1./120))+float64(square*(1./720+float64(r*(1./5040))))))
 }
 
 // expFar returns eˣ for |x| ≥ 2⁹ and for NaN.
@@ -85,7 +86,7 @@ func expFar(x float64) float64 {
 	return scaled(math.Float64bits(power), expSeries(tail, r), x)
 }
 
-// scaled returns 2^(k/128)(1 + rest), given the bits of 2^(k/128), whose exponent may
+// scaled returns 2^(k/32)(1 + rest), given the bits of 2^(k/32), whose exponent may
 // have overflowed. It computes at a shifted exponent and undoes the shift in one
 // rounding.
 func scaled(bits uint64, rest, x float64) float64 {

@@ -66,7 +66,7 @@ func (l *BinomialLaw) Draw(w *Words) int {
 	case l.n <= MaxLanes:
 		return bits.OnesCount64(Lanes(w, ^uint64(0)>>(MaxLanes-uint(l.n)), NewProbability(l.p)))
 	case l.p > 0:
-		k = invert(w, l.n, l.p)
+		k = quantile(Uniform(w), l.n, l.p)
 	}
 	if l.mirrored {
 		return l.n - k
@@ -77,19 +77,18 @@ func (l *BinomialLaw) Draw(w *Words) int {
 // rejectionMean is the least n·p for which transformed rejection is valid.
 const rejectionMean = 10
 
-// invert returns the least k, searched from 0 upwards, whose distribution function
-// exceeds a uniform number, 0 < p ≤ ½ and np < 10:
+// quantile returns the least k, searched from 0 upwards, whose distribution function
+// exceeds u in (0, 1), for 0 < p ≤ ½ and np < 10:
 //
 //	P(0) = (1−p)ⁿ,  P(k)/P(k−1) = (n−k+1)/k · p/(1−p).
 //
 // The law is exact to 2⁻⁴⁵ in total variation: np < 10 keeps (1−p)ⁿ above e⁻¹¹, with
 // a relative error of some 2⁻⁴⁸, and for some forty values of k the probability is
 // rounded to the grid of a uniform number, 2⁻⁵².
-func invert(w *Words, n int, p float64) int {
+func quantile(u float64, n int, p float64) int {
 	odds := p / (1 - p)
 	scaled := float64(n+1) * odds
 	mass := fp.Exp(float64(n) * logComplement(p))
-	u := Uniform(w)
 	for k := 0; k < n; {
 		if u < mass {
 			return k
@@ -102,7 +101,7 @@ func invert(w *Words, n int, p float64) int {
 }
 
 // reciprocals holds 1/k for small k, because a division takes as long as the rest of
-// a step of invert.
+// a step of quantile.
 var reciprocals = func() (r [64]float64) {
 	for k := range r {
 		r[k] = 1 / float64(max(k, 1))
@@ -187,39 +186,61 @@ func (l *BinomialLaw) accepts(k, v, d float64) bool {
 	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
 }
 
-// accepts reports whether height ≤ P(k)/P(mode), in logarithms: by bounds of the
-// ratio where they decide, else by the ratio itself.
+// accepts reports whether height ≤ P(k)/P(mode): by bounds of the ratio where they
+// decide, else by the ratio itself.
 func (t *transform) accepts(n int, p, k, height float64) bool {
 	if k < 0 || k > float64(n) {
 		return false
 	}
-	height = fp.Log(height)
 	mode := math.Floor(float64(n+1) * p)
-	low, high := ratioBounds(t.sd*t.sd, math.Abs(k-mode))
-	if height < low || height > high {
-		return height < low
+	low, high := ratioBounds(float64(n), p, k, mode)
+	if height <= low || height > high {
+		return height <= low
 	}
-	return height <= logMass(float64(n), p, k)-logMass(float64(n), p, mode)
+	return fp.Log(height) <= logRatio(n, p, k, mode)
 }
 
-// ratioBounds returns bounds of ln P(k)/P(mode) for k at the given distance from the
-// mode, np ≥ 10 and p ≤ ½; variance is np(1−p):
+// ratioBounds returns bounds of P(k)/P(mode) for np ≥ 10 and p ≤ ½. With x = k − mode,
+// M = mode + ½, L = n − mode + ½, u = x/M and v = −x/L, and with Stirling's series of
+// ln k! in powers of k + ½, the logarithm of the ratio is
 //
-//	−distance²/(2 variance) ± ρ,
-//	ρ = distance/variance·[((distance/3 + 0.625)distance + 1/6)/variance + ½]
+//	x ln(pL/qM) − M h(u) − L h(v) − (u/(k+½) + v/(n−k+½))/24 + R,
+//	h(u) = (1+u)ln(1+u) − u = Σ_{j≥2} (−u)^j/(j(j−1)),  |R| ≤ 0.04/M³
 //
-// if distance < variance/2 − 1 (V. Kachitvichyanukul and B. W. Schmeiser,
-// Binomial random variate generation, Communications of the ACM 31 (1988)
-// 216–222; checked by TestRatioBounds), else they are infinite.
-func ratioBounds(variance, distance float64) (low, high float64) {
-	if distance >= float64(0.5*variance)-1 {
-		return math.Inf(-1), math.Inf(1)
+// if |u| and |v| are at most ½; else the bounds are 0 and +Inf. They allow for R, for
+// the sum of h ending at j = 12, and 10⁻¹² + 10⁻¹⁵|x| for rounding.
+func ratioBounds(n, p, k, mode float64) (low, high float64) {
+	x, m, l := k-mode, mode+0.5, n-mode+0.5
+	u, v := x/m, -x/l
+	if !(math.Abs(u) <= 0.5 && math.Abs(v) <= 0.5) {
+		return 0, math.Inf(1)
 	}
-	perVariance := 1 / variance
-	quotient := float64(distance * perVariance)
-	middle := float64(-0.5 * distance * quotient)
-	width := float64(quotient * (float64((float64((float64(distance*(1./3))+0.625)*distance)+1./6)*perVariance) + 0.5))
-	return middle - width, middle + width
+	pl, qm := float64(p*l), float64((1-p)*m)
+	z := (pl - qm) / (pl + qm)
+	square := float64(z * z)
+	slope := float64(2 * z * (1 + float64(square*(1./3+float64(square*(1./5)))))) // ln(pL/qM)
+	atU, beyondU := entropySeries(u)
+	atV, beyondV := entropySeries(v)
+	after, rest := k+0.5, n-k+0.5
+	ratio := fp.Exp(float64(x*slope) - float64(m*atU) - float64(l*atV) -
+		float64((float64(u*rest)+float64(v*after))/float64(float64(24*after)*rest)))
+	tolerance := 1e-12 + float64(1e-15*math.Abs(x)) + 0.04/float64(float64(m*m)*m) + float64(m*beyondU) + float64(l*beyondV)
+	return ratio * (1 - tolerance), ratio * (1 + float64(2*tolerance))
+}
+
+// entropySeries returns the sum of h(u) up to j = 12, and a bound of the rest for
+// |u| ≤ ½.
+func entropySeries(u float64) (sum, rest float64) {
+	s := float64(u * u)
+	even := 1./2 + float64(s*(1./12+float64(s*(1./30+float64(s*(1./56+float64(s*(1./90+float64(s*(1./132))))))))))
+	odd := 1./6 + float64(s*(1./20+float64(s*(1./42+float64(s*(1./72+float64(s*(1./110))))))))
+	sixth := float64(float64(s*s) * s)
+	return float64(s * (even - float64(u*odd))), float64(float64(sixth*sixth) * (1. / 156)) // 2·|u|/(12·13) ≤ 1/156
+}
+
+// logRatio returns ln P(k)/P(mode).
+func logRatio(n int, p, k, mode float64) float64 {
+	return logMass(float64(n), p, k) - logMass(float64(n), p, mode)
 }
 
 // logMass returns ln C(n, k) pᵏ (1−p)^(n−k) up to a constant that does not depend on

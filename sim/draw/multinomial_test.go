@@ -19,6 +19,13 @@ var weightings = [][]float64{
 	{0x1p-60, 1 - 0x1p-53, 0},
 }
 
+// multinomial draws once.
+func multinomial(counts []int, w *Words, n int, weights []float64) {
+	m := NewMultinomial(len(weights))
+	m.Set(weights)
+	m.Draw(counts, w, n)
+}
+
 // Counts sum to n, arms of weight 0 have count 0, and the count of each arm is binomial.
 func TestMultinomialMargins(t *testing.T) {
 	for i, weights := range weightings {
@@ -34,7 +41,7 @@ func TestMultinomialMargins(t *testing.T) {
 			}
 			counts := make([]int, len(weights))
 			for range draws / 4 {
-				Multinomial(counts, w, n, weights)
+				multinomial(counts, w, n, weights)
 				sum := 0
 				for a, k := range counts {
 					histograms[a][k]++
@@ -86,14 +93,14 @@ func TestMultinomialJointly(t *testing.T) {
 	w := words(5)
 	counts := make([]int, 3)
 	joint := sample(draws, func() int {
-		Multinomial(counts, w, n, p)
+		multinomial(counts, w, n, p)
 		return 100*counts[0] + counts[1]
 	})
 	if err := testPMF(joint, 0, 100*n, law); err != nil {
 		t.Error(err)
 	}
 	dependent := sample(draws, func() int {
-		Multinomial(counts, w, n, p)
+		multinomial(counts, w, n, p)
 		if counts[0] > counts[1] && Binomial(w, 1, 0.1) == 1 {
 			counts[0], counts[1] = counts[1], counts[0] // makes k_0 ≤ k_1 more likely
 		}
@@ -107,23 +114,24 @@ func TestMultinomialJointly(t *testing.T) {
 func TestMultinomialPanics(t *testing.T) {
 	w := words(1)
 	for _, c := range []struct {
-		counts  int
+		arms    int
 		n       int
 		weights []float64
 	}{
-		{2, 1, []float64{1}}, {1, 1, []float64{0}}, {0, 1, nil}, {2, 1, []float64{-1, 2}}, {2, 1, []float64{math.NaN(), 1}},
-		{2, -1, []float64{0.5, 0.5}}, {1, -1, []float64{1}},
+		{2, 1, []float64{1}}, {1, 1, []float64{0}}, {2, 1, []float64{-1, 2}}, {2, 1, []float64{math.NaN(), 1}},
+		{2, -1, []float64{0.5, 0.5}},
 	} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("Multinomial(n = %d, %v) does not panic", c.n, c.weights)
+					t.Errorf("%d arms, n = %d, %v: no panic", c.arms, c.n, c.weights)
 				}
 			}()
-			Multinomial(make([]int, c.counts), w, c.n, c.weights)
+			m := NewMultinomial(c.arms)
+			m.Set(c.weights)
+			m.Draw(make([]int, c.arms), w, c.n)
 		}()
 	}
-	Multinomial(nil, w, 0, nil) // nothing to draw
 }
 
 // For weights over 600 orders of magnitude, in random order, Multinomial does not
@@ -148,7 +156,7 @@ func TestMultinomialRemainders(t *testing.T) {
 		}
 		counts := slices.Repeat([]int{-1}, len(weights))
 		n := Binomial(w, 200, 0.5)
-		Multinomial(counts, w, n, weights)
+		multinomial(counts, w, n, weights)
 		sum := 0
 		for a, k := range counts {
 			sum += k
@@ -168,7 +176,7 @@ func BenchmarkMultinomial(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			w, counts := words(1), make([]int, len(weights))
 			for b.Loop() {
-				Multinomial(counts, w, n, weights)
+				multinomial(counts, w, n, weights)
 			}
 		})
 	}

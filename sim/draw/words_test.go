@@ -132,7 +132,7 @@ func TestAlignInAnyOrder(t *testing.T) {
 func TestNothingIsAllocated(t *testing.T) {
 	w := NewWords(&Xoshiro{1, 2, 3, 4})
 	counts, weights := make([]int, 3), []float64{0.2, 0.3, 0.5}
-	two, three := []float64{0.3, 0.7}, NewPack(3, []float64{0, 0.5, 1})
+	tree, two, three := NewMultinomial(3), []float64{0.3, 0.7}, NewPack(3, []float64{0, 0.5, 1})
 	pair, table := NewPack(2, []float64{0.3, 0.6}), NewBinomialTable(1000, 0.3)
 	for name, draw := range map[string]func(){
 		"Normal":        func() { Normal(w) },
@@ -140,7 +140,7 @@ func TestNothingIsAllocated(t *testing.T) {
 		"lanes":         func() { Binomial(w, 40, 0.3) },
 		"inversion":     func() { Binomial(w, 1000, 0.001) },
 		"rejection":     func() { Binomial(w, 1000, 0.3) },
-		"Multinomial":   func() { Multinomial(counts, w, 1000, weights) },
+		"Multinomial":   func() { tree.Set(weights); tree.Draw(counts, w, 1000) },
 		"BinomialTable": func() { table.Draw(w, 999) },
 		"Pack":          func() { three.Aim(weights); three.Draw(w, 64); three.Draw(w, 9) },
 		"Pack of two":   func() { pair.Aim(two); pair.Draw(w, 64); pair.Draw(w, 9) },

@@ -170,7 +170,7 @@ func TestForeignLinesAreSetAside(t *testing.T) {
 	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], `lines of another version of grposim than "stream 3`) || !strings.Contains(notes[0], "set aside in cells.foreign: 2") {
+	if len(notes) != 1 || !strings.Contains(notes[0], `lines of another version of grposim than "stream 4`) || !strings.Contains(notes[0], "set aside in cells.foreign: 2") {
 		t.Errorf("notes %q", notes)
 	}
 	if kept, err := os.ReadFile(path); err != nil || string(kept) != string(text) {

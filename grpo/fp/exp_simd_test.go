@@ -1,0 +1,42 @@
+//go:build goexperiment.simd && amd64
+
+package fp
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"simd/archsimd"
+)
+
+// ExpBelowLanes has the bits of Exp, also beyond the ends of its range, and the sums of
+// ExpBelow.
+func TestExpBelowLanesIsExp(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	all := slices.Concat(points(samples, -760, 0), points(samples, -1, 0), points(samples, -30, 0))
+	all = append(all, 0, math.NaN(), math.Inf(-1), -expLarge, math.Nextafter(-expLarge, 0), -0x1p-60, -math.MaxFloat64, -745)
+	var x, y [][8]float64
+	for row := range slices.Chunk(all, 8) {
+		x = append(x, [8]float64(row))
+	}
+	y = make([][8]float64, len(x))
+	var sum, want [8]float64
+	ExpBelowLanes(y, x, archsimd.BroadcastFloat64x8(0.5)).Store(&sum)
+	for a := range x {
+		for i, x := range x[a] {
+			e := Exp(x - 0.5)
+			want[i] += e
+			if math.Float64bits(y[a][i]) != math.Float64bits(e) && !(math.IsNaN(y[a][i]) && math.IsNaN(e)) {
+				t.Fatalf("e^(%x − 0.5) is %x, want %x", x, y[a][i], e)
+			}
+		}
+	}
+	for i := range sum {
+		if sum[i] != want[i] && !(math.IsNaN(sum[i]) && math.IsNaN(want[i])) {
+			t.Errorf("sum %d is %x, want %x", i, sum[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,210 @@
+//go:build goexperiment.simd && amd64
+
+package draw
+
+import "simd/archsimd"
+
+// Packs draws eight packs at once, one from each stream. Each has the lanes that a Pack
+// draws from the same stream and policy. Packs needs AVX-512.
+type Packs struct {
+	Arms []Vector // the lanes of each arm, disjoint
+	*Streams
+	*packVectors
+
+	bounds     []Vector  // cumulative probability up to and including each arm but the last, as binary digits
+	certain    []Vector  // all ones where that probability is 1, else 0
+	late       []int     // the arms about whose bounds the first bits leave lanes undecided
+	undecided  []Vector  // these lanes, by arm
+	rest       []Vector  // the remaining binary digits of the bounds, by arm
+	rewardBits [63][]int // by binary digit: the arms whose mean reward has it
+	always     []int     // the arms whose mean reward is 1
+}
+
+// packVectors holds vectors of Packs, apart from pointers, see Streams.
+type packVectors struct {
+	Rewarded          Vector            // the lanes of reward 1
+	armBits, meanBits [firstBits]Vector // the first bits of the two numbers of each lane
+	open              Vector            // lanes undecided about any bound
+}
+
+// NewPacks returns Packs of the given streams for arms with the given mean rewards in [0, 1].
+func NewPacks(streams *Streams, means []float64) *Packs {
+	arms := len(means)
+	p := &Packs{
+		Arms:        make([]Vector, arms),
+		Streams:     streams,
+		packVectors: new(packVectors),
+		bounds:      make([]Vector, arms-1),
+		certain:     make([]Vector, arms-1),
+		late:        make([]int, 0, arms),
+		undecided:   make([]Vector, arms-1),
+		rest:        make([]Vector, arms-1),
+	}
+	for a, x := range means {
+		m := newMean(x)
+		if m.always != 0 {
+			p.always = append(p.always, a)
+		}
+		for bit := range p.rewardBits {
+			if topBit(m.expansion<<bit) != 0 {
+				p.rewardBits[bit] = append(p.rewardBits[bit], a)
+			}
+		}
+	}
+	return p
+}
+
+// Aim sets the policies of the following draws: weights[a][i] is the probability of arm
+// a for pack i. See Pack.Aim; the draws of a pack with a weight that is NaN are arbitrary.
+func (p *Packs) Aim(weights [][Width]float64) {
+	zero := archsimd.BroadcastFloat64x8(0)
+	sum, largest := zero, archsimd.BroadcastUint64x8(uint64(certain-1))
+	for a := range p.bounds {
+		sum = sum.Add(archsimd.LoadFloat64x8(&weights[a]))
+		probabilityVector(sum).Min(largest).ShiftAllLeft(1).Store(&p.bounds[a])
+	}
+	later := archsimd.BroadcastUint64x8(0) // whether an arm after this one has positive weight
+	for a := len(p.bounds) - 1; a >= 0; a-- {
+		later = later.Or(archsimd.LoadFloat64x8(&weights[a+1]).Greater(zero).ToInt64x8().AsUint64x8())
+		later.Not().Store(&p.certain[a])
+		archsimd.LoadUint64x8(&p.bounds[a]).And(later).Store(&p.bounds[a])
+	}
+}
+
+// probabilityVector is NewProbability for every element, for p ≥ 0. Above 1 a result is at
+// least certain.
+func probabilityVector(p reals) vector {
+	units := p.Mul(archsimd.BroadcastFloat64x8(0x1p63))
+	whole := units.ConvertToUint64()
+	up := units.Sub(whole.ConvertToFloat64()).GreaterEqual(archsimd.BroadcastFloat64x8(0.5))
+	return whole.Add(archsimd.BroadcastUint64x8(1).Masked(up))
+}
+
+// Draw draws the given number of samples into the lowest lanes of p.Arms and
+// p.Rewarded, as Pack.Draw.
+func (p *Packs) Draw(samples int) {
+	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
+	if samples > narrow {
+		p.skip(firstBits)
+		p.take(&p.armBits)
+		p.skip(firstBits)
+		p.take(&p.meanBits)
+	} else {
+		if len(p.Arms) == 2 { // as Pair
+			p.skip(4)
+		}
+		p.takeNarrow(&p.armBits)
+		p.takeNarrow(&p.meanBits)
+	}
+	p.compareArms(all)
+	p.finishArms(all)
+	p.drawRewards(all)
+}
+
+// compareVectors is compare for the lanes of eight packs.
+func compareVectors(below, undecided, word, threshold vector) (vector, vector) {
+	differs := undecided.And(word.Xor(threshold))
+	return below.Or(differs.And(threshold)), undecided.Xor(differs)
+}
+
+// topBits is topBit for every element.
+func topBits(rest vector) vector { return rest.AsInt64x8().ShiftAllRight(63).AsUint64x8() }
+
+// compareArms is Pack.compareArms.
+func (p *Packs) compareArms(all vector) {
+	p.late = p.late[:0]
+	bits := &p.armBits
+	zero := archsimd.BroadcastUint64x8(0)
+	open := zero
+	b0, b1, b2, b3 := archsimd.LoadUint64x8(&bits[0]), archsimd.LoadUint64x8(&bits[1]), archsimd.LoadUint64x8(&bits[2]), archsimd.LoadUint64x8(&bits[3])
+	b4, b5, b6, b7 := archsimd.LoadUint64x8(&bits[4]), archsimd.LoadUint64x8(&bits[5]), archsimd.LoadUint64x8(&bits[6]), archsimd.LoadUint64x8(&bits[7])
+	for a := range p.bounds {
+		rest := archsimd.LoadUint64x8(&p.bounds[a])
+		below, undecided := compareVectors(zero, all, b0, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b1, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b2, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b3, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b4, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b5, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b6, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below, undecided = compareVectors(below, undecided, b7, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		below.Store(&p.Arms[a])
+		undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+		if undecided.NotEqual(zero).ToBits() != 0 {
+			p.late = append(p.late, a)
+			undecided.Store(&p.undecided[a])
+			rest.Store(&p.rest[a])
+			open = open.Or(undecided)
+		}
+	}
+	open.Store(&p.open)
+}
+
+// finishArms is Pack.finishArms.
+func (p *Packs) finishArms(all vector) {
+	zero := archsimd.BroadcastUint64x8(0)
+	open := archsimd.LoadUint64x8(&p.open)
+	for late := p.late; len(late) > 0; {
+		word, left := p.takeWhere(open.NotEqual(zero)), 0
+		open = zero
+		for _, a := range late {
+			rest := archsimd.LoadUint64x8(&p.rest[a])
+			below, undecided := compareVectors(archsimd.LoadUint64x8(&p.Arms[a]), archsimd.LoadUint64x8(&p.undecided[a]), word, topBits(rest))
+			rest = rest.ShiftAllLeft(1)
+			undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+			below.Store(&p.Arms[a])
+			undecided.Store(&p.undecided[a])
+			rest.Store(&p.rest[a])
+			open = open.Or(undecided)
+			late[left] = a
+			more := 0 // without a branch, which would be unpredictable
+			if undecided.NotEqual(zero).ToBits() != 0 {
+				more = 1
+			}
+			left += more
+		}
+		late = late[:left]
+	}
+	before := zero
+	for a := range p.bounds {
+		below := archsimd.LoadUint64x8(&p.Arms[a]).Or(archsimd.LoadUint64x8(&p.certain[a]).And(all))
+		below.AndNot(before).Store(&p.Arms[a])
+		before = below
+	}
+	all.AndNot(before).Store(&p.Arms[len(p.bounds)])
+}
+
+// drawRewards is Pack.drawRewards.
+func (p *Packs) drawRewards(all vector) {
+	zero := archsimd.BroadcastUint64x8(0)
+	below := p.union(p.always)
+	undecided := all.AndNot(below)
+	for i := range p.meanBits {
+		below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&p.meanBits[i]), p.union(p.rewardBits[i]))
+	}
+	for bit := firstBits; bit < 63; bit++ {
+		need := undecided.NotEqual(zero)
+		if need.ToBits() == 0 {
+			break
+		}
+		below, undecided = compareVectors(below, undecided, p.takeWhere(need), p.union(p.rewardBits[bit]))
+	}
+	below.Store(&p.Rewarded)
+}
+
+// union returns the lanes of the given arms.
+func (p *Packs) union(arms []int) vector {
+	lanes := archsimd.BroadcastUint64x8(0)
+	for _, a := range arms {
+		lanes = lanes.Or(archsimd.LoadUint64x8(&p.Arms[a]))
+	}
+	return lanes
+}

@@ -1,0 +1,113 @@
+//go:build goexperiment.simd && amd64
+
+package draw
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"simd/archsimd"
+)
+
+// policies returns eight random policies of the given number of arms, some with arms of
+// probability 0 or 1, and the policy of each stream.
+func policies(random *rand.Rand, arms int) (vectors [][Width]float64, each [Width][]float64) {
+	vectors = make([][Width]float64, arms)
+	for i := range each {
+		each[i] = make([]float64, arms)
+		sum, sure := 0., random.IntN(5) == 0
+		for a := range each[i] {
+			if !sure || a == i%arms {
+				each[i][a] = [...]float64{0, random.Float64(), random.Float64() * 0x1p-30}[random.IntN(3)] + 1e-300
+			}
+			sum += each[i][a]
+		}
+		for a := range each[i] {
+			each[i][a] /= sum
+			vectors[a][i] = each[i][a]
+		}
+	}
+	return vectors, each
+}
+
+// A stream of Packs and of Counts gives the draws of a Pack, and of a BinomialLaw or a
+// Multinomial with BinomialTables, from the same words.
+func TestVectorsDrawAsScalars(t *testing.T) {
+	if !archsimd.X86.AVX512VPOPCNTDQ() {
+		t.Skip("this processor lacks the instructions")
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		arms := 2 + random.IntN(9)
+		means := make([]float64, arms)
+		for a := range means {
+			means[a] = [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)]
+		}
+		size := [...]int{3, 16, 17, 64, 65, 150, 1000, 5000}[random.IntN(8)]
+		var tables []*BinomialTable
+		if random.IntN(2) == 0 {
+			for _, mean := range means {
+				tables = append(tables, NewBinomialTable(size, mean))
+			}
+		}
+		streams := new(Streams)
+		packs, counts := NewPacks(streams, means), NewCounts(streams, size, means, tables)
+		var readers [Width]*Words
+		for i := range readers {
+			source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
+			streams.Start(i, &source)
+			readers[i] = NewWords(&source)
+		}
+		for draw := range 40 {
+			vectors, each := policies(random, arms)
+			var got [][]uint64 // by arm: samples and successes, of each stream
+			inPacks := size <= MaxLanes && random.IntN(2) == 0
+			if inPacks {
+				packs.Aim(vectors)
+				packs.Draw(size)
+				for a := range means {
+					got = append(got, packs.Arms[a][:])
+				}
+				got = append(got, packs.Rewarded[:])
+			} else {
+				counts.Aim(vectors)
+				counts.Draw()
+				for a := range means {
+					got = append(got, counts.Arms[a][:], counts.Successes[a][:])
+				}
+			}
+			for i, w := range readers {
+				var want []uint64
+				if inPacks {
+					p := NewPack(arms, means)
+					p.Aim(each[i])
+					p.Draw(w, size)
+					want = append(append(want, p.Arms...), p.Rewarded)
+				} else {
+					n := make([]int, arms)
+					if arms == 2 {
+						n[0] = Binomial(w, size, each[i][0])
+						n[1] = size - n[0]
+					} else {
+						multinomial(n, w, size, each[i])
+					}
+					for a, n := range n {
+						k := 0
+						if tables != nil {
+							k = tables[a].Draw(w, n)
+						} else {
+							k = Binomial(w, n, means[a])
+						}
+						want = append(want, uint64(n), uint64(k))
+					}
+				}
+				for j := range want {
+					if got[j][i] != want[j] {
+						t.Fatalf("%d arms, %d samples, packs %v, draw %d, stream %d: row %d is %#x, want %#x; policy %v, means %v",
+							arms, size, inPacks, draw, i, j, got[j][i], want[j], each[i], means)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+//go:build goexperiment.simd && amd64
+
+package draw
+
+import "simd/archsimd"
+
+// Width is the number of streams that Streams reads at once: the 64-bit elements of a
+// vector register.
+const Width = 8
+
+// Vector has an element for each of the streams.
+type Vector = [Width]uint64
+
+type (
+	vector = archsimd.Uint64x8
+	reals  = archsimd.Float64x8
+	mask   = archsimd.Mask64x8
+)
+
+// Streams are eight readers of random words like Words, one in each element of a vector.
+// A stream advances only when a word is taken from it, so that what is drawn from it does
+// not depend on the others. Streams needs AVX-512. It must be allocated by itself: memory
+// without pointers is aligned to cache lines, as fast access to vectors requires.
+type Streams struct {
+	states [4]Vector // of the generators, see Xoshiro
+	taken  Vector    // words taken from each, modulo bufferSize
+}
+
+// Start sets stream i.
+func (s *Streams) Start(i int, stream *Xoshiro) {
+	for n := range stream {
+		s.states[n][i] = stream[n]
+	}
+	s.taken[i] = 0
+}
+
+// skip skips the words at the end of a buffer of Words, where fewer than n are left.
+func (s *Streams) skip(n uint64) { s.skipWhere(n, archsimd.Mask64x8FromBits(0xff)) }
+
+// skipWhere is skip for the given streams.
+func (s *Streams) skipWhere(n uint64, where mask) {
+	last := archsimd.BroadcastUint64x8(bufferSize - n)
+	for {
+		late := archsimd.LoadUint64x8(&s.taken).Greater(last).And(where)
+		if late.ToBits() == 0 {
+			return
+		}
+		s.takeWhere(late)
+	}
+}
+
+// next returns the next word of every stream, and the streams' states after it.
+func next(s0, s1, s2, s3 vector) (word, t0, t1, t2, t3 vector) {
+	word = s0.Add(s3).RotateAllLeft(23).Add(s0)
+	t := s1.ShiftAllLeft(17)
+	s2 = s2.Xor(s0)
+	s3 = s3.Xor(s1)
+	s1 = s1.Xor(s2)
+	s0 = s0.Xor(s3)
+	return word, s0, s1, s2.Xor(t), s3.RotateAllLeft(45)
+}
+
+// load returns the states.
+func (s *Streams) load() (s0, s1, s2, s3 vector) {
+	return archsimd.LoadUint64x8(&s.states[0]), archsimd.LoadUint64x8(&s.states[1]), archsimd.LoadUint64x8(&s.states[2]), archsimd.LoadUint64x8(&s.states[3])
+}
+
+// store sets the states.
+func (s *Streams) store(s0, s1, s2, s3 vector) {
+	s0.Store(&s.states[0])
+	s1.Store(&s.states[1])
+	s2.Store(&s.states[2])
+	s3.Store(&s.states[3])
+}
+
+// take takes a word from every stream for each of the first bits of the lanes.
+func (s *Streams) take(words *[firstBits]Vector) {
+	s0, s1, s2, s3 := s.load()
+	for i := range words {
+		var word vector
+		word, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		word.Store(&words[i])
+	}
+	s.store(s0, s1, s2, s3)
+	s.count(archsimd.BroadcastUint64x8(firstBits))
+}
+
+// takeNarrow takes two words from every stream, which hold the first bits of at most 16
+// lanes, see nextBits.
+func (s *Streams) takeNarrow(words *[firstBits]Vector) {
+	s0, s1, s2, s3 := s.load()
+	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	s.store(s0, s1, s2, s3)
+	s.count(archsimd.BroadcastUint64x8(2))
+	for i := 0; i < firstBits; i += 2 {
+		a.Store(&words[i])
+		b.Store(&words[i+1])
+		a, b = a.ShiftAllRight(16), b.ShiftAllRight(16)
+	}
+}
+
+// takeWhere takes a word from the given streams. The other words are arbitrary.
+func (s *Streams) takeWhere(where mask) vector {
+	s0, s1, s2, s3 := s.load()
+	word, t0, t1, t2, t3 := next(s0, s1, s2, s3)
+	w := ones(where)
+	s.store(choose(w, t0, s0), choose(w, t1, s1), choose(w, t2, s2), choose(w, t3, s3))
+	s.count(archsimd.BroadcastUint64x8(1).And(w))
+	return word
+}
+
+// ones returns all ones where where is set, and 0 elsewhere.
+func ones(where mask) vector { return where.ToInt64x8().AsUint64x8() }
+
+// choose returns the elements of yes where where is all ones, and those of no where it is
+// 0. Go 1.26 does not compile Merge for all operands.
+func choose(where, yes, no vector) vector { return no.Xor(yes.Xor(no).And(where)) }
+
+// count adds to the number of words taken.
+func (s *Streams) count(words vector) {
+	archsimd.LoadUint64x8(&s.taken).Add(words).And(archsimd.BroadcastUint64x8(bufferSize - 1)).Store(&s.taken)
+}

@@ -1,0 +1,537 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"context"
+	"simd/archsimd"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/grpo/fp"
+	"grposim/sim/draw"
+)
+
+// vectorBatch runs eight replicas of a batch in the elements of vector registers: element
+// i of every vector belongs to replica i. It computes to the last bit what replica.step
+// computes, for Bernoulli arms and groups drawn in packs.
+type vectorBatch struct {
+	*vectorCell
+	streams   *draw.Streams
+	packs     *draw.Packs    // nil for large groups
+	large     *draw.Counts   // nil for groups in packs
+	replicas  []*replica     // at most eight
+	snapshots []*grpo.Policy // of the replicas, when they record
+
+	now, old         vectorPolicies   // π and π_old; on-policy the same
+	past             []vectorPolicies // delay τ: the policy of step t in slot t mod (τ+1)
+	velocity, square []floats         // of the optimizer, by arm
+	decay1, decay2   float64          // of Adam
+
+	left  int    // groups in the packs that have not been used
+	lanes uint64 // lanes of the current group in the packs
+
+	positive, negative []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
+	force              []floats      // by arm
+	counts, successes  []draw.Vector // of a group of several packs, by arm: samples, rewarded samples
+
+	*vectorSums
+}
+
+// vectorSums holds vectors of a vectorBatch. They have memory of their own without
+// pointers, which Go aligns to cache lines.
+type vectorSums struct {
+	up, down       floats      // advantages of the current group
+	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
+	reward         floats      // J
+	gap            [1]floats   // scratch of pairSoftmax
+
+	rewardSum, rewardSquares, gapSum, gapSquares floats      // after burn-in, as averages
+	zeroSum                                      draw.Vector // as replica.zero
+}
+
+// vectorCell holds the numbers of a cell that its vector batches share.
+type vectorCell struct {
+	*Cell
+	means         []float64 // of the arms
+	share         float64   // 1/GB
+	samples       int       // of a full pack
+	together      int       // groups in a full pack; 0 for larger groups
+	single        bool      // each step has one group, in a pack
+	reward0, gap0 float64   // J and z at step 0
+
+	advantages *grpo.BernoulliAdvantages
+	table      []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
+}
+
+type (
+	floats   = [draw.Width]float64
+	vector   = archsimd.Float64x8
+	integers = archsimd.Uint64x8
+)
+
+// vectorPolicies are policies, by arm.
+type vectorPolicies struct{ logits, probs []floats }
+
+func newVectorPolicies(arms int) vectorPolicies {
+	return vectorPolicies{make([]floats, arms), make([]floats, arms)}
+}
+
+// set copies the policies q.
+func (p vectorPolicies) set(q vectorPolicies) {
+	copy(p.logits, q.logits)
+	copy(p.probs, q.probs)
+}
+
+// longestVectorHistory is the largest delay times arms of a vectorBatch, whose past
+// policies then take 8 MB.
+const longestVectorHistory = 1 << 16
+
+// newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
+// or nil if the processor lacks the instructions or vectorBatch an option of the cell.
+func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
+	r := replicas[0]
+	c, e := r.cell, &r.cell.Estimator
+	arms, delay := len(c.Bandit.Arms), 0
+	if c.Lag.Kind == grpo.Delay {
+		delay = min(c.Lag.Interval, c.Run.Steps)
+	}
+	switch {
+	case !archsimd.X86.AVX512VPOPCNTDQ(),
+		len(replicas) < fewestVector,
+		c.Deterministic(),
+		r.sampler.advantages == nil,
+		e.Importance.Mode == grpo.Clip,
+		e.KL.Gradient != grpo.ExactKL,
+		delay*arms > longestVectorHistory:
+		return nil
+	}
+	v := &vectorCell{
+		Cell:       c,
+		advantages: r.sampler.advantages,
+		means:      r.means,
+		share:      1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		samples:    min(e.GroupSize, draw.MaxLanes),
+	}
+	if e.GroupSize <= draw.MaxLanes {
+		v.together, v.single = r.sampler.together, e.GroupsPerStep == 1
+		v.samples *= v.together
+		v.table = make([]struct{ up, down [2]floats }, e.GroupSize/16+1)
+		for total := range e.GroupSize + 1 {
+			a := &v.table[total/16]
+			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = r.sampler.advantages.Of(total)
+		}
+	}
+	for eight := range slices.Chunk(replicas, draw.Width) {
+		streams := new(draw.Streams)
+		b := &vectorBatch{
+			vectorCell: v,
+			vectorSums: new(vectorSums),
+			streams:    streams,
+			now:        newVectorPolicies(arms),
+			velocity:   make([]floats, arms),
+			square:     make([]floats, arms),
+			positive:   make([]floats, arms),
+			negative:   make([]floats, arms),
+			force:      make([]floats, arms),
+		}
+		if e.GroupSize > r.sampler.packed {
+			b.large = draw.NewCounts(streams, e.GroupSize, r.means, r.sampler.rewards)
+			b.counts, b.successes = b.large.Arms, b.large.Successes
+		} else {
+			b.packs = draw.NewPacks(streams, r.means)
+			b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
+		}
+		for range eight {
+			b.snapshots = append(b.snapshots, grpo.NewPolicy(c.Init))
+		}
+		b.old = b.now
+		switch {
+		case c.Lag.Kind == grpo.Block && c.Lag.Interval > 1:
+			b.old = newVectorPolicies(arms)
+		case delay > 0:
+			for range delay + 1 {
+				b.past = append(b.past, newVectorPolicies(arms))
+			}
+		}
+		batches = append(batches, b)
+	}
+	return batches
+}
+
+// runVectors runs replicas of one cell from step 0 to their end. observed are the steps
+// at which something is recorded or read, the last one included. The batches do each part
+// of a step in turn, so that the processor computes one while another's numbers depend on
+// each other.
+func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica, observed []int) {
+	batches = batches[:(len(replicas)+draw.Width-1)/draw.Width]
+	for i, b := range batches {
+		b.begin(replicas[i*draw.Width : min(len(replicas), (i+1)*draw.Width)])
+	}
+	c := batches[0].Cell
+	for t := 0; ; t++ {
+		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+			return // the results of an interrupted cell are discarded
+		}
+		if c.Lag.Refreshes(t) {
+			for _, b := range batches {
+				b.refresh(t)
+			}
+		}
+		for _, b := range batches {
+			b.sample()
+		}
+		for _, b := range batches {
+			b.gradient()
+		}
+		if t == observed[0] {
+			observed = observed[1:]
+			for _, b := range batches {
+				b.observe(t)
+			}
+		}
+		if t == c.Run.Steps {
+			break
+		}
+		if t >= c.Run.BurnIn {
+			for _, b := range batches {
+				b.average()
+			}
+		}
+		rate := c.Optimizer.Rate(t)
+		for _, b := range batches {
+			b.move(rate)
+		}
+		for _, b := range batches {
+			b.updatePolicies(t)
+		}
+	}
+	for _, b := range batches {
+		b.finish()
+	}
+}
+
+// begin sets the state at step 0. Elements without a replica get that of the first.
+func (b *vectorBatch) begin(replicas []*replica) {
+	b.replicas = replicas
+	for i := range draw.Width {
+		r := replicas[0]
+		if i < len(replicas) {
+			r = replicas[i]
+			r.snapshot = b.snapshots[i]
+		}
+		b.streams.Start(i, r.stream)
+		for a := range b.force {
+			b.now.logits[a][i], b.now.probs[a][i] = r.policy.Logits[a], r.policy.Probs[a]
+		}
+	}
+	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
+	clear(b.velocity)
+	clear(b.square)
+	b.decay1, b.decay2 = 1, 1
+	*b.vectorSums = vectorSums{}
+}
+
+// finish copies the sums after burn-in to the replicas.
+func (b *vectorBatch) finish() {
+	for i, r := range b.replicas {
+		r.sums = averages{reward: b.rewardSum[i], rewardSquare: b.rewardSquares[i], gap: b.gapSum[i], gapSquare: b.gapSquares[i]}
+		r.zero = int(b.zeroSum[i])
+	}
+}
+
+// refresh sets the snapshots of step t.
+func (b *vectorBatch) refresh(t int) {
+	switch {
+	case len(b.past) > 0:
+		b.past[t%len(b.past)].set(b.now)
+		b.old = b.past[max(t-len(b.past)+1, 0)%len(b.past)]
+	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
+		b.old.set(b.now)
+	}
+	if b.large != nil {
+		b.large.Aim(b.old.probs)
+		return
+	}
+	b.packs.Aim(b.old.probs)
+	b.left = 0
+}
+
+// sample draws the groups of a step. It adds their advantages to the sums by arm, except
+// those of a single group in a pack, which gradient reads from the pack.
+func (b *vectorBatch) sample() {
+	e := &b.Estimator
+	b.zero, b.rewarded = draw.Vector{}, draw.Vector{}
+	if !b.single {
+		clear(b.positive)
+		clear(b.negative)
+	}
+	for range e.GroupsPerStep {
+		if b.together == 0 {
+			b.addLarge()
+			continue
+		}
+		if b.left == 0 {
+			b.packs.Draw(b.samples)
+			b.left, b.lanes = b.together, ^uint64(0)>>(draw.MaxLanes-e.GroupSize)
+		} else {
+			b.lanes <<= e.GroupSize
+		}
+		b.left--
+		b.count(b.inGroup().OnesCount())
+		if !b.single {
+			b.addGroup()
+		}
+	}
+}
+
+// inGroup returns the rewarded samples of the current group.
+func (b *vectorBatch) inGroup() integers {
+	return archsimd.LoadUint64x8(&b.packs.Rewarded).And(archsimd.BroadcastUint64x8(b.lanes))
+}
+
+// addGroup adds the current group of the packs.
+func (b *vectorBatch) addGroup() {
+	lanes, rewarded := archsimd.BroadcastUint64x8(b.lanes), b.inGroup()
+	for a := range b.packs.Arms {
+		arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
+		b.addArm(a, arm.OnesCount(), arm.And(rewarded).OnesCount())
+	}
+}
+
+// addLarge draws a group of more than one pack and adds it.
+func (b *vectorBatch) addLarge() {
+	if b.large != nil {
+		b.large.Draw()
+	} else {
+		b.drawPacks()
+	}
+	total := archsimd.BroadcastUint64x8(0)
+	for a := range b.successes {
+		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))
+	}
+	b.count(total)
+	for a := range b.counts {
+		b.addArm(a, archsimd.LoadUint64x8(&b.counts[a]), archsimd.LoadUint64x8(&b.successes[a]))
+	}
+}
+
+// drawPacks draws a group of several packs into b.counts and b.successes.
+func (b *vectorBatch) drawPacks() {
+	clear(b.counts)
+	clear(b.successes)
+	for left := b.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
+		b.packs.Draw(min(left, draw.MaxLanes))
+		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
+		for a := range b.packs.Arms {
+			arm := archsimd.LoadUint64x8(&b.packs.Arms[a])
+			archsimd.LoadUint64x8(&b.counts[a]).Add(arm.OnesCount()).Store(&b.counts[a])
+			archsimd.LoadUint64x8(&b.successes[a]).Add(arm.And(rewarded).OnesCount()).Store(&b.successes[a])
+		}
+	}
+}
+
+// count sets the advantages in a group with the given rewarded samples, and counts
+// these and the groups without variance.
+func (b *vectorBatch) count(total integers) {
+	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
+	if b.table == nil {
+		var totals draw.Vector
+		total.Store(&totals)
+		for i, n := range totals {
+			b.up[i], b.down[i] = b.advantages.Of(int(n))
+		}
+	} else {
+		row, up, down := total.ShiftAllRight(4), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0)
+		for n := range b.table {
+			t, here := &b.table[n], row.Equal(archsimd.BroadcastUint64x8(uint64(n)))
+			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
+			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
+		}
+		up.Store(&b.up)
+		down.Store(&b.down)
+	}
+	equal := archsimd.LoadFloat64x8(&b.up).Equal(archsimd.BroadcastFloat64x8(0)).ToInt64x8().AsUint64x8() // −1 in groups without variance
+	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+}
+
+// addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
+func (b *vectorBatch) addArm(a int, count, successes integers) {
+	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
+	positive, negative := &b.positive[a], &b.negative[a]
+	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
+	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
+}
+
+// gradient sets the force and J, as grpo.Force.Sampled and grpo.Policy.Mean.
+func (b *vectorBatch) gradient() {
+	e, arms := &b.Estimator, len(b.force)
+	at := &b.now
+	if e.KL.At == grpo.AtSnapshot {
+		at = &b.old
+	}
+	ratio, single := e.Importance.Mode == grpo.Ratio, b.single
+	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
+	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
+	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
+	var lanesOf []draw.Vector
+	var rewarded, others integers
+	if single {
+		lanesOf, rewarded = b.packs.Arms[:arms], b.inGroup()
+		others = archsimd.BroadcastUint64x8(b.lanes).AndNot(rewarded)
+	}
+	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
+	sum, reward, mean := zero, zero, zero // mean: Σ π(θ − θ_ref)
+	for a := range force {
+		prob := archsimd.LoadFloat64x8(&probs[a])
+		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(means[a])))
+		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+		mean = mean.Add(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l))
+		var positive, negative vector
+		if single {
+			lanes := archsimd.LoadUint64x8(&lanesOf[a])
+			positive = up.Mul(lanes.And(rewarded).OnesCount().ConvertToFloat64())
+			negative = down.Mul(lanes.And(others).OnesCount().ConvertToFloat64())
+		} else {
+			positive, negative = archsimd.LoadFloat64x8(&b.positive[a]), archsimd.LoadFloat64x8(&b.negative[a])
+		}
+		if ratio {
+			old := archsimd.LoadFloat64x8(&old[a])
+			weight := prob.Div(old).Masked(old.Greater(zero))
+			positive, negative = weight.Mul(positive), weight.Mul(negative)
+		}
+		c := share.Mul(positive.Add(negative))
+		c.Store(&force[a])
+		sum = sum.Add(c)
+	}
+	reward.Store(&b.reward)
+	if e.KL.Coefficient == 0 {
+		for a := range force {
+			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
+		}
+		return
+	}
+	beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
+	for a := range force { // as grpo.Force.projectExactKL
+		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+		g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
+		g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
+	}
+}
+
+// observe copies the state of step t to the replicas, which note it.
+func (b *vectorBatch) observe(t int) {
+	for i, r := range b.replicas {
+		if r.divergedAt != running {
+			continue
+		}
+		for a := range b.force {
+			r.policy.Logits[a] = b.now.logits[a][i]
+			r.snapshot.Logits[a], r.snapshot.Probs[a] = b.old.logits[a][i], b.old.probs[a][i]
+			r.g[a] = b.force[a][i]
+		}
+		r.policy.Update()
+		r.statistics.Groups, r.statistics.ZeroVariance = b.Estimator.GroupsPerStep, int(b.zero[i])
+		r.sampler.reward = float64(b.rewarded[i])
+		r.note(t, b.reward[i])
+	}
+}
+
+// average adds the step to the sums after burn-in.
+func (b *vectorBatch) average() {
+	d := archsimd.LoadFloat64x8(&b.reward).Sub(archsimd.BroadcastFloat64x8(b.reward0))
+	archsimd.LoadFloat64x8(&b.rewardSum).Add(d).Store(&b.rewardSum)
+	archsimd.LoadFloat64x8(&b.rewardSquares).Add(d.Mul(d)).Store(&b.rewardSquares)
+	archsimd.LoadUint64x8(&b.zeroSum).Add(archsimd.LoadUint64x8(&b.zero)).Store(&b.zeroSum)
+	if len(b.force) == 2 {
+		z := archsimd.LoadFloat64x8(&b.now.logits[0]).Sub(archsimd.LoadFloat64x8(&b.now.logits[1]))
+		z = z.Sub(archsimd.BroadcastFloat64x8(b.gap0))
+		archsimd.LoadFloat64x8(&b.gapSum).Add(z).Store(&b.gapSum)
+		archsimd.LoadFloat64x8(&b.gapSquares).Add(z.Mul(z)).Store(&b.gapSquares)
+	}
+}
+
+// move moves the logits along the force, as grpo.Optimizer.Step.
+func (b *vectorBatch) move(learningRate float64) {
+	o := &b.Optimizer
+	rate, momentum := archsimd.BroadcastFloat64x8(learningRate), archsimd.BroadcastFloat64x8(o.Momentum)
+	switch o.Kind {
+	case grpo.HeavyBall:
+		for a := range b.force {
+			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(archsimd.LoadFloat64x8(&b.force[a]))
+			v.Store(&b.velocity[a])
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(v)).Store(&b.now.logits[a])
+		}
+	case grpo.Nesterov:
+		for a := range b.force {
+			g := archsimd.LoadFloat64x8(&b.force[a])
+			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(g)
+			v.Store(&b.velocity[a])
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(g.Add(momentum.Mul(v)))).Store(&b.now.logits[a])
+		}
+	case grpo.Adam:
+		b.decay1 *= o.Beta1
+		b.decay2 *= o.Beta2
+		beta1, rest1 := archsimd.BroadcastFloat64x8(o.Beta1), archsimd.BroadcastFloat64x8(1-o.Beta1)
+		beta2, rest2 := archsimd.BroadcastFloat64x8(o.Beta2), archsimd.BroadcastFloat64x8(1-o.Beta2)
+		gone1, gone2 := archsimd.BroadcastFloat64x8(1-b.decay1), archsimd.BroadcastFloat64x8(1-b.decay2)
+		for a := range b.force {
+			g := archsimd.LoadFloat64x8(&b.force[a])
+			v := beta1.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(rest1.Mul(g))
+			s := beta2.Mul(archsimd.LoadFloat64x8(&b.square[a])).Add(rest2.Mul(g.Mul(g)))
+			v.Store(&b.velocity[a])
+			s.Store(&b.square[a])
+			scale := s.Div(gone2).Sqrt().Add(archsimd.BroadcastFloat64x8(o.Epsilon))
+			step := rate.Mul(v.Div(gone1).Div(scale)).Masked(scale.Greater(archsimd.BroadcastFloat64x8(0)))
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(step).Store(&b.now.logits[a])
+		}
+	}
+}
+
+// updatePolicies sets the probabilities from the logits after step t, as
+// grpo.Policy.Update. A replica whose policy has become NaN has diverged.
+func (b *vectorBatch) updatePolicies(t int) {
+	var inverse vector
+	if len(b.force) == 2 {
+		inverse = b.pairSoftmax()
+	} else {
+		inverse = b.softmax()
+	}
+	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
+		for i, r := range b.replicas {
+			if diverged>>i&1 != 0 && r.divergedAt == running {
+				r.divergedAt = t + 1
+			}
+		}
+	}
+}
+
+// softmax sets the probabilities and returns the inverse of Σ exp(θ_a − max θ).
+func (b *vectorBatch) softmax() vector {
+	logits, probs := b.now.logits, b.now.probs[:len(b.now.logits)]
+	top := archsimd.LoadFloat64x8(&logits[0])
+	for a := range logits {
+		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
+	}
+	inverse := archsimd.BroadcastFloat64x8(1).Div(fp.ExpBelowLanes(probs, logits, top))
+	for a := range probs {
+		archsimd.LoadFloat64x8(&probs[a]).Mul(inverse).Store(&probs[a])
+	}
+	return inverse
+}
+
+// pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
+// they are infinite.
+func (b *vectorBatch) pairSoftmax() vector {
+	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	first, second := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
+	gap := first.Sub(second).Masked(first.NotEqual(second))
+	likelier := gap.GreaterEqual(zero)
+	gap.Min(zero.Sub(gap)).Store(&b.gap[0])
+	e := fp.ExpBelowLanes(b.gap[:], b.gap[:], zero)
+	inverse := one.Div(one.Add(e))
+	other := e.Mul(inverse)
+	inverse.Merge(other, likelier).Store(&b.now.probs[0])
+	other.Merge(inverse, likelier).Store(&b.now.probs[1])
+	return inverse
+}
