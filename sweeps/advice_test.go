@@ -76,3 +76,38 @@ func TestAdvisedGroupSize(t *testing.T) {
 		t.Errorf("G = %d: √Var J %g there and %g below, want 0.01 between them", size, at.value, below.value)
 	}
 }
+
+// A suggestion is the present learning rate with half of the largest stable interval; with
+// an interval that is too long already, or where no interval is unstable, half of the
+// largest stable learning rate if that is less than the present one. Limits that have been
+// located count too; what groups are too small for does not.
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct {
+		change   []string
+		located  []AdviceLine
+		rate     string // a multiple of the present rate, or "half"
+		interval float64
+		kind     rom.Kind
+		because  string
+	}{
+		{nil, nil, "present", 20, rom.Exact, "half of 41"},
+		{nil, []AdviceLine{{bounds: interval, safe: 10, Kind: Simulated}}, "present", 5, Simulated, "half of 10"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, "half", 1, rom.Exact, "half of 23.9"},
+		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, "present", 1, rom.Exact, "the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, "none", math.NaN(), "", "no limit is known"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, []AdviceLine{{bounds: learningRate, safe: 0, Kind: Simulated}}, "none", math.NaN(), "", "no limit is known"},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, "none", math.NaN(), "", "no limit is known"},
+	} {
+		plan := planText(t, strings.NewReplacer(c.change...).Replace(advisedBandit))
+		for cell, advice := range Advise(plan, 0) {
+			advice.Lines = append(advice.Lines, c.located...)
+			advice.Suggest(cell)
+			s := advice.Suggestion
+			want := map[string]float64{"present": cell.Settings.Optimizer.LearningRate, "half": 23.947 / 2, "none": math.NaN()}[c.rate]
+			same := func(a, b float64) bool { return math.Abs(a/b-1) < 0.01 || math.IsNaN(a) && math.IsNaN(b) }
+			if !same(float64(s.LearningRate), want) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
+				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, want, c.interval, c.kind, c.because)
+			}
+		}
+	}
+}

@@ -33,6 +33,14 @@ found up to N, and "not available" that the theory has no answer, with the reaso
 "Without noise" marks a limit of the mean dynamics that is so far away that groups of
 this size fluctuate too much.
 
+The last line suggests one learning rate and one refresh interval (or delay): the present
+learning rate and half of the largest interval that is known to be stable. If no interval
+but the shortest is, or none is unstable, it is the present interval and, if that is
+less than the present one, half of the largest learning rate that is known to be stable.
+Half is a gain margin of 2, as is customary in control engineering; near the
+limit of the interval fluctuations grow without bound. A limit without noise does not
+count, and of a limit by theory and one by simulation the smaller one counts.
+
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
 fluctuates at most twice as much as without lag, and its mean is no lower by more. It
@@ -67,6 +75,7 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 					}
 					advice.Lines = append(advice.Lines, located...)
 				}
+				advice.Suggest(cell)
 				if asJSON {
 					err = encoder.Encode(advice)
 				} else {
@@ -111,6 +120,11 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w)
+	s := advice.Suggestion
+	says := "suggestion"
+	if s.Kind != "" {
+		says += " (" + string(s.Kind) + ")"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n\n", says, s.Says)
 	return err
 }
