@@ -111,7 +111,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		limit, why := n.asymptoticSlope(j, sized[len(sized)-1])
 		f.predicted.value, f.predicted.outOfScope = limit, cmp.Or(f.predicted.outOfScope, why)
 	}
-	f.measured = slope.Mean
+	f.measured, f.fit = slope.Mean, slope
 	f.lo, f.hi = slope.Interval(j.confidence)
 	return []finding{f}
 }
