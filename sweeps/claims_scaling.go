@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // The claims about how a number changes with the group size or another key.
@@ -199,6 +201,9 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
+		if overSize && n.estimate == sim.ExpectedRewardVariance {
+			f.Caption += j.ratios(name, set)
+		}
 		if count := len(predicted.Points); count > 0 && asymptote {
 			last := predicted.Points[count-1]
 			slope, why := n.asymptoticSlope(j, set.Cells[len(set.Cells)-1])
@@ -212,4 +217,32 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		}
 	}
 	return f
+}
+
+// ratios returns a sentence with the measured Var J of each group size of a set over that of
+// the size before, and what 1/G gives; name is that of the set, and a space. The sentence
+// begins with a space; it is "" if there are no ratios.
+func (j *judgement) ratios(name string, set CellSet) string {
+	var words []string
+	var before *Cell
+	for _, c := range set.Cells {
+		y, known := j.outcome(c).Estimate(sim.ExpectedRewardVariance)
+		if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == grpo.Infinite {
+			continue
+		}
+		if before != nil {
+			x, _ := j.outcome(before).Estimate(sim.ExpectedRewardVariance)
+			ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
+			ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
+			lo, hi := ratio.Interval(j.confidence)
+			v := Verdict{Measured: store.Number(math.Exp(ratio.Mean)), Lo: store.Number(math.Exp(lo)), Hi: store.Number(math.Exp(hi))}
+			from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
+			words = append(words, fmt.Sprintf("%d to %d %s (%.3g)", from, to, v.measured(), float64(from)/float64(to)))
+		}
+		before = c
+	}
+	if words == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Ratio of Var J %sfrom one G to the next, and that of 1/G in parentheses: %s.", name, strings.Join(words, "; "))
 }

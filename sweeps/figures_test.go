@@ -4,11 +4,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -178,5 +180,24 @@ func TestFigureOfModes(t *testing.T) {
 	want := map[string][2]float64{"hacking none": {0, 0.25}, "hacking reward-hacking": {0.25, 1}, "… by the paper’s none": {0, 1}}
 	if !maps.Equal(pieces, want) {
 		t.Errorf("got %v, want %v", pieces, want)
+	}
+}
+
+// The caption of a slope over group sizes gives the ratio of the variances of each two
+// neighbouring sizes, beside that of 1/G.
+func TestCaptionGivesRatios(t *testing.T) {
+	text := strings.TrimSuffix(resting, "\n") + "\n  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 1}\nsweep: [{param: grpo.group_size, values: [32, 64, 192]}]\n"
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	variance := func(i int) float64 {
+		v, _ := e.Outcomes[e.Plan.Cells[i].ID].Estimate(sim.ExpectedRewardVariance)
+		return v.Mean
+	}
+	caption := e.Figures[0].Caption
+	for i, c := range []struct{ sizes, inverse string }{{"32 to 64", "(0.5)"}, {"64 to 192", "(0.333)"}} {
+		_, after, found := strings.Cut(caption, c.sizes+" ")
+		ratio, _ := strconv.ParseFloat(strings.SplitN(after, " ", 2)[0], 64)
+		if want := variance(i+1) / variance(i); !found || !(math.Abs(ratio/want-1) < 0.1) || !strings.Contains(after, c.inverse) {
+			t.Errorf("%q: want the ratio %g of %s, and %s", caption, want, c.sizes, c.inverse)
+		}
 	}
 }
