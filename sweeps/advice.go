@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -28,17 +29,19 @@ type AdviceLine struct {
 	Kind    rom.Kind     `json:"kind"`    // of the prediction; "" where there is none
 	Assumes string       `json:"assumes"` // its formula and what it assumes
 
-	bounds bounded // the parameter whose largest safe value is safe, for Suggest
-	safe   float64 // +Inf: all values are; 0: none is known to be
+	// For Suggest: the parameter of which the line gives the largest value known to be safe
+	// (+Inf: all are; 0: none is) and the least not known to be (+Inf: none was found).
+	bounds       bounded
+	safe, unsafe float64
 }
 
 // bounded is a parameter of which advice gives the largest safe value.
 type bounded int
 
 const (
-	neither bounded = iota
-	learningRate
-	interval
+	ofNeither bounded = iota
+	ofRate
+	ofInterval
 )
 
 // Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
@@ -73,9 +76,9 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 const safetyFactor = 2
 
 // Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
-// parameter is the smallest of those in the lines, by theory or by simulation; one by
-// theory does not count if groups fluctuate too much for the theory at the suggestion. The
-// suggestion is the present learning rate with half of the limit of the interval. If that
+// parameter is the smallest one found, by theory or by simulation, or else the largest
+// value searched; one by theory does not count if groups fluctuate too much for the theory
+// at the suggestion. The suggestion is the present learning rate with half of the limit of the interval. If that
 // limit is the shortest interval, or there is none, it is the present interval with the
 // present learning rate, or half of the limit of the learning rate if that is less.
 func (advice *Advice) Suggest(cell *Cell) {
@@ -83,7 +86,7 @@ func (advice *Advice) Suggest(cell *Cell) {
 	first, name := shortestLag(&cell.Settings)
 	name = strings.TrimSuffix(name, "s")
 	present := &cell.Settings
-	limit, s := a.limitOf(advice.Lines, interval, func(s *config.Settings, safe float64) bool {
+	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
 		setInterval(s, safe/safetyFactor)
 		return safe > first && !math.IsInf(safe, 1)
 	})
@@ -93,7 +96,7 @@ func (advice *Advice) Suggest(cell *Cell) {
 		if present.Lag.Interval < s.Lag.Interval {
 			because += fmt.Sprintf("; the present %d is safe too", present.Lag.Interval)
 		}
-	} else if limit, s = a.limitOf(advice.Lines, learningRate, func(s *config.Settings, safe float64) bool {
+	} else if limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
 		setRate(s, min(s.Optimizer.LearningRate, safe/safetyFactor))
 		return safe > 0
 	}); limit != nil {
@@ -114,19 +117,19 @@ func (advice *Advice) Suggest(cell *Cell) {
 	advice.Suggestion = Suggestion{store.Number(rate), store.Number(lag), fmt.Sprintf("η = %.3g, %s = %d: %s", rate, symbol, lag, because), limit.Kind}
 }
 
-// limitOf returns the line with the smallest limit of a parameter, and the settings that
-// half changes accordingly; nil if there is none that half accepts.
-func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (least *AdviceLine, at config.Settings) {
+// limitOf returns the line with the limit of a parameter, and the settings that half changes
+// accordingly; nil if there is none that half accepts.
+func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
 	for i := range lines {
 		line, s := &lines[i], a.settings
-		if line.bounds != of || !half(&s, line.safe) || least != nil && line.safe >= least.safe {
+		if line.bounds != of || !half(&s, line.safe) || limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0 {
 			continue
 		}
 		if line.Kind == Simulated || !a.tooNoisy(s) {
-			least, at = line, s
+			limit, at = line, s
 		}
 	}
-	return least, at
+	return limit, at
 }
 
 // adviser collects the advice for one cell.
@@ -141,10 +144,10 @@ func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, a
 	a.lines = append(a.lines, AdviceLine{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes})
 }
 
-// bound says that the last line gives the largest safe value of a parameter.
-func (a *adviser) bound(of bounded, safe float64) {
+// bound says what the last line knows of a parameter.
+func (a *adviser) bound(of bounded, safe, unsafe float64) {
 	last := &a.lines[len(a.lines)-1]
-	last.bounds, last.safe = of, safe
+	last.bounds, last.safe, last.unsafe = of, safe, unsafe
 }
 
 // unknown adds an answer without a number.
@@ -159,6 +162,13 @@ func (a *adviser) advise(noise float64) {
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
+	best := 0
+	for arm, probability := range a.p.FixedPoint.Policy {
+		if probability > a.p.FixedPoint.Policy[best] {
+			best = arm
+		}
+	}
+	a.add("most probable arm at rest", float64(best), fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, a.p.FixedPoint.Policy[best]), a.p.ForceKind, "the policy at the fixed point")
 	d, kind := a.p.Linear()
 	if !d.Scope.In {
 		a.unknown("dynamics", d.Scope.Because)
@@ -203,11 +213,11 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
 	}
 	asked := "learning rates that are stable"
-	a.bound(learningRate, a.limit(asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is"))
+	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
-	a.limit("learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
@@ -221,7 +231,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
 	asked := name + " that are stable"
-	a.bound(interval, a.limit(asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is"))
+	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
@@ -243,25 +253,24 @@ func setInterval(s *config.Settings, interval float64) {
 	s.Lag.Interval = int(max(interval, first))
 }
 
-// limit adds a threshold of the linear dynamics and returns the largest safe value: +Inf,
-// all are; NaN, not known. nil stands for none up to searched (see
+// limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
 // rom.Limits); say returns the largest safe value for a threshold, and its words; set
 // sets the parameter.
-func (a *adviser) limit(asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) (safe float64) {
+func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
 	switch {
 	case threshold != nil:
 		value, says := say(*threshold)
 		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
-		return value
+		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
 		a.add(asked, math.NaN(), "all", kind, "there is provably no threshold")
-		return searched
+		a.bound(of, searched, searched)
 	case searched > 0:
 		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(set, searched/2)), kind, assumes)
-		return searched
+		a.bound(of, searched, math.Inf(1))
+	default:
+		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
 	}
-	a.unknown(asked, "the theory has no threshold here; --simulate locates it")
-	return math.NaN()
 }
 
 // beyondNoise returns a remark where half of a limit is so far away that linear theory

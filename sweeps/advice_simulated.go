@@ -98,7 +98,7 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 		says = fmt.Sprintf("all up to %.0f; not searched beyond", low)
 	}
 	a.add(intervals, low, says, Simulated, assumes)
-	a.bound(interval, low)
+	a.bound(ofInterval, low, high)
 
 	eta := cell.Settings.Optimizer.LearningRate
 	low, high = l.search(0, eta, searchedRates*eta, 0, func(c *sim.Cell, x float64) { c.Optimizer.LearningRate = x })
@@ -111,7 +111,7 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 		says = fmt.Sprintf("all up to %.4g; not searched beyond", low)
 	}
 	a.add(rates, value, says, Simulated, assumes)
-	a.bound(learningRate, low)
+	a.bound(ofRate, low, high)
 	return a.lines, l.err
 }
 

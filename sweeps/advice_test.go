@@ -43,6 +43,9 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%s: %g, want %g", name, x, want)
 		}
 	}
+	if line := got["most probable arm at rest exact"]; line.Value != 0 || !strings.Contains(line.Says, "with probability 0.78") {
+		t.Errorf("%+v, want the arm with the mean 0.9", line)
+	}
 	// With a single mode, frozen in a block, the multiplier over the block is known; with
 	// K = 11 steps the rule holds and the block is stable, and a larger learning rate is not.
 	if line := got["refresh intervals that are stable exact"]; !(float64(line.Value) >= 11) || !strings.HasPrefix(line.Says, "up to ") {
@@ -91,11 +94,12 @@ func TestSuggest(t *testing.T) {
 		because  string
 	}{
 		{nil, nil, "present", 20, rom.Exact, "half of 41"},
-		{nil, []AdviceLine{{bounds: interval, safe: 10, Kind: Simulated}}, "present", 5, Simulated, "half of 10"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, "present", 5, Simulated, "half of 10"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, "present", 20, rom.Exact, "half of 41"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, "half", 1, rom.Exact, "half of 23.9"},
 		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, "present", 1, rom.Exact, "the present ones"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, "none", math.NaN(), "", "no limit is known"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, []AdviceLine{{bounds: learningRate, safe: 0, Kind: Simulated}}, "none", math.NaN(), "", "no limit is known"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, []AdviceLine{{bounds: ofRate, safe: 0, unsafe: 40, Kind: Simulated}}, "none", math.NaN(), "", "no limit is known"},
 		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, "none", math.NaN(), "", "no limit is known"},
 	} {
 		plan := planText(t, strings.NewReplacer(c.change...).Replace(advisedBandit))

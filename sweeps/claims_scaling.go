@@ -79,10 +79,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		}
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
-		p := n.predict(j, &s)
-		if n.unsettled != nil {
-			j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
-		}
+		p := n.predictRun(j, c)
 		at := n.abscissa(j, &s)
 		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
 			f.predicted.outOfScope = c.Label() + ": " + why
@@ -116,6 +113,16 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 	f.measured, f.fit = slope.Mean, slope
 	f.lo, f.hi = slope.Interval(j.confidence)
 	return []finding{f}
+}
+
+// predictRun predicts the number in the run of a cell, which may not have settled.
+func (n scaledNumber) predictRun(j *judgement, c *Cell) predicted {
+	s := j.settings(c)
+	p := n.predict(j, &s)
+	if n.unsettled != nil {
+		j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
+	}
+	return p
 }
 
 // slopeWeights returns the weights w for which Σ w_i y_i is the least-squares slope of y
@@ -196,7 +203,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if p := n.predict(j.by(""), &c.Settings); p.outOfScope == "" {
+			if p := n.predictRun(j.by(""), c); p.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
 			}
 		}

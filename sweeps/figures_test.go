@@ -201,3 +201,19 @@ func TestCaptionGivesRatios(t *testing.T) {
 		}
 	}
 }
+
+// Runs that have not arrived at the fixed point are not drawn with a prediction, and a
+// figure of deviations without any says why.
+func TestFiguresOutOfScope(t *testing.T) {
+	text := strings.NewReplacer("init: fixed-point", "init: [-4, 4]", "steps: 1000, burn_in: 100", "steps: 20, burn_in: 10").Replace(resting) +
+		"  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 1}\n  - {claim: stationary-fluctuation, margin: 0.1}\nsweep: [{param: grpo.group_size, values: [32, 64, 128]}]\n"
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	for _, s := range e.Figures[0].Series {
+		if s.Mark == Predicted && len(s.Points) > 0 {
+			t.Errorf("%+v, want no prediction out of scope: %s", s, e.Verdicts[0].Because)
+		}
+	}
+	if title := e.Figures[1].Title; !strings.HasSuffix(title, "(every verdict is out of scope)") {
+		t.Errorf("%q does not say why nothing is shown", title)
+	}
+}

@@ -39,7 +39,8 @@ but the shortest is, or none is unstable, it is the present interval and, if tha
 less than the present one, half of the largest learning rate that is known to be stable.
 Half is a gain margin of 2, as is customary in control engineering; near the
 limit of the interval fluctuations grow without bound. A limit without noise does not
-count, and of a limit by theory and one by simulation the smaller one counts.
+count; of limits found by theory and by simulation the smaller one counts, and where none
+is found the largest interval searched.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
