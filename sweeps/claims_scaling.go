@@ -188,6 +188,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		f.Title, f.XLabel = n.title+" against the paper’s formula", "D/(GCK)"
 	}
 	nan := math.NaN()
+	var names []string
 	for _, set := range d.sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
 		name = strings.TrimSuffix(name, "over "+config.ShortName(j.check.Over))
@@ -208,9 +209,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
-		if overSize && n.estimate == sim.ExpectedRewardVariance {
-			f.Caption += j.ratios(name, set)
-		}
+		names = append(names, name)
 		if count := len(predicted.Points); count > 0 && asymptote {
 			last := predicted.Points[count-1]
 			slope, why := n.asymptoticSlope(j, set.Cells[len(set.Cells)-1])
@@ -223,33 +222,53 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 			}
 		}
 	}
+	if overSize && n.estimate == sim.ExpectedRewardVariance {
+		f.Caption += j.ratios(d.sets, names)
+	}
 	return f
 }
 
-// ratios returns a sentence with the measured Var J of each group size of a set over that of
-// the size before, and what 1/G gives; name is that of the set, and a space. The sentence
-// begins with a space; it is "" if there are no ratios.
-func (j *judgement) ratios(name string, set CellSet) string {
-	var words []string
-	var before *Cell
-	for _, c := range set.Cells {
-		y, known := j.outcome(c).Estimate(sim.ExpectedRewardVariance)
-		if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == grpo.Infinite {
+// ratios returns sentences with the measured Var J of each group size over that of the size
+// before, and what 1/G gives, for sets of the given names; of a single set with intervals.
+func (j *judgement) ratios(sets []CellSet, names []string) string {
+	var headings []string
+	bodies := make(map[string][]string)
+	for i, set := range sets {
+		var sizes, inverse, ratios []string
+		var before *Cell
+		for _, c := range set.Cells {
+			y, known := j.outcome(c).Estimate(sim.ExpectedRewardVariance)
+			if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == grpo.Infinite {
+				continue
+			}
+			if before != nil {
+				x, _ := j.outcome(before).Estimate(sim.ExpectedRewardVariance)
+				ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
+				ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
+				lo, hi := ratio.Interval(j.confidence)
+				v := Verdict{Measured: store.Number(math.Exp(ratio.Mean)), Lo: store.Number(math.Exp(lo)), Hi: store.Number(math.Exp(hi))}
+				from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
+				sizes, inverse = append(sizes, fmt.Sprint(to)), append(inverse, fmt.Sprintf("%.3g", float64(from)/float64(to)))
+				if len(sets) == 1 {
+					ratios = append(ratios, v.measured())
+				} else {
+					ratios = append(ratios, format(v.Measured, v.digits()))
+				}
+			}
+			before = c
+		}
+		if ratios == nil {
 			continue
 		}
-		if before != nil {
-			x, _ := j.outcome(before).Estimate(sim.ExpectedRewardVariance)
-			ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
-			ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
-			lo, hi := ratio.Interval(j.confidence)
-			v := Verdict{Measured: store.Number(math.Exp(ratio.Mean)), Lo: store.Number(math.Exp(lo)), Hi: store.Number(math.Exp(hi))}
-			from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
-			words = append(words, fmt.Sprintf("%d to %d %s (%.3g)", from, to, v.measured(), float64(from)/float64(to)))
+		heading := fmt.Sprintf(" Var J at G = %s over that at the size before, for which 1/G gives %s: ", strings.Join(sizes, ", "), strings.Join(inverse, ", "))
+		if bodies[heading] == nil {
+			headings = append(headings, heading)
 		}
-		before = c
+		bodies[heading] = append(bodies[heading], names[i]+strings.Join(ratios, ", "))
 	}
-	if words == nil {
-		return ""
+	text := ""
+	for _, heading := range headings {
+		text += heading + strings.Join(bodies[heading], "; ") + "."
 	}
-	return fmt.Sprintf(" Ratio of Var J %sfrom one G to the next, and that of 1/G in parentheses: %s.", name, strings.Join(words, "; "))
+	return text
 }
