@@ -78,9 +78,10 @@ const safetyFactor = 2
 // Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
 // parameter is the smallest one found, by theory or by simulation, or else the largest
 // value searched; one by theory does not count if groups fluctuate too much for the theory
-// at the suggestion. The suggestion is the present learning rate with half of the limit of the interval. If that
-// limit is the shortest interval, or there is none, it is the present interval with the
-// present learning rate, or half of the limit of the learning rate if that is less.
+// at the suggestion. The suggestion is the present learning rate with half of the limit of
+// the interval. If that limit is the shortest interval, or there is none, it is the present
+// interval with the present learning rate, or half of the limit of the learning rate if that
+// is less.
 func (advice *Advice) Suggest(cell *Cell) {
 	a := &adviser{cache: newPredictionCache(), settings: cell.Settings}
 	first, name := shortestLag(&cell.Settings)

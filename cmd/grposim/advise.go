@@ -24,9 +24,9 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "advise FILE|NAME",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe",
 		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
-reward at rest, whether the dynamics is stable and whether it oscillates, the time to
-recover from a small displacement, the learning rates and refresh intervals that are
-stable and without oscillation, and the noise floor. A line has the kind of the
+reward and the most probable arm at rest, whether the dynamics is stable and whether it
+oscillates, the time to recover from a small displacement, the learning rates and refresh
+intervals that are stable and without oscillation, and the noise floor. A line has the kind of the
 prediction (exact, leading-order, the sufficient rule, the paper's rule) and its
 formula. "all" means that there is provably no threshold, "all up to N" that none was
 found up to N, and "not available" that the theory has no answer, with the reason.
@@ -34,13 +34,12 @@ found up to N, and "not available" that the theory has no answer, with the reaso
 this size fluctuate too much.
 
 The last line suggests one learning rate and one refresh interval (or delay): the present
-learning rate and half of the largest interval that is known to be stable. If no interval
-but the shortest is, or none is unstable, it is the present interval and, if that is
-less than the present one, half of the largest learning rate that is known to be stable.
-Half is a gain margin of 2, as is customary in control engineering; near the
-limit of the interval fluctuations grow without bound. A limit without noise does not
-count; of limits found by theory and by simulation the smaller one counts, and where none
-is found the largest interval searched.
+learning rate and half of the largest interval that is known to be stable. If that is the
+shortest interval, or none is unstable, it is the present interval and the present
+learning rate, or half of the largest stable one if that is less. Half is a gain margin
+of 2, as is customary in control engineering: closer to a limit fluctuations grow without
+bound. A limit without noise does not count. Of limits found by theory and by simulation
+the smaller one counts, and where none is found the largest value searched.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
