@@ -26,9 +26,9 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
 reward and the most probable arm at rest, whether the dynamics is stable and whether it
 oscillates, the time to recover from a small displacement, the learning rates and refresh
-intervals that are stable and without oscillation, and the noise floor. A line has the kind of the
-prediction (exact, leading-order, the sufficient rule, the paper's rule) and its
-formula. "all" means that there is provably no threshold, "all up to N" that none was
+intervals that are stable and without oscillation, and the noise floor. A line has the
+kind of the prediction (exact, leading-order, the sufficient rule, the paper's rule) and
+its formula. "all" means that there is provably no threshold, "all up to N" that none was
 found up to N, and "not available" that the theory has no answer, with the reason.
 "Without noise" marks a limit of the mean dynamics that is so far away that groups of
 this size fluctuate too much.
