@@ -82,7 +82,8 @@ type ComparedSet struct {
 	estimates        [2]sample
 }
 
-// ComparedQuantity is a quantity of a pair of cells, or of sets of cells. NaN stands for what is not there.
+// ComparedQuantity is a quantity of a pair of cells, or of sets of cells. NaN stands for what
+// is not there.
 type ComparedQuantity struct {
 	Quantity   string       `json:"quantity"`
 	A          store.Number `json:"a"`          // measured in A
@@ -202,6 +203,7 @@ type side struct {
 	ComparedFolder
 	plan     *Plan
 	outcomes map[string]*store.Outcome
+	evidence *evidence
 	verdicts []Verdict      // as stored
 	cells    []*Cell        // distinct ids, in the order of the sweep
 	pairs    map[string]int // index of the pair of a cell, by its id
@@ -224,7 +226,7 @@ func (s *side) read(dir string) (err error) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", filepath.Join(dir, "verdicts.json"), err, dir)}
 	}
-	s.verdicts = stored.Verdicts
+	s.verdicts, s.evidence = stored.Verdicts, newEvidence(s.outcomes)
 	seen := make(map[string]bool)
 	for i := range s.plan.Cells {
 		if cell := &s.plan.Cells[i]; !seen[cell.ID] {
@@ -371,14 +373,8 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 	return all, nil
 }
 
-// addSets adds what the checks of either folder judge across cells, each number once. Only
-// slopes have a statistical error: the other claims across cells are about G = ∞, and their
-// intervals are those of a search.
+// addSets adds what the checks of either folder judge across cells, each number once.
 func (c *Comparison) addSets(sides *[2]side) {
-	var evidences [2]*evidence
-	for i := range sides {
-		evidences[i] = newEvidence(sides[i].outcomes)
-	}
 	seen := make(map[string]bool)
 	for i := range sides {
 		for _, planned := range sides[i].plan.Checks {
@@ -394,20 +390,7 @@ func (c *Comparison) addSets(sides *[2]side) {
 					compared.Quantity += fmt.Sprintf(" from G = %d on", check.SmallestJudged())
 				}
 				for n := range sides {
-					same := set
-					same.Cells = nil
-					for _, number := range numbers {
-						same.Cells = append(same.Cells, sides[n].paired[number])
-					}
-					f := newJudgement(check, sides[n].plan.IntervalConfidence(), evidences[n]).find(same)[0]
-					compared.estimates[n].Estimate = f.fit
-					if f.fit == (measure.Estimate{}) {
-						compared.estimates[n].Estimate = measure.Certain(f.measured)
-						compared.estimates[n].Systematic = (f.hi - f.lo) / 2
-					}
-					if f.diverged.diverged > 0 {
-						compared.estimates[n].Mean = math.NaN()
-					}
+					compared.estimates[n].Estimate = sides[n].across(check, set, numbers)
 				}
 				if key := fmt.Sprint(compared.Claim, numbers, compared.estimates); !seen[key] {
 					seen[key] = true
@@ -416,6 +399,26 @@ func (c *Comparison) addSets(sides *[2]side) {
 			}
 		}
 	}
+}
+
+// across returns what a check finds in a set of cells that consists of the members of pairs.
+// Only slopes have a statistical error: the other claims across cells are about G = ∞, and
+// their intervals are those of a search.
+func (s *side) across(check *config.Check, set CellSet, numbers []int) measure.Estimate {
+	set.Cells = nil
+	for _, n := range numbers {
+		set.Cells = append(set.Cells, s.paired[n])
+	}
+	f := newJudgement(check, s.plan.IntervalConfidence(), s.evidence).find(set)[0]
+	switch {
+	case f.diverged.diverged > 0:
+		return measure.Certain(math.NaN())
+	case f.fit != (measure.Estimate{}):
+		return f.fit
+	}
+	e := measure.Certain(f.measured)
+	e.Systematic = (f.hi - f.lo) / 2
+	return e
 }
 
 // pairsOf returns the indices of the pairs of cells, and whether all of them have one.
