@@ -138,7 +138,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if scope.In && distance > nearStart {
-		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g",
+		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point",
 			to-1, distance, j, at.FixedPoint.Reward)}
 	}
 	return left, scope

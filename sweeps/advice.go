@@ -1,9 +1,11 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
+	"strings"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -13,9 +15,10 @@ import (
 
 // Advice answers what a user of a cell's settings may choose.
 type Advice struct {
-	Cell  string       `json:"cell"`
-	Label string       `json:"label"`
-	Lines []AdviceLine `json:"advice"`
+	Cell       string       `json:"cell"`
+	Label      string       `json:"label"`
+	Lines      []AdviceLine `json:"advice"`
+	Suggestion Suggestion   `json:"suggestion"` // by Suggest
 }
 
 // AdviceLine is one answer. Value is empty (NaN) where Says gives no number.
@@ -25,6 +28,29 @@ type AdviceLine struct {
 	Says    string       `json:"says"`    // the answer in words, with its unit
 	Kind    rom.Kind     `json:"kind"`    // of the prediction; "" where there is none
 	Assumes string       `json:"assumes"` // its formula and what it assumes
+
+	// For Suggest: the parameter of which the line gives the largest value known to be safe
+	// (+Inf: all are; 0: none is) and the least not known to be (+Inf: none was found).
+	bounds       bounded
+	safe, unsafe float64
+}
+
+// bounded is a parameter of which advice gives the largest safe value.
+type bounded int
+
+const (
+	ofNeither bounded = iota
+	ofRate
+	ofInterval
+)
+
+// Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
+// where none is known to be safe.
+type Suggestion struct {
+	LearningRate store.Number `json:"learning_rate"`
+	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
+	Says         string       `json:"says"`     // the choice and its reason
+	Kind         rom.Kind     `json:"kind"`     // of the limit that decides it
 }
 
 // Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
@@ -43,6 +69,70 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 	}
 }
 
+// safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as
+// is customary in control engineering. At half of the largest interval Var J is at most
+// about twice that without lag, for a force frozen in a block and no momentum
+// (docs/theory.md §5, Stationary variance).
+const safetyFactor = 2
+
+// Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
+// parameter is the smallest one found, by theory or by simulation, or else the largest
+// value searched; one by theory does not count if groups fluctuate too much for the theory
+// at the suggestion. The suggestion is the present learning rate with half of the limit of
+// the interval. If that limit is the shortest interval, or there is none, it is the present
+// interval with the present learning rate, or half of the limit of the learning rate if that
+// is less.
+func (advice *Advice) Suggest(cell *Cell) {
+	a := &adviser{cache: newPredictionCache(), settings: cell.Settings}
+	first, name := shortestLag(&cell.Settings)
+	name = strings.TrimSuffix(name, "s")
+	present := &cell.Settings
+	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
+		setInterval(s, safe/safetyFactor)
+		return safe > first && !math.IsInf(safe, 1)
+	})
+	because := ""
+	if limit != nil {
+		because = fmt.Sprintf("the present η, and half of %.0f, the largest %s known to be safe", limit.safe, name)
+		if present.Lag.Interval < s.Lag.Interval {
+			because += fmt.Sprintf("; the present %d is safe too", present.Lag.Interval)
+		}
+	} else if limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
+		setRate(s, min(s.Optimizer.LearningRate, safe/safetyFactor))
+		return safe > 0
+	}); limit != nil {
+		because = "the present ones; η is at most half of the largest known to be safe"
+		if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
+			because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
+		}
+	} else {
+		nan := store.Number(math.NaN())
+		advice.Suggestion = Suggestion{nan, nan, "none: no limit is known here, by the theory or by --simulate", ""}
+		return
+	}
+	rate, lag := s.Optimizer.LearningRate, s.Lag.Interval
+	symbol := "K"
+	if s.Lag.Kind == grpo.Delay {
+		symbol = "delay"
+	}
+	advice.Suggestion = Suggestion{store.Number(rate), store.Number(lag), fmt.Sprintf("η = %.3g, %s = %d: %s", rate, symbol, lag, because), limit.Kind}
+}
+
+// limitOf returns the line with the limit of a parameter, and the settings that half changes
+// accordingly; nil if there is none that half accepts.
+func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
+	for i := range lines {
+		line, s := &lines[i], a.settings
+		if line.bounds != of || !half(&s, line.safe) || limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0 {
+			continue
+		}
+		if line.Kind == Simulated || !a.tooNoisy(s) {
+			limit, at = line, s
+		}
+	}
+	return limit, at
+}
+
 // adviser collects the advice for one cell.
 type adviser struct {
 	cache    *predictionCache
@@ -52,7 +142,13 @@ type adviser struct {
 }
 
 func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, assumes string) {
-	a.lines = append(a.lines, AdviceLine{asked, store.Number(value), says, kind, assumes})
+	a.lines = append(a.lines, AdviceLine{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes})
+}
+
+// bound says what the last line knows of a parameter.
+func (a *adviser) bound(of bounded, safe, unsafe float64) {
+	last := &a.lines[len(a.lines)-1]
+	last.bounds, last.safe, last.unsafe = of, safe, unsafe
 }
 
 // unknown adds an answer without a number.
@@ -67,6 +163,13 @@ func (a *adviser) advise(noise float64) {
 		return
 	}
 	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
+	best := 0
+	for arm, probability := range a.p.FixedPoint.Policy {
+		if probability > a.p.FixedPoint.Policy[best] {
+			best = arm
+		}
+	}
+	a.add("most probable arm at rest", float64(best), fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, a.p.FixedPoint.Policy[best]), a.p.ForceKind, "the policy at the fixed point")
 	d, kind := a.p.Linear()
 	if !d.Scope.In {
 		a.unknown("dynamics", d.Scope.Because)
@@ -111,11 +214,11 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
 	}
 	asked := "learning rates that are stable"
-	a.limit(asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
+	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
-	a.limit("learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
@@ -129,7 +232,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
 	asked := name + " that are stable"
-	a.limit(asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
+	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, "sufficient-rule")
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
@@ -143,22 +246,29 @@ func shortestLag(s *config.Settings) (interval float64, name string) {
 	return 1, "refresh intervals"
 }
 
-// setRate and setInterval set the parameter that a limit is about.
-func setRate(s *config.Settings, rate float64)         { s.Optimizer.LearningRate = rate }
-func setInterval(s *config.Settings, interval float64) { s.Lag.Interval = int(interval) }
+// setRate and setInterval set the parameter that a limit is about, the interval to no less
+// than the shortest.
+func setRate(s *config.Settings, rate float64) { s.Optimizer.LearningRate = rate }
+func setInterval(s *config.Settings, interval float64) {
+	first, _ := shortestLag(s)
+	s.Lag.Interval = int(max(interval, first))
+}
 
 // limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
 // rom.Limits); say returns the largest safe value for a threshold, and its words; set
 // sets the parameter.
-func (a *adviser) limit(asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
+func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
 	switch {
 	case threshold != nil:
 		value, says := say(*threshold)
 		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
+		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
 		a.add(asked, math.NaN(), "all", kind, "there is provably no threshold")
+		a.bound(of, searched, searched)
 	case searched > 0:
 		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(set, searched/2)), kind, assumes)
+		a.bound(of, searched, math.Inf(1))
 	default:
 		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
 	}
@@ -170,10 +280,16 @@ func (a *adviser) limit(asked string, threshold *float64, searched float64, say 
 func (a *adviser) beyondNoise(set func(*config.Settings, float64), half float64) string {
 	s := a.settings
 	set(&s, half)
-	if s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != "" {
+	if a.tooNoisy(s) {
 		return ", without noise"
 	}
 	return ""
+}
+
+// tooNoisy reports whether linear theory does not hold because of the fluctuations of
+// finite groups.
+func (a *adviser) tooNoisy(s config.Settings) bool {
+	return s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != ""
 }
 
 // rule adds a threshold of a formula, if the formula gives one.

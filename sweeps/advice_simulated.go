@@ -98,17 +98,20 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 		says = fmt.Sprintf("all up to %.0f; not searched beyond", low)
 	}
 	a.add(intervals, low, says, Simulated, assumes)
+	a.bound(ofInterval, low, high)
 
 	eta := cell.Settings.Optimizer.LearningRate
 	low, high = l.search(0, eta, searchedRates*eta, 0, func(c *sim.Cell, x float64) { c.Optimizer.LearningRate = x })
 	says = fmt.Sprintf("up to %.4g, %.3g times the present one; %.4g is not known to be", low, low/eta, high)
+	value := low
 	switch {
 	case low == 0:
-		low, says = math.NaN(), "the present one is not known to be; smaller ones are not searched"
+		value, says = math.NaN(), "the present one is not known to be; smaller ones are not searched"
 	case math.IsInf(high, 1):
 		says = fmt.Sprintf("all up to %.4g; not searched beyond", low)
 	}
-	a.add(rates, low, says, Simulated, assumes)
+	a.add(rates, value, says, Simulated, assumes)
+	a.bound(ofRate, low, high)
 	return a.lines, l.err
 }
 

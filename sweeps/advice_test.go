@@ -43,6 +43,9 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%s: %g, want %g", name, x, want)
 		}
 	}
+	if line := got["most probable arm at rest exact"]; line.Value != 0 || !strings.Contains(line.Says, "with probability 0.78") {
+		t.Errorf("%+v, want the arm with the mean 0.9", line)
+	}
 	// With a single mode, frozen in a block, the multiplier over the block is known; with
 	// K = 11 steps the rule holds and the block is stable, and a larger learning rate is not.
 	if line := got["refresh intervals that are stable exact"]; !(float64(line.Value) >= 11) || !strings.HasPrefix(line.Says, "up to ") {
@@ -74,5 +77,41 @@ func TestAdvisedGroupSize(t *testing.T) {
 	}
 	if at, below := of(size), of(size-1); at.value > 0.01 || below.value+below.neglected <= 0.01 || at.kind != rom.Exact {
 		t.Errorf("G = %d: √Var J %g there and %g below, want 0.01 between them", size, at.value, below.value)
+	}
+}
+
+// A suggestion is the present learning rate with half of the largest stable interval; with
+// an interval that is too long already, or where no interval is unstable, half of the
+// largest stable learning rate if that is less than the present one. Limits that have been
+// located count too; what groups are too small for does not.
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct {
+		change   []string
+		located  []AdviceLine
+		rate     string // a multiple of the present rate, or "half"
+		interval float64
+		kind     rom.Kind
+		because  string
+	}{
+		{nil, nil, "present", 20, rom.Exact, "half of 41"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, "present", 5, Simulated, "half of 10"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, "present", 20, rom.Exact, "half of 41"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, "half", 1, rom.Exact, "half of 23.9"},
+		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, "present", 1, rom.Exact, "the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, "none", math.NaN(), "", "no limit is known"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, []AdviceLine{{bounds: ofRate, safe: 0, unsafe: 40, Kind: Simulated}}, "none", math.NaN(), "", "no limit is known"},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, "none", math.NaN(), "", "no limit is known"},
+	} {
+		plan := planText(t, strings.NewReplacer(c.change...).Replace(advisedBandit))
+		for cell, advice := range Advise(plan, 0) {
+			advice.Lines = append(advice.Lines, c.located...)
+			advice.Suggest(cell)
+			s := advice.Suggestion
+			want := map[string]float64{"present": cell.Settings.Optimizer.LearningRate, "half": 23.947 / 2, "none": math.NaN()}[c.rate]
+			same := func(a, b float64) bool { return math.Abs(a/b-1) < 0.01 || math.IsNaN(a) && math.IsNaN(b) }
+			if !same(float64(s.LearningRate), want) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
+				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, want, c.interval, c.kind, c.because)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -12,10 +13,11 @@ import (
 // finding is the measurement and the prediction of one quantity of one set of cells,
 // before they are compared within the check's margin.
 type finding struct {
-	quantity         string  // "": the claim's quantity of the same index
-	estimate         string  // name of what was measured; "": the claim's event or name
-	measured, lo, hi float64 // value and interval; NaN where nothing was measured
-	replicas         int     // independent values behind the interval; 0 where there are none
+	quantity         string           // "": the claim's quantity of the same index
+	estimate         string           // name of what was measured; "": the claim's event or name
+	measured, lo, hi float64          // value and interval; NaN where nothing was measured
+	fit              measure.Estimate // of a slope, with its errors; zero for other quantities
+	replicas         int              // independent values behind the interval; 0 where there are none
 	predicted        predicted
 	side             Side               // how the measurement can contradict the prediction
 	expect           config.Expectation // "": the check's

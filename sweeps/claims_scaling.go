@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // The claims about how a number changes with the group size or another key.
@@ -77,10 +79,7 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		}
 		e, _ := o.Estimate(n.estimate)
 		s := j.settings(c)
-		p := n.predict(j, &s)
-		if n.unsettled != nil {
-			j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
-		}
+		p := n.predictRun(j, c)
 		at := n.abscissa(j, &s)
 		if why := cmp.Or(p.outOfScope, at.outOfScope); why != "" && f.predicted.outOfScope == "" {
 			f.predicted.outOfScope = c.Label() + ": " + why
@@ -111,9 +110,19 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 		limit, why := n.asymptoticSlope(j, sized[len(sized)-1])
 		f.predicted.value, f.predicted.outOfScope = limit, cmp.Or(f.predicted.outOfScope, why)
 	}
-	f.measured = slope.Mean
+	f.measured, f.fit = slope.Mean, slope
 	f.lo, f.hi = slope.Interval(j.confidence)
 	return []finding{f}
+}
+
+// predictRun predicts the number in the run of a cell, which may not have settled.
+func (n scaledNumber) predictRun(j *judgement, c *Cell) predicted {
+	s := j.settings(c)
+	p := n.predict(j, &s)
+	if n.unsettled != nil {
+		j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
+	}
+	return p
 }
 
 // slopeWeights returns the weights w for which Σ w_i y_i is the least-squares slope of y
@@ -179,6 +188,7 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 		f.Title, f.XLabel = n.title+" against the paper’s formula", "D/(GCK)"
 	}
 	nan := math.NaN()
+	var names []string
 	for _, set := range d.sets {
 		name := withoutVariant(set.Label, set.Cells[0].Variant)
 		name = strings.TrimSuffix(name, "over "+config.ShortName(j.check.Over))
@@ -194,11 +204,12 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 				lo, hi := e.Interval(j.confidence)
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			if p := n.predict(j.by(""), &c.Settings); p.outOfScope == "" {
+			if p := n.predictRun(j.by(""), c); p.outOfScope == "" {
 				predicted.Points = append(predicted.Points, FigurePoint{x, p.value, nan, nan})
 			}
 		}
 		f.Series = append(f.Series, predicted, measured)
+		names = append(names, name)
 		if count := len(predicted.Points); count > 0 && asymptote {
 			last := predicted.Points[count-1]
 			slope, why := n.asymptoticSlope(j, set.Cells[len(set.Cells)-1])
@@ -211,5 +222,53 @@ func (n scaledNumber) draw(j *judgement, d *figureSource) Figure {
 			}
 		}
 	}
+	if overSize && n.estimate == sim.ExpectedRewardVariance {
+		f.Caption += j.ratios(d.sets, names)
+	}
 	return f
+}
+
+// ratios returns sentences with the measured Var J of each group size over that of the size
+// before, and what 1/G gives, for sets of the given names; of a single set with intervals.
+func (j *judgement) ratios(sets []CellSet, names []string) string {
+	var headings []string
+	bodies := make(map[string][]string)
+	for i, set := range sets {
+		var sizes, inverse, ratios []string
+		var before *Cell
+		for _, c := range set.Cells {
+			y, known := j.outcome(c).Estimate(sim.ExpectedRewardVariance)
+			if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == grpo.Infinite {
+				continue
+			}
+			if before != nil {
+				x, _ := j.outcome(before).Estimate(sim.ExpectedRewardVariance)
+				ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
+				ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
+				lo, hi := ratio.Interval(j.confidence)
+				v := Verdict{Measured: store.Number(math.Exp(ratio.Mean)), Lo: store.Number(math.Exp(lo)), Hi: store.Number(math.Exp(hi))}
+				from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
+				sizes, inverse = append(sizes, fmt.Sprint(to)), append(inverse, fmt.Sprintf("%.3g", float64(from)/float64(to)))
+				if len(sets) == 1 {
+					ratios = append(ratios, v.measured())
+				} else {
+					ratios = append(ratios, format(v.Measured, v.digits()))
+				}
+			}
+			before = c
+		}
+		if ratios == nil {
+			continue
+		}
+		heading := fmt.Sprintf(" Var J at G = %s over that at the size before, for which 1/G gives %s: ", strings.Join(sizes, ", "), strings.Join(inverse, ", "))
+		if bodies[heading] == nil {
+			headings = append(headings, heading)
+		}
+		bodies[heading] = append(bodies[heading], names[i]+strings.Join(ratios, ", "))
+	}
+	text := ""
+	for _, heading := range headings {
+		text += heading + strings.Join(bodies[heading], "; ") + "."
+	}
+	return text
 }

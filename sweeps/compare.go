@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -34,6 +35,7 @@ type Comparison struct {
 	// unless the version of the streams changed, and the intervals are then too wide.
 	SameID   int              `json:"pairs_with_the_same_id"`
 	Pairs    []ComparedCell   `json:"pairs"`            // in the order of A
+	Sets     []ComparedSet    `json:"sets"`             // what checks judge across cells, of sets whose cells are all paired
 	OnlyA    []UnpairedCell   `json:"only_in_a"`        // cells of A without a partner
 	OnlyB    []UnpairedCell   `json:"only_in_b"`        // cells of B without a partner
 	Verdicts []ChangedVerdict `json:"changed_verdicts"` // of the pairs, in the order of A
@@ -71,7 +73,17 @@ type ComparedCell struct {
 	estimates  [2]map[string]sample // by name of the quantity
 }
 
-// ComparedQuantity is a quantity of a pair of cells. NaN stands for what is not there.
+// ComparedSet is a quantity that a check of A or B judges across cells, such as a slope, of
+// a set of cells and the partners of these cells.
+type ComparedSet struct {
+	Claim            string `json:"claim"`
+	Label            string `json:"label"` // name of the set for people
+	ComparedQuantity        // its fields
+	estimates        [2]sample
+}
+
+// ComparedQuantity is a quantity of a pair of cells, or of sets of cells. NaN stands for what
+// is not there.
 type ComparedQuantity struct {
 	Quantity   string       `json:"quantity"`
 	A          store.Number `json:"a"`          // measured in A
@@ -111,6 +123,9 @@ func (c *Comparison) Differences() map[Change]int {
 			count[q.Verdict]++
 		}
 	}
+	for _, set := range c.Sets {
+		count[set.Verdict]++
+	}
 	return count
 }
 
@@ -140,12 +155,13 @@ func CompareFolders(a, b string) (*Comparison, error) {
 		}
 	}
 	c := &Comparison{A: sides[0].ComparedFolder, B: sides[1].ComparedFolder,
-		Differing: []DifferingParameter{}, Pairs: []ComparedCell{}, OnlyA: []UnpairedCell{}, OnlyB: []UnpairedCell{}, Verdicts: []ChangedVerdict{},
+		Differing: []DifferingParameter{}, Pairs: []ComparedCell{}, Sets: []ComparedSet{}, OnlyA: []UnpairedCell{}, OnlyB: []UnpairedCell{}, Verdicts: []ChangedVerdict{},
 		Confidence: max(sides[0].plan.Spec.Confidence, sides[1].plan.Spec.Confidence)}
 	shared := c.splitKeys(&sides)
 	if err := c.pair(&sides, shared); err != nil {
 		return nil, err
 	}
+	c.addSets(&sides)
 	c.compare()
 	c.changedVerdicts(&sides)
 	return c, nil
@@ -187,9 +203,11 @@ type side struct {
 	ComparedFolder
 	plan     *Plan
 	outcomes map[string]*store.Outcome
-	verdicts []Verdict // as stored
-	cells    []*Cell   // distinct ids, in the order of the sweep
-	pairs    map[string]int
+	evidence *evidence
+	verdicts []Verdict      // as stored
+	cells    []*Cell        // distinct ids, in the order of the sweep
+	pairs    map[string]int // index of the pair of a cell, by its id
+	paired   []*Cell        // by the index of the pair
 }
 
 func (s *side) read(dir string) (err error) {
@@ -208,7 +226,7 @@ func (s *side) read(dir string) (err error) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return &store.DamagedError{Message: fmt.Sprintf("%s: %v: run `grposim check %s`, which writes it again", filepath.Join(dir, "verdicts.json"), err, dir)}
 	}
-	s.verdicts = stored.Verdicts
+	s.verdicts, s.evidence = stored.Verdicts, newEvidence(s.outcomes)
 	seen := make(map[string]bool)
 	for i := range s.plan.Cells {
 		if cell := &s.plan.Cells[i]; !seen[cell.ID] {
@@ -275,7 +293,10 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 		}
 		partner := partners[key][0]
 		partners[key] = partners[key][1:]
-		sides[0].pairs[cell.ID], sides[1].pairs[partner.ID] = len(c.Pairs), len(c.Pairs)
+		for i, member := range []*Cell{cell, partner} {
+			sides[i].pairs[member.ID] = len(c.Pairs)
+			sides[i].paired = append(sides[i].paired, member)
+		}
 		if cell.ID == partner.ID {
 			c.SameID++
 		}
@@ -352,9 +373,69 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 	return all, nil
 }
 
-// compare compares the quantities of all pairs.
+// addSets adds what the checks of either folder judge across cells, each number once.
+func (c *Comparison) addSets(sides *[2]side) {
+	seen := make(map[string]bool)
+	for i := range sides {
+		for _, planned := range sides[i].plan.Checks {
+			check := planned.Check
+			for _, set := range planned.Sets {
+				numbers, all := sides[i].pairsOf(set.members())
+				if numbers == nil || !all {
+					continue
+				}
+				compared := ComparedSet{Claim: check.Claim.Name, Label: set.Label}
+				compared.Quantity = logics[check.Claim].quantities(check, set.Cells)[0]
+				if check.Over == config.GroupSizeKey && check.Prediction == rom.LeadingOrder {
+					compared.Quantity += fmt.Sprintf(" from G = %d on", check.SmallestJudged())
+				}
+				for n := range sides {
+					compared.estimates[n].Estimate = sides[n].across(check, set, numbers)
+				}
+				if key := fmt.Sprint(compared.Claim, numbers, compared.estimates); !seen[key] {
+					seen[key] = true
+					c.Sets = append(c.Sets, compared)
+				}
+			}
+		}
+	}
+}
+
+// across returns what a check finds in a set of cells that consists of the members of pairs.
+// Only slopes have a statistical error: the other claims across cells are about G = ∞, and
+// their intervals are those of a search.
+func (s *side) across(check *config.Check, set CellSet, numbers []int) measure.Estimate {
+	set.Cells = nil
+	for _, n := range numbers {
+		set.Cells = append(set.Cells, s.paired[n])
+	}
+	f := newJudgement(check, s.plan.IntervalConfidence(), s.evidence).find(set)[0]
+	switch {
+	case f.diverged.diverged > 0:
+		return measure.Certain(math.NaN())
+	case f.fit != (measure.Estimate{}):
+		return f.fit
+	}
+	e := measure.Certain(f.measured)
+	e.Systematic = (f.hi - f.lo) / 2
+	return e
+}
+
+// pairsOf returns the indices of the pairs of cells, and whether all of them have one.
+func (s *side) pairsOf(ids []string) (numbers []int, all bool) {
+	for _, id := range ids {
+		n, paired := s.pairs[id]
+		if !paired {
+			return nil, false
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, true
+}
+
+// compare compares the quantities of all pairs and sets.
 func (c *Comparison) compare() {
-	n := 0
+	n := len(c.Sets)
 	for _, p := range c.Pairs {
 		n += len(p.Quantities)
 	}
@@ -362,21 +443,31 @@ func (c *Comparison) compare() {
 	for _, p := range c.Pairs {
 		for i := range p.Quantities {
 			q := &p.Quantities[i]
-			a, inA := p.estimates[0][q.Quantity]
-			b, inB := p.estimates[1][q.Quantity]
-			nan := store.Number(math.NaN())
-			q.A, q.B, q.Difference, q.Lo, q.Hi, q.Verdict = nan, nan, nan, nan, nan, NotComparable
-			if inA {
-				q.A = store.Number(a.Mean)
+			var both [2]sample
+			for n := range both {
+				known := false
+				if both[n], known = p.estimates[n][q.Quantity]; !known {
+					both[n].Mean = math.NaN()
+				}
 			}
-			if inB {
-				q.B = store.Number(b.Mean)
-			}
-			if inA && inB {
-				lo, hi := difference(q.Quantity, a, b, c.IntervalConfidence)
-				q.Difference, q.Lo, q.Hi, q.Verdict = q.B-q.A, store.Number(lo), store.Number(hi), changeOf(lo, hi)
-			}
+			q.compare(both, c.IntervalConfidence)
 		}
+	}
+	for i := range c.Sets {
+		c.Sets[i].compare(c.Sets[i].estimates, c.IntervalConfidence)
+	}
+}
+
+// compare sets the values of a quantity in A and B, NaN where there is none, and their
+// difference.
+func (q *ComparedQuantity) compare(both [2]sample, confidence float64) {
+	a, b := both[0], both[1]
+	q.A, q.B = store.Number(a.Mean), store.Number(b.Mean)
+	nan := store.Number(math.NaN())
+	q.Difference, q.Lo, q.Hi, q.Verdict = nan, nan, nan, NotComparable
+	if !math.IsNaN(a.Mean) && !math.IsNaN(b.Mean) {
+		lo, hi := difference(q.Quantity, a, b, confidence)
+		q.Difference, q.Lo, q.Hi, q.Verdict = q.B-q.A, store.Number(lo), store.Number(hi), changeOf(lo, hi)
 	}
 }
 
@@ -417,15 +508,8 @@ func (c *Comparison) changedVerdicts(sides *[2]side) {
 		if members == nil {
 			members = []string{v.Cell}
 		}
-		key = strings.Join([]string{v.Claim, v.Quantity, string(v.PredictionKind), string(v.Expect)}, "\n")
-		for _, id := range members {
-			n, paired := s.pairs[id]
-			if !paired {
-				return "", false
-			}
-			key += fmt.Sprintf("\n%d", n)
-		}
-		return key, true
+		numbers, paired := s.pairsOf(members)
+		return strings.Join([]string{v.Claim, v.Quantity, string(v.PredictionKind), string(v.Expect), fmt.Sprint(numbers)}, "\n"), paired
 	}
 	for i := range sides[1].verdicts {
 		if key, paired := keyOf(&sides[1], &sides[1].verdicts[i]); paired {

@@ -178,6 +178,37 @@ func TestCompareQuantitiesOfOneFolder(t *testing.T) {
 	}
 }
 
+// A slope over cells that are all paired is compared once, however many checks judge it, and
+// also if only one folder has a check; its difference has the interval of the two slopes'
+// errors together. Rewards without randomness at p = ½ fall as 1/G², others as 1/G.
+func TestCompareSlopes(t *testing.T) {
+	text := strings.Replace(resting, "replicas: 10", "replicas: 100", 1) + "sweep: [{param: grpo.group_size, values: [32, 64, 128]}]\n"
+	slopes := "  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 0.1}\n  - {claim: fluctuation-scaling, over: grpo.group_size, prediction: leading-order, absolute_margin: 0.1}\nsweep:"
+	a, b := t.TempDir(), t.TempDir()
+	experiment, _ := runSweep(t, strings.Replace(text, "sweep:", slopes, 1), a, 2)
+	constant := strings.NewReplacer("bernoulli, mean: 0.9", "constant, mean: 1", "bernoulli, mean: 0.2", "constant, mean: 0", "policy: {init: fixed-point}", "policy: {init: fixed-point, reference: [-2, 0]}", "checks:\n", "").Replace(text)
+	runSweep(t, constant, b, 2)
+	for _, c := range []struct {
+		dirs [2]string
+		want Change
+	}{{[2]string{a, b}, Lower}, {[2]string{b, a}, Higher}, {[2]string{a, a}, NoneFound}} {
+		compared, err := CompareFolders(c.dirs[0], c.dirs[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(compared.Sets) != 1 {
+			t.Fatalf("%d slopes, want one: %+v", len(compared.Sets), compared.Sets)
+		}
+		s := compared.Sets[0]
+		if s.Verdict != c.want || s.Label != "over G" || s.Difference != s.B-s.A || !(s.Lo < s.Difference && s.Difference < s.Hi) {
+			t.Errorf("%+v, want %s", s, c.want)
+		}
+		if v := experiment.Verdicts[0]; c.dirs[0] == a && s.A != v.Measured {
+			t.Errorf("slope %g, want %g as in the verdict", s.A, v.Measured)
+		}
+	}
+}
+
 // Folders of results folders are compared by name; folders of results are a pair.
 func TestFoldersToCompare(t *testing.T) {
 	dir := t.TempDir()

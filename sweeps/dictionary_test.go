@@ -111,7 +111,7 @@ Written from the code; do not edit. To rewrite it: ` + "`go test ./sweeps -run T
 | ` + "`predictions.csv`" + ` | a row per cell: parameters, and predictions of the theory |
 | ` + "`trajectories.parquet`" + ` | a row per cell, quantity and recorded step, compressed by zstd |
 | ` + "`verdicts.json`, `verdicts.md`" + ` | the verdicts of the checks |
-| ` + "`map-X-Y.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y |
+| ` + "`map-X-Y.csv`" + ` | what ` + "`grposim map`" + ` drew over the parameters X and Y; ` + "`report.html`" + ` links to it beside the map |
 | ` + "`figures/`" + ` | the figures, as SVG and PNG |
 | ` + "`report.html`" + ` | verdicts, figures and the configuration as run on one page that needs no other file; links to the other files |
 

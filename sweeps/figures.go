@@ -329,6 +329,9 @@ func (j *judgement) drawDeviations(d *figureSource) Figure {
 		}
 	}
 	f.Series = []FigureSeries{predicted, measured}
+	if len(f.Categories) == 0 {
+		f.Title += " (every verdict is out of scope)"
+	}
 	return f
 }
 

@@ -4,11 +4,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 )
@@ -178,5 +180,42 @@ func TestFigureOfModes(t *testing.T) {
 	want := map[string][2]float64{"hacking none": {0, 0.25}, "hacking reward-hacking": {0.25, 1}, "… by the paper’s none": {0, 1}}
 	if !maps.Equal(pieces, want) {
 		t.Errorf("got %v, want %v", pieces, want)
+	}
+}
+
+// The caption of a slope over group sizes gives the ratio of the variances of each two
+// neighbouring sizes, beside that of 1/G.
+func TestCaptionGivesRatios(t *testing.T) {
+	text := strings.TrimSuffix(resting, "\n") + "\n  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 1}\nsweep: [{param: grpo.group_size, values: [32, 64, 192]}]\n"
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	variance := func(i int) float64 {
+		v, _ := e.Outcomes[e.Plan.Cells[i].ID].Estimate(sim.ExpectedRewardVariance)
+		return v.Mean
+	}
+	_, ratios, found := strings.Cut(e.Figures[0].Caption, "Var J at G = 64, 192 over that at the size before, for which 1/G gives 0.5, 0.333: ")
+	if !found {
+		t.Fatal(e.Figures[0].Caption)
+	}
+	for i, text := range strings.SplitAfter(ratios, "], ") {
+		ratio, _ := strconv.ParseFloat(strings.SplitN(text, " ", 2)[0], 64)
+		if want := variance(i+1) / variance(i); !(math.Abs(ratio/want-1) < 0.1) || !strings.Contains(text, "[") {
+			t.Errorf("%q: want the ratio %g", text, want)
+		}
+	}
+}
+
+// Runs that have not arrived at the fixed point are not drawn with a prediction, and a
+// figure of deviations without any says why.
+func TestFiguresOutOfScope(t *testing.T) {
+	text := strings.NewReplacer("init: fixed-point", "init: [-4, 4]", "steps: 1000, burn_in: 100", "steps: 20, burn_in: 10").Replace(resting) +
+		"  - {claim: fluctuation-scaling, over: grpo.group_size, absolute_margin: 1}\n  - {claim: stationary-fluctuation, margin: 0.1}\nsweep: [{param: grpo.group_size, values: [32, 64, 128]}]\n"
+	e, _ := runSweep(t, text, t.TempDir(), 2)
+	for _, s := range e.Figures[0].Series {
+		if s.Mark == Predicted && len(s.Points) > 0 {
+			t.Errorf("%+v, want no prediction out of scope: %s", s, e.Verdicts[0].Because)
+		}
+	}
+	if title := e.Figures[1].Title; !strings.HasSuffix(title, "(every verdict is out of scope)") {
+		t.Errorf("%q does not say why nothing is shown", title)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -242,6 +243,15 @@ func (j *judgement) test(v Verdict, f finding) Verdict {
 	claim := h.String()
 	if margin > 0 {
 		claim += fmt.Sprintf(" ± %.2g", margin)
+	}
+	if v.Verdict == Inconclusive && f.diverged.diverged == 0 {
+		asked := f
+		asked.predicted.value = h.Value
+		why := because(Inconclusive, asked, margin, config.Holds)
+		if h.Relation != config.Equals {
+			why = strings.Replace(why, "the margin", "the bound", 1)
+		}
+		says = why + "; " + says
 	}
 	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted", Inconclusive: "is undecided"}[v.Verdict]
 	v.Because = fmt.Sprintf("%s %s: %s %s; %s", f.quantity, v.measured(), claim, ruling, says)

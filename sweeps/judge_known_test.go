@@ -201,11 +201,11 @@ func TestHypotheses(t *testing.T) {
 	}{
 		{"expected: 0.75, absolute_margin: 0.04", Agree, ": 0.75 ± 0.04 holds; the theory predicts "},
 		{"expected: 0.75, margin: 0.06", Agree, ": 0.75 ± 0.045 holds; "},
-		{"expected: 0.75, absolute_margin: 0.02", Inconclusive, " is undecided; "},
+		{"expected: 0.75, absolute_margin: 0.02", Inconclusive, " is undecided; the interval straddles the margin: about 2.6 times the replicas"},
 		{"expected: 0.6, absolute_margin: 0.13", Inconclusive, " is undecided; "},
 		{"expected: 0.6, absolute_margin: 0.04", Disagree, ": 0.6 ± 0.04 is refuted; "},
 		{fmt.Sprint("at_most: ", 0.75+1.01*half), Agree, " holds; "},
-		{fmt.Sprint("at_most: ", 0.75+0.99*half), Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_most: ", 0.75+0.99*half), Inconclusive, " is undecided; the interval straddles the bound: about 1 times the replicas"},
 		{fmt.Sprint("at_most: ", 0.75-0.99*half), Inconclusive, " is undecided; "},
 		{fmt.Sprint("at_most: ", 0.75-1.01*half), Disagree, " is refuted; "},
 		{fmt.Sprint("at_least: ", 0.75-1.01*half), Agree, " holds; "},

@@ -1,9 +1,12 @@
 package sweeps
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -434,6 +437,21 @@ func (m *RegimeMap) caption() string {
 		sentences = append(sentences, "Lines are predicted, not fitted. "+strings.Join(curves, "; ")+".")
 	}
 	return strings.Join(sentences, " ")
+}
+
+// HasCellsOf reports whether all cells in a file that MapCSV wrote are of the experiment.
+func (e *Experiment) HasCellsOf(path string) bool {
+	data, err := os.ReadFile(path)
+	rows, malformed := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil || malformed != nil || len(rows) == 0 {
+		return false
+	}
+	id := slices.Index(rows[0], "cell")
+	known := map[string]bool{"": true} // of points of a boundary
+	for i := range e.Plan.Cells {
+		known[e.Plan.Cells[i].ID] = true
+	}
+	return id >= 0 && !slices.ContainsFunc(rows[1:], func(row []string) bool { return !known[row[id]] })
 }
 
 // MapCSV returns maps over the same parameters, at least one, as one CSV table. A row of

@@ -24,14 +24,22 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "advise FILE|NAME",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe",
 		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
-reward at rest, whether the dynamics is stable and whether it oscillates, the time to
-recover from a small displacement, the learning rates and refresh intervals that are
-stable and without oscillation, and the noise floor. A line has the kind of the
-prediction (exact, leading-order, the sufficient rule, the paper's rule) and its
-formula. "all" means that there is provably no threshold, "all up to N" that none was
+reward and the most probable arm at rest, whether the dynamics is stable and whether it
+oscillates, the time to recover from a small displacement, the learning rates and refresh
+intervals that are stable and without oscillation, and the noise floor. A line has the
+kind of the prediction (exact, leading-order, the sufficient rule, the paper's rule) and
+its formula. "all" means that there is provably no threshold, "all up to N" that none was
 found up to N, and "not available" that the theory has no answer, with the reason.
 "Without noise" marks a limit of the mean dynamics that is so far away that groups of
 this size fluctuate too much.
+
+The last line suggests one learning rate and one refresh interval (or delay): the present
+learning rate and half of the largest interval that is known to be stable. If that is the
+shortest interval, or none is unstable, it is the present interval and the present
+learning rate, or half of the largest stable one if that is less. Half is a gain margin
+of 2, as is customary in control engineering: closer to a limit fluctuations grow without
+bound. A limit without noise does not count. Of limits found by theory and by simulation
+the smaller one counts, and where none is found the largest value searched.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
@@ -67,6 +75,7 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 					}
 					advice.Lines = append(advice.Lines, located...)
 				}
+				advice.Suggest(cell)
 				if asJSON {
 					err = encoder.Encode(advice)
 				} else {
@@ -111,6 +120,11 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w)
+	s := advice.Suggestion
+	says := "suggestion"
+	if s.Kind != "" {
+		says += " (" + string(s.Kind) + ")"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n\n", says, s.Says)
 	return err
 }

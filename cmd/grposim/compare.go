@@ -25,7 +25,8 @@ the same name are compared, one after the other.
 Cells are paired by their parameters. A parameter that has one value in all of A and
 another in all of B is listed, and cells are paired by the others; cells without a
 partner are listed too. For every estimate of every pair, and for the policy at the
-last step (final_…), it prints A, B, the difference B − A with its confidence
+last step (final_…), and for every slope and other number that a check of A or B judges
+across cells, it prints A, B, the difference B − A with its confidence
 interval, and a verdict:
 
   higher, lower           the interval lies above or below 0
@@ -99,6 +100,11 @@ func printComparison(w io.Writer, c *sweeps.Comparison, all bool) error {
 			if all || quantities <= mostRows || q.Verdict == sweeps.Higher || q.Verdict == sweeps.Lower {
 				rows = append(rows, q.Cells(pair.Label))
 			}
+		}
+	}
+	for _, set := range c.Sets {
+		if all || quantities <= mostRows || set.Verdict == sweeps.Higher || set.Verdict == sweeps.Lower {
+			rows = append(rows, set.Cells(set.Label))
 		}
 	}
 	fmt.Fprintln(w)

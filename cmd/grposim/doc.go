@@ -31,7 +31,7 @@
 //	bin/grposim predict first.yaml
 //
 // Print which learning rates, refresh intervals and group sizes are safe, each with the
-// kind of its prediction and its formula:
+// kind of its prediction and its formula, and suggest a learning rate and an interval:
 //
 //	bin/grposim advise first.yaml --noise 0.01
 //

@@ -84,15 +84,15 @@ variant has a map of its own.`,
 			for _, m := range maps {
 				experiment.Show(m.Figure())
 			}
-			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
-				return err
-			}
 			table, err := sweeps.MapCSV(maps)
 			if err != nil {
 				return err
 			}
 			file := filepath.Join(out, sweeps.MapName(x, y, colour)+".csv")
 			if err := store.WriteFile(file, table); err != nil {
+				return err
+			}
+			if _, err := writeReport(c.Context(), out, experiment, display); err != nil {
 				return err
 			}
 			if err := printMaps(stdout, maps); err != nil {

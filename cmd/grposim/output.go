@@ -182,7 +182,7 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // into its results folder dir. Older figures are removed, except maps with a table. It
 // returns the part that the experiment is on a page beside the folder.
 func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
-	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte)}
+	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		return part, err
@@ -201,7 +201,7 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return part, err
 		}
-		part.SVGs[f.Name] = svg
+		part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
 		if err := errors.Join(
 			store.WriteFile(filepath.Join(figures, f.Name+".svg"), svg),
 			store.WriteFile(filepath.Join(figures, f.Name+".png"), png),
@@ -212,6 +212,19 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 	err = writePage(dir, e.Plan.Spec.Name, []report.Part{part})
 	part.Folder = filepath.Base(dir)
 	return part, err
+}
+
+// tableOf returns the name of the file in a results folder dir in which the map command has
+// written the numbers of a figure, if all of its cells are those of the experiment; else "".
+func tableOf(figure, dir string, e *sweeps.Experiment) (name string) {
+	tables, _ := filepath.Glob(filepath.Join(dir, "map-*.csv")) // the pattern is valid
+	for _, path := range tables {
+		file := filepath.Base(path)
+		if strings.HasPrefix(figure, strings.TrimSuffix(file, ".csv")) && len(file) > len(name) && e.HasCellsOf(path) {
+			name = file
+		}
+	}
+	return name
 }
 
 // removeFigures removes the figures of a results folder dir: what is there as SVG and as

@@ -63,7 +63,10 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	for c, p := range sweeps.Predictions(plan) {
 		dynamics, _ := p.Linear()
 		scope, variance := cmp.Or(p.Scope.Because, "in"), dynamics.StationaryVariance.ExpectedReward
-		if p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2 {
+		switch {
+		case p.Scope.In && p.FixedPoint != nil && !dynamics.Scope.In:
+			scope = "in, except for the dynamics: " + dynamics.Scope.Because
+		case p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2:
 			scope = "in, except for VAR J: it neglects as much"
 		}
 		name := c.Label()

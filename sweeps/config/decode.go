@@ -117,6 +117,9 @@ func meantKey(name string, known []string) string {
 	if meant := meantWord(name, keyPaths()); meant != "" {
 		return meant
 	}
+	if i := slices.IndexFunc(Keys, func(k Key) bool { return k.Symbol == name }); i >= 0 && name != "" {
+		return Keys[i].Path
+	}
 	if near := nearestWord(name, last); near != "" {
 		return Keys[slices.Index(last, near)].Path
 	}

@@ -71,7 +71,7 @@ type paramDraft struct {
 // generates no points once the file has too many cells.
 func (l *loader) grid(n *node, path string) ([]Axis, []axisPlaces) {
 	if n.kind != list {
-		l.want(n, path, "a list of axes")
+		l.want(n, path, "a list of axes, as [{param: KEY, values: [a, b]}]")
 		return nil, nil
 	}
 	var drafts []axisDraft

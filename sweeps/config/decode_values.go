@@ -15,6 +15,10 @@ import (
 // value decodes a value of a key at path in the file. Like all methods below, it
 // records a problem where it returns false.
 func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
+	if len(n.items) > 0 && path == k.Path && k.Kind <= WordValue {
+		l.want(n, path, k.Want()+"; list several in an axis of sweep")
+		return nil, false
+	}
 	switch k.Kind {
 	case IntegerValue:
 		if k.Path == GroupSizeKey && (n.kind == plain || n.kind == quoted) && n.text == "inf" {

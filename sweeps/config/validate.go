@@ -234,13 +234,13 @@ var needRules = []needRule{
 	// dynamics have more, the noise excites all of them.
 	{NeedsMultipliers, []string{GroupSizeKey, ArmsKey}, func(s *Settings) (got, want string) {
 		if n := len(s.Bandit.Arms); sampled(s) && n != 2 {
-			return "with " + countWords(n, "arm") + " at finite " + GroupSizeKey, "2 arms"
+			return "with " + countWords(n, "arm") + " at finite " + GroupSizeKey, "2 arms or " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},
 	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
-			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block or a delay of at most 1"
+			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},

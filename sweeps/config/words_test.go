@@ -34,6 +34,9 @@ func TestDidYouMean(t *testing.T) {
 		{"stpes", sectionNames("run"), "steps"},
 		{"group_size", sectionNames(""), GroupSizeKey},
 		{"k4", []string{"exact", "k2", "k3"}, ""},
+		{"K", sectionNames("lag"), LagIntervalKey},
+		{"G", keyPaths(), GroupSizeKey},
+		{"η", keyPaths(), LearningRateKey},
 		{"temperature", sectionNames(""), ""},
 		{"", sectionNames(""), ""},
 	} {

@@ -87,7 +87,8 @@ var (
 type yamlReader struct {
 	source   string   // the file's name, or override
 	path     string   // the key of an override's value; "" for a file
-	lines    [][]rune // the text
+	lines    [][]rune // the text, with spaces for tabs
+	widened  []int    // by how many characters that makes each line longer before its first word
 	root     *node
 	problems Problems
 }
@@ -101,6 +102,9 @@ func (r *yamlReader) place(line, column int) place {
 	if r.source == override {
 		return place{source: override} // the value is a single line
 	}
+	if line <= len(r.widened) && column > 0 {
+		column -= r.widened[line-1]
+	}
 	return place{source: r.source, line: line, column: column}
 }
 
@@ -109,9 +113,17 @@ func (r *yamlReader) read(data []byte) {
 	if r.refuseCharacters(data); len(r.problems) > 0 {
 		return
 	}
+	tabs := bytes.ContainsRune(data, '\t')
+	if tabs {
+		if data = r.replaceTabs(data); r.source == override {
+			return
+		}
+	}
 	documents, err := decodeYAML(data)
 	if err != nil {
-		r.syntax(data, err)
+		if !tabs { // which can be the cause
+			r.syntax(data, err)
+		}
 		return
 	}
 	if len(documents) > 1 {
@@ -165,8 +177,42 @@ func (r *yamlReader) syntax(data []byte, err error) {
 	r.report(line, 0, r.path, "got %s, want valid YAML", quoteText(match[2]))
 }
 
-// refuseCharacters reports the first forbidden character of each line: a tab, a control
-// character, or a byte that is not UTF-8.
+// replaceTabs reports the first tab, and returns the text with spaces for tabs, so that the
+// other problems can be found: for each tab of an indentation the smallest indentation by
+// spaces in the text, or 2 where there is none, and one for any other tab.
+func (r *yamlReader) replaceTabs(data []byte) []byte {
+	unit, count := 0, 0
+	lines := strings.Split(string(data), "\n")
+	first, column := 0, 0
+	for i, line := range lines {
+		if spaces := len(line) - len(strings.TrimLeft(line, " ")); spaces > 0 && strings.TrimSpace(line) != "" && (unit == 0 || spaces < unit) {
+			unit = spaces
+		}
+		if at := strings.Index(line, "\t"); at >= 0 {
+			if count++; count == 1 {
+				first, column = i+1, utf8.RuneCountInString(line[:at])+1
+			}
+		}
+	}
+	if unit == 0 {
+		unit = 2
+	}
+	more := ""
+	if count > 1 {
+		more = fmt.Sprintf(" here and in %s", countWords(count-1, "more line"))
+	}
+	r.report(first, column, r.path, "got a tab%s, want spaces", more)
+	for i, line := range lines {
+		text := strings.TrimLeft(line, " \t")
+		indentation := line[:len(line)-len(text)]
+		r.widened = append(r.widened, strings.Count(indentation, "\t")*(unit-1))
+		lines[i] = strings.ReplaceAll(indentation, "\t", strings.Repeat(" ", unit)) + strings.ReplaceAll(text, "\t", " ")
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// refuseCharacters reports the first forbidden character of each line: a control
+// character, or a byte that is not UTF-8. Tabs are replaceTabs'.
 func (r *yamlReader) refuseCharacters(data []byte) {
 	line, column, done := 1, 0, false
 	for i := 0; i < len(data); {
@@ -185,8 +231,6 @@ func (r *yamlReader) refuseCharacters(data []byte) {
 		case c == utf8.RuneError && size == 1:
 			text = "a byte that is not UTF-8"
 		case c == '\t':
-			r.report(line, column, r.path, "got a tab, want spaces")
-			done = true
 		case !harmless(c):
 			text = fmt.Sprintf("the control character U+%04X", c)
 		}

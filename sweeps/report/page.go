@@ -31,6 +31,7 @@ var pageJS string
 type Part struct {
 	Experiment *sweeps.Experiment
 	SVGs       map[string][]byte // of its figures by name, as Draw returns them; a figure without one is left out
+	Tables     map[string]string // names of files with the numbers of figures, by name; a figure may have none
 	Run        *store.RunInfo    // that simulated it; nil if it is not known
 	Command    string            // that runs it again; ConfigFile of its name stands for the configuration on the page
 	Folder     string            // name of its results folder, which is beside the page; "" if the page is inside it
@@ -268,7 +269,11 @@ func newSection(i int, part Part) section {
 	for _, f := range e.Figures {
 		if svg, ok := part.SVGs[f.Name]; ok {
 			file := folder + "figures/" + url.PathEscape(f.Name)
-			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}})
+			files := []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}
+			if table := part.Tables[f.Name]; table != "" {
+				files = append(files, link{"CSV", folder + url.PathEscape(table)})
+			}
+			s.Figures = append(s.Figures, figure{inline(svg), f.Caption, files})
 		}
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
