@@ -325,9 +325,14 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 	return j.predictSettings(&s)
 }
 
-// predictSettings returns the prediction for settings as returned by j.settings.
+// predictSettings returns the prediction for settings as returned by j.settings, without
+// thresholds if they have a fault: the table of predictions has those of the right theory.
 func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
-	return j.cache.predict(s, j.fault.Scale)
+	of := rom.Everything
+	if j.fault.Set != nil || j.fault.Scale != rom.Unit {
+		of = rom.Multipliers | rom.StationaryLaw
+	}
+	return j.cache.at(s, j.fault.Scale, nil, of)
 }
 
 // ofEstimate returns a finding with the named estimate of a cell and its interval,

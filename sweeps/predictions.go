@@ -128,17 +128,16 @@ func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom
 	return &p
 }
 
-// equilibrium returns the equilibrium of parameters and their key. One at a measured
-// stiffness comes from that of the theory, which has the same fixed point.
+// equilibrium returns the equilibrium of parameters and their key. One with factors or at a
+// measured stiffness comes from that of the theory as derived, which has the same fixed point.
 func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
 	equilibrium, known := cache.equilibria[key]
 	if known {
 		return equilibrium
 	}
-	if measured := params.Measured; measured != nil {
-		base := key
-		params.Measured, base.fresh, base.stale = nil, "", ""
-		equilibrium = cache.equilibrium(base, params).WithMeasured(measured)
+	if factors, measured := params.Factors, params.Measured; factors != rom.Unit || measured != nil {
+		params.Factors, params.Measured = rom.Unit, nil
+		equilibrium = cache.equilibrium(newEquilibriumKey(&params), params).With(factors, measured)
 	} else {
 		equilibrium = rom.NewEquilibrium(params)
 	}
