@@ -134,7 +134,12 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 }
 
 // Reached is the function Reached.
-func (e *Equilibrium) Reached() (FixedPoint, bool) { return e.merged.linearized(e.logits) }
+func (e *Equilibrium) Reached() (FixedPoint, bool) {
+	if e.linearization != nil && e.params.Measured == nil { // which is finite
+		return *e.prediction.FixedPoint, true
+	}
+	return e.merged.linearized(e.logits)
+}
 
 // Predict is the function Predict with this optimizer and lag.
 func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction {

@@ -75,6 +75,9 @@ func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 }
 
 func (e *evidence) judge(plan *Plan) []Verdict {
+	if plan.cache != nil {
+		e.cache = plan.cache
+	}
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
