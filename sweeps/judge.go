@@ -328,11 +328,14 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 	return j.predictSettings(&s)
 }
 
+// faulty reports whether the theory has a planted fault.
+func (j *judgement) faulty() bool { return j.fault.Set != nil || j.fault.Scale != rom.Unit }
+
 // predictSettings returns the prediction for settings as returned by j.settings, without
 // thresholds if they have a fault: the table of predictions has those of the right theory.
 func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
 	of := rom.Everything
-	if j.fault.Set != nil || j.fault.Scale != rom.Unit {
+	if j.faulty() {
 		of = rom.Multipliers | rom.StationaryLaw
 	}
 	return j.cache.at(s, j.fault.Scale, nil, of)

@@ -154,16 +154,22 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 type rewardKey struct {
 	predictionKey
 	start  string   // the logits at step 0
+	alone  bool     // without what is neglected
 	lag    grpo.Lag // that of the run, which with its length decides the steps
 	length int
 }
 
-// meanReward returns the mean reward of a cell at the given steps, its comparedSteps.
-func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), c.Settings.Lag, c.Settings.Run.Steps}
+// meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
+// alone without what the theory neglects.
+func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), alone, c.Settings.Lag, c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
-		computed := rom.MeanReward(params, c.Sim.Init, steps)
+		predict := rom.MeanReward
+		if alone {
+			predict = rom.MeanRewardAlone
+		}
+		computed := predict(params, c.Sim.Init, steps)
 		path = &computed
 		if len(cache.rewards) == maxCached {
 			clear(cache.rewards)
