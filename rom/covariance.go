@@ -35,7 +35,14 @@ func (m *model) covariance() *mat.SymDense {
 	if m.GroupSize == Infinite {
 		return total
 	}
-	reward, cross, penalty := square(arms), square(arms), square(arms)
+	if m.parts[0] == nil {
+		m.parts = [3][][]float64{square(arms), square(arms), square(arms)}
+	}
+	reward, cross, penalty := m.parts[0], m.parts[1], m.parts[2]
+	for a := range arms {
+		clear(reward[a])
+		clear(cross[a])
+	}
 	switch {
 	case m.success != nil:
 		m.countCovariance(reward, cross)

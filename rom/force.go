@@ -1,6 +1,9 @@
 package rom
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // MeanForce writes the mean force E[g](θ, θ_old) into dst (docs/theory.md §2) and
 // returns its Kind. dst, theta and old have one entry per arm.
@@ -29,7 +32,12 @@ func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
 // importance weights and κ there.
 func (m *model) set(theta, old []float64) {
 	m.now.set(theta)
-	m.past.set(old)
+	if slices.Equal(theta, old) {
+		copy(m.past.probs, m.now.probs)
+		copy(m.past.logs, m.now.logs)
+	} else {
+		m.past.set(old)
+	}
 	m.weigh()
 	m.score()
 }

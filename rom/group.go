@@ -13,11 +13,24 @@ func (m *model) inverseScale(share, rest float64) float64 {
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
 }
 
+// maxScales is the number of successes below which a model keeps the scales of groups.
+const maxScales = 1 << 12
+
 // informative returns inverseScale for a group of T+1 successes, 0 ≤ T ≤ G−2. It
 // has at least one success and one failure, so s > 0.
 func (m *model) informative(t int) float64 {
+	if t < len(m.scales) && m.scales[t] != 0 {
+		return m.scales[t]
+	}
 	s := float64(t + 1)
-	return m.inverseScale(s/m.size, (m.size-s)/m.size)
+	scale := m.inverseScale(s/m.size, (m.size-s)/m.size)
+	if m.scales == nil {
+		m.scales = make([]float64, min(m.GroupSize, maxScales))
+	}
+	if t < len(m.scales) {
+		m.scales[t] = scale
+	}
+	return scale
 }
 
 // phi returns φ_G(J) = h_G/(J(1−J)), h_G = E[R u⁺], the factor of the mean
@@ -98,7 +111,7 @@ func (m *model) moments(j, rest float64) groupMoments {
 			return 0, 0, float64(s) / m.size, 1 - float64(s)/m.size
 		}
 		share, other = float64(s)/m.size, (m.size-float64(s))/m.size
-		inverse = m.baseline * m.inverseScale(share, other)
+		inverse = m.baseline * m.informative(s-1)
 		return share * other * inverse, inverse, share, other
 	}
 	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)

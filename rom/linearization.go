@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -154,10 +156,13 @@ func (l *linearization) rewardGradient() []float64 {
 
 // reduce returns Qᵀx.
 func reduce(q *mat.Dense, x []float64) []float64 {
-	var out mat.VecDense
-	out.MulVec(q.T(), mat.NewVecDense(len(x), x))
-	return out.RawVector().Data
+	_, n := q.Dims()
+	out := make([]float64, n)
+	blas64.Gemv(blas.Trans, 1, q.RawMatrix(), vector(x), 0, vector(out))
+	return out
 }
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
 // gapVariance returns the largest variance of a difference of two arms' logits,
 // given the covariance of the reduced coordinates and the variances along the

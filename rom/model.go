@@ -32,9 +32,11 @@ type model struct {
 	kappa     []float64 // κ_a of a sampled KL estimator
 
 	// Scratch space.
-	x, y    []float64 // one entry per arm
-	weights []float64 // binomial probabilities
-	states  []partial // one per arm
+	x, y    []float64      // one entry per arm
+	weights []float64      // binomial probabilities
+	scales  []float64      // of groups by successes: see informative; 0: not computed yet
+	states  []partial      // one per arm
+	parts   [3][][]float64 // of covariance; nil: not needed yet
 }
 
 // policy is a softmax and its logarithm, one entry per arm.
@@ -47,8 +49,10 @@ func newPolicy(arms int) policy {
 }
 
 func (p *policy) set(theta []float64) {
-	softmax(p.probs, theta)
-	logSoftmax(p.logs, theta)
+	norm := softmax(p.probs, theta)
+	for a, x := range theta {
+		p.logs[a] = x - norm
+	}
 }
 
 // newModel returns the model of p, which Params.checked has completed.

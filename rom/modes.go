@@ -44,9 +44,14 @@ func basis(count []float64) *mat.Dense {
 
 // within returns Qᵀ M Q.
 func within(q *mat.Dense, m mat.Matrix) *mat.Dense {
-	var left, out mat.Dense
-	left.Mul(q.T(), m)
-	out.Mul(&left, q)
+	var half, out mat.Dense
+	if _, symmetric := m.(mat.Symmetric); symmetric { // without a transposed copy
+		half.Mul(m, q)
+		out.Mul(half.T(), q)
+	} else {
+		half.Mul(q.T(), m)
+		out.Mul(&half, q)
+	}
 	return &out
 }
 

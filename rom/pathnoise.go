@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -14,7 +17,8 @@ type Path struct {
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
 	// reward: the largest up to each step, since a run that lags behind does so for long.
-	// It is +Inf where the spread of runs has no finite prediction.
+	// It is +Inf where the spread of runs has no finite prediction. It is nil, as is
+	// Rounding, where MeanRewardAlone leaves it out.
 	Neglected []float64
 	// Rounding is the part of Neglected by which rounding errors move the mean field. It
 	// grows exponentially where the mean field is chaotic.
@@ -42,44 +46,57 @@ type Path struct {
 // The others are the error of a force that is expanded in 1/G (see expansionError), and the
 // distance on the mean field of a second run whose logits are displaced by rounding in
 // every step, in which instability makes errors grow as in the simulated one.
-func MeanReward(p Params, init []float64, at []int) Path {
+func MeanReward(p Params, init []float64, at []int) Path { return meanReward(p, init, at, true) }
+
+// MeanRewardAlone is MeanReward without the size of what it neglects, which takes half of
+// the time or more.
+func MeanRewardAlone(p Params, init []float64, at []int) Path { return meanReward(p, init, at, false) }
+
+func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	p = p.checked()
-	path := Path{Neglected: make([]float64, len(at)), Rounding: make([]float64, len(at)), Kind: newModel(&p).kind(), Scope: Scope{In: true}}
+	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
+	if neglected {
+		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
+	}
 	if len(at) == 0 {
 		return path
 	}
-	share, because := 0.0, ""
+	var shares []float64
+	because := ""
 	if p.GroupSize != Infinite {
 		if because = noSpread(&p, at[len(at)-1]); because == "" {
-			share = 1
+			if shares = []float64{1}; neglected {
+				shares = append(shares, 0.5)
+			}
 		}
 	}
-	run := follow(p, init, at, share, 0)
+	run := follow(p, init, at, 0, shares...)
 	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
-	for n, s := range run.shift {
-		path.Reward[n] += s
-	}
 	if because != "" {
 		path.Scope = Scope{Because: because}
 	}
-	if !path.Scope.In {
+	if shares != nil {
+		for n := range at {
+			path.Reward[n] += run.noisy[n][0].shift
+		}
+	}
+	if !path.Scope.In || !neglected {
 		return path
 	}
-	if share > 0 {
+	if shares != nil {
 		low, high := p.Arms[0].Mean, p.Arms[0].Mean
 		for _, arm := range p.Arms {
 			low, high = min(low, arm.Mean), max(high, arm.Mean)
 		}
-		half := follow(p, init, at, share/2, 0)
 		addLargest(path.Neglected, func(n int) float64 {
-			s, v := run.shift[n], run.variance[n]
-			return 2*math.Abs(s-2*half.shift[n]) + (unresolved+v/2)*math.Abs(s) + (high-low)*v*v/32
+			full, half := run.noisy[n][0], run.noisy[n][1]
+			return 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + (high-low)*full.variance*full.variance/32
 		})
 		if path.Kind != Exact {
-			addLargest(path.Neglected, expansionError(p, init, at, run.shift))
+			addLargest(path.Neglected, expansionError(p, init, at, run.noisy))
 		}
 	}
-	rounded := follow(p, init, at, 0, rounding)
+	rounded := follow(p, init, at, rounding)
 	addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
 	for n, x := range path.Rounding {
 		path.Neglected[n] += x
@@ -101,12 +118,12 @@ func addLargest(sum []float64, size func(n int) float64) {
 }
 
 // expansionError returns the error of E J that a force expanded in 1/G makes at each step,
-// where shift is the shift by noise. For a smaller group, of G′ samples, the compositions
+// where the shift by noise is that of noisy. For a smaller group, of G′ samples, the compositions
 // can be summed. The error is G′/G times the difference between the mean fields with and
 // without the expansion, and the relative difference of the covariances of the noise,
 // the largest up to the step, times the shift. It decreases as 1/G² once all arms that
 // matter are drawn several times in a group, and before as 1/G or more slowly.
-func expansionError(p Params, init []float64, at []int, shift []float64) func(n int) float64 {
+func expansionError(p Params, init []float64, at []int, noisy [][]shifted) func(n int) float64 {
 	unknown := func(int) float64 { return math.Inf(1) }
 	smaller := p
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
@@ -116,7 +133,7 @@ func expansionError(p Params, init []float64, at []int, shift []float64) func(n 
 	if exactly.groups = newCompositions(&exactly); exactly.groups == nil {
 		return unknown
 	}
-	expanded, exact := follow(smaller, init, at, 0, 0), follow(exactly, init, at, 0, 0)
+	expanded, exact := follow(smaller, init, at, 0), follow(exactly, init, at, 0)
 	by, truly, relative := newModel(&smaller), newModel(&exactly), 0.0
 	return func(n int) float64 {
 		theta := exact.logits[n]
@@ -130,7 +147,7 @@ func expansionError(p Params, init []float64, at []int, shift []float64) func(n 
 		if difference.Sub(truly.covariance(), noise); mat.Norm(&difference, 2) > 0 {
 			relative = max(relative, mat.Norm(&difference, 2)/mat.Norm(noise, 2))
 		}
-		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(shift[n]))
+		return float64(smaller.GroupSize) / float64(p.GroupSize) * (math.Abs(expanded.field[n]-exact.field[n]) + relative*math.Abs(noisy[n][0].shift))
 	}
 }
 
@@ -142,39 +159,43 @@ const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
-	logits          [][]float64
-	field           []float64 // J on the mean field; NaN where that is not finite
-	shift, variance []float64 // of spread.rewardShift; 0 without noise
-	kind            Kind
-	scope           Scope
+	logits [][]float64
+	field  []float64   // J on the mean field; NaN where that is not finite
+	noisy  [][]shifted // by step and share of the noise
+	kind   Kind
+	scope  Scope
 }
 
-// follow follows a mean field at the steps at from the logits init, with the
-// covariance of the noise multiplied by share, 0 for none. Every step displaces the logits
-// by up to displaced times max(1, |θ_a|), each arm by another share of it, so that no symmetry
-// hides the displacement.
-func follow(p Params, init []float64, at []int, share, displaced float64) (f followed) {
-	f.logits = make([][]float64, len(at))
-	f.field, f.shift, f.variance = make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+// shifted is what the noise does to runs at one step: see spread.rewardShift.
+type shifted struct{ shift, variance float64 }
+
+// follow follows a mean field at the steps at from the logits init, and about it the spread
+// of runs for each of the shares, by which the covariance of the noise is multiplied. Every
+// step displaces the logits by up to displaced times max(1, |θ_a|), each arm by another share
+// of it, so that no symmetry hides the displacement.
+func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) (f followed) {
+	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
 	for n := range at {
-		f.field[n] = math.NaN()
+		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(shares))
 	}
 	steps := at[len(at)-1]
-	var noise *spread
-	if share > 0 {
-		noise = newSpread(p, init, steps, share)
+	spreads := make([]*spread, len(shares))
+	for i, share := range shares {
+		spreads[i] = newSpread(p, init, steps, share)
 	}
 	n, m := 0, newModel(&p)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
 		if at[n] == t {
 			f.logits[n], f.field[n] = slices.Clone(theta), m.expected(theta)
-			if noise != nil {
-				f.shift[n], f.variance[n] = noise.rewardShift(t, theta)
+			for i, noise := range spreads {
+				f.noisy[n][i] = noise.rewardShift(t, theta)
 			}
 			n++
 		}
-		if noise != nil && t < steps {
-			noise.step(t, theta)
+		for _, noise := range spreads {
+			if t < steps {
+				noise.step(t, theta)
+			}
 		}
 		for a, x := range theta {
 			side := float64(1-2*(a%2)) * float64(a+1) / float64(len(theta))
@@ -276,7 +297,7 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	s.past = newSnapshots(p.Lag, init, steps)
 	size := s.n * (1 + s.slots)
 	s.mean, s.cov = make([]float64, size), square(size)
-	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, max(size, 2*s.n))
+	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, size)
 	return s
 }
 
@@ -360,15 +381,18 @@ func (s *spread) step(t int, theta []float64) {
 		row := s.rows[r]
 		clear(row)
 		for k, i := range from {
-			for c, x := range s.cov[i] {
-				row[c] += change[k] * x
+			if change[k] != 0 {
+				floats.AddScaled(row, change[k], s.cov[i])
 			}
 		}
 	}
-	for r, i := range to {
-		for c, x := range s.rows[r][:len(s.cov)] {
-			s.cov[i][c], s.cov[c][i] = x, x
+	for c, row := range s.cov {
+		for r, i := range to {
+			row[i] = s.rows[r][c]
 		}
+	}
+	for r, i := range to {
+		copy(s.cov[i], s.rows[r])
 	}
 	weights := [2]float64{1, rate * gain}
 	for r, i := range to {
@@ -434,7 +458,10 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		return nil, 0
 	}
 	n, d := s.n, len(mean)
-	centre := slices.Concat(reduce(s.q, theta), reduce(s.q, old))[:d]
+	centre := reduce(s.q, theta)
+	if d > n {
+		centre = append(centre, reduce(s.q, old)...)
+	}
 	for i := range centre {
 		centre[i] += mean[i]
 	}
@@ -445,13 +472,16 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		}
 		return s.local, now / then
 	}
-	at := func(x []float64) (force []float64, noise *mat.Dense) {
+	forceAt := func(x []float64) []float64 {
 		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
 		all := make([]float64, len(theta))
 		s.meanForce(all)
-		return reduce(s.q, all), within(s.q, s.covariance())
+		return reduce(s.q, all)
 	}
-	base, _ := at(make([]float64, d))
+	at := func(x []float64) (force []float64, noise *mat.Dense) {
+		return forceAt(x), within(s.q, s.covariance())
+	}
+	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}
 	var f0 []float64
 	var noise0 *mat.Dense
@@ -514,24 +544,20 @@ func (l *localForce) near(centre []float64, cov [][]float64) bool {
 
 // moved returns logits displaced by x in reduced coordinates.
 func (s *spread) moved(logits, x []float64) []float64 {
-	var shift mat.VecDense
-	shift.MulVec(s.q, mat.NewVecDense(s.n, x))
 	out := slices.Clone(logits)
-	for a, v := range shift.RawVector().Data {
-		out[a] += v
-	}
+	blas64.Gemv(blas.NoTrans, 1, s.q.RawMatrix(), vector(x), 1, vector(out))
 	return out
 }
 
 // rewardShift returns E J − J(theta) at step t, where the mean field is at theta, and
 // the largest variance of a logit; NaN if the spread is too large to be followed.
-func (s *spread) rewardShift(t int, theta []float64) (shift, variance float64) {
+func (s *spread) rewardShift(t int, theta []float64) shifted {
 	mean, cov, ok := s.of([]int{s.slot(t)})
 	if s.lost || !ok {
-		return math.NaN(), math.NaN()
+		return shifted{math.NaN(), math.NaN()}
 	}
 	at := func(x []float64) float64 { return s.expected(s.moved(theta, x)) }
-	shift, j0 := -s.expected(theta), 0.0
+	shift, variance, j0 := -s.expected(theta), 0.0, 0.0
 	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
 		j0 = at(x)
 		shift += j0
@@ -539,5 +565,5 @@ func (s *spread) rewardShift(t int, theta []float64) (shift, variance float64) {
 		shift += 0.5 * v / (r * r) * (at(up) + at(down) - 2*j0)
 		variance = max(variance, 2*v)
 	})
-	return shift, variance
+	return shifted{shift, variance}
 }

@@ -157,7 +157,7 @@ func TestSpreadBecomesStationary(t *testing.T) {
 				variance, shift := 0.0, 0.0
 				for i := range steps {
 					if i >= steps-period*4*5 { // whole periods
-						dj, _ := s.rewardShift(i, init)
+						dj := s.rewardShift(i, init).shift
 						_, cov, _ := s.of([]int{s.slot(i)})
 						shift += dj / float64(period*4*5)
 						variance += 2 * cov[0][0] / float64(period*4*5)
@@ -208,14 +208,14 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		}
 		p = p.checked()
 		at := []int{0, 20, 50, 100, 150}
-		exact := follow(p, c.init, at, 1, 0)
+		exact := follow(p, c.init, at, 0, 1)
 		p.groups = nil
-		expanded := follow(p, c.init, at, 1, 0)
+		expanded := follow(p, c.init, at, 0, 1)
 		predicted := make([]float64, len(at))
-		addLargest(predicted, expansionError(p, c.init, at, expanded.shift))
+		addLargest(predicted, expansionError(p, c.init, at, expanded.noisy))
 		largest := 0.0
 		for n := range at {
-			wrong := math.Abs(exact.field[n] + exact.shift[n] - expanded.field[n] - expanded.shift[n])
+			wrong := math.Abs(exact.field[n] + exact.noisy[n][0].shift - expanded.field[n] - expanded.noisy[n][0].shift)
 			largest = max(largest, wrong)
 			if wrong > 2*predicted[n] {
 				t.Errorf("%v, step %d: an error of %.2g, predicted %.2g", c.means, at[n], wrong, predicted[n])

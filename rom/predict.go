@@ -92,31 +92,40 @@ func NewEquilibrium(p Params) *Equilibrium {
 	if merged.representable() {
 		logits = merged.reached()
 	}
-	return newEquilibrium(p, merged, logits, sync.OnceValues(func() (float64, Scope) {
-		if p.GroupSize == Infinite && p.Measured == nil { // the fixed point is known
-			point, ok := merged.linearized(logits)
-			return paperStiffness(p, point, ok)
-		}
-		return PaperStiffness(p)
-	}))
+	return newEquilibrium(p, merged, logits)
 }
 
-// WithMeasured returns the equilibrium at a measured stiffness, nil: that of the theory.
-// The fixed point, whose search takes most of the time, is e's.
-func (e *Equilibrium) WithMeasured(measured *Measured) *Equilibrium {
+// With returns the equilibrium with other factors and at a measured stiffness, nil: that of
+// the theory. The fixed point, whose search takes most of the time and which no factor moves,
+// is e's.
+func (e *Equilibrium) With(factors Factors, measured *Measured) *Equilibrium {
 	p := e.params
-	p.Measured = measured
-	return newEquilibrium(p.checked(), e.merged, e.logits, e.paper)
+	p.Factors, p.Measured = factors, measured
+	p = p.checked()
+	merged := e.merged
+	merged.Factors = p.Factors
+	with := newEquilibrium(p, merged, e.logits)
+	if p.Factors == e.params.Factors {
+		with.paper = e.paper
+	}
+	return with
 }
 
 // newEquilibrium returns the equilibrium of checked parameters at the fixed point with the
 // given logits of the merged bandit; nil: none is known.
-func newEquilibrium(p Params, merged folded, logits []float64, paper func() (float64, Scope)) *Equilibrium {
+func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 	e := &Equilibrium{
-		params: p, merged: merged, logits: logits, paper: paper,
+		params: p, merged: merged, logits: logits,
 		onsets: make(map[rateKey]threshold), rates: make(map[rateKey]threshold), intervals: make(map[intervalKey]threshold),
 		crossings: make(map[rateKey][]crossing),
 	}
+	e.paper = sync.OnceValues(func() (float64, Scope) {
+		if p.GroupSize == Infinite { // the fixed point is known
+			point, ok := merged.linearized(logits)
+			return paperStiffness(p, point, ok)
+		}
+		return PaperStiffness(p)
+	})
 	if because := e.locate(); because != "" {
 		e.linearization = nil
 		e.prediction.excludeAll(because)
@@ -125,7 +134,12 @@ func newEquilibrium(p Params, merged folded, logits []float64, paper func() (flo
 }
 
 // Reached is the function Reached.
-func (e *Equilibrium) Reached() (FixedPoint, bool) { return e.merged.linearized(e.logits) }
+func (e *Equilibrium) Reached() (FixedPoint, bool) {
+	if e.linearization != nil && e.params.Measured == nil { // which is finite
+		return *e.prediction.FixedPoint, true
+	}
+	return e.merged.linearized(e.logits)
+}
 
 // Predict is the function Predict with this optimizer and lag.
 func (e *Equilibrium) Predict(o Optimizer, l Lag) Prediction {
@@ -137,15 +151,25 @@ func (e *Equilibrium) PredictDynamics(o Optimizer, l Lag) Prediction {
 	return e.PredictPart(o, l, DynamicsAlone)
 }
 
-// Extent selects how much of a prediction is computed.
-type Extent int
+// Extent is the set of the parts of a prediction that are computed, besides fixed point,
+// stiffness, oscillator and rules, which always are, and the reduced-order model, which is
+// if any part is.
+type Extent uint
 
-// Extents. What is left out has its scope out.
+// The parts of the linear dynamics and the stationary law. A number of a part that is left
+// out is nil, its limit in Searched 0, and the scope of the stationary law out.
 const (
-	Everything      Extent = iota
-	DynamicsAlone          // without critical values of the linear dynamics and the stationary law: PredictDynamics
-	BoundariesAlone        // of DynamicsAlone, with a delay, StabilityMargin in the place of what multipliers give
-	RulesAlone             // neither the linear dynamics nor the reduced-order model: fixed point, stiffness, oscillator and rules
+	Multipliers      Extent = 1 << iota // and what they give: spectral radius, relaxation rate, damping ratio
+	Margin                              // StabilityMargin; without a delay and where it is unknown Multipliers
+	Onset                               // OscillationLearningRate
+	CriticalRate                        // CriticalLearningRate
+	CriticalInterval                    // CriticalRefreshInterval
+	StationaryLaw                       // variances and moments
+
+	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
+	DynamicsAlone   = Multipliers | Onset // PredictDynamics
+	BoundariesAlone = Margin | Onset
+	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
 )
 
 // dropInfinite sets every pointer to a number that is not finite to nil, and a
@@ -308,7 +332,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	}
 	switch {
 	case reason != "":
-	case of != Everything:
+	case of&StationaryLaw == 0:
 		prediction.Noise.Because = "a part without the noise was predicted"
 	default:
 		at.stationary(prediction, p, m)
@@ -353,17 +377,21 @@ func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent)
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind}
 	d := Dynamics{Scope: Scope{In: true}}
-	if of == BoundariesAlone && l.Kind == Delay {
+	if of&Margin != 0 && l.Kind == Delay {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
 		}
 	}
-	if d.StabilityMargin == nil {
+	if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
 		d = m.dynamics()
 	}
-	d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
-	if of == Everything {
+	if of&Onset != 0 {
+		d.OscillationLearningRate, d.Searched.Onset = cached(e.onsets, byRate, m.onsetRate).result()
+	}
+	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
+	}
+	if of&CriticalInterval != 0 {
 		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
 	}
 	return d

@@ -88,21 +88,25 @@ func (s *scalar) inner(rate float64) (b matrix2, enter [2]float64) {
 // M = B^K + (Σ_{j<K} B^j) b e_1ᵀ, at the given learning rate, by doubling; and B.
 func (s *scalar) monodromy(rate float64) (m, b matrix2) {
 	b, enter := s.inner(rate)
-	one := matrix2{1, 0, 0, 1}
-	power, sum := one, matrix2{}    // B^i, Σ_{j<i} B^j
-	factor, partial := b, one       // B^{2^l}, Σ_{j<2^l} B^j
-	for k := s.lag.Age; ; k >>= 1 { // the binary digits of K from below
+	power, sum := b.powers(s.lag.Age)
+	return closeBlock(power, sum, enter), b
+}
+
+// powers returns m^k and Σ_{j<k} m^j, k ≥ 1.
+func (m matrix2) powers(k int) (power, sum matrix2) {
+	power = matrix2{1, 0, 0, 1}
+	factor, partial := m, power // m^{2^l}, Σ_{j<2^l} m^j
+	for ; ; k >>= 1 {           // the binary digits of k from below
 		if k&1 == 1 {
 			sum = sum.plus(power.times(partial))
 			power = power.times(factor)
 		}
 		if k <= 1 {
-			break
+			return power, sum
 		}
 		partial = partial.plus(factor.times(partial))
 		factor = factor.times(factor)
 	}
-	return closeBlock(power, sum, enter), b
 }
 
 // closeBlock returns power + sum b e_1ᵀ, b given as enter.
@@ -371,15 +375,10 @@ func (s *scalar) criticalInterval() threshold {
 		}
 		return first(float64(high))
 	}
-	start := 1
-	if s.method == HeavyBall && s.rate*(s.fresh+math.Abs(s.stale)) < 2*(1+s.momentum) {
-		// Stable below the sufficient bound.
-		start = max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), maxDelay+1)))
-	}
 	if s.delayIndependent() {
 		return never
 	}
-	for tau := start; tau <= maxDelay; tau++ {
+	for tau := s.sufficientAge(maxDelay + 1); tau <= maxDelay; tau++ {
 		if !schurStable(s.delayPolynomial(tau)) {
 			return first(float64(tau))
 		}
@@ -387,13 +386,23 @@ func (s *scalar) criticalInterval() threshold {
 	return upTo(maxDelay)
 }
 
+// sufficientAge returns the age from 1 to end, with the heavy ball, up to which
+// docs/theory.md §5 guarantees stability for λ > 0; at least 1.
+func (s *scalar) sufficientAge(end int) int {
+	if s.method != HeavyBall || s.rate*(s.fresh+math.Abs(s.stale)) >= 2*(1+s.momentum) {
+		return 1
+	}
+	return max(1, int(min((1-s.momentum)/(s.rate*math.Abs(s.stale)), float64(end))))
+}
+
 // criticalBlock is criticalInterval of a block with only part of the force frozen. It
-// computes B^K and Σ_{j<K} B^j from those of K−1; once B^K has died out M no longer
-// changes.
+// computes B^K and Σ_{j<K} B^j from those of K−1, from sufficientAge on; once B^K has died
+// out M no longer changes.
 func (s *scalar) criticalBlock() threshold {
 	b, enter := s.inner(s.rate)
-	power, sum := b, matrix2{1, 0, 0, 1}
-	for k := 1; k <= maxInterval; k++ {
+	start := s.sufficientAge(maxInterval)
+	power, sum := b.powers(start)
+	for k := start; k <= maxInterval; k++ {
 		if closeBlock(power, sum, enter).radius() >= 1 {
 			return first(float64(k))
 		}

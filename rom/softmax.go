@@ -4,8 +4,8 @@ import "math"
 
 // softmax writes π_a = e^{θ_a}/Σ_b e^{θ_b} into dst. The largest logit is
 // subtracted first, so that no exponential overflows; probabilities below the
-// range of floating point (about 1e-308) are 0.
-func softmax(dst, theta []float64) {
+// range of floating point (about 1e-308) are 0. It returns log Σ_b e^{θ_b}.
+func softmax(dst, theta []float64) (norm float64) {
 	top := theta[0]
 	for _, x := range theta {
 		top = max(top, x)
@@ -18,20 +18,13 @@ func softmax(dst, theta []float64) {
 	for a := range dst {
 		dst[a] /= sum
 	}
+	return top + math.Log(sum)
 }
 
 // logSoftmax writes log π_a into dst. Unlike log(softmax) it stays finite
 // where a probability underflows.
 func logSoftmax(dst, theta []float64) {
-	top := theta[0]
-	for _, x := range theta {
-		top = max(top, x)
-	}
-	sum := 0.0
-	for _, x := range theta {
-		sum += math.Exp(x - top)
-	}
-	norm := top + math.Log(sum)
+	norm := softmax(dst, theta)
 	for a, x := range theta {
 		dst[a] = x - norm
 	}

@@ -238,6 +238,8 @@ func (c *curve) displaced(steps []int, reward []float64) []float64 {
 //	paper-rule     that map at G = ∞; for cells at G = ∞ the paper's oscillator, with the
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
+//
+// With a planted fault what it neglects is not known: a fault changes no scope of this kind.
 func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
@@ -268,7 +270,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		return cv, theory
 	}
 	cv.steps = comparedSteps(&c.Settings)
-	r := j.cache.meanReward(params, c, cv.steps)
+	r := j.cache.meanReward(params, c, cv.steps, j.faulty())
 	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
 	theory.kind = cmp.Or(theory.kind, r.Kind)
 	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))

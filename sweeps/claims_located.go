@@ -232,8 +232,11 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 // threshold returns the smallest unstable value of the located parameter.
 func (j *judgement) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := j.settings(c)
-	p := j.cache.at(&s, j.fault.Scale, stiffness, j.extent(rom.Everything))
-	inInterval := j.check.Locate.Param == config.LagIntervalKey
+	inInterval, of := j.check.Locate.Param == config.LagIntervalKey, rom.CriticalRate
+	if inInterval {
+		of = rom.CriticalInterval
+	}
+	p := j.cache.at(&s, j.fault.Scale, stiffness, j.extent(of))
 	if rule := j.formulas(p); rule != nil {
 		threshold := rule.CriticalLearningRate
 		if inInterval {
@@ -303,7 +306,7 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (j *judgement) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	p := j.cache.at(s, j.fault.Scale, stiffness, j.extent(rom.DynamicsAlone))
+	p := j.cache.at(s, j.fault.Scale, stiffness, j.extent(rom.Onset))
 	if rule := j.formulas(p); rule != nil {
 		return j.paperLocated(p, rule, rule.OscillationLearningRate)
 	}

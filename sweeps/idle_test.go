@@ -51,7 +51,7 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 					t.Fatal(err)
 				}
 				c := Cell{Settings: changed}
-				c.resolve(new(measures))
+				c.resolve(new(measures), newPredictionCache())
 				c.Sim.ID = "the same random numbers"
 				err := sim.Simulate(t.Context(), []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
 					results = append(results, r)

@@ -76,6 +76,9 @@ func Judge(plan *Plan, outcomes map[string]*store.Outcome) ([]Verdict, error) {
 }
 
 func (e *evidence) judge(plan *Plan) []Verdict {
+	if plan.cache != nil {
+		e.cache = plan.cache
+	}
 	var verdicts []Verdict
 	for _, planned := range plan.Checks {
 		check := planned.Check
@@ -335,9 +338,17 @@ func (j *judgement) prediction(c *Cell) *rom.Prediction {
 	return j.predictSettings(&s)
 }
 
-// predictSettings returns the prediction for settings as returned by j.settings.
+// faulty reports whether the theory has a planted fault.
+func (j *judgement) faulty() bool { return j.fault.Set != nil || j.fault.Scale != rom.Unit }
+
+// predictSettings returns the prediction for settings as returned by j.settings, without
+// thresholds if they have a fault: the table of predictions has those of the right theory.
 func (j *judgement) predictSettings(s *config.Settings) *rom.Prediction {
-	return j.cache.predict(s, j.fault.Scale)
+	of := rom.Everything
+	if j.faulty() {
+		of = rom.Multipliers | rom.StationaryLaw
+	}
+	return j.cache.at(s, j.fault.Scale, nil, of)
 }
 
 // ofEstimate returns a finding with the named estimate of a cell and its interval,

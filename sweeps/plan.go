@@ -15,7 +15,7 @@ import (
 )
 
 // Plan is a configuration resolved into numbers: the cells to simulate, and the checks
-// that judge them.
+// that judge them. Only one goroutine may judge it at a time.
 type Plan struct {
 	Spec   *config.Spec   // the configuration, with all defaults filled in
 	Cells  []Cell         // in the order of Spec.Points; cells of two variants can share an id
@@ -25,6 +25,8 @@ type Plan struct {
 	// Verdicts is the number of verdicts that all checks make together. The error
 	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.
 	Verdicts int
+
+	cache *predictionCache // with the equilibria that cells start from or are measured at; nil: none is needed
 }
 
 // IntervalConfidence returns the confidence of every interval in the results,
@@ -96,7 +98,7 @@ func (set *CellSet) members() []string {
 
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
-	plan := &Plan{Spec: spec}
+	plan := &Plan{Spec: spec, cache: newPredictionCache()}
 	points := spec.Points()
 	plan.Cells = make([]Cell, len(points))
 	selected := make([][]*Cell, len(spec.Checks))
@@ -125,7 +127,7 @@ func NewPlan(spec *config.Spec) *Plan {
 		}
 	}
 	for i := range plan.Cells {
-		plan.Cells[i].resolve(measured[&plan.Cells[i]])
+		plan.Cells[i].resolve(measured[&plan.Cells[i]], plan.cache)
 	}
 	for _, planned := range plan.Checks {
 		for i := range planned.Sets {
@@ -139,7 +141,7 @@ func NewPlan(spec *config.Spec) *Plan {
 
 // resolve sets the cell's id, its status, and the simulator's input: the start, and what
 // the checks measure, as numbers.
-func (c *Cell) resolve(m *measures) {
+func (c *Cell) resolve(m *measures, cache *predictionCache) {
 	c.ID = cellID(&c.Settings, m)
 	s := &c.Settings
 	c.Sim = sim.Cell{
@@ -155,7 +157,7 @@ func (c *Cell) resolve(m *measures) {
 		return
 	}
 	params := Params(s, rom.Unit)
-	point, ok := rom.Reached(params)
+	point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
 		c.Status, c.Sim = store.NoFixedPoint, sim.Cell{}
 		return

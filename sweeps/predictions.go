@@ -128,17 +128,16 @@ func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom
 	return &p
 }
 
-// equilibrium returns the equilibrium of parameters and their key. One at a measured
-// stiffness comes from that of the theory, which has the same fixed point.
+// equilibrium returns the equilibrium of parameters and their key. One with factors or at a
+// measured stiffness comes from that of the theory as derived, which has the same fixed point.
 func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
 	equilibrium, known := cache.equilibria[key]
 	if known {
 		return equilibrium
 	}
-	if measured := params.Measured; measured != nil {
-		base := key
-		params.Measured, base.fresh, base.stale = nil, "", ""
-		equilibrium = cache.equilibrium(base, params).WithMeasured(measured)
+	if factors, measured := params.Factors, params.Measured; factors != rom.Unit || measured != nil {
+		params.Factors, params.Measured = rom.Unit, nil
+		equilibrium = cache.equilibrium(newEquilibriumKey(&params), params).With(factors, measured)
 	} else {
 		equilibrium = rom.NewEquilibrium(params)
 	}
@@ -155,16 +154,22 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 type rewardKey struct {
 	predictionKey
 	start  string   // the logits at step 0
+	alone  bool     // without what is neglected
 	lag    grpo.Lag // that of the run, which with its length decides the steps
 	length int
 }
 
-// meanReward returns the mean reward of a cell at the given steps, its comparedSteps.
-func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), c.Settings.Lag, c.Settings.Run.Steps}
+// meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
+// alone without what the theory neglects.
+func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), alone, c.Settings.Lag, c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
-		computed := rom.MeanReward(params, c.Sim.Init, steps)
+		predict := rom.MeanReward
+		if alone {
+			predict = rom.MeanRewardAlone
+		}
+		computed := predict(params, c.Sim.Init, steps)
 		path = &computed
 		if len(cache.rewards) == maxCached {
 			clear(cache.rewards)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 
 	"grposim/sim"
 )
@@ -90,11 +91,16 @@ func (l *storedLine) changed() error {
 	return fmt.Errorf("%s was changed by another program while it was in use", l.source.path)
 }
 
+// lines has buffers for the text of a line: a trajectory keeps none of it.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
 // trajectory reads the recorded series of the wanted quantities, or of all if none
 // is named. It is nil where nothing was recorded.
 func (l *storedLine) trajectory(wanted []sim.Quantity) (*Trajectory, error) {
-	line, err := l.read(nil)
-	if err != nil {
+	buffer := lines.Get().(*[]byte)
+	defer lines.Put(buffer)
+	line, err := l.read(*buffer)
+	if *buffer = line; err != nil {
 		return nil, err
 	}
 	_, text, recorded := bytes.Cut(line, []byte(beforeTrajectory))
