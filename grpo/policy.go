@@ -6,12 +6,15 @@ import (
 	"grposim/grpo/fp"
 )
 
-// Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]).
+// Policy is a softmax policy: Probs[a] = exp(Logits[a]) / Σ_b exp(Logits[b]). It is not
+// for concurrent use.
 type Policy struct {
 	Logits []float64 // θ, one per arm; after changing them, call Update
 	Probs  []float64 // π, one per arm, in [0, 1]; NaN if a logit is not finite
 
 	shift, norm float64 // the largest logit, Σ exp(Logits − shift)
+	logNorm     float64 // log Σ exp(Logits) if known
+	known       bool
 }
 
 // NewPolicy returns the policy of a copy of logits. It panics unless there are at
@@ -29,6 +32,7 @@ func NewPolicy(logits []float64) *Policy {
 // Update sets Probs from Logits. A logit that is not finite makes the
 // probabilities NaN; Update does not panic.
 func (p *Policy) Update() {
+	p.known = false
 	logits := p.Logits
 	probs := p.Probs[:len(logits)]
 	if len(logits) == 2 { // the same bits as below, without loops
@@ -64,11 +68,17 @@ func (p *Policy) Update() {
 func (p *Policy) Set(q *Policy) {
 	copy(p.Logits, q.Logits)
 	copy(p.Probs, q.Probs)
-	p.shift, p.norm = q.shift, q.norm
+	p.shift, p.norm, p.logNorm, p.known = q.shift, q.norm, q.logNorm, q.known
 }
 
 // LogNorm returns log Σ_a exp(Logits[a]), so that log Probs[a] = Logits[a] − LogNorm.
-func (p *Policy) LogNorm() float64 { return p.shift + fp.Log(p.norm) }
+// It is computed at the first call after a change.
+func (p *Policy) LogNorm() float64 {
+	if !p.known {
+		p.logNorm, p.known = p.shift+fp.Log(p.norm), true
+	}
+	return p.logNorm
+}
 
 // Mean returns Σ_a Probs[a]·values[a], which is J if values are the arms' means.
 func (p *Policy) Mean(values []float64) float64 {

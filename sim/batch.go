@@ -5,11 +5,6 @@ import (
 	"slices"
 )
 
-// batchSize is the number of replicas that a worker runs together, one step of each
-// in turn. Every number in a step depends on the one before it; while the processor
-// waits for one replica's, it computes another's.
-const batchSize = 16
-
 // fewestVector is the number of replicas from which on a vectorBatch is faster.
 const fewestVector = 3
 
@@ -17,7 +12,9 @@ const fewestVector = 3
 // of its context: a fraction of a second even with 1,000 arms.
 const stepsBetweenChecks = 1 << 11
 
-// batch is a number of replicas of one cell that a worker runs together.
+// batch is the replicas of a chunk of one cell, which a worker runs together, one step of
+// each in turn. Every number in a step depends on the one before it; while the processor
+// waits for one replica's, it computes another's.
 type batch struct {
 	cell     *Cell
 	replicas []*replica

@@ -21,7 +21,7 @@ type replicaOutcome struct {
 }
 
 // together runs a batch in the usual way.
-func together(ctx context.Context, b *batch, first int) { b.run(ctx, first, batchSize) }
+func together(ctx context.Context, b *batch, first int) { b.run(ctx, first, chunkSize) }
 
 // stepByStep runs the replicas of a batch one by one, all steps with replica.step.
 func stepByStep(_ context.Context, b *batch, first int) {
@@ -55,7 +55,7 @@ func recordingBatch(c *Cell, size int) *batch {
 // withoutVectors runs a batch by its two-arm batch.
 func withoutVectors(ctx context.Context, b *batch, first int) {
 	b.vector = nil
-	b.run(ctx, first, batchSize)
+	b.run(ctx, first, chunkSize)
 }
 
 // anyVectorCell returns a random cell that has vector batches where the processor can.
@@ -75,14 +75,14 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
-	c.Run.Replicas = 1 + random.IntN(batchSize)
+	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }
 
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
 // vector instructions.
 func vectorBatchOf(t *testing.T, c *Cell) *batch {
-	b := recordingBatch(c, batchSize)
+	b := recordingBatch(c, chunkSize)
 	if b.vector == nil {
 		t.Skip("no vector instructions: this build or this processor lacks them")
 	}
@@ -95,7 +95,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	for i := range 300 {
 		c := anyVectorCell(random, i)
 		b, first := vectorBatchOf(t, &c), random.IntN(100)
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first)
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
 		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
@@ -120,7 +120,7 @@ func TestVectorBatchDiverges(t *testing.T) {
 		c.Optimizer.Momentum = 0.99
 		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
 		b := vectorBatchOf(t, &c)
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), 0)
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
 		if diff := cmp.Diff(want, outcomesOf(t, together, b, 0)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
@@ -158,7 +158,7 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
-	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: batchSize}
+	c.Run = Run{Steps: 1 + random.IntN(500), Replicas: chunkSize}
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
 	if random.IntN(2) == 0 {
 		c.Fits = []CurveFit{SaturationFit, EarlySlopeFit}
@@ -172,13 +172,13 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 	advanced := 0
 	for i := range 300 {
 		c := anyTwoArmCell(random, i)
-		b := recordingBatch(&c, batchSize)
+		b := recordingBatch(&c, chunkSize)
 		if b.twoArm == nil {
 			t.Fatalf("no two-arm batch for %+v", c)
 		}
 		advanced += c.Run.Steps + 1 - len(b.observed)
 		first := random.IntN(100)
-		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), first), outcomesOf(t, withoutVectors, b, first)); diff != "" {
+		if diff := cmp.Diff(outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first), outcomesOf(t, withoutVectors, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}
@@ -197,8 +197,8 @@ func TestTwoArmBatchDiverges(t *testing.T) {
 		c.Estimator.KL.Coefficient *= 1e3
 		c.Optimizer.Momentum = 0.99
 		c.Optimizer.LearningRate = math.Pow(10, 308*random.Float64())
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, batchSize), 0)
-		if diff := cmp.Diff(want, outcomesOf(t, withoutVectors, recordingBatch(&c, batchSize), 0)); diff != "" {
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, withoutVectors, recordingBatch(&c, chunkSize), 0)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 		if want[0].DivergedAt != running {
@@ -214,14 +214,14 @@ func TestTwoArmBatchDiverges(t *testing.T) {
 func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
 	c := referenceCell()
 	c.Lag.Interval = 1
-	b := recordingBatch(&c, batchSize)
-	b.run(t.Context(), 0, batchSize)
+	b := recordingBatch(&c, chunkSize)
+	b.run(t.Context(), 0, chunkSize)
 	for _, r := range b.replicas {
 		r.policy.Logits[0] = math.NaN()
 		r.policy.Update()
 		r.divergedAt = 7
 	}
-	b.twoArm.advance(t.Context(), batchSize, 8, 20)
+	b.twoArm.advance(t.Context(), chunkSize, 8, 20)
 	for _, r := range b.replicas {
 		if r.divergedAt != 7 {
 			t.Errorf("diverged at %d, want 7", r.divergedAt)
@@ -237,7 +237,7 @@ func TestBatchesAreReplicas(t *testing.T) {
 	three.Init, three.Reference = make([]float64, 3), make([]float64, 3)
 	for _, c := range []Cell{referenceCell(), three} {
 		c.Run.Steps, c.Run.BurnIn = 300, 100
-		want := outcomesOf(t, together, recordingBatch(&c, batchSize), 5)
+		want := outcomesOf(t, together, recordingBatch(&c, chunkSize), 5)
 		for i := range want {
 			if diff := cmp.Diff(want[i], outcomesOf(t, together, recordingBatch(&c, 1), 5+i)[0]); diff != "" {
 				t.Errorf("%d arms, replica %d:\n%s", len(c.Init), i, diff)
@@ -253,9 +253,9 @@ func TestStepOfDivergence(t *testing.T) {
 	c.Estimator.KL = grpo.KL{Coefficient: 50, Gradient: grpo.ExactKL, At: grpo.AtCurrent}
 	c.Optimizer.LearningRate = 1.7e308
 	c.Lag.Interval = 50
-	c.Run = Run{Steps: 400, Replicas: batchSize}
+	c.Run = Run{Steps: 400, Replicas: chunkSize}
 	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": withoutVectors, "usual": together} {
-		for _, o := range outcomesOf(t, run, recordingBatch(&c, batchSize), 0) {
+		for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
 			if o.DivergedAt != 2 {
 				t.Errorf("%s: diverged at %d, want 2", name, o.DivergedAt)
 			}

@@ -68,5 +68,5 @@ func (c *Cell) Memory() float64 {
 	if c.Lag.Kind == grpo.Delay {
 		policies += float64(min(c.Lag.Interval, c.Run.Steps))
 	}
-	return batchSize * policies * float64(16*len(c.Bandit.Arms)+100)
+	return chunkSize * policies * float64(16*len(c.Bandit.Arms)+100)
 }

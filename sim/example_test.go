@@ -43,9 +43,9 @@ func ExampleSimulate() {
 	}
 	// Output:
 	// ok
-	// expected_reward_mean 0.7846 ± 0.0004575
-	// expected_reward_variance 0.000625 ± 1.953e-05
-	// zero_variance_fraction 0.0231 ± 0.0005549
-	// logit_gap_mean 1.646 ± 0.005252
-	// logit_gap_variance 0.07157 ± 0.002655
+	// expected_reward_mean 0.7845 ± 0.0004499
+	// expected_reward_variance 0.0005724 ± 1.674e-05
+	// zero_variance_fraction 0.02304 ± 0.0005873
+	// logit_gap_mean 1.643 ± 0.005001
+	// logit_gap_variance 0.06453 ± 0.002157
 }

@@ -25,7 +25,7 @@ func (m *workerMemory) batchFor(w *cellWork) *batch {
 	if m.batch == nil || !sameLaws(m.batch.cell, c) {
 		m.laws = newLaws(&c.Bandit, &c.Estimator)
 	}
-	m.batch = newBatch(c, w.recorded, m.laws, m.pools, min(batchSize, len(w.averages)))
+	m.batch = newBatch(c, w.recorded, m.laws, m.pools, min(chunkSize, len(w.averages)))
 	return m.batch
 }
 

@@ -91,10 +91,11 @@ type moments struct {
 	mean, m2 float64
 }
 
-func (m *moments) add(x float64) {
+// add adds x; share is 1/n with x counted.
+func (m *moments) add(x, share float64) {
 	m.n++
 	d := x - m.mean
-	m.mean += d / float64(m.n)
+	m.mean += float64(d * share)
 	m.m2 += float64(d * (x - m.mean))
 }
 

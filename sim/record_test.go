@@ -20,8 +20,8 @@ func TestSummary(t *testing.T) {
 	var whole moments
 	for _, chunk := range [][]float64{values[:7], values[7:80], nil, values[80:]} {
 		var part moments
-		for _, x := range chunk {
-			part.add(x)
+		for n, x := range chunk {
+			part.add(x, 1/float64(n+1))
 		}
 		whole.merge(part)
 	}

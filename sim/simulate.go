@@ -308,37 +308,37 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	if len(w.curves) > 0 {
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
-	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	for from := first; from <= last; from += batchSize {
-		replicas := batch.run(ctx, from, last-from+1)
-		if ctx.Err() != nil {
-			return
+	added, diverged, divergedAt := 0, 0, w.cell.Run.Steps+1
+	replicas := batch.run(ctx, first, last-first+1)
+	if ctx.Err() != nil {
+		return
+	}
+	for n, r := range replicas {
+		i := first + n
+		w.averages[i] = r.finish()
+		if r.divergedAt != running {
+			diverged++
+			divergedAt = min(divergedAt, r.divergedAt)
+			continue
 		}
-		for n, r := range replicas {
-			i := from + n
-			w.averages[i] = r.finish()
-			if r.divergedAt != running {
-				diverged++
-				divergedAt = min(divergedAt, r.divergedAt)
-				continue
+		added++
+		share := 1 / float64(added)
+		for step := range sums {
+			for q := range sums[step] {
+				sums[step][q].add(r.values[step][q], share)
 			}
-			for step := range sums {
-				for q := range sums[step] {
-					sums[step][q].add(r.values[step][q])
-				}
+		}
+		if len(curves) > 0 {
+			curve := curves[w.binOf(i)-w.binOf(first)]
+			for n, reward := range r.curve {
+				curve[n] += reward
 			}
-			if len(curves) > 0 {
-				curve := curves[w.binOf(i)-w.binOf(first)]
-				for n, reward := range r.curve {
-					curve[n] += reward
-				}
-			}
-			if w.logs != nil {
-				w.logs[i] = slices.Clone(r.log)
-			}
-			if i < len(w.early) {
-				w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
-			}
+		}
+		if w.logs != nil {
+			w.logs[i] = slices.Clone(r.log)
+		}
+		if i < len(w.early) {
+			w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 		}
 	}
 	w.mutex.Lock()

@@ -309,7 +309,7 @@ func TestPanickingCell(t *testing.T) {
 	if got, want := p.Error(), fmt.Sprintf("cell reference failed: %v", p.Value); got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
-	if !strings.Contains(string(p.Stack), "(*BinomialLaw).Set") {
+	if !strings.Contains(string(p.Stack), "grposim/sim/draw.") {
 		t.Errorf("the stack does not name the function that panicked:\n%s", p.Stack)
 	}
 	if cause := errors.New("cause"); !errors.Is(&Panic{Value: cause}, cause) {
@@ -337,13 +337,17 @@ func TestRecordedSteps(t *testing.T) {
 
 // A step allocates nothing: a run ten times as long has as many allocations.
 func TestStepsAllocateNothing(t *testing.T) {
-	allocations := func(steps int) float64 {
+	allocations := func(steps, groupSize, replicas int) float64 {
 		c := referenceCell()
-		c.Run.Steps = steps
-		b := newBatch(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
-		return testing.AllocsPerRun(5, func() { b.run(t.Context(), 0, 1) })
+		c.Run.Steps, c.Estimator.GroupSize = steps, groupSize
+		b := newBatch(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), replicas)
+		return testing.AllocsPerRun(5, func() { b.run(t.Context(), 0, replicas) })
 	}
-	if short, long := allocations(1000), allocations(10_000); short != long {
-		t.Errorf("1,000 steps make %g allocations, 10,000 steps %g, want equal numbers", short, long)
+	for _, groupSize := range []int{16, 100, 1000} {
+		for _, replicas := range []int{1, chunkSize} {
+			if short, long := allocations(1000, groupSize, replicas), allocations(10_000, groupSize, replicas); short != long {
+				t.Errorf("G = %d, %d replicas: 1,000 steps make %g allocations, 10,000 steps %g, want equal numbers", groupSize, replicas, short, long)
+			}
+		}
 	}
 }

@@ -402,7 +402,7 @@ func importance(current, old float64) float64 {
 // grpo.Policy.Update, and notes which replicas have diverged.
 func (b *twoArmBatch) updatePolicies(t int) {
 	active := b.active
-	var below, e [batchSize]float64 // −|θ_0 − θ_1|, and its exponential
+	var below, e [chunkSize]float64 // −|θ_0 − θ_1|, and its exponential
 	for i := range active {
 		if p := &active[i].now; p.logits0 != p.logits1 { // equal infinite logits would give NaN
 			below[i] = -math.Abs(p.logits0 - p.logits1)

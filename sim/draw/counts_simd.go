@@ -35,8 +35,12 @@ type lawVectors struct {
 }
 
 // NewCounts returns Counts of groups of the given size for arms with the given mean
-// rewards. tables, if not nil, draw the rewards of each arm.
+// rewards. tables, if not nil, draw the rewards of each arm. It panics if size is not in
+// [0, 2³¹].
 func NewCounts(streams *Streams, size int, means []float64, tables []*BinomialTable) *Counts {
+	if uint(size) > maxTrials {
+		panic("draw: NewCounts: size must be in [0, 2³¹]")
+	}
 	arms := len(means)
 	c := &Counts{
 		Streams:   streams,
