@@ -51,8 +51,8 @@ func (NoProgress) Note(string)                     {}
 // NewExperiment, write). When ctx is done it keeps the finished cells and returns the
 // context's error; the same call again simulates the remaining ones. A plan that needs more
 // memory than the machine has is config.Problems, and nothing is written. It returns a
-// *store.FolderError if the folder is in use, or holds something other than results of
-// this plan's name.
+// *store.InUseError if another program uses the folder, and a *store.FolderError if it holds
+// something other than results of this plan's name.
 func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (e *Experiment, err error) {
 	if err := plan.fits(workers); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -66,9 +67,15 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// An interrupt ends a command within a second or so, even in the middle of a step: here
-// a step takes hours.
-func TestInterruptEndsALongStep(t *testing.T) {
+// A signal ends a command within a second or so, even in the middle of a step: here a step
+// takes hours. Another command that needs the folder meanwhile is told to try again.
+func TestSignalEndsALongStep(t *testing.T) {
+	for signal, code := range map[os.Signal]int{os.Interrupt: exitInterrupted, syscall.SIGTERM: exitTryAgain} {
+		t.Run(signal.String(), func(t *testing.T) { endLongStep(t, signal, code) })
+	}
+}
+
+func endLongStep(t *testing.T, signal os.Signal, code int) {
 	dir := t.TempDir()
 	var stderr bytes.Buffer
 	sweep := exec.Command(buildBinary(t, dir), "sweep", filepath.Join(moduleRoot(t), "configs", "smoke.yaml"),
@@ -86,7 +93,11 @@ func TestInterruptEndsALongStep(t *testing.T) {
 			t.Fatal("the sweep has not begun within a minute")
 		}
 	}
-	if err := sweep.Process.Signal(os.Interrupt); err != nil {
+	second := exec.Command(sweep.Args[0], sweep.Args[1:]...)
+	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exitTryAgain || !strings.Contains(string(out), "is in use by another grposim") {
+		t.Errorf("a second sweep into the folder: exit code %d\n%s", second.ProcessState.ExitCode(), out)
+	}
+	if err := sweep.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -95,10 +106,10 @@ func TestInterruptEndsALongStep(t *testing.T) {
 	case <-done:
 	case <-time.After(30 * time.Second): // generous, because the machine may be busy
 		_ = sweep.Process.Kill()
-		t.Fatal("still running 30 s after an interrupt")
+		t.Fatal("still running 30 s after the signal")
 	}
-	if code := sweep.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "grposim: interrupted: ") {
-		t.Errorf("exit code %d, want %d and a line on the interruption\n%s", code, exitInterrupted, stderr.String())
+	if got := sweep.ProcessState.ExitCode(); got != code || strings.Count(stderr.String(), "grposim: interrupted: ") != 1 {
+		t.Errorf("exit code %d, want %d and one line on the interruption\n%s", got, code, stderr.String())
 	}
 }
 

@@ -19,10 +19,20 @@ type FolderError struct {
 // Error returns the message.
 func (e *FolderError) Error() string { return e.Message }
 
+// InUseError says that another process has locked a results folder.
+type InUseError struct {
+	Dir string // the folder
+}
+
+// Error says so in one line.
+func (e *InUseError) Error() string {
+	return e.Dir + " is in use by another grposim: wait for it, or choose another --out"
+}
+
 // Lock prepares a folder for the results of the sweep called name and locks it
 // against other processes; release unlocks it. A missing folder is created. A folder
-// with results of another name, with other files only, or locked by another process
-// is a *FolderError.
+// with results of another name or with other files only is a *FolderError, one that
+// another process has locked an *InUseError.
 func Lock(dir, name string) (release func() error, err error) {
 	manifest, err := ReadManifest(dir)
 	switch {
@@ -48,7 +58,7 @@ func Lock(dir, name string) (release func() error, err error) {
 	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		err = &fs.PathError{Op: "lock", Path: dir, Err: err}
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = &FolderError{fmt.Sprintf("%s is in use by another grposim: wait for it, or choose another --out", dir)}
+			err = &InUseError{dir}
 		}
 		return nil, errors.Join(err, folder.Close())
 	}
