@@ -20,12 +20,22 @@ type Forecast struct {
 	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
 	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds; figures come on top
 	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
+
+	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
+	JudgingMemory float64 `json:"judging_memory"` // largest memory while it judges and draws, in bytes
 }
 
 // The size of the sample from which a forecast is extrapolated.
 const (
 	forecastCells = 8       // at least, spread evenly over the sweep; all, if it has fewer
 	forecastSteps = 200_000 // replica-steps of each, at most
+)
+
+// The memory of a sweep in bytes, measured.
+const (
+	leastMemory  = 60e6 // of any
+	cellMemory   = 3e3  // of a cell while the sweep is planned and simulated
+	judgedMemory = 14e3 // of a cell while the sweep is judged and drawn
 )
 
 // NewForecast estimates the cost of a plan with the given number of workers, at least
@@ -37,10 +47,12 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 	if err := plan.fits(workers); err != nil {
 		return nil, err
 	}
-	f := &Forecast{Cells: len(plan.Cells)}
+	f := &Forecast{Cells: len(plan.Cells), JudgingMemory: leastMemory + judgedMemory*float64(len(plan.Cells))}
 	for i := range plan.Cells {
 		f.ReplicaSteps += plan.Cells[i].Work()
+		f.Memory = max(f.Memory, float64(workers)*plan.Cells[i].Sim.Memory())
 	}
+	f.Memory += leastMemory + cellMemory*float64(len(plan.Cells))
 	stride := max(1, len(plan.Cells)/forecastCells)
 	var sampled, seconds, bytes float64
 	cells, judged := 0, make(map[string]*store.Outcome)

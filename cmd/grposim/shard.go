@@ -27,9 +27,12 @@ func parseShard(text string) (store.Shard, error) {
 // maxShards bounds the number of shards, by which the time to divide a sweep grows.
 const maxShards = 10_000
 
+// resultsFolder returns the name of the folder of a sweep.
+func resultsFolder(name string) string { return filepath.Join("results", "local", name) }
+
 // shardFolder returns the name of the folder of a shard of a sweep.
 func shardFolder(name string, s store.Shard) string {
-	return filepath.Join("results", "local", fmt.Sprintf("%s-%d-of-%d", name, s.Index, s.Of))
+	return fmt.Sprintf("%s-%d-of-%d", resultsFolder(name), s.Index, s.Of)
 }
 
 // printShard says what a shard holds and what to do with it.

@@ -53,7 +53,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err != nil {
 				return err
 			}
-			folder, part := filepath.Join("results", "local", plan.Spec.Name), plan
+			folder, part := resultsFolder(plan.Spec.Name), plan
 			if shard != "" {
 				s, err := parseShard(shard)
 				if err != nil {
