@@ -16,9 +16,10 @@ import (
 // The limits that jobs ask for, as multiples of the forecast on this machine: other machines
 // are slower, or busy.
 const (
-	timeFactor   = 3
-	memoryFactor = 2
-	shortestTime = 10 * time.Minute
+	timeFactor    = 3
+	memoryFactor  = 2
+	storageFactor = 4 // the shards and their merge, twice
+	shortestTime  = 10 * time.Minute
 )
 
 // jobFlags are the flags of the commands that write jobs.
@@ -38,9 +39,9 @@ func (f *jobFlags) add(c *cobra.Command) {
 
 // jobs is what schedulers are asked to run: a task for each shard of a sweep, and a merge.
 type jobs struct {
-	Name           string // of the sweep
+	Sweep          string // its name
 	Tasks, Workers int
-	Cells          int
+	Bytes          float64 // of all tasks together, on disk
 	Task, Merge    resources
 }
 
@@ -74,7 +75,7 @@ func (f *jobFlags) newJobs(ctx context.Context, plan *sweeps.Plan) (*jobs, error
 		seconds = forecast.Seconds * plan.LargestWork(f.tasks) / forecast.ReplicaSteps
 	}
 	return &jobs{
-		Name: plan.Spec.Name, Tasks: f.tasks, Workers: f.workers, Cells: len(plan.Cells),
+		Sweep: plan.Spec.Name, Tasks: f.tasks, Workers: f.workers, Bytes: float64(forecast.Bytes),
 		Task:  newResources(seconds, forecast.Memory),
 		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
 	}, nil

@@ -29,7 +29,7 @@ type slurmJobs struct {
 	*jobs
 	Program string   // path of this program
 	Folder  string   // in which the jobs run
-	Sweep   []string // arguments of grposim that name the configuration
+	Config  []string // arguments of grposim that name the configuration
 	Results string   // folder of results
 }
 
@@ -63,9 +63,9 @@ same path. N above the MaxArraySize of the cluster is refused where Slurm can be
 			if err := checkArraySize(c.Context(), flags.tasks); err != nil {
 				return err
 			}
-			s := slurmJobs{jobs: j, Results: resultsFolder(plan.Spec.Name), Sweep: args}
+			s := slurmJobs{jobs: j, Results: resultsFolder(plan.Spec.Name), Config: args}
 			for _, set := range flags.set {
-				s.Sweep = append(s.Sweep, "--set", set)
+				s.Config = append(s.Config, "--set", set)
 			}
 			if s.Program, err = os.Executable(); err != nil {
 				return err
