@@ -78,30 +78,30 @@ func (p *Plan) divide(n int) []load {
 	return shards
 }
 
-// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, with
-// the given number of workers, at least 1, as Run does; it judges nothing.
-func RunPart(ctx context.Context, part *Plan, dir string, workers int, progress Progress) (err error) {
-	if err := part.fits(workers); err != nil {
+// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, as Run
+// does; it judges nothing.
+func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error) {
+	if err := part.fits(m.Workers); err != nil {
 		return err
 	}
-	r, err := openRun(part, dir, progress)
+	r, err := m.open(ctx, part, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	return r.simulate(ctx, workers, progress)
+	return r.simulate(ctx)
 }
 
 // Merge copies the cells that shards of one sweep hold into the results folder dir and judges
 // them, as Run does. It writes the bytes that a single run writes, except for the field run of
 // manifest.json. If a shard is missing, damaged, or of another configuration or version it writes
 // nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
-func Merge(ctx context.Context, dir string, shards []string, progress Progress) (e *Experiment, err error) {
+func (m Runner) Merge(ctx context.Context, dir string, shards []string) (e *Experiment, err error) {
 	plan, journals, err := readShards(shards)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRun(plan, dir, progress)
+	r, err := m.open(ctx, plan, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func Merge(ctx context.Context, dir string, shards []string, progress Progress) 
 			}
 		}
 	}
-	return r.finish(ctx, 1, progress)
+	return r.finish(ctx)
 }
 
 // readShards reads the folders of the shards of one sweep and returns its plan, and the

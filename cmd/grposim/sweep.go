@@ -21,6 +21,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 		workers int
 		dryRun  bool
 		shard   string
+		runner  runnerFlags
 		set     []string
 
 		verdicts *output
@@ -37,6 +38,10 @@ continues the sweep.
 With --shard I/N it simulates one of N parts of the cells, of about equal work, into a
 results folder of its own, and judges nothing; "merge" puts the parts together. So N
 machines can share a sweep.
+
+With --cache DIR it takes the finished cells that DIR holds of this version of grposim, and
+adds those that it simulates. Sweeps, shards and users can share DIR, on a file system that
+they trust; it may be read-only. Entries that are damaged are computed again.
 
 Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 		Example: `  grposim sweep configs/smoke.yaml --dry-run
@@ -75,13 +80,17 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 				out = folder
 			}
 			display := newProgress(stderr)
+			run, err := runner.runner(workers, display)
+			if err != nil {
+				return err
+			}
 			if shard != "" {
-				if err := sweeps.RunPart(c.Context(), part, out, workers, display); err != nil {
+				if err := run.RunPart(c.Context(), part, out); err != nil {
 					return err
 				}
 				return printShard(stdout, part, plan)
 			}
-			experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
+			experiment, err := run.Run(c.Context(), plan, out)
 			if err != nil {
 				return err
 			}
@@ -91,6 +100,8 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().StringVar(&shard, "shard", "", "simulate only the cells of part `I/N`")
+	runner.addCache(c)
+	runner.addWait(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
