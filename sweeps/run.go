@@ -92,7 +92,10 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 		m.Progress.Note(note)
 	}
 	r.manifest.Shard = plan.Shard
-	if previous, err := store.ReadManifest(dir); err == nil {
+	var damaged *store.DamagedError
+	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
+		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration", filepath.Join(dir, store.ManifestName)))
+	} else if err == nil {
 		r.manifest.Run = previous.Run
 		if changed := plan.changes(previous.Config); changed != nil {
 			m.Progress.Note(fmt.Sprintf("note: %s held another configuration (%s); its tables and report are replaced, its simulated cells are kept", dir, strings.Join(changed, ", ")))
@@ -284,15 +287,26 @@ func readManifest(dir string) (*store.Manifest, error) {
 }
 
 // JudgeFolder judges the outcomes in a finished results folder again and rewrites its
-// tables. Its errors are those of Open, of writing and of ctx.
+// tables, unless the folder is read-only. Its errors are those of Open, of writing and of ctx.
 func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
+	e, err := JudgeStored(ctx, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Write(dir); store.ReadOnly(err) {
+		progress.Note(fmt.Sprintf("note: %s is read-only: it is judged, and nothing is written", dir))
+	} else if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// JudgeStored judges the outcomes in a finished results folder again, and writes nothing. Its
+// errors are those of Open and of ctx.
+func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, plan, outcomes, progress)
-	if err != nil {
-		return nil, err
-	}
-	return e, e.Write(dir)
+	return NewExperiment(ctx, plan, outcomes, progress)
 }

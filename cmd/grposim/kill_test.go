@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -140,5 +141,42 @@ func sameFiles(t *testing.T, got, want string) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Results that may not be written are checked all the same, and a page of them is written
+// elsewhere: here they belong to root, and another user judges them.
+func TestReadOnlyResults(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run a command as another user")
+	}
+	dir, err := os.MkdirTemp("", "read-only") // the parents of t.TempDir may be closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	binary, results, page := buildBinary(t, dir), filepath.Join(dir, "results"), filepath.Join(dir, "open", "page.html")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(filepath.Dir(page), 0o777), os.Chmod(filepath.Dir(page), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(binary, "sweep", "smoke", "--set", "run.replicas=2000", "--out", results).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, row := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"check", results}, 0, "note: " + results + " is read-only: it is judged, and nothing is written"},
+		{[]string{"check", results}, 0, "4 agree"},
+		{[]string{"report", results, "--out", page}, 0, page},
+		{[]string{"report", results}, exitDamaged, "permission denied"},
+		{[]string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", results}, exitDamaged, "permission denied"},
+	} {
+		c := exec.Command(binary, row.args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != row.code || !strings.Contains(string(out), row.want) {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s", row.args, c.ProcessState.ExitCode(), row.code, row.want, out)
+		}
 	}
 }

@@ -125,11 +125,12 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "check DIR",
 		Short: "Evaluate the checks of stored results again, without simulating",
 		Long: `Computes predictions and verdicts again from the measurements stored in DIR, a
-results folder or a folder of them, prints the verdicts, and rewrites the tables.`,
+results folder or a folder of them, prints the verdicts, and rewrites the tables unless
+DIR is read-only.`,
 		Example: `  grposim check results/local/smoke`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr))
+			_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), sweeps.JudgeFolder)
 			if err != nil {
 				return err
 			}
@@ -141,16 +142,22 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 }
 
 func newReport(stdout, stderr io.Writer) *cobra.Command {
-	return &cobra.Command{
+	var out string
+	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Draw the figures and pages of stored results again, without simulating",
 		Long: `Does what check does with DIR, a results folder or a folder of them, draws the
-figures and writes report.html again, and prints the path of the page.`,
-		Example: `  grposim report results/local/smoke`,
-		Args:    arguments(cobra.ExactArgs(1)),
+figures and writes report.html again, and prints the path of the page. With --out FILE it
+writes the page alone, into FILE: DIR can be read-only.`,
+		Example: `  grposim report results/local/smoke
+  grposim report results/local/smoke --out smoke.html`,
+		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			folders, experiments, err := checkFolder(c.Context(), args[0], display)
+			if out != "" {
+				return writePageAlone(c.Context(), stdout, args[0], out, display)
+			}
+			folders, experiments, err := checkFolder(c.Context(), args[0], display, sweeps.JudgeFolder)
 			if err != nil {
 				return err
 			}
@@ -169,4 +176,29 @@ figures and writes report.html again, and prints the path of the page.`,
 			return err
 		},
 	}
+	c.Flags().StringVar(&out, "out", "", "write only the page, into this `file`")
+	return c
+}
+
+// writePageAlone writes the page over the results in dir into a file, and prints its path. It
+// writes nothing into dir.
+func writePageAlone(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
+	folders, experiments, err := checkFolder(ctx, dir, display, sweeps.JudgeStored)
+	if err != nil {
+		return err
+	}
+	parts := make([]report.Part, len(experiments))
+	for i, e := range experiments {
+		if parts[i], err = drawPart(ctx, folders[i], e, display, func(string, []byte, []byte) error { return nil }); err != nil {
+			return err
+		}
+		if folders[i] != dir {
+			parts[i].Folder = filepath.Base(folders[i])
+		}
+	}
+	if err := writePage(file, nameOf(dir, experiments), parts); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, file)
+	return err
 }

@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Of several lines of a cell the last counts, and sorting keeps only that.
@@ -246,5 +249,18 @@ func TestLockRemovesTemporaryFiles(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A file system without locks is told from a folder in use.
+func TestLockErrors(t *testing.T) {
+	for _, number := range []syscall.Errno{unix.ENOLCK, unix.EOPNOTSUPP, unix.ENOSYS} {
+		var folder *FolderError
+		if err := lockError("a", number); !errors.As(err, &folder) || !strings.Contains(err.Error(), "a: its file system has no locks") {
+			t.Errorf("%v: %v", number, err)
+		}
+	}
+	if err := lockError("a", unix.EIO); !errors.Is(err, unix.EIO) {
+		t.Error(err)
 	}
 }

@@ -56,6 +56,9 @@ type Journal struct {
 // with SetAside before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
+	if err := checkRegular(path, os.Lstat); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
@@ -84,6 +87,9 @@ func OpenJournal(dir string) (*Journal, error) {
 // empty.
 func ReadJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
+	if err := checkRegular(path, os.Stat); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return readJournal(path, strings.NewReader(""))
