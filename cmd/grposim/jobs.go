@@ -66,7 +66,7 @@ func (f *jobFlags) newJobs(ctx context.Context, plan *sweeps.Plan) (*jobs, error
 	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
 		return nil, usageError{err}
 	}
-	forecast, err := sweeps.NewForecast(ctx, plan, f.workers)
+	forecast, err := sweeps.ForecastSpec(ctx, plan.Spec, f.workers)
 	if err != nil {
 		return nil, err
 	}

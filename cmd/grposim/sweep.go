@@ -13,6 +13,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/report"
+	"grposim/sweeps/store"
 )
 
 func newSweep(stdout, stderr io.Writer) *cobra.Command {
@@ -54,27 +55,33 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
-			plan, err := readPlan(stderr, config.ToJudge, args[0], set)
+			spec, err := readSpec(stderr, config.ToJudge, args[0], set)
 			if err != nil {
 				return err
 			}
-			folder, part := resultsFolder(plan.Spec.Name), plan
+			var s store.Shard
 			if shard != "" {
-				s, err := parseShard(shard)
+				if s, err = parseShard(shard); err != nil {
+					return err
+				}
+			}
+			if dryRun {
+				forecast, err := sweeps.ForecastSpec(c.Context(), spec, workers)
 				if err != nil {
 					return err
 				}
-				folder, part = shardFolder(plan.Spec.Name, s), plan.Part(s)
-			}
-			if dryRun {
-				forecast, err := sweeps.NewForecast(c.Context(), part, workers)
-				if err != nil {
-					return err
+				if shard != "" {
+					forecast = forecast.Part(sweeps.NewPlan(spec).Part(s))
 				}
 				if verdicts.json {
 					return json.NewEncoder(stdout).Encode(forecast)
 				}
 				return printForecast(stdout, forecast, workers)
+			}
+			plan := sweeps.NewPlan(spec)
+			folder, part := resultsFolder(spec.Name), plan
+			if shard != "" {
+				folder, part = shardFolder(spec.Name, s), plan.Part(s)
 			}
 			if !c.Flags().Changed("out") {
 				out = folder
