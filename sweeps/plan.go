@@ -276,31 +276,47 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
+	cells := make([]store.LabelledCell, len(p.Cells))
+	for i := range p.Cells {
+		cells[i] = store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+	}
+	return store.NewTrajectoryTable(dir, cells, p.trajectoryMetadata)
+}
+
+// trajectoryMetadata returns the metadata of trajectories.parquet.
+func (p *Plan) trajectoryMetadata() (map[string]string, error) {
 	type described struct {
 		Cell       string         `json:"cell"`
 		Label      string         `json:"label"`
 		Variant    string         `json:"variant"`
 		Parameters map[string]any `json:"parameters"`
 	}
-	cells := make([]store.LabelledCell, len(p.Cells))
-	descriptions := make([]described, len(p.Cells))
+	var cells strings.Builder // a list, written item by item: the parameters take much memory
+	separator := "["
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		cells[i] = store.LabelledCell{ID: c.ID, Label: c.Label()}
-		descriptions[i] = described{c.ID, c.Label(), c.Variant, make(map[string]any)}
+		d := described{c.ID, c.Label(), c.Variant, make(map[string]any)}
 		for _, k := range config.Keys {
-			descriptions[i].Parameters[k.Path] = k.JSON(&c.Settings)
+			d.Parameters[k.Path] = k.JSON(&c.Settings)
 		}
+		text, err := json.Marshal(d)
+		if err != nil {
+			return nil, err
+		}
+		cells.WriteString(separator)
+		cells.Write(text)
+		separator = ","
 	}
-	metadata := make(map[string]string)
-	for key, value := range map[string]any{"grposim.cells": descriptions, "grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
+	cells.WriteString("]")
+	metadata := map[string]string{"grposim.cells": cells.String()}
+	for key, value := range map[string]any{"grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
 		}
 		metadata[key] = string(text)
 	}
-	return store.NewTrajectoryTable(dir, cells, metadata)
+	return metadata, nil
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more
