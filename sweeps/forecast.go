@@ -39,7 +39,7 @@ const (
 const (
 	leastMemory  = 60e6 // of any
 	cellMemory   = 3e3  // of a cell while the sweep is planned and simulated
-	judgedMemory = 14e3 // of a cell while the sweep is judged and drawn
+	judgedMemory = 15e3 // of a cell while the sweep is judged and drawn
 )
 
 // workload is what a forecast has to know of a sweep.

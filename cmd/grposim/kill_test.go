@@ -180,3 +180,13 @@ func TestReadOnlyResults(t *testing.T) {
 		}
 	}
 }
+
+// command runs a command and returns its output.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}

@@ -165,13 +165,3 @@ func eventually(t *testing.T, what string, reached func() bool) {
 		}
 	}
 }
-
-// command runs a command and returns its output.
-func command(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}

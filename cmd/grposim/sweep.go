@@ -109,7 +109,7 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 	c.Flags().StringVar(&shard, "shard", "", "simulate only the cells of part `I/N`")
 	runner.addCache(c)
 	runner.addWait(c)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time, storage and memory; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	addSet(c, &set)

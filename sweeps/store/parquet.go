@@ -71,7 +71,7 @@ type TrajectoryTable struct {
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
 	footer  func() (map[string]string, error) // key-value metadata
-	rows    []trajectoryRow // buffer: the rows of the last cell
+	rows    []trajectoryRow                   // buffer: the rows of the last cell
 }
 
 // rowsPerGroup is the number of rows in a row group of the file, which stores each
