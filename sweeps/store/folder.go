@@ -59,13 +59,23 @@ func Lock(dir, name string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(lockError(dir, err), folder.Close())
+	if err := lock(dir, folder); err != nil {
+		return nil, errors.Join(err, folder.Close())
 	}
 	if err := RemovePending(dir); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	return folder.Close, nil
+}
+
+// lock locks an open file for the results folder dir, or that folder itself. A file system of
+// several machines may lock a folder for each machine alone, and files for all: so the journal
+// is locked too.
+func lock(dir string, file *os.File) error {
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return lockError(dir, err)
+	}
+	return nil
 }
 
 // lockError returns the error of a folder that could not be locked.

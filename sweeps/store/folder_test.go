@@ -264,3 +264,34 @@ func TestLockErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The journal is locked as well as its folder, also after it has been sorted: some file systems
+// lock folders for each machine alone.
+func TestJournalIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func() {
+		t.Helper()
+		var inUse *InUseError
+		if _, err := OpenJournal(dir); !errors.As(err, &inUse) || inUse.Dir != dir {
+			t.Errorf("a journal in use is opened again: %v", err)
+		}
+	}
+	refused()
+	if err := errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"})); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = OpenJournal(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

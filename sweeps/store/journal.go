@@ -52,7 +52,7 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal of a locked folder to append to it, and reads it. A
-// missing one is created. The caller closes it. Damaged and foreign lines must be removed
+// missing one is created, and locked. The caller closes it. Damaged and foreign lines must be removed
 // with SetAside before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
@@ -62,6 +62,9 @@ func OpenJournal(dir string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
+	}
+	if err := lock(dir, file); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	j, err := readJournal(path, file)
 	if err != nil {
@@ -254,7 +257,7 @@ func (j *Journal) Sort(order []string) error {
 		return err
 	}
 	j.file = file
-	return replaced.Close()
+	return errors.Join(lock(filepath.Dir(j.source.path), file), replaced.Close())
 }
 
 // sorted lists the lines of the outcomes in the order of Sort.
