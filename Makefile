@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build reproduce calibrate mutants test test-long fuzz fuzz-theory lint bench
+.PHONY: help build reproduce calibrate mutants test test-long test-slurm fuzz fuzz-theory lint bench
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -40,6 +40,11 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
 		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$rom
 
+test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
+	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \
+		{ apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge; }
+	$(GO) test -tags slurm -count 1 -timeout 10m ./cmd/grposim -run '^TestSlurm$$' -v
+
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
@@ -54,9 +59,9 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags long,mutants ./...
+	$(GO) vet -tags long,mutants,slurm ./...
 	GOEXPERIMENT= $(GO) vet ./grpo/... ./sim/...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants ./...
+	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants,slurm ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \

@@ -3,8 +3,10 @@ package sweeps
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"grposim/rom"
@@ -20,112 +22,290 @@ type Forecast struct {
 	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
 	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds; figures come on top
 	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
+
+	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
+	JudgingMemory float64 `json:"judging_memory"` // largest memory while it judges and draws, in bytes
 }
 
 // The size of the sample from which a forecast is extrapolated.
 const (
-	forecastCells = 8       // at least, spread evenly over the sweep; all, if it has fewer
-	forecastSteps = 200_000 // replica-steps of each, at most
+	forecastCells = 64          // at most, spread evenly over the sweep; all, if it has fewer
+	forecastSteps = 200_000     // replica-steps of each, at most
+	forecastTime  = time.Second // after which no further cell is simulated
+	leastCells    = 8           // that are simulated, however long it takes
 )
 
-// NewForecast estimates the cost of a plan with the given number of workers, at least
-// 1. It simulates shortened runs of some of the cells, judges them, and scales durations and
-// sizes up. Other load on the machine while it measures makes the forecast too long. Its
-// error is that of the simulation, or the context's, or config.Problems if the plan needs more
-// memory than the machine has.
+// The memory of a sweep in bytes, measured.
+const (
+	leastMemory  = 60e6 // of any
+	cellMemory   = 3e3  // of a cell while the sweep is planned and simulated
+	judgedMemory = 15e3 // of a cell while the sweep is judged and drawn
+)
+
+// workload is what a forecast has to know of a sweep.
+type workload struct {
+	spec        *config.Spec
+	cells, sets int     // of cells, and of sets of them that checks judge
+	work        float64 // of all cells, in steps of one replica
+	memory      float64 // largest of a cell while a worker simulates it, in bytes
+	sample      []Cell
+	checks      [][]int // of the sample: the indices of the checks that judge a cell by itself
+}
+
+// add adds a cell.
+func (w *workload) add(c *Cell) {
+	w.cells++
+	w.work += c.Work()
+	w.memory = max(w.memory, c.memory())
+}
+
+// sampled returns the indices of cells of the sample, in an order in which the first ones are
+// spread evenly, too: those of the multiples of the golden ratio.
+func sampled(cells int) (order []int) {
+	if cells <= forecastCells {
+		for i := range cells {
+			order = append(order, i)
+		}
+		return order
+	}
+	for k := range forecastCells {
+		_, share := math.Modf(float64(k) * math.Phi)
+		if i := int(share * float64(cells)); !slices.Contains(order, i) {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// NewForecast estimates the cost of a plan with the given number of workers, at least 1; see
+// ForecastSpec.
 func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error) {
 	if err := plan.fits(workers); err != nil {
 		return nil, err
 	}
-	f := &Forecast{Cells: len(plan.Cells)}
+	w := workload{spec: plan.Spec, sets: plan.sets()}
 	for i := range plan.Cells {
-		f.ReplicaSteps += plan.Cells[i].Work()
+		w.add(&plan.Cells[i])
 	}
-	stride := max(1, len(plan.Cells)/forecastCells)
-	var sampled, seconds, bytes float64
-	cells, judged := 0, make(map[string]*store.Outcome)
-	for i := 0; i < len(plan.Cells); i += stride {
-		c := plan.Cells[i]
+	for _, i := range sampled(len(plan.Cells)) {
+		c, judging := &plan.Cells[i], []int(nil)
+		for _, planned := range plan.Checks {
+			if slices.ContainsFunc(planned.Sets, func(set CellSet) bool { return len(set.Cells) == 1 && set.Cells[0] == c }) {
+				judging = append(judging, planned.Index)
+			}
+		}
+		w.sample, w.checks = append(w.sample, *c), append(w.checks, judging)
+	}
+	f, err := w.forecast(ctx, workers)
+	if err == nil && plan.Shard != nil {
+		f.Judging = 0 // a merge judges
+	}
+	return f, err
+}
+
+// ForecastSpec estimates the cost of a sweep with the given number of workers, at least 1. It
+// simulates shortened runs of some of the cells, judges them, and scales durations and sizes
+// up. Other load on the machine while it measures makes the forecast too long. It keeps no
+// cell but these. Its error is that of the simulation, or the context's, or config.Problems if
+// the sweep needs more memory than the machine has.
+func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
+	w := workload{spec: spec}
+	planner, order, across := newPlanner(spec), sampled(spec.Size()), make(map[string]bool)
+	w.sample, w.checks = make([]Cell, len(order)), make([][]int, len(order))
+	cache := newPredictionCache()
+	for point := range spec.EachPoint {
+		if w.cells%1000 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c, m, judging := planner.next(&point)
+		place := slices.Index(order, w.cells)
+		if place >= 0 {
+			c.ID = cellID(&c.Settings, &m)
+		}
+		if place >= 0 || m.atFixedPoint() { // else the work of a cell depends on its settings alone
+			c.resolve(&m, cache)
+		}
+		if err := c.fits(spec, workers); err != nil {
+			return nil, err
+		}
+		w.add(&c)
+		for _, n := range judging {
+			if check := &spec.Checks[n]; check.Claim.Per != config.AcrossCells {
+				w.sets++
+				if place >= 0 {
+					w.checks[place] = append(w.checks[place], n)
+				}
+			} else if set := fmt.Sprint(n, config.OverID(check.Over, c.Variant, &c.Settings)); !across[set] {
+				across[set] = true
+				w.sets++
+			}
+		}
+		if place >= 0 {
+			w.sample[place] = c
+		}
+	}
+	return w.forecast(ctx, workers)
+}
+
+// Part scales the forecast of a sweep to one of its shards.
+func (f *Forecast) Part(part *Plan) *Forecast {
+	scaled := *f
+	scaled.Cells, scaled.ReplicaSteps, scaled.Judging = len(part.Cells), 0, 0
+	for i := range part.Cells {
+		scaled.ReplicaSteps += part.Cells[i].Work()
+	}
+	if f.ReplicaSteps > 0 {
+		scaled.Seconds *= scaled.ReplicaSteps / f.ReplicaSteps
+	}
+	scaled.Bytes = int64(float64(f.Bytes) * float64(len(part.Cells)) / float64(f.Cells))
+	return &scaled
+}
+
+// forecast simulates and judges the sample, and scales up.
+func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error) {
+	f := &Forecast{Cells: w.cells, ReplicaSteps: w.work}
+	f.Memory = leastMemory + cellMemory*float64(w.cells) + float64(workers)*w.memory
+	f.JudgingMemory = leastMemory + judgedMemory*float64(w.cells)
+	var total trial
+	judged := make(map[string]*store.Outcome)
+	cells := 0
+	for i, began := 0, time.Now(); i < len(w.sample) && (time.Since(began) < forecastTime || i < leastCells); i++ {
+		c := &w.sample[i]
 		if c.Status == store.NoFixedPoint {
 			continue
 		}
-		// A step of a probe or a search takes as long as a step of a run, so the run alone
-		// is timed. Where it is a small part of the cell it is too short to be timed, and is
-		// made longer; what its trajectory takes is then not counted.
-		run := &c.Sim.Run
-		probed := c.Sim.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
-		if probed {
-			run.Steps = max(run.Steps, forecastSteps/100)
+		if cells == 0 {
+			if _, err := try(ctx, c); err != nil { // which fills caches
+				return nil, err
+			}
 		}
-		run.Steps = min(run.Steps, forecastSteps)
-		run.BurnIn = min(run.BurnIn, run.Steps-1)
-		run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
-		c.Settings.Run = *run
-		c.Sim = runAlone(c.Sim)
-		began := time.Now()
-		err := sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
-			if probed {
-				r.Steps = nil
-			}
-			o := newOutcome(&c, r)
-			if judged[c.ID] = o; probed {
-				judged[c.ID] = nil // its probes are not simulated
-			}
-			size, err := store.LineSize(o)
-			bytes += float64(size)
-			return err
-		})
+		t, err := try(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		seconds += time.Since(began).Seconds()
-		sampled += c.Work()
+		total.work += t.work
+		total.simulating += t.simulating
+		total.storing += t.storing
+		total.bytes += t.bytes
+		judged[c.ID] = t.outcome
 		cells++
 	}
-	if cells > 0 {
-		if plan.Shard == nil {
-			f.Judging = judgingTime(plan, judged)
-		}
-		f.Seconds = seconds / sampled * f.ReplicaSteps / float64(workers)
-		// Twice: the tables contain the trajectories of the journal once more.
-		f.Bytes = int64(2 * bytes / float64(cells) * float64(len(plan.Cells)))
+	if cells == 0 {
+		return f, nil
 	}
+	f.Judging = w.judgingTime(judged)
+	simulating, storing := total.simulating*w.work/total.work, storedTwice*total.storing*float64(w.cells)/float64(cells)
+	f.Seconds = max(storing, (simulating+storing)/float64(workers))
+	f.Bytes = int64(storedTwice * total.bytes / float64(cells) * float64(w.cells))
 	return f, nil
+}
+
+// trial is what a shortened run of a cell took.
+type trial struct {
+	work                float64        // in steps of one replica
+	simulating, storing float64        // seconds
+	bytes               float64        // of its line in the journal
+	outcome             *store.Outcome // nil if its probes were not simulated
+}
+
+// try simulates a shortened run of a cell.
+func try(ctx context.Context, cell *Cell) (t trial, err error) {
+	c, probed := shortened(cell)
+	began := time.Now()
+	err = sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
+		finished := time.Now()
+		if probed {
+			r.Steps = nil
+		}
+		o := newOutcome(&c, r)
+		if !probed {
+			t.outcome = o
+		}
+		size, err := store.LineSize(o)
+		t.bytes, t.storing = float64(size), time.Since(finished).Seconds()
+		return err
+	})
+	t.work, t.simulating = c.Work(), time.Since(began).Seconds()-t.storing
+	return t, err
+}
+
+// storedTwice is how often trajectories are stored: in the journal and in the tables.
+const storedTwice = 2
+
+// shortened returns a cell with a run that is short enough for a forecast. A step of a probe or
+// a search takes as long as a step of a run, so the run alone is timed. Where it is a small part
+// of the cell, which is then probed, it is too short to be timed, and is made longer; what its
+// trajectory takes is then not counted.
+func shortened(cell *Cell) (c Cell, probed bool) {
+	c = *cell
+	run := &c.Sim.Run
+	probed = c.Sim.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
+	if probed {
+		run.Steps = max(run.Steps, forecastSteps/100)
+	}
+	run.Steps = min(run.Steps, forecastSteps)
+	run.BurnIn = min(run.BurnIn, run.Steps-1)
+	run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
+	c.Settings.Run = *run
+	c.Sim = runAlone(c.Sim)
+	return c, probed
+}
+
+// memory returns the memory in bytes of the policies of the replicas that a worker simulates at
+// a time.
+func (c *Cell) memory() float64 {
+	if c.Status == store.NoFixedPoint {
+		return 0
+	}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Lag: c.Settings.Lag, Run: c.Settings.Run}
+	return in.Memory()
 }
 
 // fits returns config.Problems if the policies of the replicas that run at a time take more
 // memory than the machine has, else nil.
+func (c *Cell) fits(spec *config.Spec, workers int) error {
+	has := physicalMemory()
+	if need := float64(workers) * c.memory(); need > has {
+		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
+			"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
+			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+	}
+	return nil
+}
+
+var physicalMemory = sync.OnceValue(store.PhysicalMemory)
+
+// fits is Cell.fits for all cells.
 func (p *Plan) fits(workers int) error {
-	has := store.PhysicalMemory()
 	for i := range p.Cells {
-		c := &p.Cells[i]
-		if need := float64(workers) * c.Sim.Memory(); need > has {
-			return config.Problems{{Source: strings.TrimSpace(p.Spec.Name + " " + c.Label()), Text: fmt.Sprintf(
-				"lag.interval: got %d with %d arms, whose past policies take %.3g GB on %d workers: this machine has %.3g GB",
-				c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms), need/1e9, workers, has/1e9)}}
+		if err := p.Cells[i].fits(p.Spec, workers); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// judgingTime estimates how long it takes to predict and judge the cells of a plan, in
-// seconds, from the outcomes of some of them. Those without an outcome, nil, are only
-// predicted. The parts counted are as in NewExperiment.
-func judgingTime(plan *Plan, outcomes map[string]*store.Outcome) float64 {
+// judgingTime estimates how long it takes to predict and judge all cells, in seconds, from the
+// outcomes of some of them. Those without an outcome, nil, are only predicted. The parts counted
+// are as in NewExperiment.
+func (w *workload) judgingTime(outcomes map[string]*store.Outcome) float64 {
+	plan := &Plan{Spec: w.spec}
+	for n := range w.spec.Checks {
+		planned := PlannedCheck{Index: n, Check: &w.spec.Checks[n]}
+		for i := range w.sample {
+			if c := &w.sample[i]; slices.Contains(w.checks[i], n) && outcomes[c.ID] != nil {
+				planned.Sets = append(planned.Sets, CellSet{Name: c.ID, Cells: []*Cell{c}})
+				plan.Verdicts += planned.verdicts(planned.Sets[len(planned.Sets)-1])
+			}
+		}
+		plan.Checks = append(plan.Checks, planned)
+	}
 	began, parts := time.Now(), 0
 	e := newEvidence(outcomes)
 	e.part = func() bool { parts++; return true }
-	some := *plan
-	some.Checks = nil
-	for _, planned := range plan.Checks {
-		planned.Sets = slices.DeleteFunc(slices.Clone(planned.Sets), func(set CellSet) bool {
-			return len(set.Cells) > 1 || outcomes[set.Cells[0].ID] == nil
-		})
-		some.Checks = append(some.Checks, planned)
-	}
-	e.judge(&some)
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	e.judge(plan)
+	for i := range w.sample {
+		c := &w.sample[i]
 		if _, known := outcomes[c.ID]; known {
 			e.cache.predict(&c.Settings, rom.Unit)
 			e.part()
@@ -134,5 +314,5 @@ func judgingTime(plan *Plan, outcomes map[string]*store.Outcome) float64 {
 	if parts == 0 {
 		return 0
 	}
-	return time.Since(began).Seconds() / float64(parts) * float64(len(plan.Cells)+plan.sets())
+	return time.Since(began).Seconds() / float64(parts) * float64(w.cells+w.sets)
 }

@@ -3,8 +3,10 @@ package sweeps
 import (
 	"errors"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +98,49 @@ run: {steps: 1000000}
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a folder was made")
+	}
+}
+
+// The forecast of a configuration is that of its plan, whose cells it does not keep, and that of
+// its shards adds up to it.
+func TestForecastOfASpec(t *testing.T) {
+	for _, text := range []string{small, minimal, resting + "  - {claim: fixed-point, margin: 1}\n"} {
+		plan := planText(t, text)
+		of, err := ForecastSpec(t.Context(), plan.Spec, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := NewForecast(t.Context(), plan, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, cells := 0.0, 0
+		for i := range 3 {
+			part := of.Part(plan.Part(store.Shard{Index: i + 1, Of: 3}))
+			steps, cells = steps+part.ReplicaSteps, cells+part.Cells
+		}
+		if of.Cells != want.Cells || of.ReplicaSteps != want.ReplicaSteps || of.Bytes != want.Bytes || of.Memory != want.Memory ||
+			steps != of.ReplicaSteps || cells != of.Cells {
+			t.Errorf("got %+v, want %+v; shards: %g steps of %d cells", of, want, steps, cells)
+		}
+	}
+}
+
+// A sample has cells of the whole sweep, each once, and so has its first part.
+func TestForecastSample(t *testing.T) {
+	for _, cells := range []int{1, 63, 65, 1000, 1_000_000} {
+		order := sampled(cells)
+		if len(order) < min(cells, forecastCells/2) {
+			t.Errorf("%d of %d cells", len(order), cells)
+		}
+		if cells < 1000 {
+			continue
+		}
+		first := slices.Sorted(slices.Values(order[:leastCells]))
+		for i := range first[1:] {
+			if gap := first[i+1] - first[i]; gap > cells/4 || gap == 0 {
+				t.Errorf("of %d cells the first ones sampled are %v", cells, first)
+			}
+		}
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -96,53 +99,98 @@ func (set *CellSet) members() []string {
 	return ids
 }
 
+// planner makes the cells of a plan one by one.
+type planner struct {
+	checks []config.Check
+	forces []map[string]bool // those of the cells made so far, by check that judges one cell per force
+}
+
+func newPlanner(spec *config.Spec) *planner {
+	p := &planner{checks: spec.Checks, forces: make([]map[string]bool, len(spec.Checks))}
+	for n := range p.forces {
+		p.forces[n] = make(map[string]bool)
+	}
+	return p
+}
+
+// next returns the cell of the next point, which is not yet resolved, what it measures, and
+// the indices of the checks that judge it.
+func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) {
+	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK}
+	for n := range p.checks {
+		check := &p.checks[n]
+		if !check.Selects(point) {
+			continue
+		}
+		if check.Claim.Per == config.PerForce { // lag and optimizer do not change the stiffness of the mean force
+			force := config.ForceID(&c.Settings)
+			if p.forces[n][force] {
+				continue
+			}
+			p.forces[n][force] = true
+		}
+		m.add(check)
+		judging = append(judging, n)
+	}
+	return c, m, judging
+}
+
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
-	plan := &Plan{Spec: spec, cache: newPredictionCache()}
-	points := spec.Points()
-	plan.Cells = make([]Cell, len(points))
-	selected := make([][]*Cell, len(spec.Checks))
-	for i := range points {
-		cell := &plan.Cells[i]
-		*cell = Cell{Variant: points[i].Variant, Axes: points[i].Axes, Settings: points[i].Settings, Status: store.CellOK}
-		for n := range spec.Checks {
-			if spec.Checks[n].Selects(&points[i]) {
-				selected[n] = append(selected[n], cell)
-			}
+	plan := &Plan{Spec: spec, cache: newPredictionCache(), Cells: make([]Cell, 0, spec.Size())}
+	planner := newPlanner(spec)
+	measured := make([]measures, 0, spec.Size())
+	judged := make([][]*Cell, len(spec.Checks))
+	for point := range spec.EachPoint {
+		cell, m, judging := planner.next(&point)
+		plan.Cells, measured = append(plan.Cells, cell), append(measured, m)
+		for _, n := range judging {
+			judged[n] = append(judged[n], &plan.Cells[len(plan.Cells)-1])
 		}
 	}
-	measured := make(map[*Cell]*measures)
-	for i := range plan.Cells {
-		measured[&plan.Cells[i]] = new(measures)
-	}
+	inParallel(len(plan.Cells), func(i int) {
+		c := &plan.Cells[i]
+		c.ID = cellID(&c.Settings, &measured[i])
+		c.resolve(&measured[i], plan.cache)
+	})
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
-		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, selected[n])}
-		plan.Checks = append(plan.Checks, planned)
-		for _, set := range planned.Sets {
-			plan.Verdicts += planned.verdicts(set)
-			for _, cell := range set.Cells {
-				measured[cell].add(check)
-			}
-		}
-	}
-	for i := range plan.Cells {
-		plan.Cells[i].resolve(measured[&plan.Cells[i]], plan.cache)
-	}
-	for _, planned := range plan.Checks {
+		planned := PlannedCheck{Index: n, Check: check, Sets: setsOf(check, judged[n])}
 		for i := range planned.Sets {
-			if set := &planned.Sets[i]; set.Name == "" { // a single cell, whose id is known now
-				set.Name = set.Cells[0].ID
+			set := &planned.Sets[i]
+			if plan.Verdicts += planned.verdicts(*set); set.Name == "" {
+				set.Name = set.Cells[0].ID // of a single cell
 			}
 		}
+		plan.Checks = append(plan.Checks, planned)
 	}
 	return plan
 }
 
-// resolve sets the cell's id, its status, and the simulator's input: the start, and what
-// the checks measure, as numbers.
+// inParallel calls do with 0 … n−1, on all processors.
+func inParallel(n int, do func(i int)) {
+	const chunk = 256
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+chunk-1)/chunk) {
+		group.Go(func() {
+			for {
+				last := int(next.Add(chunk))
+				for i := last - chunk; i < min(last, n); i++ {
+					do(i)
+				}
+				if last >= n {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// resolve sets the cell's status and the simulator's input: the start, and what the checks
+// measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *predictionCache) {
-	c.ID = cellID(&c.Settings, m)
 	s := &c.Settings
 	c.Sim = sim.Cell{
 		ID: c.ID, Seed: s.Seed,
@@ -230,31 +278,47 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
+	cells := make([]store.LabelledCell, len(p.Cells))
+	for i := range p.Cells {
+		cells[i] = store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+	}
+	return store.NewTrajectoryTable(dir, cells, p.trajectoryMetadata)
+}
+
+// trajectoryMetadata returns the metadata of trajectories.parquet.
+func (p *Plan) trajectoryMetadata() (map[string]string, error) {
 	type described struct {
 		Cell       string         `json:"cell"`
 		Label      string         `json:"label"`
 		Variant    string         `json:"variant"`
 		Parameters map[string]any `json:"parameters"`
 	}
-	cells := make([]store.LabelledCell, len(p.Cells))
-	descriptions := make([]described, len(p.Cells))
+	var cells strings.Builder // a list, written item by item: the parameters take much memory
+	separator := "["
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		cells[i] = store.LabelledCell{ID: c.ID, Label: c.Label()}
-		descriptions[i] = described{c.ID, c.Label(), c.Variant, make(map[string]any)}
+		d := described{c.ID, c.Label(), c.Variant, make(map[string]any)}
 		for _, k := range config.Keys {
-			descriptions[i].Parameters[k.Path] = k.JSON(&c.Settings)
+			d.Parameters[k.Path] = k.JSON(&c.Settings)
 		}
+		text, err := json.Marshal(d)
+		if err != nil {
+			return nil, err
+		}
+		cells.WriteString(separator)
+		cells.Write(text)
+		separator = ","
 	}
-	metadata := make(map[string]string)
-	for key, value := range map[string]any{"grposim.cells": descriptions, "grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
+	cells.WriteString("]")
+	metadata := map[string]string{"grposim.cells": cells.String()}
+	for key, value := range map[string]any{"grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
 		}
 		metadata[key] = string(text)
 	}
-	return store.NewTrajectoryTable(dir, cells, metadata)
+	return metadata, nil
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more
@@ -269,10 +333,7 @@ func (p *Plan) ids() []string {
 
 // setsOf divides the cells that a check selects into sets, each judged as a whole.
 func setsOf(check *config.Check, cells []*Cell) []CellSet {
-	switch check.Claim.Per {
-	case config.PerForce:
-		return each(firstOfForce(cells))
-	case config.AcrossCells:
+	if check.Claim.Per == config.AcrossCells {
 		return acrossOver(check, cells)
 	}
 	return each(cells)
@@ -312,18 +373,4 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 		sets[n].Cells = append(sets[n].Cells, c)
 	}
 	return sets
-}
-
-// firstOfForce returns the first of all cells that share bandit, estimator and
-// reference policy. Lag and optimizer do not change the stiffness of the mean force.
-func firstOfForce(cells []*Cell) []*Cell {
-	var first []*Cell
-	seen := make(map[string]bool)
-	for _, c := range cells {
-		if id := config.ForceID(&c.Settings); !seen[id] {
-			seen[id] = true
-			first = append(first, c)
-		}
-	}
-	return first
 }

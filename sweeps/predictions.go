@@ -3,6 +3,7 @@ package sweeps
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -10,13 +11,15 @@ import (
 )
 
 // predictionCache caches predictions by their parameters, equilibria by those parameters
-// that equilibria depend on, and mean rewards by start, steps and parameters. It is not
-// safe for concurrent use.
+// that equilibria depend on, and mean rewards by start, steps and parameters. Only its
+// method equilibrium is safe for concurrent use.
 type predictionCache struct {
 	predictions map[predictionKey]*rom.Prediction
-	equilibria  map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
-	entries     int                                 // of equilibria
-	rewards     map[rewardKey]*rom.Path             // at most maxCached
+	rewards     map[rewardKey]*rom.Path // at most maxCached
+
+	mutex      sync.Mutex
+	equilibria map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
+	entries    int                                 // of equilibria
 }
 
 // Sizes that are cached before all are dropped: the number of mean rewards, more than the
@@ -131,7 +134,9 @@ func (cache *predictionCache) compute(key predictionKey, params rom.Params) *rom
 // equilibrium returns the equilibrium of parameters and their key. One with factors or at a
 // measured stiffness comes from that of the theory as derived, which has the same fixed point.
 func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params) *rom.Equilibrium {
+	cache.mutex.Lock()
 	equilibrium, known := cache.equilibria[key]
+	cache.mutex.Unlock()
 	if known {
 		return equilibrium
 	}
@@ -141,6 +146,8 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 	} else {
 		equilibrium = rom.NewEquilibrium(params)
 	}
+	cache.mutex.Lock()
+	defer cache.mutex.Unlock()
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
 	if cache.entries += entries; cache.entries > maxEntries {
 		clear(cache.equilibria)

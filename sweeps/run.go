@@ -45,32 +45,12 @@ func (NoProgress) End()                            {}
 func (NoProgress) Part(string, string, int, int)   {}
 func (NoProgress) Note(string)                     {}
 
-// Run carries out a plan in the results folder dir, which it creates if necessary, with
-// the given number of workers, at least 1: it simulates the cells that the folder's
-// journal lacks, judges all cells, and writes the tables (openRun, simulate,
-// NewExperiment, write). When ctx is done it keeps the finished cells and returns the
-// context's error; the same call again simulates the remaining ones. A plan that needs more
-// memory than the machine has is config.Problems, and nothing is written. It returns a
-// *store.FolderError if the folder is in use, or holds something other than results of
-// this plan's name.
-func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (e *Experiment, err error) {
-	if err := plan.fits(workers); err != nil {
-		return nil, err
-	}
-	r, err := openRun(plan, dir, progress)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	return r.finish(ctx, workers, progress)
-}
-
 // finish simulates what is missing, judges, and writes the tables.
-func (r *run) finish(ctx context.Context, workers int, progress Progress) (*Experiment, error) {
-	if err := r.simulate(ctx, workers, progress); err != nil {
+func (r *run) finish(ctx context.Context) (*Experiment, error) {
+	if err := r.simulate(ctx); err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, progress)
+	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +59,7 @@ func (r *run) finish(ctx context.Context, workers int, progress Progress) (*Expe
 
 // run is a sweep under way: its plan and its locked results folder.
 type run struct {
+	Runner
 	plan         *Plan
 	dir          string
 	release      func() error // unlocks the folder
@@ -87,14 +68,14 @@ type run struct {
 	trajectories *store.TrajectoryTable
 }
 
-// openRun locks the folder, reads its journal, moves damaged and foreign lines of it to other
+// open locks the folder, reads its journal, moves damaged and foreign lines of it to other
 // files and writes the manifest. The caller closes the run.
-func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error) {
-	release, err := store.Lock(dir, plan.Spec.Name)
+func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, err error) {
+	release, err := m.lock(ctx, dir, plan.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
+	r := &run{Runner: m, plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -108,13 +89,16 @@ func openRun(plan *Plan, dir string, progress Progress) (opened *run, err error)
 		return nil, err
 	}
 	for _, note := range notes {
-		progress.Note(note)
+		m.Progress.Note(note)
 	}
 	r.manifest.Shard = plan.Shard
-	if previous, err := store.ReadManifest(dir); err == nil {
+	var damaged *store.DamagedError
+	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
+		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration", filepath.Join(dir, store.ManifestName)))
+	} else if err == nil {
 		r.manifest.Run = previous.Run
 		if changed := plan.changes(previous.Config); changed != nil {
-			progress.Note(fmt.Sprintf("note: %s held another configuration (%s); its tables and report are replaced, its simulated cells are kept", dir, strings.Join(changed, ", ")))
+			m.Progress.Note(fmt.Sprintf("note: %s held another configuration (%s); its tables and report are replaced, its simulated cells are kept", dir, strings.Join(changed, ", ")))
 		}
 	}
 	if err := r.manifest.Write(dir); err != nil {
@@ -206,7 +190,7 @@ func (r *run) close() error {
 
 // simulate simulates the cells that the journal lacks and appends their outcomes to it,
 // sorts the journal, and records in the manifest how long it took.
-func (r *run) simulate(ctx context.Context, workers int, progress Progress) error {
+func (r *run) simulate(ctx context.Context) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
 	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
@@ -216,25 +200,29 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 			return err
 		}
 	}
+	missing, err := r.fromCache(ctx, missing)
+	if err != nil {
+		return err
+	}
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
-		c.Sim.Progress = func(share float64) { progress.Work(share * c.Work()) }
+		c.Sim.Progress = func(share float64) { r.Progress.Work(share * c.Work()) }
 	}
-	progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
+	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
 	simulated := 0
 	finished := func() {
 		simulated++
-		progress.Cell()
+		r.Progress.Cell()
 	}
-	err := simulateInOrder(ctx, missing, workers, finished, func(o *store.Outcome) error {
-		recorded, err := o.Trajectory() // in memory until Append moves it to the journal
-		if err := errors.Join(err, r.journal.Append(o)); err != nil {
+	err = simulateInOrder(ctx, missing, r.Workers, finished, func(o *store.Outcome) error {
+		if err := r.add(o); err != nil {
 			return err
 		}
-		return r.trajectories.WriteNext(r.journal.Outcomes, o.ID, recorded)
+		r.intoCache(o)
+		return nil
 	})
-	progress.End()
+	r.Progress.End()
 	if err != nil {
 		return err
 	}
@@ -244,7 +232,7 @@ func (r *run) simulate(ctx context.Context, workers int, progress Progress) erro
 	if simulated == 0 && r.manifest.Run != nil {
 		return nil
 	}
-	r.manifest.Run = store.NewRunInfo(workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
+	r.manifest.Run = store.NewRunInfo(r.Workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
 	return r.manifest.Write(r.dir)
 }
 
@@ -299,15 +287,26 @@ func readManifest(dir string) (*store.Manifest, error) {
 }
 
 // JudgeFolder judges the outcomes in a finished results folder again and rewrites its
-// tables. Its errors are those of Open, of writing and of ctx.
+// tables, unless the folder is read-only. Its errors are those of Open, of writing and of ctx.
 func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
+	e, err := JudgeStored(ctx, dir, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Write(dir); store.ReadOnly(err) {
+		progress.Note(fmt.Sprintf("note: %s is read-only: it is judged, and nothing is written", dir))
+	} else if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// JudgeStored judges the outcomes in a finished results folder again, and writes nothing. Its
+// errors are those of Open and of ctx.
+func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experiment, error) {
 	plan, outcomes, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, plan, outcomes, progress)
-	if err != nil {
-		return nil, err
-	}
-	return e, e.Write(dir)
+	return NewExperiment(ctx, plan, outcomes, progress)
 }

@@ -409,7 +409,8 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &folder) || !strings.Contains(err.Error(), "in use") {
+	var inUse *store.InUseError
+	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &inUse) {
 		t.Errorf("a folder in use: got error %v", err)
 	}
 	if err := release(); err != nil {

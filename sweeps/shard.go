@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -17,61 +18,90 @@ import (
 // machines: some of its cells, without checks. The shards have about equal work, share no
 // cell, and depend on nothing but the plan and their number.
 func (p *Plan) Part(shard store.Shard) *Plan {
-	first := make(map[string]int) // the index of a cell by id: cells of two variants can be the same
-	var order []int               // of those cells, by decreasing work
-	for i := range p.Cells {
-		if _, known := first[p.Cells[i].ID]; !known {
-			first[p.Cells[i].ID] = i
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Cells[b].Work(), p.Cells[a].Work()) })
-	load, cells := make([]float64, shard.Of), make([]int, shard.Of)
-	var mine []int
-	for _, i := range order {
-		least := 0 // the shard with the least work, then with the fewest cells
-		for s := range load {
-			if load[s] < load[least] || load[s] == load[least] && cells[s] < cells[least] {
-				least = s
-			}
-		}
-		load[least] += p.Cells[i].Work()
-		if cells[least]++; least == shard.Index-1 {
-			mine = append(mine, i)
-		}
-	}
-	slices.Sort(mine)
 	part := &Plan{Spec: p.Spec, Shard: &shard}
-	for _, i := range mine {
+	for _, i := range p.divide(shard.Of)[shard.Index-1].cells {
 		part.Cells = append(part.Cells, p.Cells[i])
 	}
 	return part
 }
 
-// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, with
-// the given number of workers, at least 1, as Run does; it judges nothing.
-func RunPart(ctx context.Context, part *Plan, dir string, workers int, progress Progress) (err error) {
-	if err := part.fits(workers); err != nil {
+// LargestWork returns the work of the shard that has the most, of n shards, in steps of one
+// replica.
+func (p *Plan) LargestWork(n int) float64 {
+	largest := slices.MaxFunc(p.divide(n), func(a, b load) int { return cmp.Compare(a.work, b.work) })
+	return largest.work
+}
+
+// load is what a shard has to do.
+type load struct {
+	shard int     // from 0
+	work  float64 // in steps of one replica
+	cells []int   // indices in Plan.Cells
+}
+
+// loads is a heap.Interface whose first element has the least work, then the fewest cells.
+type loads []load
+
+func (l loads) Len() int      { return len(l) }
+func (l loads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l loads) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(l[i].work, l[j].work), cmp.Compare(len(l[i].cells), len(l[j].cells)), cmp.Compare(l[i].shard, l[j].shard)) < 0
+}
+func (l *loads) Push(any) {}
+func (l *loads) Pop() any { return nil }
+
+// divide divides the distinct cells of a plan among n shards, and returns what each has to do.
+// Cells with more work come first, each to the shard with the least.
+func (p *Plan) divide(n int) []load {
+	known := make(map[string]bool) // by id: cells of two variants can be the same
+	var order []int                // by decreasing work
+	for i := range p.Cells {
+		if !known[p.Cells[i].ID] {
+			known[p.Cells[i].ID] = true
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Cells[b].Work(), p.Cells[a].Work()) })
+	shards := make(loads, n)
+	for i := range shards {
+		shards[i].shard = i
+	}
+	for _, i := range order {
+		shards[0].work += p.Cells[i].Work()
+		shards[0].cells = append(shards[0].cells, i)
+		heap.Fix(&shards, 0)
+	}
+	slices.SortFunc(shards, func(a, b load) int { return cmp.Compare(a.shard, b.shard) })
+	for i := range shards {
+		slices.Sort(shards[i].cells)
+	}
+	return shards
+}
+
+// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, as Run
+// does; it judges nothing.
+func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error) {
+	if err := part.fits(m.Workers); err != nil {
 		return err
 	}
-	r, err := openRun(part, dir, progress)
+	r, err := m.open(ctx, part, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	return r.simulate(ctx, workers, progress)
+	return r.simulate(ctx)
 }
 
 // Merge copies the cells that shards of one sweep hold into the results folder dir and judges
 // them, as Run does. It writes the bytes that a single run writes, except for the field run of
 // manifest.json. If a shard is missing, damaged, or of another configuration or version it writes
 // nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
-func Merge(ctx context.Context, dir string, shards []string, progress Progress) (e *Experiment, err error) {
+func (m Runner) Merge(ctx context.Context, dir string, shards []string) (e *Experiment, err error) {
 	plan, journals, err := readShards(shards)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRun(plan, dir, progress)
+	r, err := m.open(ctx, plan, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +115,7 @@ func Merge(ctx context.Context, dir string, shards []string, progress Progress) 
 			}
 		}
 	}
-	return r.finish(ctx, 1, progress)
+	return r.finish(ctx)
 }
 
 // readShards reads the folders of the shards of one sweep and returns its plan, and the

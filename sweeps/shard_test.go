@@ -18,7 +18,7 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	for i := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
 		part := planText(t, text).Part(store.Shard{Index: i + 1, Of: of})
-		if err := RunPart(t.Context(), part, dir, 2, &silent{}); err != nil {
+		if err := (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir); err != nil {
 			t.Fatal(err)
 		}
 		dirs = append(dirs, dir)
@@ -62,7 +62,7 @@ func TestMergedShardsAreTheSingleRun(t *testing.T) {
 	slices.Reverse(dirs)
 	out := t.TempDir()
 	for range 2 { // merging again changes nothing
-		e, err := Merge(t.Context(), out, dirs, &silent{})
+		e, err := Runner{Workers: 1, Progress: &silent{}}.Merge(t.Context(), out, dirs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestMergeRefuses(t *testing.T) {
 		{[]string{dirs[0], t.TempDir()}, []string{"holds no results"}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		_, err := Merge(t.Context(), out, x.dirs, &silent{})
+		_, err := Runner{Workers: 1, Progress: &silent{}}.Merge(t.Context(), out, x.dirs)
 		var damage *store.DamagedError
 		var folder *store.FolderError
 		if !errors.As(err, &damage) && !errors.As(err, &folder) {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"grposim/sweeps"
 )
 
 // In Chromium a page of several experiments and a page of one have no console messages,
@@ -26,7 +28,7 @@ func TestLongReportInBrowser(t *testing.T) {
 	if code := run(t.Context(), []string{"reproduce", "one-dimension", "saturation-law", "--out", dir}, io.Discard, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	_, experiments, err := checkFolder(t.Context(), dir, newProgress(io.Discard))
+	_, experiments, err := checkFolder(t.Context(), dir, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,9 @@
 // with "grposim: ". The exit code is the first of these that applies:
 //
 //   - 2: the command line or the configuration is wrong.
-//   - 130: interrupted by a signal. Finished cells are kept.
+//   - 130: interrupted (Ctrl-C). Finished cells are kept.
+//   - 75: try again. The command was terminated (SIGTERM), and finished cells are kept, or
+//     another grposim uses the results folder.
 //   - 4: results are damaged, a file cannot be read or written, or an internal error.
 //   - 1: a verdict is disagree.
 //   - 3: a verdict is inconclusive, a control does not disagree, or there are verdicts

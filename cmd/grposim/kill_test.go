@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -46,29 +49,22 @@ func TestKill(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("verdicts after a kill:\n%s\nwant:\n%s", got, want)
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, "whole"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if entry.IsDir() || entry.Name() == "manifest.json" {
-			continue
-		}
-		a, errA := os.ReadFile(filepath.Join(dir, "whole", entry.Name()))
-		b, errB := os.ReadFile(filepath.Join(dir, "broken", entry.Name()))
-		if errA != nil || errB != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s differs after a kill: %v %v", entry.Name(), errA, errB)
-		}
-	}
+	sameFiles(t, filepath.Join(dir, "broken"), filepath.Join(dir, "whole"))
 	leftovers, err := filepath.Glob(filepath.Join(dir, "broken", ".*"))
 	if err != nil || len(leftovers) > 0 {
 		t.Errorf("temporary files are left: %s, %v", strings.Join(leftovers, " "), err)
 	}
 }
 
-// An interrupt ends a command within a second or so, even in the middle of a step: here
-// a step takes hours.
-func TestInterruptEndsALongStep(t *testing.T) {
+// A signal ends a command within a second or so, even in the middle of a step: here a step
+// takes hours. Another command that needs the folder meanwhile is told to try again.
+func TestSignalEndsALongStep(t *testing.T) {
+	for signal, code := range map[os.Signal]int{os.Interrupt: exitInterrupted, syscall.SIGTERM: exitTryAgain} {
+		t.Run(signal.String(), func(t *testing.T) { endLongStep(t, signal, code) })
+	}
+}
+
+func endLongStep(t *testing.T, signal os.Signal, code int) {
 	dir := t.TempDir()
 	var stderr bytes.Buffer
 	sweep := exec.Command(buildBinary(t, dir), "sweep", filepath.Join(moduleRoot(t), "configs", "smoke.yaml"),
@@ -86,7 +82,11 @@ func TestInterruptEndsALongStep(t *testing.T) {
 			t.Fatal("the sweep has not begun within a minute")
 		}
 	}
-	if err := sweep.Process.Signal(os.Interrupt); err != nil {
+	second := exec.Command(sweep.Args[0], sweep.Args[1:]...)
+	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exitTryAgain || !strings.Contains(string(out), "is in use by another grposim") {
+		t.Errorf("a second sweep into the folder: exit code %d\n%s", second.ProcessState.ExitCode(), out)
+	}
+	if err := sweep.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -95,10 +95,10 @@ func TestInterruptEndsALongStep(t *testing.T) {
 	case <-done:
 	case <-time.After(30 * time.Second): // generous, because the machine may be busy
 		_ = sweep.Process.Kill()
-		t.Fatal("still running 30 s after an interrupt")
+		t.Fatal("still running 30 s after the signal")
 	}
-	if code := sweep.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderr.String(), "grposim: interrupted: ") {
-		t.Errorf("exit code %d, want %d and a line on the interruption\n%s", code, exitInterrupted, stderr.String())
+	if got := sweep.ProcessState.ExitCode(); got != code || strings.Count(stderr.String(), "grposim: interrupted: ") != 1 {
+		t.Errorf("exit code %d, want %d and one line on the interruption\n%s", got, code, stderr.String())
 	}
 }
 
@@ -110,4 +110,83 @@ func buildBinary(t *testing.T, dir string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return binary
+}
+
+// sameFiles checks that two folders have the same files with the same bytes, except for the
+// manifest's account of the run.
+func sameFiles(t *testing.T, got, want string) {
+	t.Helper()
+	count := func(dir string) (n int) {
+		_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
+		return n
+	}
+	if g, w := count(got), count(want); g != w || w < 10 {
+		t.Errorf("%s has %d files and folders, %s has %d", got, g, want, w)
+	}
+	err := filepath.WalkDir(want, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(want, path)
+		w, errW := os.ReadFile(path)
+		g, errG := os.ReadFile(filepath.Join(got, name))
+		if name == "manifest.json" {
+			w, _, _ = bytes.Cut(w, []byte(`"run":`))
+			g, _, _ = bytes.Cut(g, []byte(`"run":`))
+		}
+		if errW != nil || errG != nil || !bytes.Equal(g, w) {
+			t.Errorf("%s differs: %v %v", name, errW, errG)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Results that may not be written are checked all the same, and a page of them is written
+// elsewhere: here they belong to root, and another user judges them.
+func TestReadOnlyResults(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run a command as another user")
+	}
+	dir, err := os.MkdirTemp("", "read-only") // the parents of t.TempDir may be closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	binary, results, page := buildBinary(t, dir), filepath.Join(dir, "results"), filepath.Join(dir, "open", "page.html")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(filepath.Dir(page), 0o777), os.Chmod(filepath.Dir(page), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(binary, "sweep", "smoke", "--set", "run.replicas=2000", "--out", results).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, row := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"check", results}, 0, "note: " + results + " is read-only: it is judged, and nothing is written"},
+		{[]string{"check", results}, 0, "4 agree"},
+		{[]string{"report", results, "--out", page}, 0, page},
+		{[]string{"report", results}, exitDamaged, "permission denied"},
+		{[]string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", results}, exitDamaged, "permission denied"},
+	} {
+		c := exec.Command(binary, row.args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != row.code || !strings.Contains(string(out), row.want) {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s", row.args, c.ProcessState.ExitCode(), row.code, row.want, out)
+		}
+	}
+}
+
+// command runs a command and returns its output.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
 }

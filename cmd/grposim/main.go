@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
+
+// errTerminated is the cause of a context that SIGTERM has cancelled.
+var errTerminated = fmt.Errorf("terminated: %w", context.Canceled)
 
 // grace is the time between a signal and the end of the process. A command that
 // returns earlier ends it earlier. Files are replaced atomically and finished cells are
@@ -14,12 +18,18 @@ import (
 const grace = 800 * time.Millisecond
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		stop() // a second signal ends the process at once
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		cause := context.Canceled
+		if <-signals == syscall.SIGTERM {
+			cause = errTerminated
+		}
+		signal.Stop(signals) // a second signal ends the process at once
+		cancel(cause)
 		time.Sleep(grace)
-		printInterrupted(os.Stderr)
-		os.Exit(exitInterrupted)
-	})
+		os.Exit(exitCode(os.Stderr, cause))
+	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

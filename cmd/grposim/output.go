@@ -182,19 +182,36 @@ func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
 // into its results folder dir. Older figures are removed, except maps with a table. It
 // returns the part that the experiment is on a page beside the folder.
 func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display *progress) (report.Part, error) {
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o755); err != nil {
+		return report.Part{}, err
+	}
+	if err := removeFigures(dir, figures); err != nil {
+		return report.Part{}, err
+	}
+	part, err := drawPart(ctx, dir, e, display, func(name string, svg, png []byte) error {
+		return errors.Join(
+			store.WriteFile(filepath.Join(figures, name+".svg"), svg),
+			store.WriteFile(filepath.Join(figures, name+".png"), png),
+		)
+	})
+	if err != nil {
+		return part, err
+	}
+	err = writePage(filepath.Join(dir, "report.html"), e.Plan.Spec.Name, []report.Part{part})
+	part.Folder = filepath.Base(dir)
+	return part, err
+}
+
+// drawPart draws the figures of the results folder dir, calls drawn with each, and returns the
+// part that the experiment is on a page inside the folder.
+func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, display *progress, drawn func(name string, svg, png []byte) error) (report.Part, error) {
 	part := report.Part{Experiment: e, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		return part, err
 	}
 	part.Run = manifest.Run
-	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
-		return part, err
-	}
-	if err := removeFigures(dir, figures); err != nil {
-		return part, err
-	}
 	for i, f := range e.Figures {
 		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
 		svg, png, err := report.Draw(f)
@@ -202,16 +219,11 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, display 
 			return part, err
 		}
 		part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
-		if err := errors.Join(
-			store.WriteFile(filepath.Join(figures, f.Name+".svg"), svg),
-			store.WriteFile(filepath.Join(figures, f.Name+".png"), png),
-		); err != nil {
+		if err := drawn(f.Name, svg, png); err != nil {
 			return part, err
 		}
 	}
-	err = writePage(dir, e.Plan.Spec.Name, []report.Part{part})
-	part.Folder = filepath.Base(dir)
-	return part, err
+	return part, nil
 }
 
 // tableOf returns the name of the file in a results folder dir in which the map command has
@@ -258,13 +270,13 @@ func removeFigures(dir, figures string) error {
 	return err
 }
 
-// writePage writes report.html into dir.
-func writePage(dir, title string, parts []report.Part) error {
+// writePage writes a page into a file.
+func writePage(file, title string, parts []report.Part) error {
 	page, err := report.Page(title, parts)
 	if err != nil {
 		return err
 	}
-	return store.WriteFile(filepath.Join(dir, "report.html"), page)
+	return store.WriteFile(file, page)
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -283,7 +295,7 @@ func writeSummary(dir string, parts []report.Part) error {
 		store.RemovePending(dir),
 		store.WriteFile(filepath.Join(dir, "verdicts.json"), data),
 		store.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts)),
-		writePage(dir, name, parts),
+		writePage(filepath.Join(dir, "report.html"), name, parts),
 	)
 }
 
@@ -296,11 +308,11 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 	return all
 }
 
-// checkFolder judges the results folder dir or, if dir is not one, every results folder
-// directly inside it. It returns the folders and their experiments.
-func checkFolder(ctx context.Context, dir string, display *progress) (folders []string, experiments []*sweeps.Experiment, err error) {
+// checkFolder judges, by the function judge, the results folder dir or, if dir is not one, every
+// results folder directly inside it. It returns the folders and their experiments.
+func checkFolder(ctx context.Context, dir string, display *progress, judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)) (folders []string, experiments []*sweeps.Experiment, err error) {
 	if !holdsManifest(dir) {
-		entries, _ := os.ReadDir(dir) // if dir cannot be read, JudgeFolder returns the error
+		entries, _ := os.ReadDir(dir) // if dir cannot be read, judge returns the error
 		for _, entry := range entries {
 			if inside := filepath.Join(dir, entry.Name()); holdsManifest(inside) {
 				folders = append(folders, inside)
@@ -311,7 +323,7 @@ func checkFolder(ctx context.Context, dir string, display *progress) (folders []
 		folders = []string{dir}
 	}
 	for _, d := range folders {
-		e, err := sweeps.JudgeFolder(ctx, d, display)
+		e, err := judge(ctx, d, display)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -101,7 +101,7 @@ func optional(x *float64) string {
 
 // printForecast prints the estimated work of a sweep on the given number of workers.
 func printForecast(w io.Writer, f *sweeps.Forecast, workers int) error {
-	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, about %.2g MB\n",
-		f.Cells, f.ReplicaSteps, f.Seconds, workers, f.Judging, float64(f.Bytes)/1e6)
+	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, about %.2g MB of files, %.2g MB of memory\n",
+		f.Cells, f.ReplicaSteps, f.Seconds, workers, f.Judging, float64(f.Bytes)/1e6, max(f.Memory, f.JudgingMemory)/1e6)
 	return err
 }

@@ -124,6 +124,15 @@ func embeddedSpec(aim config.Aim, name string, set ...string) (*config.Spec, err
 // embedded configuration with that name, with the overrides of --set. It prints the notes
 // of the configuration.
 func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*sweeps.Plan, error) {
+	spec, err := readSpec(stderr, aim, file, set)
+	if err != nil {
+		return nil, err
+	}
+	return sweeps.NewPlan(spec), nil
+}
+
+// readSpec reads a configuration file, or a built-in configuration, and prints its notes.
+func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
 	info, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	var spec *config.Spec
@@ -141,5 +150,5 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*swe
 	for _, note := range spec.Notes {
 		printLines(stderr, "note: "+note)
 	}
-	return sweeps.NewPlan(spec), nil
+	return spec, nil
 }

@@ -23,7 +23,7 @@ func TestLongReproduce(t *testing.T) {
 	if code := run(t.Context(), []string{"reproduce", "--out", out}, io.Discard, io.Discard); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	_, experiments, err := checkFolder(t.Context(), out, newProgress(io.Discard))
+	_, experiments, err := checkFolder(t.Context(), out, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)
 	}

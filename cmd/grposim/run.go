@@ -20,7 +20,8 @@ import (
 // Exit codes. The first that applies is returned, else 0.
 const (
 	exitUsage        = 2   // the command line or the configuration is wrong
-	exitInterrupted  = 130 // interrupted by a signal
+	exitInterrupted  = 130 // interrupted by Ctrl-C
+	exitTryAgain     = 75  // terminated by a scheduler (SIGTERM), or the results folder is in use: EX_TEMPFAIL
 	exitDamaged      = 4   // results are damaged, a file cannot be read or written, or an internal error
 	exitDisagree     = 1   // a verdict is disagree
 	exitInconclusive = 3   // a verdict is inconclusive, a control does not disagree, or there are verdicts and none is agree
@@ -50,7 +51,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}()
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
-	return exitCode(stderr, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = errors.Join(err, context.Cause(ctx))
+	}
+	return exitCode(stderr, err)
 }
 
 // exitCode prints the error of a command, nil if there is none, and returns the exit
@@ -61,6 +66,7 @@ func exitCode(stderr io.Writer, err error) int {
 		panicked *sim.Panic
 		problems config.Problems
 		folder   *store.FolderError
+		inUse    *store.InUseError
 		usage    usageError
 	)
 	switch {
@@ -71,11 +77,17 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.As(err, &panicked):
 		printInternalError(stderr, panicked, panicked.Stack)
 		return exitDamaged
+	case errors.Is(err, errTerminated):
+		printInterrupted(stderr)
+		return exitTryAgain
 	case errors.Is(err, context.Canceled):
 		printInterrupted(stderr)
 		return exitInterrupted
 	}
 	printLines(stderr, err.Error())
+	if errors.As(err, &inUse) {
+		return exitTryAgain
+	}
 	if errors.As(err, &problems) || errors.As(err, &folder) || errors.As(err, &usage) {
 		return exitUsage
 	}
@@ -113,7 +125,8 @@ whether measurement and prediction agree within a margin fixed before the run.
 
 Exit codes, the first that applies:
   2    the command line or the configuration is wrong
-  130  interrupted; run the same command again to continue
+  130  interrupted (Ctrl-C); run the same command again to continue
+  75   try again: terminated (SIGTERM), or the results folder is in use
   4    results are damaged, a file cannot be read or written, or an internal error
   1    a verdict is disagree
   3    a verdict is inconclusive, a control does not disagree, or there are
@@ -144,7 +157,7 @@ stack follows.`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newMerge(stdout, stderr), newCompare(stdout, stderr), newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr))
+		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr), newCompare(stdout, stderr), newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr))
 	return root
 }
 

@@ -48,7 +48,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE ARG…")
 	}
-	want := map[string]int{"0": 0, "1": 1, "2": 2, "3": 3, "4": 4, "130": 130}[args[0]]
+	want := map[string]int{"0": 0, "1": 1, "2": 2, "3": 3, "4": 4, "75": 75, "130": 130}[args[0]]
 	err := ts.Exec("grposim", args[1:]...)
 	got := 0
 	if exit, ok := err.(interface{ ExitCode() int }); ok {

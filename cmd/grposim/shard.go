@@ -27,9 +27,12 @@ func parseShard(text string) (store.Shard, error) {
 // maxShards bounds the number of shards, by which the time to divide a sweep grows.
 const maxShards = 10_000
 
+// resultsFolder returns the name of the folder of a sweep.
+func resultsFolder(name string) string { return filepath.Join("results", "local", name) }
+
 // shardFolder returns the name of the folder of a shard of a sweep.
 func shardFolder(name string, s store.Shard) string {
-	return filepath.Join("results", "local", fmt.Sprintf("%s-%d-of-%d", name, s.Index, s.Of))
+	return fmt.Sprintf("%s-%d-of-%d", resultsFolder(name), s.Index, s.Of)
 }
 
 // printShard says what a shard holds and what to do with it.
@@ -40,7 +43,10 @@ func printShard(w io.Writer, part, whole *sweeps.Plan) error {
 }
 
 func newMerge(stdout, stderr io.Writer) *cobra.Command {
-	var verdicts *output
+	var (
+		verdicts *output
+		runner   runnerFlags
+	)
 	c := &cobra.Command{
 		Use:   "merge OUT DIR…",
 		Short: "Put the shards of a sweep together and print the verdicts",
@@ -54,7 +60,11 @@ is missing, damaged, or of another configuration or version, and names that shar
 		Args: arguments(cobra.MinimumNArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			experiment, err := sweeps.Merge(c.Context(), args[0], args[1:], display)
+			run, err := runner.runner(1, display)
+			if err != nil {
+				return err
+			}
+			experiment, err := run.Merge(c.Context(), args[0], args[1:])
 			if err != nil {
 				return err
 			}
@@ -62,5 +72,29 @@ is missing, damaged, or of another configuration or version, and names that shar
 		},
 	}
 	verdicts = addOutput(c)
+	runner.addWait(c)
 	return c
+}
+
+// runnerFlags are the flags that say how a sweep is carried out.
+type runnerFlags struct {
+	cache string
+	wait  bool
+}
+
+func (f *runnerFlags) addCache(c *cobra.Command) {
+	c.Flags().StringVar(&f.cache, "cache", "", "take finished cells from this `folder`, and add to it what is simulated")
+}
+
+func (f *runnerFlags) addWait(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for a results folder that another grposim uses, instead of exiting")
+}
+
+// runner returns what the flags say. The error is that of a folder that cannot be a cache.
+func (f *runnerFlags) runner(workers int, display *progress) (r sweeps.Runner, err error) {
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
+	if f.cache != "" {
+		r.Cache, err = store.OpenCache(f.cache)
+	}
+	return r, err
 }

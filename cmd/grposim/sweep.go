@@ -13,6 +13,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/report"
+	"grposim/sweeps/store"
 )
 
 func newSweep(stdout, stderr io.Writer) *cobra.Command {
@@ -21,6 +22,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 		workers int
 		dryRun  bool
 		shard   string
+		runner  runnerFlags
 		set     []string
 
 		verdicts *output
@@ -38,6 +40,10 @@ With --shard I/N it simulates one of N parts of the cells, of about equal work, 
 results folder of its own, and judges nothing; "merge" puts the parts together. So N
 machines can share a sweep.
 
+With --cache DIR it takes the finished cells that DIR holds of this version of grposim, and
+adds those that it simulates. Sweeps, shards and users can share DIR, on a file system that
+they trust; it may be read-only. Entries that are damaged are computed again.
+
 Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 		Example: `  grposim sweep configs/smoke.yaml --dry-run
   grposim sweep smoke
@@ -49,39 +55,49 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
-			plan, err := readPlan(stderr, config.ToJudge, args[0], set)
+			spec, err := readSpec(stderr, config.ToJudge, args[0], set)
 			if err != nil {
 				return err
 			}
-			folder, part := filepath.Join("results", "local", plan.Spec.Name), plan
+			var s store.Shard
 			if shard != "" {
-				s, err := parseShard(shard)
+				if s, err = parseShard(shard); err != nil {
+					return err
+				}
+			}
+			if dryRun {
+				forecast, err := sweeps.ForecastSpec(c.Context(), spec, workers)
 				if err != nil {
 					return err
 				}
-				folder, part = shardFolder(plan.Spec.Name, s), plan.Part(s)
-			}
-			if dryRun {
-				forecast, err := sweeps.NewForecast(c.Context(), part, workers)
-				if err != nil {
-					return err
+				if shard != "" {
+					forecast = forecast.Part(sweeps.NewPlan(spec).Part(s))
 				}
 				if verdicts.json {
 					return json.NewEncoder(stdout).Encode(forecast)
 				}
 				return printForecast(stdout, forecast, workers)
 			}
+			plan := sweeps.NewPlan(spec)
+			folder, part := resultsFolder(spec.Name), plan
+			if shard != "" {
+				folder, part = shardFolder(spec.Name, s), plan.Part(s)
+			}
 			if !c.Flags().Changed("out") {
 				out = folder
 			}
 			display := newProgress(stderr)
+			run, err := runner.runner(workers, display)
+			if err != nil {
+				return err
+			}
 			if shard != "" {
-				if err := sweeps.RunPart(c.Context(), part, out, workers, display); err != nil {
+				if err := run.RunPart(c.Context(), part, out); err != nil {
 					return err
 				}
 				return printShard(stdout, part, plan)
 			}
-			experiment, err := sweeps.Run(c.Context(), plan, out, workers, display)
+			experiment, err := run.Run(c.Context(), plan, out)
 			if err != nil {
 				return err
 			}
@@ -91,7 +107,9 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 	addWorkers(c, &workers)
 	c.Flags().StringVar(&out, "out", "", "results folder (default results/local/NAME)")
 	c.Flags().StringVar(&shard, "shard", "", "simulate only the cells of part `I/N`")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time and storage; simulate and write nothing")
+	runner.addCache(c)
+	runner.addWait(c)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of cells and replica-steps and estimates of time, storage and memory; simulate and write nothing")
 	verdicts = addOutput(c)
 	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	addSet(c, &set)
@@ -114,11 +132,12 @@ func newCheck(stdout, stderr io.Writer) *cobra.Command {
 		Use:   "check DIR",
 		Short: "Evaluate the checks of stored results again, without simulating",
 		Long: `Computes predictions and verdicts again from the measurements stored in DIR, a
-results folder or a folder of them, prints the verdicts, and rewrites the tables.`,
+results folder or a folder of them, prints the verdicts, and rewrites the tables unless
+DIR is read-only.`,
 		Example: `  grposim check results/local/smoke`,
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr))
+			_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), sweeps.JudgeFolder)
 			if err != nil {
 				return err
 			}
@@ -130,16 +149,22 @@ results folder or a folder of them, prints the verdicts, and rewrites the tables
 }
 
 func newReport(stdout, stderr io.Writer) *cobra.Command {
-	return &cobra.Command{
+	var out string
+	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Draw the figures and pages of stored results again, without simulating",
 		Long: `Does what check does with DIR, a results folder or a folder of them, draws the
-figures and writes report.html again, and prints the path of the page.`,
-		Example: `  grposim report results/local/smoke`,
-		Args:    arguments(cobra.ExactArgs(1)),
+figures and writes report.html again, and prints the path of the page. With --out FILE it
+writes the page alone, into FILE: DIR can be read-only.`,
+		Example: `  grposim report results/local/smoke
+  grposim report results/local/smoke --out smoke.html`,
+		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			folders, experiments, err := checkFolder(c.Context(), args[0], display)
+			if out != "" {
+				return writePageAlone(c.Context(), stdout, args[0], out, display)
+			}
+			folders, experiments, err := checkFolder(c.Context(), args[0], display, sweeps.JudgeFolder)
 			if err != nil {
 				return err
 			}
@@ -158,4 +183,29 @@ figures and writes report.html again, and prints the path of the page.`,
 			return err
 		},
 	}
+	c.Flags().StringVar(&out, "out", "", "write only the page, into this `file`")
+	return c
+}
+
+// writePageAlone writes the page over the results in dir into a file, and prints its path. It
+// writes nothing into dir.
+func writePageAlone(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
+	folders, experiments, err := checkFolder(ctx, dir, display, sweeps.JudgeStored)
+	if err != nil {
+		return err
+	}
+	parts := make([]report.Part, len(experiments))
+	for i, e := range experiments {
+		if parts[i], err = drawPart(ctx, folders[i], e, display, func(string, []byte, []byte) error { return nil }); err != nil {
+			return err
+		}
+		if folders[i] != dir {
+			parts[i].Folder = filepath.Base(folders[i])
+		}
+	}
+	if err := writePage(file, nameOf(dir, experiments), parts); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, file)
+	return err
 }

@@ -63,7 +63,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/id-without-measures", fault: "a cell's id does not depend on what is measured of it", file: "sweeps/plan.go",
 		before: "\tm.addTo(content)\n", after: ""},
 	{id: "sweeps/every-cell-of-a-force", fault: "the stiffness is judged in every cell of a force", file: "sweeps/plan.go",
-		before: "!seen[id] {\n\t\t\tseen[id] = true\n", after: "!seen[id] {\n"},
+		before: "\t\t\tp.forces[n][force] = true\n", after: ""},
 	{id: "sweeps/groups-of-one-cell", fault: "the cells of a claim across cells are each a group", file: "sweeps/plan.go",
 		before: "\t\t\tindex[id] = n\n", after: ""},
 	{id: "sweeps/duplicates-simulated", fault: "equal cells of two variants are simulated twice", file: "sweeps/simulate.go",

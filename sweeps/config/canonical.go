@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -50,6 +51,17 @@ func atDefault(k Key, v any, s *Settings) bool {
 		return true
 	}
 	byDefault := k.defaultFor(s)
+	switch v := v.(type) {
+	case float64:
+		if d, ok := byDefault.(float64); ok {
+			return math.Float64bits(v) == math.Float64bits(d) // −0 is written out
+		}
+	case []float64, []ArmGroup, Init: // not comparable
+	default:
+		if v == byDefault {
+			return true
+		}
+	}
 	return byDefault != nil && Format(v) == Format(byDefault)
 }
 

@@ -16,13 +16,30 @@ type Point struct {
 // Points expands the sweep, or the union of the variants' sweeps in the order of the
 // file; in each, the last axis runs fastest.
 func (s *Spec) Points() []Point {
-	var points []Point
-	for _, g := range s.Grids() {
-		for _, p := range g.points {
-			points = append(points, p)
-		}
+	points := make([]Point, 0, s.Size())
+	for p := range s.EachPoint {
+		points = append(points, p)
 	}
 	return points
+}
+
+// EachPoint yields the points one by one.
+func (s *Spec) EachPoint(yield func(Point) bool) {
+	for _, g := range s.Grids() {
+		for _, p := range g.points {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Size returns the number of points.
+func (s *Spec) Size() (n int) {
+	for _, g := range s.Grids() {
+		n += g.cells()
+	}
+	return n
 }
 
 // Grid is the sweep of one variant, or of a file without variants. Its points are the

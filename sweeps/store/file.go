@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,6 +52,9 @@ func writeJSON(path string, v any) error {
 // replaceFile replaces the content of a file by the output of write, atomically. If
 // write fails, the file keeps its content.
 func replaceFile(path string, write func(io.Writer) error) error {
+	if err := checkRegular(path, os.Lstat); err != nil {
+		return err
+	}
 	file, err := pendingFile(path)
 	if err != nil {
 		return err
@@ -60,6 +65,26 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return file.CloseAtomicallyReplace()
+}
+
+// checkRegular returns a *FolderError if there is something other than a regular file at a
+// path: a pipe would be waited for, a symbolic link or a device replaced. stat is os.Stat where
+// links are followed, else os.Lstat.
+func checkRegular(path string, stat func(string) (fs.FileInfo, error)) error {
+	info, err := stat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return nil
+	}
+	kind := "special file"
+	switch info.Mode().Type() {
+	case fs.ModeSymlink:
+		kind = "symbolic link"
+	case fs.ModeNamedPipe:
+		kind = "named pipe"
+	case fs.ModeDir:
+		kind = "folder"
+	}
+	return &FolderError{fmt.Sprintf("%s is a %s, want a regular file", path, kind)}
 }
 
 // pendingFile creates the temporary file that will replace the file at path. Both

@@ -19,18 +19,29 @@ type FolderError struct {
 // Error returns the message.
 func (e *FolderError) Error() string { return e.Message }
 
+// InUseError says that another process has locked a results folder.
+type InUseError struct {
+	Dir string // the folder
+}
+
+// Error says so in one line.
+func (e *InUseError) Error() string {
+	return e.Dir + " is in use by another grposim: wait for it, or choose another --out"
+}
+
 // Lock prepares a folder for the results of the sweep called name and locks it
 // against other processes; release unlocks it. A missing folder is created. A folder
-// with results of another name, with other files only, or locked by another process
-// is a *FolderError.
+// with results of another name or with other files only is a *FolderError, one that
+// another process has locked an *InUseError. A damaged manifest is as good as none.
 func Lock(dir, name string) (release func() error, err error) {
 	manifest, err := ReadManifest(dir)
+	var damaged *DamagedError
 	switch {
 	case err == nil && manifest.Name != name:
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another --out, or remove the folder", dir, manifest.Name, name)}
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, &FolderError{fmt.Sprintf("%s is not a folder: choose another --out", dir)}
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damaged):
 		_, journal := os.Stat(filepath.Join(dir, JournalName))
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && journal != nil {
 			return nil, &FolderError{fmt.Sprintf("%s is not empty and holds no results of grposim: choose another --out", dir)}
@@ -39,21 +50,46 @@ func Lock(dir, name string) (release func() error, err error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
+		if _, dangling := os.Readlink(dir); dangling == nil {
+			err = fmt.Errorf("%s is a symbolic link to nothing: choose another --out", dir)
+		}
 		return nil, &FolderError{err.Error()}
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		err = &fs.PathError{Op: "lock", Path: dir, Err: err}
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = &FolderError{fmt.Sprintf("%s is in use by another grposim: wait for it, or choose another --out", dir)}
-		}
+	if err := lock(dir, folder); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	if err := RemovePending(dir); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	return folder.Close, nil
+}
+
+// lock locks an open file for the results folder dir, or that folder itself. A file system of
+// several machines may lock a folder for each machine alone, and files for all: so the journal
+// is locked too.
+func lock(dir string, file *os.File) error {
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return lockError(dir, err)
+	}
+	return nil
+}
+
+// lockError returns the error of a folder that could not be locked.
+func lockError(dir string, err error) error {
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return &InUseError{dir}
+	case errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+		return &FolderError{fmt.Sprintf("%s: its file system has no locks (%v), so that two programs could write at the same time: choose an --out on another file system", dir, err)}
+	}
+	return &fs.PathError{Op: "lock", Path: dir, Err: err}
+}
+
+// ReadOnly reports whether an error says that files or folders may not be written.
+func ReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
 }

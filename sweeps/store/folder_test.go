@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Of several lines of a cell the last counts, and sorting keeps only that.
@@ -106,7 +109,8 @@ func TestLock(t *testing.T) {
 		t.Helper()
 		release, err := Lock(dir, name)
 		var folder *FolderError
-		if !errors.As(err, &folder) || !strings.Contains(err.Error(), why) {
+		var inUse *InUseError
+		if !errors.As(err, &folder) && !errors.As(err, &inUse) || !strings.Contains(err.Error(), why) {
 			t.Errorf("got %v, want a refusal that says %q", err, why)
 		}
 		if err == nil {
@@ -245,5 +249,49 @@ func TestLockRemovesTemporaryFiles(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A file system without locks is told from a folder in use.
+func TestLockErrors(t *testing.T) {
+	for _, number := range []syscall.Errno{unix.ENOLCK, unix.EOPNOTSUPP, unix.ENOSYS} {
+		var folder *FolderError
+		if err := lockError("a", number); !errors.As(err, &folder) || !strings.Contains(err.Error(), "a: its file system has no locks") {
+			t.Errorf("%v: %v", number, err)
+		}
+	}
+	if err := lockError("a", unix.EIO); !errors.Is(err, unix.EIO) {
+		t.Error(err)
+	}
+}
+
+// The journal is locked as well as its folder, also after it has been sorted: some file systems
+// lock folders for each machine alone.
+func TestJournalIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func() {
+		t.Helper()
+		var inUse *InUseError
+		if _, err := OpenJournal(dir); !errors.As(err, &inUse) || inUse.Dir != dir {
+			t.Errorf("a journal in use is opened again: %v", err)
+		}
+	}
+	refused()
+	if err := errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"})); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = OpenJournal(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

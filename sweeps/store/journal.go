@@ -52,13 +52,19 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal of a locked folder to append to it, and reads it. A
-// missing one is created. The caller closes it. Damaged and foreign lines must be removed
+// missing one is created, and locked. The caller closes it. Damaged and foreign lines must be removed
 // with SetAside before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
+	if err := checkRegular(path, os.Lstat); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
+	}
+	if err := lock(dir, file); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	j, err := readJournal(path, file)
 	if err != nil {
@@ -84,6 +90,9 @@ func OpenJournal(dir string) (*Journal, error) {
 // empty.
 func ReadJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
+	if err := checkRegular(path, os.Stat); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return readJournal(path, strings.NewReader(""))
@@ -248,7 +257,7 @@ func (j *Journal) Sort(order []string) error {
 		return err
 	}
 	j.file = file
-	return replaced.Close()
+	return errors.Join(lock(filepath.Dir(j.source.path), file), replaced.Close())
 }
 
 // sorted lists the lines of the outcomes in the order of Sort.

@@ -51,11 +51,14 @@ func NewManifest(name string, config []byte) *Manifest {
 // file is not a manifest or its configuration does not match its checksum.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestName)
+	if err := checkRegular(path, os.Stat); err != nil {
+		return nil, err
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	const remedy = "remove the file and run the sweep again; finished cells are kept"
+	const remedy = "run the sweep again, which writes it from the configuration; finished cells are kept"
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, &DamagedError{fmt.Sprintf("%s: %v: %s", path, err, remedy)}

@@ -91,7 +91,7 @@ func TestTrajectoryFile(t *testing.T) {
 	o := longOutcome("a", 2000)
 	s := &o.recorded.Quantities[0]
 	s.Mean[3], s.Quantiles[4][2] = Number(math.NaN()), Number(math.Inf(1))
-	table, err := NewTrajectoryTable(dir, labelled([]string{"a"}), map[string]string{"key": "value"})
+	table, err := NewTrajectoryTable(dir, labelled([]string{"a"}), func() (map[string]string, error) { return map[string]string{"key": "value"}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewTrajectoryTable(dir, labelled(ids), nil)
+		table, err := NewTrajectoryTable(dir, labelled(ids), noFooter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i := range cells {
 		ids = append(ids, fmt.Sprint("cell ", i))
 	}
-	table, err := NewTrajectoryTable(dir, labelled(ids), nil)
+	table, err := NewTrajectoryTable(dir, labelled(ids), noFooter)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestTrajectoryGroups(t *testing.T) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
 	}
-	if _, err := NewTrajectoryTable(dir, labelled(ids), nil); err != nil { // and the program is killed
+	if _, err := NewTrajectoryTable(dir, labelled(ids), noFooter); err != nil { // and the program is killed
 		t.Fatal(err)
 	}
 	if err := NewManifest("x", []byte("{}")).Write(dir); err != nil {
@@ -267,3 +267,5 @@ func TestTrajectoryGroups(t *testing.T) {
 		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
 	}
 }
+
+func noFooter() (map[string]string, error) { return nil, nil }

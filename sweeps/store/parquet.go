@@ -3,8 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
@@ -68,24 +70,25 @@ type TrajectoryTable struct {
 	next    int            // index of the first cell that is not written
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
-	rows    []trajectoryRow // buffer: the rows of the last cell
+	footer  func() (map[string]string, error) // key-value metadata
+	rows    []trajectoryRow                   // buffer: the rows of the last cell
 }
 
 // rowsPerGroup is the number of rows in a row group of the file, which stores each
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
-// NewTrajectoryTable creates the table of a locked results folder for these cells, with
-// key-value metadata in its footer. The caller calls Discard at the end, after Save as
-// well.
-func NewTrajectoryTable(dir string, cells []LabelledCell, metadata map[string]string) (*TrajectoryTable, error) {
+// NewTrajectoryTable creates the table of a locked results folder for these cells, with the
+// key-value metadata that footer returns, which Save calls. The caller calls Discard at the
+// end, after Save as well.
+func NewTrajectoryTable(dir string, cells []LabelledCell, footer func() (map[string]string, error)) (*TrajectoryTable, error) {
 	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.Compression(&parquet.Zstd), &parquet.WriterConfig{KeyValueMetadata: metadata})
-	return &TrajectoryTable{cells: cells, file: file, columns: columns}, nil
+		parquet.Compression(&parquet.Zstd))
+	return &TrajectoryTable{cells: cells, file: file, columns: columns, footer: footer}, nil
 }
 
 // WriteNext writes the next cells in order, up to the first without an outcome. The
@@ -140,7 +143,11 @@ func finite(x *Number) *float64 {
 // Save writes the remaining cells and puts the file in place, atomically. outcomes
 // holds all cells of the table.
 func (t *TrajectoryTable) Save(outcomes map[string]*Outcome) error {
-	err := errors.Join(t.WriteNext(outcomes, "", nil), t.columns.Close())
+	metadata, err := t.footer()
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		t.columns.SetKeyValueMetadata(key, metadata[key])
+	}
+	err = errors.Join(err, t.WriteNext(outcomes, "", nil), t.columns.Close())
 	if err == nil {
 		err = t.file.CloseAtomicallyReplace()
 	}

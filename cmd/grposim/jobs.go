@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// The limits that jobs ask for, as multiples of the forecast on this machine: other machines
+// are slower, or busy.
+const (
+	timeFactor    = 3
+	memoryFactor  = 2
+	storageFactor = 4 // the shards and their merge, twice
+	shortestTime  = 10 * time.Minute
+)
+
+// jobFlags are the flags of the commands that write jobs.
+type jobFlags struct {
+	tasks, workers int
+	out            string
+	set            []string
+}
+
+// add adds the flags to a command.
+func (f *jobFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.tasks, "tasks", 0, "number of tasks, each of which simulates a part of the cells; required")
+	c.Flags().IntVar(&f.workers, "workers", 1, "processors of a task, 1 to 4096")
+	c.Flags().StringVar(&f.out, "out", "", "write into this `file`, not to stdout")
+	addSet(c, &f.set)
+}
+
+// jobs is what schedulers are asked to run: a task for each shard of a sweep, and a merge.
+type jobs struct {
+	Sweep          string // its name
+	Tasks, Workers int
+	Bytes          float64 // of all tasks together, on disk
+	Task, Merge    resources
+}
+
+// resources are the limits of a job.
+type resources struct {
+	Time   time.Duration
+	Memory int // MB
+}
+
+// newResources returns the limits of a job with a forecast in seconds and bytes.
+func newResources(seconds, bytes float64) resources {
+	limit := time.Duration(math.Ceil(timeFactor*seconds/60)) * time.Minute
+	return resources{max(shortestTime, limit), int(math.Ceil(memoryFactor * bytes / 1e6))}
+}
+
+// newJobs forecasts the jobs of a plan.
+func (f *jobFlags) newJobs(ctx context.Context, plan *sweeps.Plan) (*jobs, error) {
+	var problems []error
+	if most := min(len(plan.Cells), maxShards); f.tasks < 1 || f.tasks > most {
+		problems = append(problems, fmt.Errorf("--tasks: got %d, want 1 to %d", f.tasks, most))
+	}
+	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
+		return nil, usageError{err}
+	}
+	forecast, err := sweeps.ForecastSpec(ctx, plan.Spec, f.workers)
+	if err != nil {
+		return nil, err
+	}
+	seconds := 0.0
+	if forecast.ReplicaSteps > 0 {
+		seconds = forecast.Seconds * plan.LargestWork(f.tasks) / forecast.ReplicaSteps
+	}
+	return &jobs{
+		Sweep: plan.Spec.Name, Tasks: f.tasks, Workers: f.workers, Bytes: float64(forecast.Bytes),
+		Task:  newResources(seconds, forecast.Memory),
+		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
+	}, nil
+}
+
+// readPlan reads the configuration of the jobs.
+func (f *jobFlags) readPlan(c *cobra.Command, file string) (*sweeps.Plan, error) {
+	return readPlan(c.ErrOrStderr(), config.ToJudge, file, f.set)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// manifest returns the objects of the manifest of the smallest sweep, by kind and name.
+func manifest(t *testing.T) map[string]any {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"kubernetes", "smoke", "--tasks", "2", "--image", "registry.example/grposim:1", "--set", "run.replicas=2000"}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &stderr)
+	}
+	objects := make(map[string]any)
+	for decoder := yaml.NewDecoder(&stdout); ; {
+		var object map[string]any
+		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+			return objects
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		objects[fmt.Sprint(object["kind"], " ", at(object, "metadata", "name"))] = object
+	}
+}
+
+// at returns the value at a path of keys and indices of a document.
+func at(document any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			document = document.(map[string]any)[step]
+		case int:
+			document = document.([]any)[step]
+		}
+	}
+	return document
+}
+
+// The manifest is valid for the schemas that Kubernetes publishes.
+func TestKubernetesSchemas(t *testing.T) {
+	var schemas kubernetesSchemas
+	if err := json.Unmarshal(readDocument(t, "testdata", "kubernetes", "schemas.json"), &schemas); err != nil {
+		t.Fatal(err)
+	}
+	objects := manifest(t)
+	for name, kind := range map[string]string{
+		"ConfigMap grposim-smoke": "core.v1.ConfigMap", "PersistentVolumeClaim grposim-smoke": "core.v1.PersistentVolumeClaim",
+		"Job grposim-smoke": "batch.v1.Job", "Job grposim-smoke-merge": "batch.v1.Job",
+	} {
+		for _, problem := range schemas.problems(map[string]any{"$ref": "/io.k8s.api." + kind}, objects[name], name) {
+			t.Error(problem)
+		}
+	}
+	if len(objects) != 4 {
+		t.Errorf("%d objects, want 4", len(objects))
+	}
+	spec := at(objects["Job grposim-smoke"], "spec").(map[string]any)
+	spec["completions"], spec["backofLimit"] = "two", 1
+	delete(spec, "template")
+	if problems := schemas.problems(map[string]any{"$ref": "/io.k8s.api.batch.v1.JobSpec"}, spec, "spec"); len(problems) != 3 {
+		t.Errorf("three mistakes give %q", problems)
+	}
+}
+
+// kubernetesSchemas are JSON schemas by name.
+type kubernetesSchemas map[string]any
+
+// problems says what a schema finds wrong with a value, and which keys it does not know.
+func (s kubernetesSchemas) problems(schema map[string]any, value any, path string) (found []string) {
+	if ref, ok := schema["$ref"].(string); ok {
+		return s.problems(s[ref[strings.LastIndex(ref, "/")+1:]].(map[string]any), value, path)
+	}
+	for _, part := range anyList(schema["allOf"]) {
+		found = append(found, s.problems(part.(map[string]any), value, path)...)
+	}
+	if options := anyList(schema["oneOf"]); options != nil {
+		for _, option := range options {
+			if s.problems(option.(map[string]any), value, path) == nil {
+				return found
+			}
+		}
+		return append(found, fmt.Sprintf("%s: %v is none of %v", path, value, options))
+	}
+	kind := map[bool]string{true: "?"}[value == nil]
+	switch value := value.(type) {
+	case map[string]any:
+		kind = "object"
+		for _, key := range anyList(schema["required"]) {
+			if value[key.(string)] == nil {
+				found = append(found, fmt.Sprintf("%s: %s is missing", path, key))
+			}
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		others, _ := schema["additionalProperties"].(map[string]any)
+		for key, member := range value {
+			rule, known := properties[key].(map[string]any)
+			if !known {
+				rule = others
+			}
+			if rule == nil && (properties != nil || schema["type"] != nil) {
+				found = append(found, fmt.Sprintf("%s: %s is unknown", path, key))
+			} else if rule != nil {
+				found = append(found, s.problems(rule, member, path+"."+key)...)
+			}
+		}
+	case []any:
+		kind = "array"
+		for i, item := range value {
+			found = append(found, s.problems(schema["items"].(map[string]any), item, fmt.Sprintf("%s[%d]", path, i))...)
+		}
+	case string:
+		kind = "string"
+	case bool:
+		kind = "boolean"
+	case int:
+		kind = "integer"
+	}
+	if want := schema["type"]; want != nil && want != kind && !(want == "number" && kind == "integer") {
+		found = append(found, fmt.Sprintf("%s: got %v, want %v", path, value, want))
+	}
+	return found
+}
+
+func anyList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+// The commands of the pods, run here, give the files of one sweep.
+func TestKubernetesCommands(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	buildBinary(t, bin)
+	objects := manifest(t)
+	config := at(objects["ConfigMap grposim-smoke"], "data", "sweep.json").(string)
+	if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	do := func(name string, variables ...string) {
+		t.Helper()
+		container := at(objects[name], "spec", "template", "spec", "containers", 0)
+		script := strings.ReplaceAll(at(container, "args", 0).(string), "/config/", "")
+		c := exec.Command(at(container, "command", 0).(string), at(container, "command", 1).(string), script)
+		c.Dir, c.Env = dir, append(os.Environ(), append(variables, "PATH="+bin+":"+os.Getenv("PATH"))...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+	}
+	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=1")
+	do("Job grposim-smoke", "JOB_COMPLETION_INDEX=0")
+	do("Job grposim-smoke-merge")
+	whole := filepath.Join(t.TempDir(), "whole")
+	if code := run(t.Context(), []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", whole}, io.Discard, io.Discard); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	sameFiles(t, filepath.Join(dir, "results", "local", "smoke"), whole)
+}
+
+// The image is built with the version of Go that the module wants.
+func TestContainerfile(t *testing.T) {
+	root := moduleRoot(t)
+	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(readDocument(t, root, "go.mod"))[1]
+	if text := readDocument(t, root, "Containerfile"); !bytes.Contains(text, append([]byte("golang:"), wanted...)) {
+		t.Errorf("the image is not built with Go %s:\n%s", wanted, text)
+	}
+}
+
+// Names of sweeps become names of objects.
+func TestObjectName(t *testing.T) {
+	for sweep, want := range map[string]string{"smoke": "grposim-smoke", "-a-": "grposim-a", "--": "grposim", strings.Repeat("a", 64): "grposim-" + strings.Repeat("a", 40)} {
+		if got := objectName(sweep); got != want {
+			t.Errorf("%q: got %q, want %q", sweep, got, want)
+		}
+	}
+}

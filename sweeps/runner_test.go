@@ -1,0 +1,141 @@
+package sweeps
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"grposim/sweeps/store"
+)
+
+// runCached runs a plan with a cache, and checks that it gives the wanted files.
+func runCached(t *testing.T, cache string, want map[string]string) *silent {
+	t.Helper()
+	c, err := store.OpenCache(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var quiet silent
+	dir := t.TempDir()
+	if _, err := (Runner{Workers: 2, Progress: &quiet, Cache: c}).Run(t.Context(), planText(t, small), dir); err != nil {
+		t.Fatal(err)
+	}
+	sameContents(t, "with a cache", contents(t, dir), want)
+	return &quiet
+}
+
+// Cells that a cache has are not simulated, and the files are those of a run without it. Entries
+// that are damaged, or of another cell or version, are computed again and replaced.
+func TestCache(t *testing.T) {
+	plain, cache := t.TempDir(), filepath.Join(t.TempDir(), "shared", "cache")
+	runSweep(t, small, plain, 2)
+	want := contents(t, plain)
+	if p := runCached(t, cache, want); p.cells != 12 || p.notes != nil {
+		t.Errorf("with an empty cache: %d cells simulated, want 12; %q", p.cells, p.notes)
+	}
+	if p := runCached(t, cache, want); p.cells != 0 || len(p.notes) != 1 || !strings.Contains(p.notes[0], "small: 12 cells come from the cache") {
+		t.Errorf("with a full cache: %d cells simulated, want none; %q", p.cells, p.notes)
+	}
+	entries, err := filepath.Glob(filepath.Join(cache, "*", "*", "*"))
+	if err != nil || len(entries) != 12 {
+		t.Fatalf("%d entries, want 12: %v", len(entries), err)
+	}
+	for i, change := range []func(line []byte) []byte{
+		func(line []byte) []byte { return nil },
+		func(line []byte) []byte { return line[:len(line)/2] },
+		func(line []byte) []byte { line[len(line)/2] ^= 1; return line },
+		func(line []byte) []byte { return readFile(t, entries[11]) },
+		func(line []byte) []byte { return aged(line) },
+		func(line []byte) []byte { return append(line, line...) },
+	} {
+		if err := os.WriteFile(entries[i], change(readFile(t, entries[i])), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := runCached(t, cache, want); p.cells != 6 || len(p.notes) != 7 || !strings.Contains(p.notes[0], "is damaged: its cell is computed again") {
+		t.Errorf("with six bad entries: %d cells simulated; %q", p.cells, p.notes)
+	}
+	if p := runCached(t, cache, want); p.cells != 0 {
+		t.Errorf("after six bad entries: %d cells simulated", p.cells)
+	}
+	if _, err := store.OpenCache(entries[0]); !errors.As(err, new(*store.FolderError)) {
+		t.Errorf("a file as a cache: %v", err)
+	}
+}
+
+// Runs at the same time share a cache; one that cannot be written or read gets one note.
+func TestCacheOfSeveral(t *testing.T) {
+	plain, cache := t.TempDir(), t.TempDir()
+	runSweep(t, small, plain, 2)
+	want := contents(t, plain)
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			if p := runCached(t, cache, want); p.cells < 12 && len(p.notes) != 1 || p.cells == 12 && p.notes != nil {
+				t.Errorf("%d cells simulated; %q", p.cells, p.notes)
+			}
+		})
+	}
+	group.Wait()
+	shard, err := filepath.Glob(filepath.Join(cache, "*", "*"))
+	if err != nil || len(shard) == 0 {
+		t.Fatal(err)
+	}
+	version := filepath.Dir(shard[0])
+	for note, replace := range map[string]func() error{
+		"the cache cannot be written": func() error { return os.Symlink("/dev/full/no", version) },
+		"the cache cannot be read":    func() error { return os.WriteFile(version, nil, 0o644) },
+	} {
+		if err := errors.Join(os.RemoveAll(version), replace()); err != nil {
+			t.Fatal(err)
+		}
+		if p := runCached(t, cache, want); p.cells != 12 || len(p.notes) == 0 || !strings.Contains(strings.Join(p.notes, "\n"), note) {
+			t.Errorf("%q: %d cells simulated; %q", note, p.cells, p.notes)
+		}
+	}
+}
+
+// A run that is to wait for its folder goes on when the other has released it, and ends when it
+// is interrupted.
+func TestWaitForAFolder(t *testing.T) {
+	dir := t.TempDir()
+	release, err := store.Lock(dir, "minimal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	noted := &silent{}
+	waiting := make(chan error)
+	runner := Runner{Workers: 1, Progress: notify{noted, cancel}, Wait: true}
+	if _, err := runner.Run(ctx, planText(t, minimal), dir); !errors.Is(err, ctx.Err()) || err == nil {
+		t.Errorf("interrupted while waiting: %v", err)
+	}
+	begun := make(chan struct{})
+	runner.Progress = notify{noted, func() { close(begun) }}
+	go func() {
+		_, err := runner.Run(t.Context(), planText(t, minimal), dir)
+		waiting <- err
+	}()
+	<-begun
+	if err := errors.Join(release(), <-waiting); err != nil {
+		t.Error(err)
+	}
+	if len(noted.notes) != 2 || !strings.Contains(noted.notes[0], "in use by another grposim: waiting for it") {
+		t.Errorf("notes: %q", noted.notes)
+	}
+}
+
+// notify calls a function after each note.
+type notify struct {
+	*silent
+	noted func()
+}
+
+func (n notify) Note(message string) {
+	n.silent.Note(message)
+	n.noted()
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"grposim/sim"
+)
+
+// Cache is a folder of finished cells that sweeps share. A cell of this version of the program
+// has a file of its own, named by its id, with its journal line. Several programs may read and
+// write it at the same time.
+type Cache struct {
+	dir      string // of the cells of this version
+	readOnly bool   // whether writing has failed
+}
+
+// OpenCache returns the cache in a folder, which is created if it is missing. The error is a
+// *FolderError if dir is not a folder.
+func OpenCache(dir string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, &FolderError{fmt.Sprintf("%s: %v: choose another --cache", dir, err)}
+	}
+	return &Cache{dir: filepath.Join(dir, strings.NewReplacer(",", "", " ", "-").Replace(sim.Version))}, nil
+}
+
+// path returns the file of a cell.
+func (c *Cache) path(id string) string { return filepath.Join(c.dir, id[:2], id) }
+
+// Get returns the outcome of a cell with its recorded series in memory, nil if the cache does
+// not have it. The error says that its file cannot be used.
+func (c *Cache) Get(id string) (*Outcome, error) {
+	line, err := os.ReadFile(c.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	o, ok := parseLine(line)
+	if !ok || o.ID != id || o.Version != sim.Version {
+		return nil, &DamagedError{c.path(id) + " is damaged: its cell is computed again"}
+	}
+	return o, nil
+}
+
+// Put adds an outcome that is in a journal, atomically. After the first error it does nothing:
+// a cache can be read-only.
+func (c *Cache) Put(o *Outcome) error {
+	if c.readOnly {
+		return nil
+	}
+	err := c.put(o)
+	c.readOnly = err != nil
+	return err
+}
+
+func (c *Cache) put(o *Outcome) error {
+	line, err := o.line.read(nil)
+	if err != nil {
+		return err
+	}
+	path := c.path(o.ID)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return WriteFile(path, line)
+}
