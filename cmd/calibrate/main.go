@@ -85,7 +85,7 @@ func calibrate(ctx context.Context, seeds, workers int, say func(format string, 
 	}
 	unmet = slices.Concat(unmet, unmetHard, table.unmet())
 	var b bytes.Buffer
-	writePage(&b, seeds, rows, hard, table)
+	writePage(&b, seeds, unmet, rows, hard, table)
 	return b.Bytes(), unmet, nil
 }
 

@@ -12,9 +12,15 @@ import (
 )
 
 // writePage writes docs/calibration.md.
-func writePage(w io.Writer, seeds int, rows []*row, hard []*hardRow, t *table) {
+func writePage(w io.Writer, seeds int, unmet []string, rows []*row, hard []*hardRow, t *table) {
 	fmt.Fprintf(w, introduction, seeds, seeds)
 	writeRows(w, rows)
+	if len(unmet) > 0 {
+		fmt.Fprint(w, "\nRequirements of this page that this run does not meet:\n\n")
+	}
+	for _, requirement := range unmet {
+		fmt.Fprintf(w, "* %s\n", requirement)
+	}
 	fmt.Fprint(w, exemptions)
 	for _, claim := range config.Claims {
 		if why := exempt[claim.Name]; why != "" {
