@@ -14,7 +14,7 @@ import (
 
 // vectorBatch runs eight replicas of a batch in the elements of vector registers: element
 // i of every vector belongs to replica i. It computes to the last bit what replica.step
-// computes, for Bernoulli arms and groups drawn in packs.
+// computes, for Bernoulli arms. It needs AVX-512.
 type vectorBatch struct {
 	*vectorCell
 	streams   *draw.Streams
@@ -97,7 +97,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		delay = min(c.Lag.Interval, c.Run.Steps)
 	}
 	switch {
-	case !archsimd.X86.AVX512VPOPCNTDQ(),
+	case !archsimd.X86.AVX512(),
 		len(replicas) < fewestVector,
 		c.Deterministic(),
 		r.sampler.advantages == nil,
@@ -278,7 +278,7 @@ func (b *vectorBatch) sample() {
 			b.lanes <<= e.GroupSize
 		}
 		b.left--
-		b.count(b.inGroup().OnesCount())
+		b.count(draw.OnesCount(b.inGroup()))
 		if !b.single {
 			b.addGroup()
 		}
@@ -295,7 +295,7 @@ func (b *vectorBatch) addGroup() {
 	lanes, rewarded := archsimd.BroadcastUint64x8(b.lanes), b.inGroup()
 	for a := range b.packs.Arms {
 		arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
-		b.addArm(a, arm.OnesCount(), arm.And(rewarded).OnesCount())
+		b.addArm(a, draw.OnesCount(arm), draw.OnesCount(arm.And(rewarded)))
 	}
 }
 
@@ -325,8 +325,8 @@ func (b *vectorBatch) drawPacks() {
 		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
 		for a := range b.packs.Arms {
 			arm := archsimd.LoadUint64x8(&b.packs.Arms[a])
-			archsimd.LoadUint64x8(&b.counts[a]).Add(arm.OnesCount()).Store(&b.counts[a])
-			archsimd.LoadUint64x8(&b.successes[a]).Add(arm.And(rewarded).OnesCount()).Store(&b.successes[a])
+			archsimd.LoadUint64x8(&b.counts[a]).Add(draw.OnesCount(arm)).Store(&b.counts[a])
+			archsimd.LoadUint64x8(&b.successes[a]).Add(draw.OnesCount(arm.And(rewarded))).Store(&b.successes[a])
 		}
 	}
 }
@@ -390,8 +390,8 @@ func (b *vectorBatch) gradient() {
 		var positive, negative vector
 		if single {
 			lanes := archsimd.LoadUint64x8(&lanesOf[a])
-			positive = up.Mul(lanes.And(rewarded).OnesCount().ConvertToFloat64())
-			negative = down.Mul(lanes.And(others).OnesCount().ConvertToFloat64())
+			positive = up.Mul(draw.OnesCount(lanes.And(rewarded)).ConvertToFloat64())
+			negative = down.Mul(draw.OnesCount(lanes.And(others)).ConvertToFloat64())
 		} else {
 			positive, negative = archsimd.LoadFloat64x8(&b.positive[a]), archsimd.LoadFloat64x8(&b.negative[a])
 		}

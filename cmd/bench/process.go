@@ -24,12 +24,13 @@ type process struct {
 const (
 	momentum      = 0.9
 	klCoefficient = 1
-	learningRate  = 0.05 // the policy relaxes within about 20 steps
-
-	// burnIn is the number of steps that are not averaged. The effect of the start decays by
-	// √μ per step, over the burn-in to e^−15.
-	burnIn = 300
+	learningRate  = 0.05 // the policy of few arms relaxes within about 20 steps
 )
+
+// burnIn returns the number of steps that are not averaged. The effect of the start decays
+// by √μ per step, over 300 steps to e^−15; with many arms by the rate ηβ/(1−μ)A of the
+// slowest mode, which the penalty alone damps.
+func (p process) burnIn() int { return max(300, 30*len(p.means)) }
 
 // newProcess returns a process without importance ratios, with the std scale. The mean
 // rewards of two arms are 0.9 and 0.2, those of more are evenly spaced in (0, 1).
@@ -81,7 +82,7 @@ func (p process) cell(l length, seed int) sim.Cell {
 			Schedule: grpo.Schedule{Kind: grpo.ConstantRate},
 		},
 		Init: make([]float64, len(p.means)), Reference: make([]float64, len(p.means)),
-		Run: sim.Run{Steps: l.steps, BurnIn: burnIn, Replicas: l.replicas},
+		Run: sim.Run{Steps: l.steps, BurnIn: p.burnIn(), Replicas: l.replicas},
 	}
 	for _, m := range p.means {
 		c.Bandit.Arms = append(c.Bandit.Arms, grpo.Arm{Reward: grpo.Bernoulli, Mean: m})
@@ -106,7 +107,7 @@ func (p process) flags(l length, seed int) []string {
 		"--learning-rate", fmt.Sprint(p.learningRate),
 		"--kl", fmt.Sprint(klCoefficient),
 		"--steps", strconv.Itoa(l.steps),
-		"--burn-in", strconv.Itoa(burnIn),
+		"--burn-in", strconv.Itoa(p.burnIn()),
 		"--replicas", strconv.Itoa(l.replicas),
 		"--seed", strconv.Itoa(seed),
 		"--workers", "1",

@@ -45,7 +45,7 @@ func (e effort) length(p process, replicas int) length {
 	if arms := len(p.means); arms > 2 {
 		steps /= 3 * max(1, arms/10)
 	}
-	return length{max(steps/replicas, 2*burnIn), replicas}
+	return length{max(steps/replicas, 2*p.burnIn()), replicas}
 }
 
 // comparison is the time of one run divided by that of another, measured in turns.

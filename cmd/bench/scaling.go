@@ -110,7 +110,7 @@ func atOnce(ctx context.Context, peer contender, programs int, p process, l leng
 func (e effort) sweep(ctx context.Context, workers int) (float64, error) {
 	const count = 64
 	p := newProcess(2, 16, 4)
-	l := length{max(e.replicaSteps/grposim.replicas/2, 2*burnIn), grposim.replicas}
+	l := length{max(e.replicaSteps/grposim.replicas/2, 2*p.burnIn()), grposim.replicas}
 	var cells []sim.Cell
 	for i := range count {
 		cells = append(cells, p.cell(l, i))

@@ -198,7 +198,7 @@ func (c *Counts) lanes(n vector, p reals) vector {
 	}
 	c.store(s0, s1, s2, s3)
 	c.count(taken)
-	return n.Merge(below.OnesCount(), sure)
+	return n.Merge(OnesCount(below), sure)
 }
 
 // reject is BinomialLaw.reject for the elements in where.

@@ -3,6 +3,7 @@
 package draw
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -33,8 +34,8 @@ func policies(random *rand.Rand, arms int) (vectors [][Width]float64, each [Widt
 // A stream of Packs and of Counts gives the draws of a Pack, and of a BinomialLaw or a
 // Multinomial with BinomialTables, from the same words.
 func TestVectorsDrawAsScalars(t *testing.T) {
-	if !archsimd.X86.AVX512VPOPCNTDQ() {
-		t.Skip("this processor lacks the instructions")
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
 	}
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
@@ -107,6 +108,28 @@ func TestVectorsDrawAsScalars(t *testing.T) {
 							arms, size, inPacks, draw, i, j, got[j][i], want[j], each[i], means)
 					}
 				}
+			}
+		}
+	}
+}
+
+// The bits of vector elements are counted with and without the processor's instruction.
+func TestOnesCount(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	random := rand.New(rand.NewPCG(9, 10))
+	for range 1000 {
+		var x, y, z Vector
+		for i := range x {
+			x[i] = [...]uint64{0, ^uint64(0), random.Uint64(), random.Uint64() & random.Uint64() & random.Uint64()}[random.IntN(4)]
+		}
+		v := archsimd.LoadUint64x8(&x)
+		OnesCount(v).Store(&y)
+		onesCountByTable(v).Store(&z)
+		for i := range x {
+			if want := uint64(bits.OnesCount64(x[i])); y[i] != want || z[i] != want {
+				t.Fatalf("%#x has %d and %d bits, want %d", x[i], y[i], z[i], want)
 			}
 		}
 	}

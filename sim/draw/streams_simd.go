@@ -121,3 +121,30 @@ func choose(where, yes, no vector) vector { return no.Xor(yes.Xor(no).And(where)
 func (s *Streams) count(words vector) {
 	archsimd.LoadUint64x8(&s.taken).Add(words).And(archsimd.BroadcastUint64x8(bufferSize - 1)).Store(&s.taken)
 }
+
+// hasOnesCount reports whether the processor counts the bits of vector elements, which
+// not every processor with AVX-512 does.
+var hasOnesCount = archsimd.X86.AVX512VPOPCNTDQ()
+
+// OnesCount returns the number of bits that are 1, for every element.
+func OnesCount(x archsimd.Uint64x8) archsimd.Uint64x8 {
+	if hasOnesCount {
+		return x.OnesCount()
+	}
+	return onesCountByTable(x)
+}
+
+// nibbleCounts holds the numbers of bits of 0 … 15, in bytes, for each 128 bits.
+var nibbleCounts = [8]uint64{
+	0x0302020102010100, 0x0403030203020201, 0x0302020102010100, 0x0403030203020201,
+	0x0302020102010100, 0x0403030203020201, 0x0302020102010100, 0x0403030203020201,
+}
+
+// onesCountByTable is OnesCount on any processor with AVX-512: it looks up the count of
+// each four bits and sums over bytes.
+func onesCountByTable(x vector) vector {
+	table, nibble := archsimd.LoadUint64x8(&nibbleCounts).AsUint8x64(), archsimd.BroadcastUint64x8(0x0f0f0f0f0f0f0f0f)
+	low := table.PermuteOrZeroGrouped(x.And(nibble).AsInt8x64())
+	high := table.PermuteOrZeroGrouped(x.ShiftAllRight(4).And(nibble).AsInt8x64())
+	return low.Add(high).SumAbsDiff(archsimd.BroadcastUint8x64(0)).AsUint64x8()
+}
