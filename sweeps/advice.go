@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"grposim/grpo"
@@ -78,7 +79,7 @@ const safetyFactor = 2
 // Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
 // parameter is the smallest one found, by theory or by simulation, or else the largest
 // value searched; one by theory does not count if groups fluctuate too much for the theory
-// at the suggestion. The suggestion is the present learning rate with half of the limit of
+// at the suggestion, and beyond what was simulated only exact theory counts. The suggestion is the present learning rate with half of the limit of
 // the interval. If that limit is the shortest interval, or there is none, it is the present
 // interval with the present learning rate, or half of the limit of the learning rate if that
 // is less.
@@ -119,11 +120,22 @@ func (advice *Advice) Suggest(cell *Cell) {
 }
 
 // limitOf returns the line with the limit of a parameter, and the settings that half changes
-// accordingly; nil if there is none that half accepts.
+// accordingly; nil if there is none that half accepts, or a simulation found none. Beyond
+// what was simulated only exact theory counts.
 func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
+	simulated := slices.ContainsFunc(lines, func(l AdviceLine) bool { return l.bounds == of && l.Kind == Simulated })
 	for i := range lines {
 		line, s := &lines[i], a.settings
-		if line.bounds != of || !half(&s, line.safe) || limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0 {
+		switch {
+		case line.bounds != of,
+			simulated && line.Kind != Simulated && line.Kind != rom.Exact && math.IsInf(line.unsafe, 1):
+			continue
+		case !half(&s, line.safe):
+			if line.Kind == Simulated {
+				return nil, at
+			}
+			continue
+		case limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
 			continue
 		}
 		if line.Kind == Simulated || !a.tooNoisy(s) {

@@ -300,7 +300,7 @@ checks:
 
 func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	dir := t.TempDir()
-	runSweep(t, small, dir, 2)
+	wide, _ := runSweep(t, small, dir, 2)
 	before := contents(t, dir)
 	changed := strings.Replace(small, "margin: 0.05", "margin: 1e-9", 1)
 	e, quiet := runSweep(t, changed, dir, 2)
@@ -311,8 +311,8 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	if before[store.JournalName] != after[store.JournalName] || before["verdicts.json"] == after["verdicts.json"] {
 		t.Error("the journal has changed or the verdicts have not; want the same journal and other verdicts")
 	}
-	if s := Summarize(e.Verdicts); s.Disagree+s.Inconclusive == 0 {
-		t.Errorf("all verdicts agree with a margin of 1e-9: %+v", s)
+	if narrow, wide := Summarize(e.Verdicts), Summarize(wide.Verdicts); narrow.Agree >= wide.Agree {
+		t.Errorf("as many verdicts agree with a margin of 1e-9 as with one of 0.05: %+v, %+v", narrow, wide)
 	}
 }
 

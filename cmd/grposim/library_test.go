@@ -61,7 +61,7 @@ func TestAnotherModule(t *testing.T) {
 		out, _ := command.CombinedOutput() // a wrong word ends it with exit code 1
 		return string(out)
 	}
-	if got, want := run(otherModule), "measured 6.1e-05, predicted 6.3e-05\n"; got != want {
+	if got, want := run(otherModule), "measured 6.3e-05, predicted 6.3e-05\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	wrong := strings.Replace(otherModule, "group_size: 16", "group_size: 16, advantage: {baseline: average}", 1)

@@ -24,9 +24,12 @@ func TestQuestion(t *testing.T) {
 	if got := ask(exitDisagree, "sweep", "question"); !slope.MatchString(strings.Join(strings.Fields(got), " ")) {
 		t.Errorf("%s\nwant %s", got, slope)
 	}
-	got := ask(0, "advise", "question", "--simulate", "--set", "run.replicas=16", "--set", "run.steps=600")
-	if n := strings.Count(got, "all up to 32; not searched beyond"); n < 3 || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 4 cells, at most ") {
-		t.Errorf("%s\nwant no limit of the refresh interval but for the smallest groups, whose few data leave it open, and the cost", got)
+	got := ask(0, "advise", "question", "--simulate", "--set", "run.replicas=64", "--set", "run.steps=600")
+	if n := strings.Count(got, "all up to 32; not searched beyond"); n != 4 || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 4 cells, at most ") {
+		t.Errorf("%s\nwant no limit of the refresh interval for any group size, and the cost", got)
+	}
+	if n := strings.Count(got, "suggestion (simulated): η = 0.02, K = 16:"); n != 4 {
+		t.Errorf("%s\nwant four suggestions of half of what was searched", got)
 	}
 	// Without the clip and with a stale penalty there is one.
 	got = ask(0, "advise", "question", "--simulate", "--set", "run.replicas=16", "--set", "run.steps=600", "--set", "grpo.importance.mode=none", "--set", "grpo.kl.at=snapshot", "--set", "optimizer.learning_rate=0.2")
