@@ -44,3 +44,20 @@ func TestPolicyWithUnderflow(t *testing.T) {
 		t.Errorf("largest ratio %g over the arms of positive probability, want ½", got)
 	}
 }
+
+// The log of the norm is that of the present logits, after a change and in a copy.
+func TestLogNormAfterAChange(t *testing.T) {
+	p, q := grpo.NewPolicy([]float64{1, 2, 3}), grpo.NewPolicy([]float64{0, 0, 0})
+	for _, logits := range [][]float64{{1, 2, 3}, {-4, 0, 2}, {5, 5, 5}} {
+		copy(p.Logits, logits)
+		p.Update()
+		want := math.Log(math.Exp(logits[0]) + math.Exp(logits[1]) + math.Exp(logits[2]))
+		q.LogNorm()
+		q.Set(p)
+		for _, got := range []float64{p.LogNorm(), q.LogNorm(), p.LogNorm()} {
+			if math.Abs(got-want) > 1e-14*math.Abs(want) {
+				t.Errorf("logits %v: %v, want %v", logits, got, want)
+			}
+		}
+	}
+}
