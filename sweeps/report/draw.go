@@ -86,7 +86,7 @@ var (
 // newPicture lays a figure out.
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, index: make(map[string]int), slots: make(map[string]int)}
-	p.title = wrap(f.Title, titleStyle, figureWidth-2*margin)
+	p.title = wrap(f.Title, titleStyle, (figureWidth-2*margin)/widestFont)
 	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share} {
 		for _, s := range f.Series {
 			if s.Mark != mark {

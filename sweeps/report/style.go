@@ -183,6 +183,10 @@ func fit(s string, style text.Style, width vg.Length) string {
 	return strings.TrimSpace(string(runes[:keep])) + "…"
 }
 
+// widestFont is the width of a text in DejaVu Sans, in which a browser shows it that has
+// neither Liberation Sans nor Arial, over that in Liberation Sans.
+const widestFont = 1.17
+
 // wrap breaks s into at most three lines no wider than width; it shortens what does not
 // fit.
 func wrap(s string, style text.Style, width vg.Length) []string {
