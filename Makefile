@@ -9,7 +9,7 @@ export GOAMD64 ?= v2
 # the same bytes, and take longer.
 export GOEXPERIMENT ?= $(shell GOEXPERIMENT=simd $(GO) version >/dev/null 2>&1 && echo simd)
 
-.PHONY: help build reproduce calibrate mutants test test-long test-slurm fuzz fuzz-theory lint bench
+.PHONY: help build reproduce calibrate mutants test test-long test-slurm test-kills fuzz fuzz-theory lint bench
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,9 @@ test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one
 		{ apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge; }
 	$(GO) test -tags slurm -count 1 -timeout 10m ./cmd/grposim -run '^TestSlurm$$' -v
 
+test-kills: ## 200 kills of sweeps, shards and a merge, and errors injected into system calls that write (strace); minutes
+	$(GO) test -timeout 60m -tags kills -run '^Test(Kills|Errors)$$' ./cmd/grposim
+
 fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute each
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
@@ -59,9 +62,9 @@ fuzz-theory: ## judge N random configurations under each of SEEDS, theory agains
 
 lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -l:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags long,mutants,slurm ./...
+	$(GO) vet -tags long,mutants,slurm,kills ./...
 	GOEXPERIMENT= $(GO) vet ./grpo/... ./sim/...
-	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants,slurm ./...
+	$(GO) tool staticcheck -checks inherit,ST1000 -tags long,mutants,slurm,kills ./...
 
 bench: ## time a step, and compare with NumPy, Numba and C programs for the same process; into docs/performance.md
 	@{ command -v gcc && /usr/bin/python3 -c 'import numpy, numba'; } >/dev/null 2>&1 || \

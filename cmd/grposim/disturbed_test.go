@@ -1,4 +1,4 @@
-//go:build long
+//go:build kills
 
 package main
 
@@ -32,7 +32,7 @@ checks:
 
 // A sweep that is killed 200 times, while it simulates, judges and draws, gives the bytes of an
 // undisturbed one, and leaves no file behind; so do shards and their merge.
-func TestLongKills(t *testing.T) {
+func TestKills(t *testing.T) {
 	dir, temporary := t.TempDir(), t.TempDir()
 	binary, file := buildBinary(t, dir), filepath.Join(dir, "many.yaml")
 	if err := os.WriteFile(file, []byte(twoHundred), 0o644); err != nil {
@@ -82,7 +82,7 @@ var injected = regexp.MustCompile(`(?m)^.*\(INJECTED\)$`)
 // Where opening, writing, syncing, renaming, making or removing a file fails, one after the
 // other, a sweep says so in one line with exit code 4, keeps what it has stored, and the next
 // run gives the bytes of an undisturbed one.
-func TestLongErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("needs strace (Debian: strace)")
 	}
