@@ -338,8 +338,8 @@ func (l *linear) criticalInterval() threshold {
 // which has n(τ+2) zeros: all lie inside if det D turns by 2nπ as z = e^{iw} goes from 1
 // to −1, and each outside takes π from that at least. Steps in w, which are small against the
 // turns of z^{−τ} in n modes, are halved until det D turns by less than a right angle. Where
-// multipliers are all but on the circle, or two next to it together, the answer may be a
-// wrong false, but not a wrong true.
+// multipliers are all but on the circle, or two next to it together, or det D overflows, the
+// answer may be a wrong false, but not a wrong true.
 func (l *linear) delayStable() bool {
 	n := l.dim()
 	m := newComplexMatrix(n)
@@ -362,19 +362,23 @@ func (l *linear) delayStable() bool {
 	var turn func(from, to float64, before, after complex128) float64
 	turn = func(from, to float64, before, after complex128) float64 {
 		angle := cmplx.Phase(after * cmplx.Conj(before))
-		if math.Abs(angle) < math.Pi/2 {
+		if math.Abs(angle) < math.Pi/2 || math.IsNaN(angle) {
 			return angle
 		}
-		middle := (from + to) / 2
 		if !(to-from > 1e-9) {
 			return math.NaN()
 		}
+		middle := (from + to) / 2
 		between := direction(middle)
-		return turn(from, middle, before, between) + turn(middle, to, between, after)
+		angle = turn(from, middle, before, between)
+		if !math.IsNaN(angle) {
+			angle += turn(middle, to, between, after)
+		}
+		return angle
 	}
 	steps := 16 + 4*n*(l.lag.Age+2)
 	step, last, sum := math.Pi/float64(steps), direction(0), 0.0
-	for i := range steps {
+	for i := 0; i < steps && !math.IsNaN(sum); i++ {
 		now := direction(float64(i+1) * step)
 		sum += turn(float64(i)*step, float64(i+1)*step, last, now)
 		last = now

@@ -289,3 +289,13 @@ func TestComplexEigenvalues(t *testing.T) {
 		t.Errorf("eigenvalues %v of a matrix that is not finite", got)
 	}
 }
+
+// Where the determinant overflows, no delay counts as stable, and the search ends.
+func TestArgumentPrincipleEndsAtOverflow(t *testing.T) {
+	for _, size := range []float64{1e200, math.MaxFloat64} {
+		l := &linear{fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), stale: identity(2), rate: 1e150, lag: Lag{Delay, 300}}
+		if l.delayStable() {
+			t.Errorf("a stiffness of %v counts as stable", size)
+		}
+	}
+}
