@@ -166,7 +166,8 @@ type followed struct {
 	scope  Scope
 }
 
-// shifted is what the noise does to runs at one step: see spread.rewardShift.
+// shifted is the change of a mean reward by the noise at one step, and the largest variance
+// of a logit there: see spread.rewardShift.
 type shifted struct{ shift, variance float64 }
 
 // follow follows a mean field at the steps at from the logits init, and about it the spread

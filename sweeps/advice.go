@@ -20,6 +20,8 @@ type Advice struct {
 	Label      string       `json:"label"`
 	Lines      []AdviceLine `json:"advice"`
 	Suggestion Suggestion   `json:"suggestion"` // by Suggest
+
+	cache *predictionCache // of Advise
 }
 
 // AdviceLine is one answer. Value is empty (NaN) where Says gives no number.
@@ -63,7 +65,7 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 			c := &plan.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.predict(&c.Settings, rom.Unit)}
 			a.advise(noise)
-			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines}) {
+			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines, cache: cache}) {
 				return
 			}
 		}
@@ -79,12 +81,12 @@ const safetyFactor = 2
 // Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
 // parameter is the smallest one found, by theory or by simulation, or else the largest
 // value searched; one by theory does not count if groups fluctuate too much for the theory
-// at the suggestion, and beyond what was simulated only exact theory counts. The suggestion is the present learning rate with half of the limit of
-// the interval. If that limit is the shortest interval, or there is none, it is the present
-// interval with the present learning rate, or half of the limit of the learning rate if that
-// is less.
+// at the suggestion, and beyond what was simulated only exact theory counts. The suggestion
+// is the present learning rate with half of the limit of the interval. If that limit is the
+// shortest interval, or there is none, it is the present interval with the present learning
+// rate, or half of the limit of the learning rate if that is less.
 func (advice *Advice) Suggest(cell *Cell) {
-	a := &adviser{cache: newPredictionCache(), settings: cell.Settings}
+	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	first, name := shortestLag(&cell.Settings)
 	name = strings.TrimSuffix(name, "s")
 	present := &cell.Settings

@@ -42,7 +42,7 @@ const (
 	judgedMemory = 15e3 // of a cell while the sweep is judged and drawn
 )
 
-// workload is what a forecast has to know of a sweep.
+// workload holds the size of a sweep and the cells that its forecast simulates.
 type workload struct {
 	spec        *config.Spec
 	cells, sets int     // of cells, and of sets of them that checks judge
@@ -200,7 +200,7 @@ func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error)
 	return f, nil
 }
 
-// trial is what a shortened run of a cell took.
+// trial holds the time and size of a shortened run of a cell.
 type trial struct {
 	work                float64        // in steps of one replica
 	simulating, storing float64        // seconds

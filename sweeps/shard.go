@@ -32,7 +32,7 @@ func (p *Plan) LargestWork(n int) float64 {
 	return largest.work
 }
 
-// load is what a shard has to do.
+// load lists the cells of a shard.
 type load struct {
 	shard int     // from 0
 	work  float64 // in steps of one replica

@@ -39,7 +39,8 @@ shortest interval, or none is unstable, it is the present interval and the prese
 learning rate, or half of the largest stable one if that is less. Half is a gain margin
 of 2, as is customary in control engineering: closer to a limit fluctuations grow without
 bound. A limit without noise does not count. Of limits found by theory and by simulation
-the smaller one counts, and where none is found the largest value searched.
+the smaller one counts, and where none is found the largest value searched; beyond what
+was simulated only exact theory counts.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward

@@ -37,7 +37,7 @@ func (f *jobFlags) add(c *cobra.Command) {
 	addSet(c, &f.set)
 }
 
-// jobs is what schedulers are asked to run: a task for each shard of a sweep, and a merge.
+// jobs holds the limits of the jobs of a sweep: a task for each shard, and a merge.
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int

@@ -137,7 +137,7 @@ func logComplement(p float64) float64 {
 // is accepted with probability P(k)/P(mode) · (a/d² + b)/α, which is at least
 // v_r = 0.92 − 4.2/b if d ≥ 0.07, and at most 1 everywhere. The constants are the
 // paper's fits; TestHatAndSqueeze checks both bounds over the laws.
-type transform struct{ sd, a, b, c, alpha float64 }
+type transform struct{ a, b, c, alpha float64 }
 
 // squeezeFrom is the least d for which v_r is a lower bound of the acceptance.
 const squeezeFrom = 0.07
@@ -146,11 +146,11 @@ const squeezeFrom = 0.07
 // copy would be read before its stores have completed.
 func (t *transform) set(n int, p float64) {
 	mean := float64(float64(n) * p)
-	t.sd = math.Sqrt(mean * (1 - p))
-	t.b = 1.15 + float64(2.53*t.sd)
+	sd := math.Sqrt(mean * (1 - p))
+	t.b = 1.15 + float64(2.53*sd)
 	t.a = -0.0873 + float64(0.0248*t.b) + float64(0.01*p)
 	t.c = mean + 0.5
-	t.alpha = (2.83 + 5.1/t.b) * t.sd
+	t.alpha = (2.83 + 5.1/t.b) * sd
 }
 
 // at returns (2a/d + b)u + c.

@@ -186,10 +186,11 @@ func (c *Counts) lanes(n vector, p reals) vector {
 	}
 	for {
 		undecided = undecided.And(ones(rest.NotEqual(zero)))
-		open := ones(undecided.NotEqual(zero))
-		if undecided.NotEqual(zero).ToBits() == 0 {
+		some := undecided.NotEqual(zero)
+		if some.ToBits() == 0 {
 			break
 		}
+		open := ones(some)
 		word, t0, t1, t2, t3 := next(s0, s1, s2, s3)
 		s0, s1, s2, s3 = choose(open, t0, s0), choose(open, t1, s1), choose(open, t2, s2), choose(open, t3, s3)
 		taken = taken.Sub(open)

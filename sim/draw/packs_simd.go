@@ -110,7 +110,8 @@ func compareVectors(below, undecided, word, threshold vector) (vector, vector) {
 // topBits is topBit for every element.
 func topBits(rest vector) vector { return rest.AsInt64x8().ShiftAllRight(63).AsUint64x8() }
 
-// compareArms is Pack.compareArms.
+// compareArms is Pack.compareArms. The bits are compared without a loop, so that their words
+// stay in registers: with two arms a loop makes a step 6 % slower.
 func (p *Packs) compareArms(all vector) {
 	p.late = p.late[:0]
 	bits := &p.armBits

@@ -52,8 +52,8 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal of a locked folder to append to it, and reads it. A
-// missing one is created, and locked. The caller closes it. Damaged and foreign lines must be removed
-// with SetAside before the first Append.
+// missing one is created, and locked. The caller closes it. Damaged and foreign lines must
+// be removed with SetAside before the first Append.
 func OpenJournal(dir string) (*Journal, error) {
 	path := filepath.Join(dir, JournalName)
 	if err := checkRegular(path, os.Lstat); err != nil {
