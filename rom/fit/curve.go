@@ -1,0 +1,123 @@
+// Package fit fits growth laws to the reward curve of one training run and forecasts
+// how it goes on (docs/theory.md §10).
+//
+// A Curve is the logged reward over time; Time makes the integral of the learning rate
+// of a schedule. Fit compares the model's own laws (exponential, inertial, softmax)
+// with rivals without inertia, by least squares that allow for noise of any level,
+// autocorrelated residuals and outliers, and says which parameters the curve
+// identifies. Forecast predicts later rows; Backtest compares its predictions with rows
+// that it has not seen.
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MinRows is the number of rows that a fit or forecast needs.
+const MinRows = 20
+
+// Curve is the reward of one run over time.
+type Curve struct {
+	Time   []float64 // strictly increasing: optimizer steps, or the integral of the learning rate (Time)
+	Reward []float64 // finite, one per time, in any unit
+}
+
+// check panics if the curve cannot be fitted.
+func (c Curve) check() {
+	if len(c.Time) != len(c.Reward) {
+		panic(fmt.Sprintf("fit: Curve.Reward has %d values for %d of Time", len(c.Reward), len(c.Time)))
+	}
+	if len(c.Time) < MinRows {
+		panic(fmt.Sprintf("fit: Curve has %d rows, want at least %d", len(c.Time), MinRows))
+	}
+	for i, t := range c.Time {
+		if i > 0 && !(t > c.Time[i-1]) {
+			panic(fmt.Sprintf("fit: Curve.Time[%d] = %g does not follow %g", i, t, c.Time[i-1]))
+		}
+		if y := c.Reward[i]; math.IsNaN(y-y) || math.IsNaN(t-t) {
+			panic(fmt.Sprintf("fit: row %d of Curve is not finite: time %g, reward %g", i, t, y))
+		}
+	}
+}
+
+// head returns the first n rows.
+func (c Curve) head(n int) Curve { return Curve{c.Time[:n], c.Reward[:n]} }
+
+// end is the time of the last row.
+func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
+
+// known is the time from the first row to the last.
+func (c Curve) known() float64 { return c.end() - c.Time[0] }
+
+// mean returns the mean of values, of which there is at least one.
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v / float64(len(values))
+	}
+	return sum
+}
+
+// smooth returns centred moving averages of the values over a share of them, shorter at
+// the ends.
+func smooth(values []float64, share float64) []float64 {
+	half := int(share * float64(len(values)) / 2)
+	out := make([]float64, len(values))
+	for i := range values {
+		out[i] = mean(values[max(0, i-half):min(len(values), i+half+1)])
+	}
+	return out
+}
+
+// noise estimates the variance of the noise of each row. The squared distance of a row
+// from the mean of its neighbours has the expectation 3/2 of it, whatever the slope; it
+// is averaged over a tenth of the rows, and this with the average of all, half each.
+func noise(y []float64) []float64 {
+	n := len(y)
+	d := make([]float64, n)
+	for i := 1; i < n-1; i++ {
+		r := y[i] - (y[i-1]+y[i+1])/2
+		d[i] = r * r / 1.5
+	}
+	d[0], d[n-1] = d[1], d[n-2]
+	all := mean(d)
+	local := smooth(d, max(0.1, 10/float64(n)))
+	for i := range local {
+		local[i] = (local[i] + all) / 2
+	}
+	return local
+}
+
+// maxBlocks bounds the rows of a fit: longer curves are averaged over blocks of equal
+// numbers of rows, whose noise has a variance smaller by that number.
+const maxBlocks = 500
+
+// blocks are the rows of a curve, averaged where there are many.
+type blocks struct {
+	time, y  []float64
+	variance []float64 // of the noise of y
+	rows     int       // rows per block
+	noise    float64   // mean variance of the noise of a row
+	last     float64   // variance of the noise of the last row
+}
+
+// average divides c into at most maxBlocks blocks. A last block that is not full is
+// dropped from the front: the newest rows count.
+func (c Curve) average() blocks {
+	rows := (len(c.Time) + maxBlocks - 1) / maxBlocks
+	v := noise(c.Reward)
+	b := blocks{rows: rows, noise: mean(v), last: v[len(v)-1]}
+	if floor := 1e-24 * square(slices.Max(c.Reward)-slices.Min(c.Reward)); b.noise < floor {
+		b.noise = floor // a curve without noise has at least rounding errors
+	}
+	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
+		b.time = append(b.time, mean(c.Time[i:i+rows]))
+		b.y = append(b.y, mean(c.Reward[i:i+rows]))
+		b.variance = append(b.variance, max(mean(v[i:i+rows]), b.noise/2)/float64(rows))
+	}
+	return b
+}
+
+func square(x float64) float64 { return x * x }

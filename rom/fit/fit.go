@@ -1,0 +1,281 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Result compares the laws on one curve.
+type Result struct {
+	Models      []Model // one per law, in the order of their declaration
+	Best        Name    // of the lowest BIC
+	Regime      Regime
+	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
+	Correlation float64 // r: of the residuals of the best model at successive rows
+	Evidence    float64 // for an oscillation: Independent × ln of the best monotone law's sum of squares over the oscillator's
+}
+
+// Regime is what a curve shows of its dynamics.
+type Regime string
+
+const (
+	Flat        Regime = "flat"        // no law with growth beats a constant
+	Overdamped  Regime = "overdamped"  // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
+	Underdamped Regime = "underdamped" // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
+	Monotone    Regime = "monotone"    // it grows; the damping ratio is not identified
+)
+
+// Model is one law fitted to a curve.
+type Model struct {
+	Name        Name
+	R2          float64 // share of the variance of the reward that the fit explains; at most 1
+	R2Smoothed  float64 // the same of its moving average over 5 % of the rows
+	BIC         float64 // n ln(SSE/n) + k ln n over independent rows n; only differences count
+	law         law
+	independent float64 // independent rows per row
+	best        solution
+	problem     *problem
+}
+
+// Parameter is a fitted value with its 90 % interval by profile likelihood.
+type Parameter struct {
+	Name         string
+	Value        float64
+	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
+	Identifiable bool    // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau
+}
+
+// outlier is the distance from a running median, in standard deviations of the noise,
+// beyond which a row's weight falls as the inverse of the distance.
+const outlier = 4
+
+// oscillationEvidence is the evidence that a claim of oscillation needs. Of 150
+// simulated curves without any, one reached it.
+const oscillationEvidence = 10
+
+// Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
+// the local variance of the noise; rows far from their neighbours count less.
+func Fit(c Curve) Result {
+	c.check()
+	b := c.average()
+	weight := weights(b)
+	var r Result
+	for _, l := range laws {
+		p := newProblem(l, b, weight)
+		r.Models = append(r.Models, Model{Name: l.name, law: l, problem: p, best: p.solve()})
+	}
+	n := float64(len(b.time))
+	closest := &r.Models[0]
+	for i := range r.Models {
+		if m := &r.Models[i]; m.best.sse < closest.best.sse {
+			closest = m
+		}
+	}
+	r.Correlation = closest.correlation()
+	independent := (1 - r.Correlation) / (1 + r.Correlation)
+	r.Independent = n * independent
+	floor := n * math.SmallestNonzeroFloat32
+	for i := range r.Models {
+		m := &r.Models[i]
+		k := float64(len(m.law.shape) + 2)
+		if m.law.kind == flat {
+			k = 1
+		}
+		m.independent = independent
+		m.BIC = r.Independent*math.Log(max(m.best.sse, floor)/n) + k*math.Log(r.Independent)
+		fitted := m.Predict(c.Time)
+		m.R2 = explained(c.Reward, fitted)
+		m.R2Smoothed = explained(smooth(c.Reward, 0.05), fitted)
+	}
+	r.judge()
+	return r
+}
+
+// Parameters returns the parameters with their intervals: level for the constant, else
+// start, plateau and those of the shape. It takes most of the time of a fit.
+func (m *Model) Parameters() []Parameter {
+	p, n := m.problem, m.independent*float64(len(m.problem.b.time))
+	given := func(name string, value float64, h hold) Parameter {
+		out := Parameter{Name: name, Value: value}
+		out.Lo, out.Hi = p.interval(m.best, h, n)
+		if h.which == shapeHeld {
+			out.Identifiable = out.Hi <= 2*out.Lo
+		} else {
+			smoothed := smooth(p.b.y, 0.05)
+			out.Identifiable = out.Hi-out.Lo <= (slices.Max(smoothed)-slices.Min(smoothed))/4
+		}
+		return out
+	}
+	if m.law.kind == flat {
+		return []Parameter{given("level", m.best.start, hold{which: startHeld})}
+	}
+	all := []Parameter{
+		given("start", m.best.start, hold{which: startHeld}),
+		given("plateau", m.best.plateau, hold{which: plateauHeld}),
+	}
+	for k, s := range m.law.shape {
+		all = append(all, given(s.name, m.best.shape[k], hold{which: shapeHeld, shape: k}))
+	}
+	return all
+}
+
+// weights returns the weight of each block.
+func weights(b blocks) []float64 {
+	w := make([]float64, len(b.y))
+	const half = 4
+	for i, y := range b.y {
+		near := slices.Clone(b.y[max(0, i-half):min(len(b.y), i+half+1)])
+		slices.Sort(near)
+		distance := math.Abs(y-near[len(near)/2]) / math.Sqrt(b.variance[i])
+		w[i] = min(1, outlier/distance) / b.variance[i]
+	}
+	scale := mean(w)
+	for i := range w {
+		w[i] /= scale
+	}
+	return w
+}
+
+// explained is the share of the variance of y that the fitted values explain, 0 if y
+// does not vary.
+func explained(y, fitted []float64) float64 {
+	m := mean(y)
+	var rest, all float64
+	for i := range y {
+		rest += square(y[i] - fitted[i])
+		all += square(y[i] - m)
+	}
+	if all == 0 {
+		return 0
+	}
+	return 1 - rest/all
+}
+
+// correlation is that of weighted residuals of successive blocks, between 0 and 0.98.
+// Where it is negative, as a reward's can be whose noise causes the step (docs/theory.md
+// §6), intervals with 0 are too wide rather than too narrow.
+func (m *Model) correlation() float64 {
+	fitted := m.Predict(m.problem.b.time)
+	var before, product, all float64
+	for i, y := range m.problem.b.y {
+		r := (y - fitted[i]) * math.Sqrt(m.problem.weight[i])
+		product += r * before
+		all += r * r
+		before = r
+	}
+	if all == 0 {
+		return 0
+	}
+	return min(max(product/all, 0), 0.98)
+}
+
+// Predict returns the fitted curve at the given increasing times.
+func (m *Model) Predict(times []float64) []float64 {
+	y := make([]float64, len(times))
+	m.law.grow(y, times, m.best.shape)
+	for i, g := range y {
+		y[i] = m.best.start + (m.best.plateau-m.best.start)*g
+	}
+	return y
+}
+
+// Forecast continues the fitted curve to increasing times. The interval has the noise of
+// a row about the fit and the linearised uncertainty of the parameters.
+func (m *Model) Forecast(times []float64) Forecast {
+	p := m.problem
+	all := append(slices.Clone(p.b.time), times...)
+	n, k := len(p.b.time), len(m.best.shape)+2
+	if m.law.kind == flat {
+		k = 1
+	}
+	jacobian := mat.NewDense(len(all), k, nil)
+	at := func(s solution) []float64 {
+		moved := Model{law: m.law, best: s}
+		return moved.Predict(all)
+	}
+	base := at(m.best)
+	for j := range k {
+		moved, step := m.best, 1e-4
+		moved.shape = slices.Clone(m.best.shape)
+		switch j {
+		case 0:
+			moved.start += step
+			if m.law.kind == flat {
+				moved.plateau += step
+			}
+		case 1:
+			moved.plateau += step
+		default:
+			moved.shape[j-2] *= 1 + step
+		}
+		for i, y := range at(moved) {
+			jacobian.Set(i, j, (y-base[i])/step)
+		}
+	}
+	information := mat.NewSymDense(k, nil)
+	for i := range n {
+		information.SymRankOne(information, p.weight[i], jacobian.RowView(i))
+	}
+	for j := range k { // a prior so wide that it only keeps the matrix regular
+		information.SetSym(j, j, information.At(j, j)*(1+1e-9)+1e-12)
+	}
+	var factor mat.Cholesky
+	factor.Factorize(information)
+	residual := m.best.sse / float64(max(1, n-k))
+	sd := make([]float64, len(times))
+	var x mat.VecDense
+	for i := range times {
+		row := jacobian.RowView(n + i)
+		_ = factor.SolveVecTo(&x, row)
+		spread := mat.Dot(row, &x) / m.independent
+		sd[i] = math.Sqrt(residual * (float64(p.b.rows) + spread))
+	}
+	return within(base[n:], sd)
+}
+
+// judge names the best law and the regime.
+func (r *Result) judge() {
+	best := &r.Models[0]
+	monotoneSSE := math.Inf(1)
+	var inertial *Model
+	for i := range r.Models {
+		m := &r.Models[i]
+		if m.BIC < best.BIC {
+			best = m
+		}
+		switch m.law.kind {
+		case oscillating:
+			inertial = m
+		default:
+			monotoneSSE = min(monotoneSSE, m.best.sse)
+		}
+	}
+	r.Best = best.Name
+	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
+	if math.IsNaN(r.Evidence) {
+		r.Evidence = 0
+	}
+	switch zeta := inertial.best.shape[1]; {
+	case best.law.kind == flat:
+		r.Regime = Flat
+	case r.Evidence > oscillationEvidence && zeta < 0.7:
+		r.Regime = Underdamped
+	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):
+		r.Regime = Overdamped
+	default:
+		r.Regime = Monotone
+	}
+}
+
+// beatsCritical reports whether the oscillator is better than the best with ζ = 1 by as
+// much as the end of a 90 % interval is worse.
+func (r *Result) beatsCritical(inertial *Model) bool {
+	for _, m := range r.Models {
+		if m.Name == ThreePhase {
+			return r.Independent*math.Log(m.best.sse/inertial.best.sse) > chi90
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package fit
+
+import "math"
+
+// chi90 is the 90 % quantile of the χ² law with one degree of freedom: a parameter
+// whose best sum of squares is larger by the factor e^{chi90/n} lies at the end of its
+// 90 % interval by likelihood.
+const chi90 = 2.705543454095404
+
+// interval returns the 90 % interval of a parameter by profile likelihood: the values at
+// which the best fit of the others keeps n ln(SSE/SSE_min) ≤ chi90, for n independent
+// rows. An end that is not reached within the parameter's bounds is ±Inf.
+func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
+	limit := best.sse * math.Exp(chi90/max(1, n-float64(len(best.shape)+2)))
+	from, reach := p.scale(best, h)
+	end := func(direction float64) float64 {
+		warm := best.shape
+		over := func(step float64) bool {
+			held := h
+			held.value = from(direction * step)
+			s := p.search(warm, held)
+			if s.sse <= limit {
+				warm = s.shape
+			}
+			return s.sse > limit
+		}
+		step, inside := 0.01, 0.0
+		for !over(step) {
+			inside = step
+			if step *= 1.7; step > reach {
+				return from(direction * math.Inf(1))
+			}
+		}
+		for step-inside > 0.02*step {
+			if middle := (inside + step) / 2; over(middle) {
+				step = middle
+			} else {
+				inside = middle
+			}
+		}
+		return from(direction * step)
+	}
+	return end(-1), end(1)
+}
+
+// scale returns the parameter as a function of a step from its best value: in the
+// logarithm for shapes, which are positive, and in units of the curve's range for start
+// and plateau; and the largest step that is tried.
+func (p *problem) scale(best solution, h hold) (from func(step float64) float64, reach float64) {
+	if h.which == shapeHeld {
+		x := best.shape[h.shape]
+		return func(step float64) float64 {
+			if math.IsInf(step, -1) {
+				return 0
+			}
+			return x * math.Exp(step)
+		}, 7
+	}
+	x := best.start
+	if h.which == plateauHeld {
+		x = best.plateau
+	}
+	lo, hi := p.b.y[0], p.b.y[0]
+	for _, y := range p.b.y {
+		lo, hi = min(lo, y), max(hi, y)
+	}
+	return func(step float64) float64 { return x + step*(hi-lo) }, 30
+}

@@ -1,0 +1,154 @@
+package fit
+
+import "math"
+
+// law is a family of curves y(t) = start + (plateau − start) g(t; θ), with g(0) = 0
+// (but for the logistic, whose start is its limit at t → −∞) and g → 1.
+type law struct {
+	name  Name
+	shape []parameter
+	grow  func(g, time []float64, shape []float64) // writes g(time[i]; shape) to g[i]
+	kind  kind
+}
+
+// Name is the name of a law.
+type Name string
+
+const (
+	ConstantLaw Name = "constant"      // y = start
+	Exponential Name = "exponential"   // g = 1 − e^{−t/T}: the overdamped oscillator
+	Inertial    Name = "inertial"      // the damped oscillator from rest, all regimes
+	ThreePhase  Name = "three-phase"   // g = 1 − (1 + ω t) e^{−ω t}: the oscillator at ζ = 1
+	SoftmaxROM  Name = "softmax-rom"   // the mean field of a two-arm bandit with inertia
+	Logistic    Name = "logistic"      // g = 1/(1 + e^{−(t−t₀)/w})
+	ScalingLaw  Name = "scaling-curve" // g = 1/(1 + (t_mid/t)^B): a sigmoid in log compute
+)
+
+// kind says what a law can do besides saturate.
+type kind int
+
+const (
+	monotone    kind = iota // never falls below what it has reached
+	oscillating             // may overshoot
+	flat                    // no growth
+)
+
+// parameter is a shape parameter of a law, positive, searched on a logarithmic grid.
+type parameter struct {
+	name   string
+	lo, hi float64
+	unit   unit
+	grid   int // values tried before the search
+}
+
+// unit says what lo and hi of a parameter are multiples of.
+type unit int
+
+const (
+	number    unit = iota
+	length         // the known length of the curve
+	frequency      // its inverse
+)
+
+// bounds returns the range of the parameter for a curve of the given length.
+func (p parameter) bounds(known float64) (lo, hi float64) {
+	switch p.unit {
+	case length:
+		return p.lo * known, p.hi * known
+	case frequency:
+		return p.lo / known, p.hi / known
+	}
+	return p.lo, p.hi
+}
+
+// pointwise is a law whose g depends on the time alone.
+func pointwise(g func(t float64, shape []float64) float64) func(g, time, shape []float64) {
+	return func(out, time, shape []float64) {
+		for i, t := range time {
+			out[i] = g(t, shape)
+		}
+	}
+}
+
+// laws are the families that Fit compares, the constant first.
+var laws = []law{
+	{name: ConstantLaw, kind: flat, grow: pointwise(func(float64, []float64) float64 { return 0 })},
+	{name: Exponential, shape: []parameter{{"timescale", 0.002, 20, length, 60}},
+		grow: pointwise(func(t float64, p []float64) float64 { return -math.Expm1(-t / p[0]) })},
+	{name: Inertial, kind: oscillating, shape: []parameter{{"frequency", 0.1, 400, frequency, 60}, {"damping_ratio", 0.02, 20, number, 14}},
+		grow: pointwise(func(t float64, p []float64) float64 { return oscillator(p[0]*t, p[1]) })},
+	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, frequency, 60}},
+		grow: pointwise(func(t float64, p []float64) float64 { return oscillator(p[0]*t, 1) })},
+	{name: SoftmaxROM, shape: []parameter{{"timescale", 0.005, 5, length, 24}, {"start_probability", 1e-6, 0.9, number, 7}, {"inertia_time", 1e-4, 1, length, 4}},
+		grow: softmaxGrowth},
+	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, length, 40}, {"width", 0.005, 2, length, 12}},
+		grow: pointwise(func(t float64, p []float64) float64 { return 1 / (1 + math.Exp(-(t-p[0])/p[1])) })},
+	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, length, 40}, {"exponent", 0.3, 40, number, 12}},
+		grow: pointwise(func(t float64, p []float64) float64 {
+			if t <= 0 {
+				return 0
+			}
+			return 1 / (1 + math.Pow(p[0]/t, p[1]))
+		})},
+}
+
+// oscillator is the solution of g″ + 2ζ g′ + g = 1 from rest at g = 0, after the phase
+// x = ω t ≥ 0, for a damping ratio ζ > 0. Before x = 0 it is 0.
+func oscillator(x, zeta float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	switch d := zeta*zeta - 1; {
+	case math.Abs(d)*x*x < 1e-6: // sin and sinh of a small argument: their series
+		return 1 - math.Exp(-zeta*x)*(1+zeta*x+d*x*x/2*(1+zeta*x/3))
+	case d < 0:
+		w := math.Sqrt(-d)
+		return 1 - math.Exp(-zeta*x)*(math.Cos(w*x)+zeta/w*math.Sin(w*x))
+	default:
+		w := math.Sqrt(d)
+		slow, fast := 1/(zeta+w), zeta+w // decay rates, whose product is 1
+		return 1 - (fast*math.Exp(-slow*x)-slow*math.Exp(-fast*x))/(2*w)
+	}
+}
+
+// softmaxGrowth is the mean field of a bandit with two arms of rewards 1 and 0 under
+// the std scale, without KL (docs/theory.md §2): the difference x of the logits obeys
+//
+//	m x″ + x′ = 2√(p(1−p)) / T, p = σ(x), p(0) = p₀, x′(0) = 0,
+//
+// with the timescale T and the inertia m, in time; g = (p − p₀)/(1 − p₀). It is
+// integrated by Heun's method in steps of at most 1/300 of the time and T/10.
+func softmaxGrowth(g, time, shape []float64) {
+	timescale, start, inertia := shape[0], shape[1], shape[2]
+	force := func(x float64) float64 {
+		e := math.Exp(-math.Abs(x))
+		return 2 * math.Sqrt(e) / (1 + e) / timescale
+	}
+	step := min(time[len(time)-1]/300, timescale/10)
+	// The velocity relaxes exactly towards the force within a step, so that a small
+	// inertia needs no small steps.
+	stay := math.Exp(-step / inertia)
+	glide := inertia / step * (1 - stay) // mean of e^{−s/m} over a step
+	x, v, t := math.Log(start/(1-start)), 0.0, 0.0
+	before := x
+	for i, at := range time {
+		for t < at {
+			f := force(x)
+			ahead := x + step*(f+(v-f)*glide)
+			f = (f + force(ahead)) / 2
+			before = x
+			x += step * (f + (v-f)*glide)
+			v = f + (v-f)*stay
+			t += step
+		}
+		z := x
+		if t > at {
+			z = before + (x-before)*(at-(t-step))/step
+		}
+		p := 1 / (1 + math.Exp(-z))
+		g[i] = (p - start) / (1 - start)
+		if t == 0 {
+			g[i] = 0
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// solution is a law at certain parameters.
+type solution struct {
+	shape          []float64
+	start, plateau float64
+	sse            float64 // weighted sum of squared residuals
+
+}
+
+// problem is the least-squares problem of one law and the rows of one curve.
+type problem struct {
+	law    law
+	b      blocks
+	weight []float64 // of a squared residual, mean 1
+	lo, hi []float64 // bounds of ln shape
+	g      []float64 // scratch
+}
+
+func newProblem(l law, b blocks, weight []float64) *problem {
+	p := &problem{law: l, b: b, weight: weight, g: make([]float64, len(b.time))}
+	known := b.time[len(b.time)-1] - b.time[0]
+	for _, s := range l.shape {
+		lo, hi := s.bounds(known)
+		p.lo, p.hi = append(p.lo, math.Log(lo)), append(p.hi, math.Log(hi))
+	}
+	return p
+}
+
+// at solves for start and plateau at a given shape; hold fixes one of them or none.
+func (p *problem) at(shape []float64, hold hold) solution {
+	p.law.grow(p.g, p.b.time, shape)
+	var aa, ab, bb, ya, yb, yy float64
+	for i, g := range p.g {
+		w, y, h := p.weight[i], p.b.y[i], 1-g
+		aa += w * h * h
+		ab += w * h * g
+		bb += w * g * g
+		ya += w * y * h
+		yb += w * y * g
+		yy += w * y * y
+	}
+	s := solution{shape: slices.Clone(shape)}
+	switch {
+	case hold.which == startHeld:
+		s.start = hold.value
+		if bb > 0 {
+			s.plateau = (yb - ab*s.start) / bb
+		}
+	case hold.which == plateauHeld:
+		s.plateau = hold.value
+		s.start = (ya - ab*s.plateau) / aa
+	case p.law.kind == flat:
+		s.start = ya / aa
+		s.plateau = s.start
+	default:
+		// The smallest ridge that keeps the solution finite where g hardly changes.
+		ridge := 1e-12 * (aa + bb)
+		det := (aa+ridge)*(bb+ridge) - ab*ab
+		s.start = (ya*(bb+ridge) - yb*ab) / det
+		s.plateau = (yb*(aa+ridge) - ya*ab) / det
+	}
+	for i, g := range p.g {
+		r := p.b.y[i] - s.start - (s.plateau-s.start)*g
+		s.sse += p.weight[i] * r * r
+	}
+	if math.IsNaN(s.sse) {
+		s.sse = math.Inf(1)
+	}
+	return s
+}
+
+// hold fixes one parameter of a problem.
+type hold struct {
+	which held
+	shape int // number of the shape parameter, for shapeHeld
+	value float64
+}
+
+type held int
+
+const (
+	nothingHeld held = iota
+	startHeld
+	plateauHeld
+	shapeHeld
+)
+
+// solve finds the least squares over the grid of shapes and then by the simplex search
+// of Nelder and Mead from its best points.
+func (p *problem) solve() solution {
+	const starts = 3
+	var best []solution
+	p.grid(nil, func(shape []float64) {
+		s := p.at(shape, hold{})
+		if len(best) < starts || s.sse < best[len(best)-1].sse {
+			i, _ := slices.BinarySearchFunc(best, s, func(a, b solution) int { return compare(a.sse, b.sse) })
+			best = slices.Insert(best, i, s)
+			best = best[:min(len(best), starts)]
+		}
+	})
+	top := best[0]
+	if len(p.law.shape) > 0 {
+		for _, b := range best {
+			if s := p.search(b.shape, hold{}); s.sse < top.sse {
+				top = s
+			}
+		}
+	}
+	return top
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// grid calls visit for every point of the grid over the shapes that follow those given.
+func (p *problem) grid(first []float64, visit func(shape []float64)) {
+	k := len(first)
+	if k == len(p.law.shape) {
+		visit(first)
+		return
+	}
+	n := p.law.shape[k].grid
+	for i := range n {
+		x := p.lo[k] + (p.hi[k]-p.lo[k])*float64(i)/float64(n-1)
+		p.grid(append(first, math.Exp(x)), visit)
+	}
+}
+
+// search improves a shape, with one parameter held or none.
+func (p *problem) search(shape []float64, h hold) solution {
+	var free []int
+	for k := range shape {
+		if h.which != shapeHeld || h.shape != k {
+			free = append(free, k)
+		}
+	}
+	full := slices.Clone(shape)
+	if h.which == shapeHeld {
+		full[h.shape] = h.value
+	}
+	if len(free) == 0 {
+		return p.at(full, h)
+	}
+	x := make([]float64, len(free))
+	for i, k := range free {
+		x[i] = math.Log(full[k])
+	}
+	place := func(x []float64) float64 {
+		var outside float64
+		for i, k := range free {
+			z := min(max(x[i], p.lo[k]), p.hi[k])
+			outside += math.Abs(x[i] - z)
+			full[k] = math.Exp(z)
+		}
+		return outside
+	}
+	objective := optimize.Problem{Func: func(x []float64) float64 {
+		outside := place(x)
+		return p.at(full, h).sse * (1 + outside)
+	}}
+	settings := optimize.Settings{
+		FuncEvaluations: 120 * len(free),
+		Converger:       &optimize.FunctionConverge{Relative: 1e-9, Iterations: 12},
+	}
+	r, err := optimize.Minimize(objective, x, &settings, &optimize.NelderMead{SimplexSize: 0.1})
+	if r == nil || (err != nil && len(r.X) == 0) {
+		return p.at(full, h)
+	}
+	place(r.X)
+	return p.at(full, h)
+}

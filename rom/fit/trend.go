@@ -1,0 +1,103 @@
+package fit
+
+import "math"
+
+// trend is the level after the last row, which goes on with a slope that decays over
+// the known length.
+type trend struct {
+	level, slope, known float64
+}
+
+// newTrend takes the smallest of the slopes over the last 30, 50 and 100 % of the rows,
+// or 0 if their signs differ.
+func newTrend(c Curve) trend {
+	over := func(share float64) float64 {
+		k := int(float64(len(c.Time)) * (1 - share))
+		return fitLine(c.Time[k:], c.Reward[k:]).slope
+	}
+	t := trend{level(c.Reward), over(0.3), c.known()}
+	for _, share := range []float64{0.5, 1} {
+		s := over(share)
+		switch {
+		case s*t.slope <= 0:
+			t.slope = 0
+		case math.Abs(s) < math.Abs(t.slope):
+			t.slope = s
+		}
+	}
+	return t
+}
+
+// after is the reward expected a time h after the last row: half of what the slope,
+// decaying over the known length, adds.
+func (t trend) after(h float64) float64 {
+	return t.level - t.slope*t.known/2*math.Expm1(-h/t.known)
+}
+
+// reach bounds how far the reward can go on, by lines through the last two windows of
+// 5 % of the rows: beyond the level of the last, it changes by no more than a slope which
+// falls by the same factor from window to window as it fell between those two. Level and
+// slopes have a latitude of two standard errors each, so that noisy rows bound little;
+// a curve that has visibly saturated stays where it is.
+type reach struct {
+	window       float64 // length of a window
+	level, error float64 // of the last line at the last row
+	before, last line
+}
+
+func newReach(c Curve) reach {
+	n := len(c.Time)
+	w := max(5, n/20)
+	r := reach{
+		window: c.Time[n-1] - c.Time[n-1-w],
+		before: fitLine(c.Time[n-2*w:n-w], c.Reward[n-2*w:n-w]),
+		last:   fitLine(c.Time[n-w:], c.Reward[n-w:]),
+	}
+	r.level = r.last.middle + r.last.slope*(c.end()-r.last.at)
+	r.error = math.Hypot(r.last.middleError, r.last.slopeError*(c.end()-r.last.at))
+	return r
+}
+
+// after returns the bounds a time h after the last row.
+func (r reach) after(h float64) (lo, hi float64) {
+	last, before := 2*r.last.slopeError, -2*r.before.slopeError
+	return r.level - 2*r.error - r.change(h, last-r.last.slope, before-r.before.slope),
+		r.level + 2*r.error + r.change(h, last+r.last.slope, before+r.before.slope)
+}
+
+// change is how far a slope goes within h that is now last and was before a window ago,
+// 0 if it is not positive, and last·h if it has not fallen.
+func (r reach) change(h, last, before float64) float64 {
+	switch {
+	case last <= 0:
+		return 0
+	case before <= last:
+		return last * h
+	}
+	rate := math.Log(before/last) / r.window
+	return -last * math.Expm1(-rate*h) / rate
+}
+
+// line is a least-squares line with the standard errors of its slope and of its value
+// in the middle.
+type line struct {
+	at, middle, slope       float64
+	middleError, slopeError float64
+}
+
+func fitLine(t, y []float64) line {
+	l := line{at: mean(t), middle: mean(y)}
+	var tt, ty float64
+	for i := range t {
+		tt += square(t[i] - l.at)
+		ty += (t[i] - l.at) * (y[i] - l.middle)
+	}
+	l.slope = ty / tt
+	var rest float64
+	for i := range t {
+		rest += square(y[i] - l.middle - l.slope*(t[i]-l.at))
+	}
+	variance := rest / float64(len(t)-2)
+	l.middleError, l.slopeError = math.Sqrt(variance/float64(len(t))), math.Sqrt(variance/tt)
+	return l
+}
