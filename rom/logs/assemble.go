@@ -11,23 +11,27 @@ import (
 
 // log makes a Log of the rows collected.
 func (c *collector) log() (*Log, error) {
-	if len(c.err.Problems) > 0 {
+	if len(c.rows) == 0 && len(c.err.Problems) > 0 {
 		return nil, &c.err
 	}
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
 	reward := a.columns(false, Reward)
-	if len(reward) == 0 {
-		c.err.add(0, "got no key of the mean reward, want %s; %s", rewardKeys(), c.keysSeen())
-		return nil, &c.err
-	}
 	l := &Log{File: c.err.File, Format: Format{trainers[t].name, c.container}, Averaged: 1}
-	l.Table = a.table(false, reward[0].of)
-	if e := a.table(true, nil); len(e.Steps) > 0 && len(e.Columns) > 0 {
-		l.Evaluation = &e
-	}
-	if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
-		c.err.add(0, "got no row of training with a step, want at least one")
+	switch {
+	case c.container == TrainerState && len(c.rows) == 0:
+		c.err.add(0, "got a log_history without rows, want at least one")
+	case len(reward) == 0:
+		c.err.add(0, "got no key of the mean reward, want %s; %s", rewardKeys(), c.keysSeen())
+	default:
+		l.Table = a.table(false, reward[0].of)
+		l.tellStd()
+		if e := a.table(true, reward[0].of); len(e.Steps) > 0 && len(e.Columns) > 0 {
+			l.Evaluation = &e
+		}
+		if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
+			c.err.add(0, "got no row of training with a step, want at least one")
+		}
 	}
 	if len(c.err.Problems) > 0 {
 		return nil, &c.err
@@ -105,12 +109,10 @@ func (c *collector) keysSeen() string {
 // likeReward is positive for a key that could be a reward's.
 func likeReward(key string) int {
 	key = strings.ToLower(key)
-	for i, word := range []string{"acc", "return", "score", "reward"} {
-		if strings.Contains(key, word) && !strings.Contains(key, "std") {
-			return i + 1
-		}
+	if strings.Contains(key, "std") || strings.Contains(key, "eval") {
+		return 0
 	}
-	return 0
+	return 1 + slices.IndexFunc([]string{"acc", "return", "score", "reward"}, func(word string) bool { return strings.Contains(key, word) })
 }
 
 // rewardKeys lists the keys of the mean reward.
@@ -154,13 +156,12 @@ func (a *assembly) columns(evaluation bool, only Quantity) []source {
 		rules = t.evalRules
 	}
 	var found []source
-	taken := make(map[Quantity]bool)
+	taken, used := make(map[Quantity]bool), make(map[*series]bool)
 	for i := range rules {
 		r := &rules[i]
 		if r.quantity == "" || !a.applies(r) {
 			continue
 		}
-		var names []string
 		for _, s := range a.series {
 			m := s.training[a.trainer]
 			if evaluation {
@@ -170,17 +171,11 @@ func (a *assembly) columns(evaluation bool, only Quantity) []source {
 				continue
 			}
 			q := Quantity(strings.Replace(string(r.quantity), "*", m.name, 1))
-			if only != "" && q != only {
-				continue
+			if !taken[q] && !used[s] && (only == "" || q == only) {
+				taken[q], used[s] = true, true
+				found = append(found, source{q, r, s})
 			}
-			if taken[q] {
-				names = append(names, s.key)
-				continue
-			}
-			taken[q] = true
-			found = append(found, source{q, r, s})
 		}
-		_ = names
 	}
 	slices.SortStableFunc(found, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
 	return found
@@ -195,8 +190,8 @@ func (a *assembly) applies(r *rule) bool {
 	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
 }
 
-// table makes the table of training or of evaluation. The reward's series of training
-// is given; a row of a file without steps counts if it has a reward.
+// table makes the table of training or of evaluation. The series of the reward in training
+// is given: in a file without steps, the rows that have it are numbered.
 func (a *assembly) table(evaluation bool, reward *series) Table {
 	own := trainers[a.trainer].evaluation == evalOwns
 	sources := a.columns(evaluation, "")
@@ -210,7 +205,10 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 		}
 		if own { // keys without the prefix in rows of evaluation
 			for _, s := range a.columns(false, "") {
-				if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) && s.quantity != Reward {
+				if s.quantity == Reward {
+					s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
+				}
+				if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) {
 					sources = append(sources, s)
 				}
 			}
@@ -221,13 +219,16 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
+		isNumbered := reward.has(row) && !(own && info.ofEval) // a row with a reward, if there are no steps
+		if isNumbered {
+			numbered++
+		}
 		switch {
+		case steps == nil && !evaluation && !isNumbered:
+			continue
 		case evaluation && own && !info.ofEval, !evaluation && own && info.ofEval, !evaluation && !info.training:
 			continue
-		case evaluation && !own && !slices.ContainsFunc(sources, func(s source) bool { return !math.IsNaN(s.of.at(row)) }):
-			continue
-		}
-		if steps == nil && !evaluation && math.IsNaN(reward.at(row)) {
+		case evaluation && !own && !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -235,7 +236,6 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 			x = evalSteps.at(row)
 		}
 		if steps == nil {
-			numbered++
 			x = float64(numbered)
 		}
 		const most = 1 << 53
@@ -278,13 +278,10 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 	t := Table{Steps: at}
 	for _, s := range sources {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Values: make([]float64, len(kept))}
-		has := false
 		for i, row := range kept {
-			x := s.of.at(row)
-			has = has || !math.IsNaN(x)
-			c.Values[i] = x * cmp.Or(s.rule.scale, 1)
+			c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
 		}
-		if has || s.quantity == Reward {
+		if s.quantity == Reward || slices.ContainsFunc(kept, s.of.has) {
 			t.Columns = append(t.Columns, c)
 		}
 	}
@@ -293,7 +290,7 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 
 // overlap reports whether two rows have a value of the same series.
 func (a *assembly) overlap(sources []source, x, y int) bool {
-	return slices.ContainsFunc(sources, func(s source) bool { return !math.IsNaN(s.of.at(x)) && !math.IsNaN(s.of.at(y)) })
+	return slices.ContainsFunc(sources, func(s source) bool { return s.of.has(x) && s.of.has(y) })
 }
 
 // merge moves the values of row from to row to: W&B and slime write a step in parts.
@@ -344,21 +341,84 @@ func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
 		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
-	case a.steps.key == "_step" || a.steps.key == "Step" && a.container == WandbChart:
-		a.note("%s counts the calls that log to W&B; these are optimizer steps only if the trainer passes its step.", a.steps.key)
+	case trainers[a.trainer].row != singleStep && (a.steps.key == "_step" || a.steps.key == "Step" && a.container == WandbChart):
+		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
-		a.note("%s of evaluation set aside.", countWords(len(l.Evaluation.Steps), "row"))
+		a.note("Evaluation, at %s, is in a table of its own.", countWords(len(l.Evaluation.Steps), "step"))
 	}
+	var unclipped []string
 	for _, c := range l.Columns {
+		i := slices.IndexFunc(a.series, func(s *series) bool { return s.key == c.Key })
+		read := a.series[i]
+		if read.notFinite > 0 {
+			a.note("%s: %s not finite, read as missing.", c.Key, countWords(read.notFinite, "value"))
+		}
 		for _, s := range a.series {
-			if s.key == c.Key && s.notFinite > 0 {
-				a.note("%s: %s not finite, read as missing.", c.Key, countWords(s.notFinite, "value"))
+			x, y := s.training[a.trainer], read.training[a.trainer]
+			if s != read && x.rule == y.rule && x.rule.quantity == c.Quantity {
+				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
 			}
 		}
-		isClip := c.Quantity == ClipLow || c.Quantity == ClipHigh || c.Quantity == ClipAny
-		if isClip && !slices.ContainsFunc(c.Values, func(x float64) bool { return x != 0 && !math.IsNaN(x) }) {
-			a.note("%s is 0 throughout: with one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", c.Key)
+		only := func(these ...float64) bool { // but for missing values
+			return !slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) && !slices.Contains(these, x) })
 		}
+		switch c.Quantity {
+		case ClipLow, ClipHigh, ClipAny:
+			if only(0) {
+				unclipped = append(unclipped, c.Key)
+			}
+		case FracZeroStd:
+			if l.Averaged == 1 && only(0, 1) && !only(0) {
+				a.note("%s is 0 or 1 throughout: it may be that of the whole batch, or a batch a single group.", c.Key)
+			}
+		}
+	}
+	if len(unclipped) > 0 {
+		a.note("0 throughout: %s. With one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", strings.Join(unclipped, ", "))
+	}
+}
+
+// tellStd finds out by the values what the file's keys leave open: whether reward_std is
+// that within a group or that of the batch. rewards/NAME/std is that of the batch in every
+// version. With a single reward function of weight 1, whose mean is the reward, the two
+// differ in some row if reward_std is that within a group, and agree in all if it is that
+// of the batch. 1 % tells them apart: console output has four digits.
+func (t *Table) tellStd() {
+	std := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Quantity == RewardStdAmbiguous })
+	family := func(prefix Quantity) (found []Column) {
+		for _, c := range t.Columns {
+			if strings.HasPrefix(string(c.Quantity), string(prefix)+"/") {
+				found = append(found, c)
+			}
+		}
+		return found
+	}
+	reward, ok := t.Column(Reward)
+	means, stds := family(RewardComponent), family(RewardComponentStd)
+	if std < 0 || !ok || len(means) != 1 || len(stds) != 1 {
+		return
+	}
+	c := &t.Columns[std]
+	rows, differ := 0, 0
+	for i, x := range c.Values {
+		m, r, of := means[0].Values[i], reward.Values[i], stds[0].Values[i]
+		switch {
+		case math.IsNaN(x + m + r + of):
+			continue
+		case math.Abs(m-r) > 1e-3*max(math.Abs(m), math.Abs(r)):
+			return // another weight
+		case math.Abs(x-of) > 0.01*max(x, of):
+			differ++
+		}
+		if x > 0 || of > 0 {
+			rows++
+		}
+	}
+	switch {
+	case differ > 0:
+		c.Quantity, c.Meaning = RewardStdWithin, stdWithin+" It differs from "+stds[0].Key+", which is that of the batch."
+	case rows > 0:
+		c.Quantity, c.Meaning = RewardStdBatch, stdBatch+" It equals "+stds[0].Key+" in every row. If a batch is a single group, it is that within the group too."
 	}
 }

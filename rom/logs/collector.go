@@ -219,3 +219,6 @@ func (s *series) at(row int) float64 {
 	}
 	return s.values[row]
 }
+
+// has reports whether a row has a value.
+func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }

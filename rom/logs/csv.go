@@ -88,7 +88,7 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 		}
 	}
 	if len(runs) > 1 {
-		c.err.add(1, "got columns of %s (%s), want one run a file", countWords(len(runs), "run"), quote(strings.Join(runs, ", ")))
+		c.err.add(1, "got columns of %s (%s), want one run a file", countWords(len(runs), "run"), strings.Join(runs, ", "))
 	}
 
 	want, short, shortLine := len(header), -1, 0 // a row that is too short may be the last

@@ -10,13 +10,13 @@ import (
 
 // magics are the first bytes of files that are no text, and what to do with them.
 var magics = []struct{ bytes, is string }{
-	{"\x1f\x8b", "a gzip file; unpack it"},
-	{"\x28\xb5\x2f\xfd", "a zstd file; unpack it"},
-	{"PK\x03\x04", "a zip file; unpack it"},
-	{"PAR1", "a Parquet file; write it as CSV"},
-	{"SQLite format 3", "an SQLite database; write its rows as JSON lines or CSV (trackio: trackio get metric --json)"},
-	{"\xff\xfe", "UTF-16; write it as UTF-8"},
-	{"\xfe\xff", "UTF-16; write it as UTF-8"},
+	{"\x1f\x8b", "a gzip file, want it unpacked"},
+	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
+	{"PK\x03\x04", "a zip file, want it unpacked"},
+	{"PAR1", "a Parquet file, want it as CSV"},
+	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
+	{"\xff\xfe", "UTF-16, want UTF-8"},
+	{"\xfe\xff", "UTF-16, want UTF-8"},
 }
 
 // knownFormats lists what Read reads, for messages.
@@ -39,7 +39,7 @@ func (c *collector) read(from io.Reader) error {
 	text := strings.TrimSpace(string(head))
 	switch is := binary(head); {
 	case is != "":
-		c.err.add(0, "got %s, want %s", is, knownFormats)
+		c.err.add(0, "got %s", is)
 		return nil
 	case text == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
@@ -69,7 +69,7 @@ func dropSpace(r rune) rune {
 	return r
 }
 
-// binary describes bytes that are no text; "" for a text.
+// binary says of bytes that are no text what they are, and what is wanted; "" for a text.
 func binary(head []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
@@ -77,7 +77,7 @@ func binary(head []byte) string {
 		}
 	}
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return fmt.Sprintf("a binary file (byte %d is 0)", i)
+		return fmt.Sprintf("a binary file (byte %d is 0), want %s", i, knownFormats)
 	}
 	return ""
 }

@@ -72,9 +72,12 @@ func (p *parser) next() (byte, error) {
 }
 
 func (p *parser) unexpected(b byte, want string) error {
-	if b == '\n' || b == '\r' {
+	switch b {
+	case '\n', '\r':
 		p.back()
 		return &syntax{"the end of the line", want}
+	case '{': // may be the next row
+		p.back()
 	}
 	return &syntax{fmt.Sprintf("%q", rune(b)), want}
 }
@@ -333,6 +336,10 @@ func (p *parser) json() error {
 			return nil
 		case errors.As(err, &wrong):
 			p.dropRow()
+			if next, _ := p.r.Peek(1); p.line > line && len(next) > 0 && next[0] == '{' && !p.history {
+				p.err.add(line, "got a row without its end, want a closing brace")
+				continue
+			}
 			p.err.add(p.line, "%s", wrong)
 			if err := p.skipLine(); p.history || err != nil {
 				return unlessEnd(err)
@@ -343,7 +350,8 @@ func (p *parser) json() error {
 	}
 }
 
-// console reads dicts, each a row, from among other text. A dict ends on its line.
+// console reads dicts, each a row, from among other text, and the lines of verl. A row
+// ends with its line.
 func (p *parser) console() error {
 	p.oneLine = true
 	broken := 0
@@ -366,17 +374,46 @@ func (p *parser) console() error {
 				}
 				err = nil
 			case err == io.EOF && len(p.cells) > 0:
-				p.notes = append(p.notes, fmt.Sprintf("Line %d, the last, is not complete and was left out.", line))
+				p.notes = append(p.notes, lastLine(line))
 			}
 			p.dropRow()
+		} else if err == nil && b == 's' {
+			err = p.verlLine()
 		}
 		if err != nil {
 			if broken > 0 {
-				p.notes = append(p.notes, fmt.Sprintf("%s with known keys could not be read and left out.", countWords(broken, "dict")))
+				p.notes = append(p.notes, fmt.Sprintf("%s with known keys left out: not complete, or mixed with other text.", countWords(broken, "dict")))
 			}
 			return unlessEnd(err)
 		}
 	}
+}
+
+// verlLine reads the rest of a line "step:1 - KEY:NUMBER - KEY:NUMBER …" after its s.
+func (p *parser) verlLine() error {
+	start, _ := p.r.Peek(len("tep:1"))
+	if len(start) < len("tep:1") || string(start[:4]) != "tep:" || start[4] < '0' || start[4] > '9' {
+		return nil
+	}
+	text, err := p.r.ReadSlice('\n')
+	if err == io.EOF {
+		p.notes = append(p.notes, lastLine(p.line))
+		return err
+	}
+	for _, pair := range strings.Split("s"+strings.TrimSpace(string(text)), " - ") {
+		if i := strings.LastIndexByte(pair, ':'); i > 0 {
+			p.set(p.line, []byte(pair[:i]), []byte(pair[i+1:]))
+		}
+	}
+	if !p.bad {
+		p.endRow(p.line)
+	}
+	p.dropRow()
+	if err == bufio.ErrBufferFull {
+		return nil
+	}
+	p.line++
+	return err
 }
 
 // skipLine skips the rest of the line.

@@ -72,7 +72,7 @@ var trainers = []trainer{
 			{key: "response_length", quantity: LenMean, meaning: "The column response_length: mean length of a completion."},
 			{key: "learning_rate", quantity: LR, meaning: "The column learning_rate."},
 		}, canonicalRules()),
-		evalRules: []rule{{key: "eval_reward", quantity: EvalScore, meaning: "The column eval_reward; taken for the mean reward in evaluation."}},
+		evalRules: []rule{{key: "eval_reward", quantity: EvalScore, meaning: evalReward}},
 	},
 	{
 		name: Unsloth, prefixes: []string{"", "train/"}, evaluation: evalOwns, row: stepAverage,
@@ -214,6 +214,8 @@ var trainers = []trainer{
 }
 
 const (
+	evalReward = "Mean reward in evaluation."
+
 	stdWithin  = "Standard deviation of the rewards within a group (divisor G − 1), mean over groups."
 	stdBatch   = "Standard deviation of the rewards over all samples of the batch, which includes the differences between prompts."
 	stdUnknown = "In TRL before v0.27.0 the standard deviation within a group (divisor G − 1), mean over groups, or with scale_rewards = batch of the batch; from v0.27.0 always that of the whole batch. The file does not tell the version."
@@ -286,7 +288,7 @@ func evaluated(rules []rule) []rule {
 	for _, prefix := range []string{"eval_", "eval/"} {
 		for _, r := range rules {
 			if r.quantity == Reward {
-				r.quantity, r.meaning = EvalScore, "Mean reward in evaluation."
+				r.quantity, r.meaning = EvalScore, evalReward
 			}
 			r.key = prefix + r.key
 			of = append(of, r)
