@@ -137,7 +137,7 @@ type assembly struct {
 }
 
 func (a *assembly) note(format string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+	a.notes = append(a.notes, oneLine(format, args...))
 }
 
 // source is a column to be made of a series.

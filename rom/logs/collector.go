@@ -131,7 +131,7 @@ func (c *collector) addKey(line int, key string) *series {
 func newSeries(key string) *series {
 	name := strings.ReplaceAll(strings.TrimSpace(key), " / ", "/") // notebooks set spaces
 	s := &series{
-		key: name, ofEval: strings.HasPrefix(name, "eval_") || strings.HasPrefix(name, "eval/"),
+		key: name, ofEval: strings.HasPrefix(name, "eval_") && name != string(EvalScore) || strings.HasPrefix(name, "eval/"),
 		training: make([]keyMatch, len(trainers)), evaluated: make([]keyMatch, len(trainers)),
 	}
 	evaluates := s.ofEval

@@ -3,6 +3,8 @@ package logs
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Problem is one thing wrong with a file.
@@ -42,7 +44,17 @@ func (e *Error) add(line int, format string, args ...any) {
 		e.More++
 		return
 	}
-	e.Problems = append(e.Problems, Problem{line, fmt.Sprintf(format, args...)})
+	e.Problems = append(e.Problems, Problem{line, oneLine(format, args...)})
+}
+
+// oneLine formats a message; keys of a file may hold control characters.
+func oneLine(format string, args ...any) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
 }
 
 // quote quotes a text of the file for a message and cuts it after 60 characters.

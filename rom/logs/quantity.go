@@ -1,6 +1,9 @@
 package logs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Quantity is the canonical name of a series.
 type Quantity string
@@ -74,13 +77,13 @@ var Quantities = []Definition{
 	{EvalScore, "Score in evaluation: the mean reward, or the benchmark's score."},
 }
 
-// rank is the position of the quantity, or of its family, in Quantities.
-func (q Quantity) rank() int {
+// family returns the quantity without the name of what it is of.
+func (q Quantity) family() Quantity {
 	family, _, _ := strings.Cut(string(q), "/")
-	for i, d := range Quantities {
-		if string(d.Quantity) == family {
-			return i
-		}
-	}
-	panic("logs: quantity " + string(q) + " has no definition")
+	return Quantity(family)
+}
+
+// rank is the position of the quantity's family in Quantities.
+func (q Quantity) rank() int {
+	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.family() })
 }

@@ -61,17 +61,19 @@ type rule struct {
 // trainers is the table, in the order of precedence among trainers of which a file has
 // equally many keys. The keys are those of TRL v0.14 to v1.9, Unsloth of 2026-08, verl
 // v0.3 to v0.8, OpenRLHF v0.11, and NeMo-RL, slime and prime-rl of 2026-08.
-var trainers = []trainer{
+//
+// Every trainer's keys are followed by the names of the quantities themselves.
+var trainers = withNames([]trainer{
 	{
 		name: Plain, prefixes: []string{"", "train/"}, evaluation: evalOwns, row: unknownRow,
-		rules: slices.Concat([]rule{
+		rules: []rule{
 			{key: "reward", quantity: Reward, meaning: "The column reward; taken for the mean reward of the step."},
 			{key: "reward_std", quantity: RewardStdAmbiguous, meaning: stdUnknown},
 			{key: "kl", quantity: KLRef, meaning: "The column kl; taken for the divergence from the reference policy."},
 			{key: "completion_length", quantity: LenMean, meaning: "The column completion_length: mean length of a completion."},
 			{key: "response_length", quantity: LenMean, meaning: "The column response_length: mean length of a completion."},
 			{key: "learning_rate", quantity: LR, meaning: "The column learning_rate."},
-		}, canonicalRules()),
+		},
 		evalRules: []rule{{key: "eval_reward", quantity: EvalScore, meaning: evalReward}},
 	},
 	{
@@ -211,7 +213,7 @@ var trainers = []trainer{
 		},
 		unobserved: "The reward's standard deviation.",
 	},
-}
+})
 
 const (
 	evalReward = "Mean reward in evaluation."
@@ -265,21 +267,24 @@ var stepKeys = []string{
 // evalStepKey is the key of the step of rows of evaluation that have no other.
 const evalStepKey = "eval/global_step"
 
-// canonicalRules lets a file name its columns as the quantities are named.
-func canonicalRules() []rule {
-	var rules []rule
+// names are the rules for keys that are called as the quantities are.
+var names = func() (rules []rule) {
 	for _, d := range Quantities {
 		key := string(d.Quantity)
-		switch d.Quantity {
-		case Reward:
-			continue
-		case RewardComponent, RewardComponentStd:
-			rules = append(rules, rule{key: key + "/*", quantity: d.Quantity + "/*", meaning: d.Text})
-		default:
-			rules = append(rules, rule{key: key, quantity: d.Quantity, meaning: d.Text})
+		if d.Quantity == RewardComponent || d.Quantity == RewardComponentStd {
+			key += "/*"
 		}
+		rules = append(rules, rule{key: key, quantity: Quantity(key), meaning: d.Text})
 	}
 	return rules
+}()
+
+// withNames adds the names of the quantities to the keys of every trainer.
+func withNames(all []trainer) []trainer {
+	for i := range all {
+		all[i].rules = slices.Concat(all[i].rules, names)
+	}
+	return all
 }
 
 // evaluated returns the rules for keys eval_KEY, and eval/KEY as W&B has them.
