@@ -157,6 +157,9 @@ func newSeries(key string) *series {
 	return s
 }
 
+// trained reports whether the series is that of a step or of training.
+func (s *series) trained() bool { return s != nil && (s.isStep || s.trains) }
+
 // find returns the first rule whose key, after the prefix, matches the name.
 func find(rules []rule, prefix, name string) keyMatch {
 	for i := range rules {

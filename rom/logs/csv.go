@@ -12,14 +12,14 @@ import (
 // separators of the cells of a CSV file.
 const separators = ",\t;"
 
-// separator returns the separator of a header, 0 if the line has no column that the
-// table knows.
+// separator returns the separator of a header, 0 if the line has no step and no key of
+// training.
 func separator(line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
 		n := 0
 		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); newSeries(key) != nil {
+			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); newSeries(key).trained() {
 				n++
 			}
 		}

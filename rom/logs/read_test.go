@@ -85,6 +85,62 @@ func TestResumedRun(t *testing.T) {
 	}
 }
 
+// Forms that programs give the same two rows.
+func TestForms(t *testing.T) {
+	for _, text := range []string{
+		"step,reward\n1,0.5\n2,0.75\n",
+		"\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n",
+		"step\treward\n1\t0.5\n2\t0.75",
+		"\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n",
+		"{\"step\": 1, \"reward\": 0.5}\r\n\r\n{\"step\": 2, \"reward\": 7.5e-1}\n",
+		"\n [{\"step\": 1, \"reward\": 0.5},\n {\"step\": 2, \"reward\": 0.75}]",
+		`{"st\u0065p": 1, "reward": "0.5", "a\tb": [[], {}, "]", null]} {"step": 2, "reward": 0.75, "x": {}}`,
+		"{\n  \"step\": 1,\n  \"train\": {\"reward\": 0.5}\n}\n{\"step\": 2, \"train/reward\": 0.75}",
+		"[2026-01-01] INFO start\n{'step': 1, 'reward': 0.5,}\r\n{}{'step': True, 'reward': }{\"step\": 2, \"reward\": 0.75}\n",
+		"step:1 - val-core/a:1 - critic/score/mean:0.5\nsteps of 5\nx step:2 - critic/score/mean:np.float32(0.75)\n",
+		"_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
+	} {
+		l, err := Read(strings.NewReader(text), "f")
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if reward, _ := l.Column(Reward); !slices.Equal(l.Steps, []int{1, 2}) || !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
+			t.Errorf("%q: got steps %v, reward %v, notes %q", text, l.Steps, reward.Values, l.Notes)
+		}
+	}
+}
+
+// Every note of a log that can be read in more than one way.
+func TestNotes(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{"step": 1, "train/agg/all/a/reward/mean": 1, "train/agg/all/b/reward/mean": 0, "optim/lr": 1}`,
+			"train/agg/all/b/reward/mean left out: reward is read from train/agg/all/a/reward/mean."},
+		{"step,reward\n1,0\n2,0\n5,0\n6,0\n", "Rows are unevenly spaced: 1 of 3 differences of steps are not 1."},
+		{`{"step": 5, "critic/score/mean": 1}{"step": 10, "critic/score/mean": 1}`, "Rows are 5 steps apart; each is a single step."},
+		{"step,reward\n5,0\n10,0\n", "Rows are 5 steps apart and taken for means over 5 steps; if rows were left out instead, each is a single step."},
+		{"step,reward\n1,0\n,0.5\n", "1 row of training without step left out."},
+		{"reward\n0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
+		{"_step,_runtime,train/reward\n1,1,0.5\n", "_step counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several."},
+	} {
+		if l := readText(t, tt.text); !slices.Contains(l.Notes, tt.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", tt.text, l.Notes, tt.want)
+		}
+	}
+}
+
+// A file has at most so many known keys.
+func TestManyKeys(t *testing.T) {
+	var header strings.Builder
+	for i := range mostKeys + 5 {
+		fmt.Fprintf(&header, ",rewards/f%d/mean", i)
+	}
+	_, err := Read(strings.NewReader("step,reward"+header.String()+"\n"), "f")
+	if want := "f:1: got more than 1000 keys that trainers write, want one run a file"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %.200v, want %s", err, want)
+	}
+}
+
 // A cut anywhere in a file of JSON lines loses the row that is cut, and no other.
 func TestCutAnywhere(t *testing.T) {
 	const row = `{"step": %d, "reward": 0.5, "note": "a \u00e9 \"b\"", "list": [1, {"x": 2}]}` + "\n"
