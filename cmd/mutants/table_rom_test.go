@@ -318,7 +318,7 @@ var logsMutants = []mutant{
 	{id: "rom/logs/repeated-step", fault: "a resumed run keeps the old row of the step that it repeats", file: "rom/logs/assemble.go",
 		before: "n > 0 && at[n-1] >= step; n--", after: "n > 0 && at[n-1] > step; n--"},
 	{id: "rom/logs/evaluation-trains", fault: "rows of evaluation with keys of training count as training", file: "rom/logs/assemble.go",
-		before: ", !evaluation && own && info.ofEval, ", after: ", "},
+		before: "!info.training || own && info.ofEval || ", after: "!info.training || "},
 	{id: "rom/logs/std-guessed", fault: "a reward_std that differs from that of the batch is taken for it", file: "rom/logs/assemble.go",
 		before: "case differ > 0:", after: "case differ > rows:"},
 	{id: "rom/logs/logging-steps", fault: "a row of TRL counts as a single step", file: "rom/logs/assemble.go",

@@ -16,7 +16,7 @@ func (c *collector) log() (*Log, error) {
 	}
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
-	reward := a.columns(false, Reward)
+	reward := a.columns(training, Reward)
 	l := &Log{File: c.err.File, Format: Format{trainers[t].name, c.container}, Averaged: 1}
 	switch {
 	case c.container == TrainerState && len(c.rows) == 0:
@@ -24,9 +24,9 @@ func (c *collector) log() (*Log, error) {
 	case len(reward) == 0:
 		c.err.add(0, "got no key of the mean reward, want %s; %s", rewardKeys(), c.keysSeen())
 	default:
-		l.Table = a.table(false, reward[0].of)
+		l.Table = a.table(training, reward[0].of)
 		l.tellStd()
-		if e := a.table(true, reward[0].of); len(e.Steps) > 0 && len(e.Columns) > 0 {
+		if e := a.table(evaluating, reward[0].of); len(e.Steps) > 0 && len(e.Columns) > 0 {
 			l.Evaluation = &e
 		}
 		if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
@@ -140,6 +140,14 @@ func (a *assembly) note(format string, args ...any) {
 	a.notes = append(a.notes, oneLine(format, args...))
 }
 
+// part is a part of a log.
+type part string
+
+const (
+	training   part = "training"
+	evaluating part = "evaluation"
+)
+
 // source is a column to be made of a series.
 type source struct {
 	quantity Quantity
@@ -147,12 +155,12 @@ type source struct {
 	of       *series
 }
 
-// columns returns the sources of the table of training or evaluation in the order of
-// Quantities; of a single quantity if one is given.
-func (a *assembly) columns(evaluation bool, only Quantity) []source {
+// columns returns the sources of the table of a part in the order of Quantities; of a
+// single quantity if one is given.
+func (a *assembly) columns(of part, only Quantity) []source {
 	t := &trainers[a.trainer]
 	rules := t.rules
-	if evaluation {
+	if of == evaluating {
 		rules = t.evalRules
 	}
 	var found []source
@@ -164,7 +172,7 @@ func (a *assembly) columns(evaluation bool, only Quantity) []source {
 		}
 		for _, s := range a.series {
 			m := s.training[a.trainer]
-			if evaluation {
+			if of == evaluating {
 				m = s.evaluated[a.trainer]
 			}
 			if m.rule == nil || m.rule.key != r.key {
@@ -190,21 +198,21 @@ func (a *assembly) applies(r *rule) bool {
 	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
 }
 
-// table makes the table of training or of evaluation. The series of the reward in training
-// is given: in a file without steps, the rows that have it are numbered.
-func (a *assembly) table(evaluation bool, reward *series) Table {
+// table makes the table of a part. The series of the reward in training is given: in a
+// file without steps, the rows that have it are numbered.
+func (a *assembly) table(of part, reward *series) Table {
 	own := trainers[a.trainer].evaluation == evalOwns
-	sources := a.columns(evaluation, "")
+	sources := a.columns(of, "")
 	steps := a.steps
 	var evalSteps *series
-	if evaluation {
+	if of == evaluating {
 		for _, s := range a.series {
 			if s.key == evalStepKey {
 				evalSteps = s
 			}
 		}
 		if own { // keys without the prefix in rows of evaluation
-			for _, s := range a.columns(false, "") {
+			for _, s := range a.columns(training, "") {
 				if s.quantity == Reward {
 					s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
 				}
@@ -224,11 +232,11 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 			numbered++
 		}
 		switch {
-		case steps == nil && !evaluation && !isNumbered:
+		case of == training && (!info.training || own && info.ofEval || steps == nil && !isNumbered):
 			continue
-		case evaluation && own && !info.ofEval, !evaluation && own && info.ofEval, !evaluation && !info.training:
+		case of == evaluating && own && !info.ofEval:
 			continue
-		case evaluation && !own && !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) }):
+		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -261,15 +269,11 @@ func (a *assembly) table(evaluation bool, reward *series) Table {
 		}
 		at, kept = append(at, step), append(kept, row)
 	}
-	name := "training"
-	if evaluation {
-		name = "evaluation"
-	}
 	if lost > 0 {
-		a.note("%s of %s without %s left out.", countWords(lost, "row"), name, steps.key)
+		a.note("%s of %s without %s left out.", countWords(lost, "row"), of, steps.key)
 	}
 	if again > 0 {
-		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", countWords(again, "row"), name)
+		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", countWords(again, "row"), of)
 	}
 	if back > 1 && 2*back > len(at)+again {
 		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run", steps.key, back, countWords(len(at)+again, "row"))

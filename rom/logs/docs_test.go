@@ -86,7 +86,7 @@ Each of these is noted where it happens. A file whose columns have other names c
 		if t.name == Unsloth {
 			b.WriteString("\nAll others as TRL.\n")
 		}
-		if t.evaluation == evalOwns && t.name != Plain {
+		if t.evaluation == evalOwns {
 			b.WriteString("\nIn evaluation the same keys, after `eval_` or `eval/` or as they are.\n")
 		}
 	}

@@ -65,7 +65,7 @@ type rule struct {
 // Every trainer's keys are followed by the names of the quantities themselves.
 var trainers = withNames([]trainer{
 	{
-		name: Plain, prefixes: []string{"", "train/"}, evaluation: evalOwns, row: unknownRow,
+		name: Plain, prefixes: []string{"", "train/"}, row: unknownRow,
 		rules: []rule{
 			{key: "reward", quantity: Reward, meaning: "The column reward; taken for the mean reward of the step."},
 			{key: "reward_std", quantity: RewardStdAmbiguous, meaning: stdUnknown},
