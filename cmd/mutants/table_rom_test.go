@@ -312,3 +312,21 @@ var diagnoseMutants = []mutant{
 	{id: "rom/digits-of-certainty", fault: "the reward above the mean is a difference of rounded numbers", file: "rom/stiffness.go",
 		before: "p * (m.success[a]*rest - (1-m.success[a])*j)", after: "p * (m.success[a] - j + 0*rest)"},
 }
+
+// logsMutants are faults in the reading of trainers' logs.
+var logsMutants = []mutant{
+	{id: "rom/logs/repeated-step", fault: "a resumed run keeps the old row of the step that it repeats", file: "rom/logs/assemble.go",
+		before: "n > 0 && at[n-1] >= step; n--", after: "n > 0 && at[n-1] > step; n--"},
+	{id: "rom/logs/evaluation-trains", fault: "rows of evaluation with keys of training count as training", file: "rom/logs/assemble.go",
+		before: "!info.training || own && info.ofEval || ", after: "!info.training || "},
+	{id: "rom/logs/std-guessed", fault: "a reward_std that differs from that of the batch is taken for it", file: "rom/logs/assemble.go",
+		before: "case differ > 0:", after: "case differ > rows:"},
+	{id: "rom/logs/logging-steps", fault: "a row of TRL counts as a single step", file: "rom/logs/assemble.go",
+		before: "if row != singleStep {", after: "if row == unknownRow {"},
+	{id: "rom/logs/percent", fault: "a share in percent is not divided by 100", file: "rom/logs/trainers.go",
+		before: "quantity: FracAll0, scale: 0.01", after: "quantity: FracAll0, scale: 1"},
+	{id: "rom/logs/not-finite", fault: "a number that is not finite is read as 0", file: "rom/logs/collector.go",
+		before: "s.notFinite++\n\t\t\tx = math.NaN()", after: "s.notFinite++\n\t\t\tx = 0"},
+	{id: "rom/logs/bounds", fault: "the lower bound of a chart of W&B is read as the series", file: "rom/logs/csv.go",
+		before: `bound = strings.HasSuffix(name, "__MIN") || `, after: "bound = "},
+}

@@ -1,0 +1,97 @@
+package logs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// docs/logs.md is written from the table.
+func TestLogsDoc(t *testing.T) {
+	checkGolden(t, "../../docs/logs.md", logsDoc())
+}
+
+func logsDoc() []byte {
+	var b strings.Builder
+	b.WriteString(`# Logs of trainers
+
+Written from the code; do not edit. To rewrite it: ` + "`go test ./rom/logs -run TestLogsDoc -update`" + `.
+
+Package ` + "`rom/logs`" + ` reads what a GRPO trainer records of a run, and names each series by what it is. The trainer is the one of which the file has the most keys.
+
+## Files
+
+| file | how it is recognised |
+|---|---|
+| ` + "`trainer_state.json`" + ` of transformers | a JSON object with ` + "`log_history`" + `; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer |
+| JSON lines, or a JSON list | an object per row, flat or nested: keys of nested objects are joined by a slash, and verl's ` + "`{\"step\": N, \"data\": {…}}`" + ` has the keys of ` + "`data`" + ` |
+| console output | Python dicts (` + "`{'loss': 0.0, 'reward': 0.5, …}`" + `) and verl's lines ` + "`step:N - KEY:NUMBER - …`" + `, among any other text |
+| history of W&B as CSV | columns ` + "`_step`, `_runtime`" + ` and the keys |
+| a chart of W&B as CSV | columns ` + "`RUN - KEY`" + ` of one run; those that end in ` + "`__MIN` and `__MAX`" + ` are left out |
+| CSV | a header with known keys, with commas, semicolons or tabs; a table copied from a notebook too |
+
+Steps are those of the first of these keys that the file has: ` + list(stepKeys) + `. Without any, rows are numbered.
+
+- Rows of evaluation are a table of their own. TRL and Unsloth write some keys of evaluation without their prefix; a row with any key that begins with ` + "`eval_` or `eval/`" + ` is evaluation.
+- A resumed run repeats steps. Rows from its first step on are dropped, and the later ones count.
+- A last line that is not complete is left out, so the log of a running trainer can be read again at any time.
+- TRL's rows are means over ` + "`logging_steps`" + `, so the variance of the logged reward is smaller by that factor. It is read from the differences of steps.
+- null, NaN and infinite numbers are missing. What a log does not hold is absent, never zero.
+
+Each of these is noted where it happens. A file whose columns have other names can be read after renaming them: a CSV column or key that has the name of a quantity holds it. So ` + "`reward_std_within`" + ` says of a ` + "`reward_std`" + ` which one it is.
+
+## Quantities
+
+| quantity | what it is |
+|---|---|
+`)
+	for _, d := range Quantities {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", d.Quantity, d.Text)
+	}
+	b.WriteString("\n`reward_component`, `reward_component_std` and, of benchmarks, `eval_score` are followed by a slash and a name.\n")
+	for _, t := range trainers {
+		if t.name == Plain {
+			b.WriteString("\n## Any file\n\nWhere no trainer has more of the file's keys than these. The names of the quantities are keys in every file.\n\n")
+		} else {
+			fmt.Fprintf(&b, "\n## %s\n\nNot in its logs: %s%s\n\n", t.name, strings.ToLower(t.unobserved[:1]), t.unobserved[1:])
+		}
+		var prefixes []string
+		for _, p := range t.prefixes {
+			if p != "" {
+				prefixes = append(prefixes, p)
+			}
+		}
+		if len(prefixes) > 0 {
+			fmt.Fprintf(&b, "Keys may begin with %s.\n\n", list(prefixes))
+		}
+		b.WriteString("| quantity | key | what it means |\n|---|---|---|\n")
+		var rules []rule
+		for _, r := range t.rules[:len(t.rules)-len(names)] {
+			if t.name != Unsloth || !slices.Contains(trlRules, r) {
+				rules = append(rules, r)
+			}
+		}
+		for _, r := range t.evalRules {
+			if r.quantity.family() == EvalScore && t.name != Unsloth {
+				rules = append(rules, r)
+			}
+		}
+		slices.SortStableFunc(rules, func(x, y rule) int { return x.quantity.rank() - y.quantity.rank() })
+		for _, r := range rules {
+			if r.quantity != "" {
+				fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", r.quantity, r.key, r.meaning)
+			}
+		}
+		if t.name == Unsloth {
+			b.WriteString("\nAll others as TRL.\n")
+		}
+		if t.evaluation == evalOwns {
+			b.WriteString("\nIn evaluation the same keys, after `eval_` or `eval/` or as they are.\n")
+		}
+	}
+	return []byte(b.String())
+}
+
+// list lists words as code.
+func list(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }

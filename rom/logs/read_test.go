@@ -1,0 +1,325 @@
+package logs
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readText reads a log that must be good.
+func readText(t *testing.T, text string) *Log {
+	t.Helper()
+	l, err := Read(strings.NewReader(text), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// The meaning of reward_std follows from keys that tell TRL's version, or from the values,
+// and is never guessed.
+func TestRewardStd(t *testing.T) {
+	const row = `"reward": 0.5, "reward_std": 0.25, "completions/mean_length": 9`
+	for _, tt := range []struct {
+		name, text string
+		want       Quantity
+	}{
+		{"a column alone", "step,reward,reward_std\n1,0.5,0.25\n", RewardStdAmbiguous},
+		{"one function with a mean", `{"step": 1, ` + row + `, "rewards/f/mean": 0.5, "rewards/f/std": 0.25}`, RewardStdBatch},
+		{"another std", `{"step": 1, ` + row + `, "rewards/f/mean": 0.5, "rewards/f/std": 0.5}`, RewardStdWithin},
+		{"another weight", `{"step": 1, ` + row + `, "rewards/f/mean": 1, "rewards/f/std": 0.5}`, RewardStdAmbiguous},
+		{"two functions", `{"step": 1, ` + row + `, "rewards/f/mean": 0.5, "rewards/f/std": 0.5, "rewards/g/mean": 0, "rewards/g/std": 0}`, RewardStdAmbiguous},
+		{"rounded to four digits", `{"step": 1, ` + row + `, "rewards/f/mean": 0.50004, "rewards/f/std": 0.25004}`, RewardStdBatch},
+		{"never a variance", `{"step": 1, "reward": 1, "reward_std": 0, "completions/mean_length": 9, "rewards/f/mean": 1, "rewards/f/std": 0}`, RewardStdAmbiguous},
+		{"up to v0.16", `{"step": 1, "reward": 0.5, "reward_std": 0.25, "rewards/f": 0.5}`, RewardStdWithin},
+		{"JSON lines may lack keys", `{"step": 1, ` + row + `}`, RewardStdAmbiguous},
+		{"v0.17 on the console", `{'reward': 0.5, 'reward_std': 0.25, 'completions/mean_length': 9}` + "\n", RewardStdWithin},
+		{"v0.18 on the console", `{'reward': 0.5, 'reward_std': 0.25, 'completions/mean_length': 9, 'frac_reward_zero_std': 0}` + "\n", RewardStdAmbiguous},
+		{"v1.0", `{"step": 1, ` + row + `, "vespo/phi_seq_mean": 1}`, RewardStdBatch},
+	} {
+		l := readText(t, tt.text)
+		var got []Quantity
+		for _, c := range l.Columns {
+			if c.Key == "reward_std" {
+				got = append(got, c.Quantity)
+			}
+		}
+		if !slices.Equal(got, []Quantity{tt.want}) {
+			t.Errorf("%s: got %v, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// verl logs neither the reward's spread nor the groups without variance: there is no
+// column, not one of zeros.
+func TestAbsentIsNotZero(t *testing.T) {
+	l, err := Open("testdata/good/verl.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Quantity{RewardStdWithin, RewardStdBatch, RewardStdAmbiguous, FracZeroStd, FracAll0, Staleness, ClipLow} {
+		if c, ok := l.Column(q); ok {
+			t.Errorf("%s is read from %s", q, c.Key)
+		}
+	}
+}
+
+// A row that starts a resumed run replaces the rows from its step on, those of the
+// abandoned run that the resumed one has not reached yet included.
+func TestResumedRun(t *testing.T) {
+	l := readText(t, "step,reward\n1,0.1\n2,0.2\n3,0.3\n4,0.4\n2,0.25\n3,0.35\n")
+	reward, _ := l.Column(Reward)
+	if !slices.Equal(l.Steps, []int{1, 2, 3}) || !slices.Equal(reward.Values, []float64{0.1, 0.25, 0.35}) {
+		t.Errorf("got steps %v, reward %v", l.Steps, reward.Values)
+	}
+	if len(l.Notes) != 1 || !strings.HasPrefix(l.Notes[0], "3 rows of training dropped") {
+		t.Errorf("got notes %q", l.Notes)
+	}
+}
+
+// Forms that programs give the same two rows.
+func TestForms(t *testing.T) {
+	for _, text := range []string{
+		"step,reward\n1,0.5\n2,0.75\n",
+		"\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n",
+		"step\treward\n1\t0.5\n2\t0.75",
+		"\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n",
+		"{\"step\": 1, \"reward\": 0.5}\r\n\r\n{\"step\": 2, \"reward\": 7.5e-1}\n",
+		"\n [{\"step\": 1, \"reward\": 0.5},\n {\"step\": 2, \"reward\": 0.75}]",
+		`{"st\u0065p": 1, "reward": "0.5", "a\tb": [[], {}, "]", null]} {"step": 2, "reward": 0.75, "x": {}}`,
+		"{\n  \"step\": 1,\n  \"train\": {\"reward\": 0.5}\n}\n{\"step\": 2, \"train/reward\": 0.75}",
+		"[2026-01-01] INFO start\n{'step': 1, 'reward': 0.5,}\r\n{}{'step': True, 'reward': }{\"step\": 2, \"reward\": 0.75}\n",
+		"step:1 - val-core/a:1 - critic/score/mean:0.5\nsteps of 5\nx step:2 - critic/score/mean:np.float32(0.75)\n",
+		"_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
+	} {
+		l, err := Read(strings.NewReader(text), "f")
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if reward, _ := l.Column(Reward); !slices.Equal(l.Steps, []int{1, 2}) || !slices.Equal(reward.Values, []float64{0.5, 0.75}) {
+			t.Errorf("%q: got steps %v, reward %v, notes %q", text, l.Steps, reward.Values, l.Notes)
+		}
+	}
+}
+
+// Every note of a log that can be read in more than one way.
+func TestNotes(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{`{"step": 1, "train/agg/all/a/reward/mean": 1, "train/agg/all/b/reward/mean": 0, "optim/lr": 1}`,
+			"train/agg/all/b/reward/mean left out: reward is read from train/agg/all/a/reward/mean."},
+		{"step,reward\n1,0\n2,0\n5,0\n6,0\n", "Rows are unevenly spaced: 1 of 3 differences of steps are not 1."},
+		{`{"step": 5, "critic/score/mean": 1}{"step": 10, "critic/score/mean": 1}`, "Rows are 5 steps apart; each is a single step."},
+		{"step,reward\n5,0\n10,0\n", "Rows are 5 steps apart and taken for means over 5 steps; if rows were left out instead, each is a single step."},
+		{"step,reward\n1,0\n,0.5\n", "1 row of training without step left out."},
+		{"reward\n0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
+		{"_step,_runtime,train/reward\n1,1,0.5\n", "_step counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several."},
+	} {
+		if l := readText(t, tt.text); !slices.Contains(l.Notes, tt.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", tt.text, l.Notes, tt.want)
+		}
+	}
+}
+
+// A file has at most so many known keys.
+func TestManyKeys(t *testing.T) {
+	var header strings.Builder
+	for i := range mostKeys + 5 {
+		fmt.Fprintf(&header, ",rewards/f%d/mean", i)
+	}
+	_, err := Read(strings.NewReader("step,reward"+header.String()+"\n"), "f")
+	if want := "f:1: got more than 1000 keys that trainers write, want one run a file"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %.200v, want %s", err, want)
+	}
+}
+
+// A cut anywhere in a file of JSON lines loses the row that is cut, and no other.
+func TestCutAnywhere(t *testing.T) {
+	const row = `{"step": %d, "reward": 0.5, "note": "a \u00e9 \"b\"", "list": [1, {"x": 2}]}` + "\n"
+	first := fmt.Sprintf(row, 1)
+	text := first + fmt.Sprintf(row, 2)
+	for cut := len(first); cut <= len(text); cut++ {
+		l, err := Read(strings.NewReader(text[:cut]), "f")
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		whole := cut >= len(text)-1
+		noted := slices.ContainsFunc(l.Notes, func(n string) bool { return strings.Contains(n, "not complete") })
+		if len(l.Steps) != 1 != whole || noted == (whole || cut == len(first)) {
+			t.Errorf("cut at %d of %d: steps %v, notes %q", cut, len(text), l.Steps, l.Notes)
+		}
+	}
+	if l := readText(t, "step,reward,kl\n1,0.5,0\n2,0.5"); len(l.Steps) != 1 || len(l.Notes) != 1 {
+		t.Errorf("CSV: got steps %v, notes %q", l.Steps, l.Notes)
+	}
+}
+
+// A folder gives its own state, or that of its newest checkpoint if that is longer.
+func TestOpenFolder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(folder string, steps int) {
+		t.Helper()
+		var rows []string
+		for s := range steps {
+			rows = append(rows, fmt.Sprintf(`{"step": %d, "reward": 0.5, "rewards/f/mean": 0.5}`, s+1))
+		}
+		text := `{"global_step": 1, "log_history": [` + strings.Join(rows, ", ") + `], "max_steps": 9}`
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, folder), 0o755),
+			os.WriteFile(filepath.Join(dir, folder, "trainer_state.json"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "want a log or the output folder of a trainer") {
+		t.Errorf("empty folder: %v", err)
+	}
+	want := func(steps int) {
+		t.Helper()
+		l, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.Steps) != steps || l.Format != (Format{TRL, TrainerState}) {
+			t.Errorf("got %d steps of %s, want %d", len(l.Steps), l.Format, steps)
+		}
+	}
+	write("checkpoint-9", 2)
+	write("checkpoint-10", 3)
+	want(3)
+	write(".", 2)
+	want(3)
+	write(".", 4)
+	want(4)
+	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An error of the reader is returned as it is.
+func TestReaderFails(t *testing.T) {
+	broken := errors.New("broken")
+	for _, text := range []string{"", `{"step": 1, "reward": 0.5}` + "\n", "step,reward\n1,2\n", "{'reward': 1}\n"} {
+		r := io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat(" ", 1<<17)), iotestErr{broken})
+		if _, err := Read(r, "f"); !errors.Is(err, broken) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+type iotestErr struct{ err error }
+
+func (e iotestErr) Read([]byte) (int, error) { return 0, e.err }
+
+// A quote that is not closed does not read the rest of a large file into memory.
+func TestUnclosedQuote(t *testing.T) {
+	r := io.MultiReader(strings.NewReader("step,reward\n1,\""), io.LimitReader(endless{}, 1<<40))
+	if _, err := Read(r, "f"); err == nil || !strings.Contains(err.Error(), "is a quote not closed?") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(to []byte) (int, error) {
+	for i := range to {
+		to[i] = 'x'
+	}
+	return len(to), nil
+}
+
+// Memory is that of the rows of the known columns. Of 100 keys a row, three are known; a
+// row of the file has 2.2 kB, of memory some 50 bytes.
+func TestMemory(t *testing.T) {
+	const rows = 10_000
+	var other strings.Builder
+	for i := range 97 {
+		fmt.Fprintf(&other, `, "perf/some_timer_%d": 0.%d`, i, i)
+	}
+	from, to := io.Pipe()
+	go func() {
+		w := bufio.NewWriter(to)
+		for i := range rows {
+			fmt.Fprintf(w, "{\"step\": %d, \"reward\": 0.5, \"kl\": 0.001%s}\n", i, &other)
+		}
+		to.CloseWithError(w.Flush())
+	}()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	l, err := Read(from, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if len(l.Steps) != rows {
+		t.Errorf("got %d rows", len(l.Steps))
+	}
+	// Growing slices allocate a few times what they hold.
+	if got := float64(after.TotalAlloc-before.TotalAlloc) / rows; got > 600 {
+		t.Errorf("%.0f bytes allocated per row of %d bytes, want at most 600", got, other.Len())
+	}
+}
+
+// Any text gives a log whose rows and columns fit, or an Error of one line per problem.
+func FuzzRead(f *testing.F) {
+	for _, folder := range []string{"good", "bad"} {
+		for _, file := range testFiles(f, folder) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(data))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := Read(strings.NewReader(text), "f")
+		if err != nil {
+			var wrong *Error
+			if !errors.As(err, &wrong) {
+				if !errors.Is(err, errLongRecord) {
+					t.Fatalf("no problems: %v", err)
+				}
+				return
+			}
+			lines := len(wrong.Problems) + min(wrong.More, 1)
+			if n := strings.Count(err.Error(), "\n") + 1; n != lines || len(wrong.Problems) == 0 {
+				t.Fatalf("%d lines for %d problems and %d more: %v", n, len(wrong.Problems), wrong.More, err)
+			}
+			return
+		}
+		check := func(table *Table, name string) {
+			for i, s := range table.Steps {
+				if s < 0 || i > 0 && s <= table.Steps[i-1] {
+					t.Errorf("%s: steps %v", name, table.Steps)
+				}
+			}
+			for i, c := range table.Columns {
+				if len(c.Values) != len(table.Steps) {
+					t.Errorf("%s: %s has %d values for %d steps", name, c.Quantity, len(c.Values), len(table.Steps))
+				}
+				if c.Meaning == "" || c.Key == "" || i > 0 && c.Quantity.rank() < table.Columns[i-1].Quantity.rank() {
+					t.Errorf("%s: column %d: %+v", name, i, c)
+				}
+				for _, x := range c.Values {
+					if math.IsInf(x, 0) {
+						t.Errorf("%s: %s: %v", name, c.Quantity, c.Values)
+					}
+				}
+			}
+		}
+		check(&l.Table, "training")
+		if len(l.Steps) == 0 || l.Averaged < 1 || l.Columns[0].Quantity != Reward {
+			t.Errorf("%+v", l)
+		}
+		if l.Evaluation != nil {
+			check(l.Evaluation, "evaluation")
+		}
+	})
+}
