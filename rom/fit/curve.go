@@ -109,9 +109,9 @@ func (c Curve) average() blocks {
 	rows := (len(c.Time) + maxBlocks - 1) / maxBlocks
 	v := noise(c.Reward)
 	b := blocks{rows: rows, noise: mean(v), last: v[len(v)-1]}
-	if floor := 1e-24 * square(slices.Max(c.Reward)-slices.Min(c.Reward)); b.noise < floor {
-		b.noise = floor // a curve without noise has at least rounding errors
-	}
+	// A curve without noise has at least rounding errors.
+	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
+	b.noise = max(b.noise, square(1e-14*largest), 1e-290)
 	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
 		b.time = append(b.time, mean(c.Time[i:i+rows]))
 		b.y = append(b.y, mean(c.Reward[i:i+rows]))

@@ -3,23 +3,24 @@ package fit
 import "math"
 
 // Predict forecasts the reward at times after the last row, increasing, without fitting
-// a single law. It averages two forecasts: the mixture of growth laws (mixture), and a
-// level with a damped trend, confined to one standard deviation of the mixture; and
-// bounds the average by how far the last rows allow the reward to go (reach).
+// a single law. It averages two forecasts: the mixture of growth laws (newMixture), and a
+// level with a damped trend (trend), confined to two standard deviations of the growth
+// that the mixture expects; and bounds the average by how far the last rows allow the
+// reward to go (reach).
 //
 // A take-off or collapse that begins after the last row cannot be foreseen: before it
 // the reward looks like that of a run without one.
 func Predict(c Curve, times []float64) Forecast {
 	c.check()
-	m, sd := mixture(c, times)
-	r, t := newReach(c), newTrend(c)
+	m, r, t := newMixture(c, times), newReach(c), newTrend(c)
+	mean := make([]float64, len(times))
 	for i, at := range times {
 		h := at - c.end()
-		along := min(max(t.after(h), m[i]-sd[i]), m[i]+sd[i])
+		along := min(max(t.after(h), m.mean[i]-2*m.growth[i]), m.mean[i]+2*m.growth[i])
 		lo, hi := r.after(h)
-		m[i] = min(max((m[i]+along)/2, lo), hi)
+		mean[i] = min(max((m.mean[i]+along)/2, lo), hi)
 	}
-	return within(m, sd)
+	return within(mean, m.sd)
 }
 
 // growth is a shape g(t) that tends to 1, with its probability before any row is seen.
@@ -32,7 +33,8 @@ type growth struct {
 // the half time is log-normal about the known length.
 const (
 	constantPrior = 0.2
-	abruptPrior   = 0.05 // of a change within 1/40 of the known length
+	abruptPrior   = 0.05 // of a change within 1/40 of the known length that is over
+	abruptUntil   = 0.85 // latest middle of such a change, over the known length
 	halfSpread    = 0.5  // standard deviation of the logarithm of the half time
 )
 
@@ -49,7 +51,7 @@ func growths(known float64) []growth {
 	var all []growth
 	const places = 40
 	for k := range places {
-		middle := known * (float64(k) + 0.5) / places
+		middle := known * abruptUntil * (float64(k) + 0.5) / places
 		all = append(all, growth{abruptPrior / places, func(t float64) float64 { return sigmoid((t - middle) * places / known) }})
 	}
 	const halves = 14
@@ -83,7 +85,14 @@ const criticalHalf = 1.6783469900166605
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// mixture returns mean and standard deviation of future rows under a mixture of
+// mixture predicts future rows.
+type mixture struct {
+	mean   []float64
+	sd     []float64 // standard deviation of a logged row
+	growth []float64 // of the growth alone, without random walk and noise
+}
+
+// newMixture predicts rows under a mixture of
 //
 //	y_t = a + b g(t) + u_t + e_t
 //
@@ -92,7 +101,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 // N(s√v/4, s² v). For each λ one Kalman filter of the local-level model whitens y, 1 and
 // every g; what remains is a regression on two columns with a conjugate prior, which
 // gives weights and predictions in closed form.
-func mixture(c Curve, times []float64) (m, sd []float64) {
+func newMixture(c Curve, times []float64) mixture {
 	b := c.average()
 	n := len(b.time)
 	v := b.noise / float64(b.rows)
@@ -142,8 +151,7 @@ func mixture(c Curve, times []float64) (m, sd []float64) {
 	for _, c := range all {
 		top = max(top, c.logWeight)
 	}
-	m, sd = make([]float64, len(times)), make([]float64, len(times))
-	second := make([]float64, len(times))
+	m := mixture{make([]float64, len(times)), make([]float64, len(times)), make([]float64, len(times))}
 	var sum float64
 	for _, k := range all {
 		w := math.Exp(k.logWeight - top)
@@ -158,18 +166,20 @@ func mixture(c Curve, times []float64) (m, sd []float64) {
 				xg = k.shape(t-begin) - k.g.last
 			}
 			at := k.y.last + r.a*x1 + r.b*xg
-			variance := r.variance * (k.y.variance + k.drift*(t-c.end()) + b.last/v +
-				r.aa*x1*x1 + 2*r.ab*x1*xg + r.bb*xg*xg)
-			m[i] += w * at
-			second[i] += w * (variance + at*at)
+			growth := r.variance * (r.aa*x1*x1 + 2*r.ab*x1*xg + r.bb*xg*xg)
+			variance := growth + r.variance*(k.y.variance+k.drift*(t-c.end())+b.last/v)
+			m.growth[i] += w * (growth + at*at)
+			m.mean[i] += w * at
+			m.sd[i] += w * (variance + at*at)
 		}
 	}
-	for i := range m {
-		m[i] /= sum
-		sd[i] = unit * math.Sqrt(max(0, second[i]/sum-m[i]*m[i]))
-		m[i] = early + unit*m[i]
+	for i := range times {
+		at := m.mean[i] / sum
+		m.mean[i] = early + unit*at
+		m.sd[i] = unit * math.Sqrt(max(0, m.sd[i]/sum-at*at))
+		m.growth[i] = unit * math.Sqrt(max(0, m.growth[i]/sum-at*at))
 	}
-	return m, sd
+	return m
 }
 
 // filter is the Kalman filter of x = u + e, where u is a random walk that starts at 0

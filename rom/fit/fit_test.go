@@ -1,0 +1,217 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// fitLaw fits one law alone.
+func fitLaw(c Curve, name Name) *Model {
+	b := c.average()
+	for _, l := range laws {
+		if l.name == name {
+			p := newProblem(l, b, weights(b))
+			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1}
+		}
+	}
+	panic(name)
+}
+
+// shapes are laws with parameters that a curve of 250 steps identifies.
+var shapes = []struct {
+	law   Name
+	shape []float64
+}{
+	{Exponential, []float64{40}},
+	{Inertial, []float64{0.1, 0.3}},
+	{ThreePhase, []float64{0.08}},
+	{Logistic, []float64{100, 15}},
+	{ScalingLaw, []float64{90, 3}},
+}
+
+// grown returns a law at known parameters, from 2 to 5.
+func grown(name Name, shape []float64) func(t float64) float64 {
+	for _, l := range laws {
+		if l.name == name {
+			g := make([]float64, 1)
+			return func(t float64) float64 {
+				l.grow(g, []float64{t}, shape)
+				return 2 + 3*g[0]
+			}
+		}
+	}
+	panic(name)
+}
+
+func TestFitRecoversParameters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, s := range append(shapes, struct {
+		law   Name
+		shape []float64
+	}{SoftmaxROM, []float64{12, 0.02, 8}}) {
+		var c Curve
+		for i := range 250 {
+			c.Time = append(c.Time, float64(i+1))
+		}
+		m := fitLaw(curve(rng, 250, 1e-3, func(t float64) float64 { return t }), s.law)
+		c.Reward = make([]float64, 250)
+		m.law.grow(c.Reward, c.Time, s.shape)
+		for i, g := range c.Reward {
+			c.Reward[i] = 2 + 3*g + 1e-4*rng.NormFloat64()
+		}
+		m = fitLaw(c, s.law)
+		for k, want := range s.shape {
+			if got := m.best.shape[k]; math.Abs(got/want-1) > 0.02 {
+				t.Errorf("%s: %s is %g, want %g", s.law, m.law.shape[k].name, got, want)
+			}
+		}
+		if math.Abs(m.best.start-2) > 0.01 || math.Abs(m.best.plateau-5) > 0.01 {
+			t.Errorf("%s: from %g to %g, want 2 to 5", s.law, m.best.start, m.best.plateau)
+		}
+	}
+}
+
+// 90 % intervals contain the true parameters in 85 to 95 % of the runs. The share of
+// each of 18 parameters may differ from 0.9 by four standard deviations of a binomial
+// law.
+func TestIntervalsCover(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 6))
+	var sum, count float64
+	for _, s := range shapes {
+		y := grown(s.law, s.shape)
+		truth := append([]float64{2, 5}, s.shape...)
+		covered := make([]float64, len(truth))
+		for range coverRuns {
+			m := fitLaw(curve(rng, 250, 0.6, y), s.law)
+			for k, p := range m.Parameters() {
+				if p.Lo <= truth[k] && truth[k] <= p.Hi {
+					covered[k] += 1.0 / coverRuns
+				}
+			}
+		}
+		for k, share := range covered {
+			sum += share
+			count++
+			if math.Abs(share-0.9) > 4*math.Sqrt(0.9*0.1/coverRuns) {
+				t.Errorf("%s: intervals of parameter %d cover the truth in %.2f of the runs", s.law, k, share)
+			}
+		}
+	}
+	t.Logf("90 %% intervals cover the truth in %.3f of the runs", sum/count)
+	if all := sum / count; all < 0.85 || all > 0.95 {
+		t.Errorf("90 %% intervals cover the truth in %.3f of the runs", all)
+	}
+}
+
+// regimes counts the regimes of curves of 250 rows by kind.
+func regimes(runs int, noise float64, y func(rng *rand.Rand) func(t float64) float64) map[Regime]int {
+	rng := rand.New(rand.NewPCG(9, 9))
+	count := map[Regime]int{}
+	for range runs {
+		count[Fit(curve(rng, 250, noise, y(rng))).Regime]++
+	}
+	return count
+}
+
+// Of curves without an oscillation at most 2 % are said to oscillate. In the fast test
+// more than 2 of 25 of a kind would, with a probability of 0.01 if it were 2 %.
+func TestNoOscillationIsClaimed(t *testing.T) {
+	for name, y := range map[string]func(rng *rand.Rand) func(t float64) float64{
+		"flat": func(*rand.Rand) func(t float64) float64 { return func(float64) float64 { return 0 } },
+		"exponential": func(rng *rand.Rand) func(t float64) float64 {
+			return grown(Exponential, []float64{uniform(rng, 15, 90)})
+		},
+		"logistic": func(rng *rand.Rand) func(t float64) float64 {
+			return grown(Logistic, []float64{uniform(rng, 10, 240), uniform(rng, 5, 40)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c := regimes(falseClaimRuns, 1, y); float64(c[Underdamped]) > 0.02*falseClaimRuns+1.5 {
+				t.Errorf("%d of %d curves are said to oscillate", c[Underdamped], falseClaimRuns)
+			}
+		})
+	}
+}
+
+// A damping ratio of 0.3 shows at a signal-to-noise ratio of 4, and is told from
+// overdamped curves at 5.
+func TestRegimes(t *testing.T) {
+	c := regimes(powerRuns, 3.0/4, func(rng *rand.Rand) func(t float64) float64 {
+		return grown(Inertial, []float64{uniform(rng, 0.03, 0.12), 0.3})
+	})
+	if float64(c[Underdamped]) < 0.95*powerRuns-1 {
+		t.Errorf("%d of %d oscillations are found", c[Underdamped], powerRuns)
+	}
+	c = regimes(powerRuns, 3.0/5, func(rng *rand.Rand) func(t float64) float64 {
+		return grown(Inertial, []float64{uniform(rng, 0.1, 0.2), 3})
+	})
+	if c[Underdamped] > 0 || float64(c[Overdamped]) < 0.5*powerRuns {
+		t.Errorf("overdamped curves are named %v", c)
+	}
+}
+
+// R² of a fit to what it was made of is 1, and of a constant 0.
+func TestExplained(t *testing.T) {
+	y := []float64{1, 2, 3, 4}
+	if got := explained(y, y); got != 1 {
+		t.Errorf("R² = %g of the rows themselves, want 1", got)
+	}
+	if got := explained(y, []float64{2.5, 2.5, 2.5, 2.5}); got != 0 {
+		t.Errorf("R² = %g of their mean, want 0", got)
+	}
+	if got := explained(y, []float64{4, 3, 2, 1}); math.Abs(got+3) > 1e-12 {
+		t.Errorf("R² = %g of the rows backwards, want −3", got)
+	}
+}
+
+// Noise of white rows is their variance, and neither a slope nor a change of level of the
+// rows adds to it.
+func TestNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 8))
+	c := curve(rng, 20_000, 3, func(t float64) float64 { return 5 * t })
+	// Squared deviations of normal rows: relative standard error √(35/18 · 2/n) ≈ 0.014.
+	if got := mean(noise(c.Reward)); math.Abs(got/9-1) > 0.06 {
+		t.Errorf("variance of the noise %g, want 9", got)
+	}
+}
+
+// A block is the mean of its rows; the newest rows are never left out.
+func TestAverage(t *testing.T) {
+	c := curve(rand.New(rand.NewPCG(2, 9)), 1201, 0, func(t float64) float64 { return t })
+	b := c.average()
+	if b.rows != 3 || len(b.y) != 400 || b.y[0] != 3 || b.y[399] != 1200 || b.time[399] != 1200 {
+		t.Errorf("%d blocks of %d rows from %g to %g at %g", len(b.y), b.rows, b.y[0], b.y[399], b.time[399])
+	}
+}
+
+// One wild row changes a fit little.
+func TestOutlier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	c := curve(rng, 250, 0.1, grown(Exponential, []float64{40}))
+	before := fitLaw(c, Exponential).best
+	c.Reward[200] += 100
+	after := fitLaw(c, Exponential).best
+	if math.Abs(after.plateau-before.plateau) > 0.1 {
+		t.Errorf("plateau %g, with a row 100 off %g", before.plateau, after.plateau)
+	}
+}
+
+func TestCheckPanics(t *testing.T) {
+	good := curve(rand.New(rand.NewPCG(1, 1)), 30, 1, func(float64) float64 { return 0 })
+	for name, c := range map[string]Curve{
+		"lengths": {good.Time, good.Reward[1:]},
+		"short":   good.head(5),
+		"order":   {append([]float64{99}, good.Time[1:]...), good.Reward},
+		"NaN":     {good.Time, append([]float64{math.NaN()}, good.Reward[1:]...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			Fit(c)
+		})
+	}
+}
