@@ -1,0 +1,424 @@
+package logs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// log makes a Log of the rows collected.
+func (c *collector) log() (*Log, error) {
+	if len(c.rows) == 0 && len(c.err.Problems) > 0 {
+		return nil, &c.err
+	}
+	t := c.trainer()
+	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
+	reward := a.columns(false, Reward)
+	l := &Log{File: c.err.File, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	switch {
+	case c.container == TrainerState && len(c.rows) == 0:
+		c.err.add(0, "got a log_history without rows, want at least one")
+	case len(reward) == 0:
+		c.err.add(0, "got no key of the mean reward, want %s; %s", rewardKeys(), c.keysSeen())
+	default:
+		l.Table = a.table(false, reward[0].of)
+		l.tellStd()
+		if e := a.table(true, reward[0].of); len(e.Steps) > 0 && len(e.Columns) > 0 {
+			l.Evaluation = &e
+		}
+		if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
+			c.err.add(0, "got no row of training with a step, want at least one")
+		}
+	}
+	if len(c.err.Problems) > 0 {
+		return nil, &c.err
+	}
+	a.spacing(l)
+	a.remark(l)
+	l.Notes = slices.Concat(c.notes, a.notes)
+	return l, nil
+}
+
+// trainer returns the index of the trainer of which the file has the most keys. The first
+// of equals counts.
+func (c *collector) trainer() int {
+	best, most := 0, -1
+	for i, t := range trainers {
+		n := 0
+		for _, s := range c.series {
+			if s.training[i].rule != nil {
+				n++
+			}
+		}
+		allowed := slices.Contains(t.containers, c.container) || c.container != TrainerState
+		for _, key := range t.needs {
+			allowed = allowed && c.hasKey(i, key)
+		}
+		if allowed && n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// hasKey reports whether the file has a key of trainer i with the given rule key.
+func (c *collector) hasKey(i int, key string) bool {
+	return slices.ContainsFunc(c.series, func(s *series) bool {
+		return s.training[i].rule != nil && s.training[i].rule.key == key
+	})
+}
+
+// stepSeries returns the series of steps, nil if there is none.
+func (c *collector) stepSeries() *series {
+	for _, key := range stepKeys {
+		for _, s := range c.series {
+			if s.key == key && len(s.values) > 0 {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// keysSeen lists keys of the file, those first that are like a reward's.
+func (c *collector) keysSeen() string {
+	var keys []string
+	for _, s := range c.series {
+		keys = append(keys, s.key)
+	}
+	keys = append(keys, c.unknown...)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(likeReward(b), likeReward(a)) })
+	const shown = 30
+	var list []string
+	for _, k := range keys[:min(len(keys), shown)] {
+		list = append(list, quote(k))
+	}
+	if more := len(keys) - shown; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	text := "its keys are " + strings.Join(list, ", ")
+	if len(keys) > 0 && likeReward(keys[0]) > 0 {
+		text += fmt.Sprintf("; if %s is the mean reward, rename it to reward", list[0])
+	}
+	return text
+}
+
+// likeReward is positive for a key that could be a reward's.
+func likeReward(key string) int {
+	key = strings.ToLower(key)
+	if strings.Contains(key, "std") || strings.Contains(key, "eval") {
+		return 0
+	}
+	return 1 + slices.IndexFunc([]string{"acc", "return", "score", "reward"}, func(word string) bool { return strings.Contains(key, word) })
+}
+
+// rewardKeys lists the keys of the mean reward.
+func rewardKeys() string {
+	var keys []string
+	for _, t := range trainers {
+		for _, r := range t.rules {
+			if r.quantity == Reward && !slices.Contains(keys, r.key) {
+				keys = append(keys, r.key)
+			}
+		}
+	}
+	return strings.Join(keys[:len(keys)-1], ", ") + " or " + keys[len(keys)-1]
+}
+
+// assembly turns rows into tables.
+type assembly struct {
+	*collector
+	trainer int
+	steps   *series // nil: rows are numbered
+	notes   []string
+}
+
+func (a *assembly) note(format string, args ...any) {
+	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+}
+
+// source is a column to be made of a series.
+type source struct {
+	quantity Quantity
+	rule     *rule
+	of       *series
+}
+
+// columns returns the sources of the table of training or evaluation in the order of
+// Quantities; of a single quantity if one is given.
+func (a *assembly) columns(evaluation bool, only Quantity) []source {
+	t := &trainers[a.trainer]
+	rules := t.rules
+	if evaluation {
+		rules = t.evalRules
+	}
+	var found []source
+	taken, used := make(map[Quantity]bool), make(map[*series]bool)
+	for i := range rules {
+		r := &rules[i]
+		if r.quantity == "" || !a.applies(r) {
+			continue
+		}
+		for _, s := range a.series {
+			m := s.training[a.trainer]
+			if evaluation {
+				m = s.evaluated[a.trainer]
+			}
+			if m.rule == nil || m.rule.key != r.key {
+				continue
+			}
+			q := Quantity(strings.Replace(string(r.quantity), "*", m.name, 1))
+			if !taken[q] && !used[s] && (only == "" || q == only) {
+				taken[q], used[s] = true, true
+				found = append(found, source{q, r, s})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+	return found
+}
+
+// applies reports whether the conditions of a rule hold for the file.
+func (a *assembly) applies(r *rule) bool {
+	if r.with != "" && !a.hasKey(a.trainer, r.with) {
+		return false
+	}
+	complete := a.container == TrainerState || a.container == Console
+	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
+}
+
+// table makes the table of training or of evaluation. The series of the reward in training
+// is given: in a file without steps, the rows that have it are numbered.
+func (a *assembly) table(evaluation bool, reward *series) Table {
+	own := trainers[a.trainer].evaluation == evalOwns
+	sources := a.columns(evaluation, "")
+	steps := a.steps
+	var evalSteps *series
+	if evaluation {
+		for _, s := range a.series {
+			if s.key == evalStepKey {
+				evalSteps = s
+			}
+		}
+		if own { // keys without the prefix in rows of evaluation
+			for _, s := range a.columns(false, "") {
+				if s.quantity == Reward {
+					s.quantity, s.rule = EvalScore, &rule{meaning: evalReward}
+				}
+				if !slices.ContainsFunc(sources, func(x source) bool { return x.quantity == s.quantity }) {
+					sources = append(sources, s)
+				}
+			}
+			slices.SortStableFunc(sources, func(x, y source) int { return cmp.Compare(x.quantity.rank(), y.quantity.rank()) })
+		}
+	}
+
+	var kept, at []int // rows, and their steps
+	lost, back, again, numbered := 0, 0, 0, 0
+	for row, info := range a.rows {
+		isNumbered := reward.has(row) && !(own && info.ofEval) // a row with a reward, if there are no steps
+		if isNumbered {
+			numbered++
+		}
+		switch {
+		case steps == nil && !evaluation && !isNumbered:
+			continue
+		case evaluation && own && !info.ofEval, !evaluation && own && info.ofEval, !evaluation && !info.training:
+			continue
+		case evaluation && !own && !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) }):
+			continue
+		}
+		x := steps.at(row)
+		if math.IsNaN(x) {
+			x = evalSteps.at(row)
+		}
+		if steps == nil {
+			x = float64(numbered)
+		}
+		const most = 1 << 53
+		switch {
+		case math.IsNaN(x):
+			lost++
+			continue
+		case x != math.Trunc(x) || x < 0 || x > most:
+			a.err.add(info.line, "%s: got %v, want an integer of 0 to %d", a.steps.key, x, most)
+			continue
+		}
+		step := int(x)
+		if n := len(at); n > 0 && at[n-1] == step && !a.overlap(sources, kept[n-1], row) {
+			a.merge(sources, kept[n-1], row)
+			continue
+		}
+		if n := len(at); n > 0 && at[n-1] > step {
+			back++
+		}
+		for n := len(at); n > 0 && at[n-1] >= step; n-- {
+			at, kept = at[:n-1], kept[:n-1]
+			again++
+		}
+		at, kept = append(at, step), append(kept, row)
+	}
+	name := "training"
+	if evaluation {
+		name = "evaluation"
+	}
+	if lost > 0 {
+		a.note("%s of %s without %s left out.", countWords(lost, "row"), name, steps.key)
+	}
+	if again > 0 {
+		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", countWords(again, "row"), name)
+	}
+	if back > 1 && 2*back > len(at)+again {
+		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run", steps.key, back, countWords(len(at)+again, "row"))
+	}
+
+	t := Table{Steps: at}
+	for _, s := range sources {
+		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Values: make([]float64, len(kept))}
+		for i, row := range kept {
+			c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
+		}
+		if s.quantity == Reward || slices.ContainsFunc(kept, s.of.has) {
+			t.Columns = append(t.Columns, c)
+		}
+	}
+	return t
+}
+
+// overlap reports whether two rows have a value of the same series.
+func (a *assembly) overlap(sources []source, x, y int) bool {
+	return slices.ContainsFunc(sources, func(s source) bool { return s.of.has(x) && s.of.has(y) })
+}
+
+// merge moves the values of row from to row to: W&B and slime write a step in parts.
+func (a *assembly) merge(sources []source, to, from int) {
+	for _, s := range sources {
+		if x := s.of.at(from); !math.IsNaN(x) {
+			s.of.values[to] = x
+		}
+	}
+}
+
+// spacing finds Averaged from the differences of steps.
+func (a *assembly) spacing(l *Log) {
+	counts := make(map[int]int)
+	for i := 1; i < len(l.Steps); i++ {
+		counts[l.Steps[i]-l.Steps[i-1]]++
+	}
+	usual := 1
+	for _, gap := range slices.Sorted(maps.Keys(counts)) {
+		if counts[gap] > counts[usual] {
+			usual = gap
+		}
+	}
+	uneven := len(l.Steps) - 1 - counts[usual]
+	if len(counts) > 0 && 10*uneven > len(l.Steps) {
+		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven, len(l.Steps)-1, usual)
+	}
+	row := trainers[a.trainer].row
+	if row != singleStep {
+		l.Averaged = usual
+	}
+	wandb := a.container == WandbHistory || a.container == WandbChart
+	switch {
+	case row == singleStep && usual > 1:
+		a.note("Rows are %d steps apart; each is a single step.", usual)
+	case row == unknownRow && usual > 1:
+		a.note("Rows are %d steps apart and taken for means over %d steps; if rows were left out instead, each is a single step.", usual, usual)
+	case row == stepAverage && usual > 1 && wandb:
+		a.note("Rows are %d steps apart and taken for means over %d steps (logging_steps); if W&B left rows out, each is the mean of fewer.", usual, usual)
+	}
+	if wandb {
+		a.note("W&B exports a sample of a long history; the artifact RUN-history:v0 holds all of it.")
+	}
+}
+
+// remark adds the notes about values.
+func (a *assembly) remark(l *Log) {
+	switch {
+	case a.steps == nil:
+		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
+	case trainers[a.trainer].row != singleStep && (a.steps.key == "_step" || a.steps.key == "Step" && a.container == WandbChart):
+		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
+	}
+	if l.Evaluation != nil {
+		a.note("Evaluation, at %s, is in a table of its own.", countWords(len(l.Evaluation.Steps), "step"))
+	}
+	var unclipped []string
+	for _, c := range l.Columns {
+		i := slices.IndexFunc(a.series, func(s *series) bool { return s.key == c.Key })
+		read := a.series[i]
+		if read.notFinite > 0 {
+			a.note("%s: %s not finite, read as missing.", c.Key, countWords(read.notFinite, "value"))
+		}
+		for _, s := range a.series {
+			x, y := s.training[a.trainer], read.training[a.trainer]
+			if s != read && x.rule == y.rule && x.rule.quantity == c.Quantity {
+				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
+			}
+		}
+		only := func(these ...float64) bool { // but for missing values
+			return !slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) && !slices.Contains(these, x) })
+		}
+		switch c.Quantity {
+		case ClipLow, ClipHigh, ClipAny:
+			if only(0) {
+				unclipped = append(unclipped, c.Key)
+			}
+		case FracZeroStd:
+			if l.Averaged == 1 && only(0, 1) && !only(0) {
+				a.note("%s is 0 or 1 throughout: it may be that of the whole batch, or a batch a single group.", c.Key)
+			}
+		}
+	}
+	if len(unclipped) > 0 {
+		a.note("0 throughout: %s. With one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", strings.Join(unclipped, ", "))
+	}
+}
+
+// tellStd finds out by the values what the file's keys leave open: whether reward_std is
+// that within a group or that of the batch. rewards/NAME/std is that of the batch in every
+// version. With a single reward function of weight 1, whose mean is the reward, the two
+// differ in some row if reward_std is that within a group, and agree in all if it is that
+// of the batch. 1 % tells them apart: console output has four digits.
+func (t *Table) tellStd() {
+	std := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Quantity == RewardStdAmbiguous })
+	family := func(prefix Quantity) (found []Column) {
+		for _, c := range t.Columns {
+			if strings.HasPrefix(string(c.Quantity), string(prefix)+"/") {
+				found = append(found, c)
+			}
+		}
+		return found
+	}
+	reward, ok := t.Column(Reward)
+	means, stds := family(RewardComponent), family(RewardComponentStd)
+	if std < 0 || !ok || len(means) != 1 || len(stds) != 1 {
+		return
+	}
+	c := &t.Columns[std]
+	rows, differ := 0, 0
+	for i, x := range c.Values {
+		m, r, of := means[0].Values[i], reward.Values[i], stds[0].Values[i]
+		switch {
+		case math.IsNaN(x + m + r + of):
+			continue
+		case math.Abs(m-r) > 1e-3*max(math.Abs(m), math.Abs(r)):
+			return // another weight
+		case math.Abs(x-of) > 0.01*max(x, of):
+			differ++
+		}
+		if x > 0 || of > 0 {
+			rows++
+		}
+	}
+	switch {
+	case differ > 0:
+		c.Quantity, c.Meaning = RewardStdWithin, stdWithin+" It differs from "+stds[0].Key+", which is that of the batch."
+	case rows > 0:
+		c.Quantity, c.Meaning = RewardStdBatch, stdBatch+" It equals "+stds[0].Key+" in every row. If a batch is a single group, it is that within the group too."
+	}
+}

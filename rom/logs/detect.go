@@ -1,0 +1,88 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// magics are the first bytes of files that are no text, and what to do with them.
+var magics = []struct{ bytes, is string }{
+	{"\x1f\x8b", "a gzip file, want it unpacked"},
+	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
+	{"PK\x03\x04", "a zip file, want it unpacked"},
+	{"PAR1", "a Parquet file, want it as CSV"},
+	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
+	{"\xff\xfe", "UTF-16, want UTF-8"},
+	{"\xfe\xff", "UTF-16, want UTF-8"},
+}
+
+// knownFormats lists what Read reads, for messages.
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), or CSV (header step,reward,…; W&B exports)`
+
+// read recognises the container and reads the rows. Its errors are those of the reader;
+// problems of the content are left in c.err.
+func (c *collector) read(from io.Reader) error {
+	r := bufio.NewReaderSize(from, 1<<16)
+	head, err := r.Peek(1 << 16)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if bytes.HasPrefix(head, []byte("\ufeff")) {
+		head = head[len("\ufeff"):]
+		if _, err := r.Discard(len("\ufeff")); err != nil {
+			return err
+		}
+	}
+	text := strings.TrimSpace(string(head))
+	switch is := binary(head); {
+	case is != "":
+		c.err.add(0, "got %s", is)
+		return nil
+	case text == "" && err == io.EOF:
+		c.err.add(0, "got an empty file, want %s", knownFormats)
+		return nil
+	}
+	p := &parser{collector: c, r: r, line: 1}
+	first, _, _ := strings.Cut(text, "\n")
+	switch squeezed := strings.Map(dropSpace, text[:min(len(text), 1000)]); {
+	case strings.HasPrefix(squeezed, `{"`), strings.HasPrefix(squeezed, `[{"`), squeezed == "{":
+		c.container = JSONLines
+		return p.json()
+	case separator(first) != 0 && !strings.HasPrefix(squeezed, "{"):
+		return c.csv(r, separator(first))
+	}
+	c.container = Console
+	err = p.console()
+	if err == nil && len(c.rows) == 0 {
+		c.err.add(1, "got %s, want %s", quote(first), knownFormats)
+	}
+	return err
+}
+
+func dropSpace(r rune) rune {
+	if strings.ContainsRune(" \t\r\n", r) {
+		return -1
+	}
+	return r
+}
+
+// binary says of bytes that are no text what they are, and what is wanted; "" for a text.
+func binary(head []byte) string {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			return m.is
+		}
+	}
+	if i := bytes.IndexByte(head, 0); i >= 0 {
+		return fmt.Sprintf("a binary file (byte %d is 0), want %s", i, knownFormats)
+	}
+	return ""
+}
+
+// lastLine is the note about a last line that is not complete.
+func lastLine(line int) string {
+	return fmt.Sprintf("Line %d, the last, is not complete and was left out.", line)
+}

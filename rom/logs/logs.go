@@ -1,0 +1,155 @@
+// Package logs reads what GRPO trainers record of a run.
+//
+// Read recognises the container (a trainer_state.json, JSON lines, lines printed to the
+// console, CSV) from the first bytes, and the trainer from the keys: the trainer of which
+// the file has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
+// quantity that each key of a trainer holds, and what exactly the trainer means by it.
+//
+// A file is read once from front to back, in memory for the rows of the known columns
+// alone. A growing file can be read again from its start at any time: a last line that is
+// not complete is left out.
+//
+// What a log does not hold is absent, never zero: a quantity without a key has no column,
+// a value that a row lacks is NaN.
+package logs
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Log is what a file records of one training run.
+type Log struct {
+	File   string // name of the file
+	Format Format // container and trainer recognised
+	// Table holds the training rows: Steps and Columns.
+	Table
+	// Evaluation holds the rows of evaluation; nil if there are none.
+	Evaluation *Table
+	// Averaged is the number of optimizer steps that one row averages (logging_steps of
+	// TRL), 1 if a row is a single step. It is the most frequent difference of steps in
+	// the logs of trainers that average; a note says where that is not certain.
+	Averaged int
+	// Notes say what a user should know of how the file was read, one sentence each.
+	Notes []string
+}
+
+// Table is a table of series over optimizer steps.
+type Table struct {
+	Steps   []int    // optimizer steps, ≥ 0, strictly increasing, one per row
+	Columns []Column // one per quantity found, in the order of Quantities
+}
+
+// Column is the series of one quantity.
+type Column struct {
+	Quantity Quantity  // canonical name
+	Key      string    // the key in the file
+	Meaning  string    // what this trainer means by the key, and what is ambiguous
+	Values   []float64 // one per row; NaN where missing or not finite
+}
+
+// Format is a container with the trainer whose keys it holds.
+type Format struct {
+	Trainer   Trainer
+	Container Container
+}
+
+// String returns the trainer, if known, and the container.
+func (f Format) String() string {
+	return strings.TrimSpace(string(f.Trainer) + " " + string(f.Container))
+}
+
+// Container is the form of a file.
+type Container string
+
+// The containers.
+const (
+	TrainerState Container = "trainer_state.json" // of the transformers library
+	JSONLines    Container = "JSON lines"         // an object per row, flat or with nested objects
+	Console      Container = "console output"     // Python dicts among other text
+	WandbHistory Container = "W&B history CSV"    // columns _step, _runtime, …
+	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
+	CSV          Container = "CSV"
+)
+
+// Column returns the column of a quantity, and whether there is one.
+func (t *Table) Column(q Quantity) (Column, bool) {
+	for _, c := range t.Columns {
+		if c.Quantity == q {
+			return c, true
+		}
+	}
+	return Column{}, false
+}
+
+// Open reads a file; or the trainer_state.json of a folder or, if that is longer, of
+// its newest checkpoint (the folder checkpoint-N with the largest N).
+func Open(path string) (*Log, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return openFile(path)
+	}
+	const name = "trainer_state.json"
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{filepath.Join(path, name), ""}
+	newest := -1
+	for _, e := range entries {
+		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
+		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
+			if file := filepath.Join(path, e.Name(), name); exists(file) {
+				newest, files[1] = n, file
+			}
+		}
+	}
+	var longest *Log
+	for _, file := range files {
+		if !exists(file) {
+			continue
+		}
+		l, err := openFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if longest == nil || l.Steps[len(l.Steps)-1] > longest.Steps[len(longest.Steps)-1] {
+			longest = l
+		}
+	}
+	if longest == nil {
+		return nil, fmt.Errorf("%s: got a folder without %s or checkpoint-*/%s, want a log or the output folder of a trainer", path, name, name)
+	}
+	return longest, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func openFile(path string) (*Log, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads a log. The name stands for the file in errors. An error about the content is
+// an *Error.
+func Read(r io.Reader, name string) (*Log, error) {
+	c := newCollector(name)
+	if err := c.read(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return c.log()
+}

@@ -1,0 +1,434 @@
+package logs
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// parser reads objects of JSON and dicts of Python in one pass. encoding/json would not
+// do: Python writes NaN and Infinity into JSON, and prints None, True and single quotes.
+type parser struct {
+	*collector
+	r    *bufio.Reader
+	line int    // of the byte read last, from 1
+	path []byte // key of the value being read, with those of the objects around it
+	text []byte // of the value being read
+	last byte   // the byte read last
+
+	oneLine bool // the end of a line within an object is an error, as in console output
+	depth   int  // of objects and lists around the value
+	lists   int  // of lists among them, whose values are skipped
+	history bool // the file has a log_history
+}
+
+// syntax is an error in the form of an object.
+type syntax struct{ got, want string }
+
+func (s *syntax) Error() string { return fmt.Sprintf("got %s, want %s", s.got, s.want) }
+
+const (
+	deepest  = 50   // levels of nesting
+	longText = 4096 // bytes kept of a key or a value
+)
+
+func (p *parser) read() (byte, error) {
+	b, err := p.r.ReadByte()
+	if err == nil && b == '\n' {
+		p.line++
+	}
+	p.last = b
+	return b, err
+}
+
+// back unreads the byte read last.
+func (p *parser) back() {
+	if p.r.UnreadByte() == nil && p.last == '\n' {
+		p.line--
+	}
+}
+
+// next returns the first byte that is not a space.
+func (p *parser) next() (byte, error) {
+	for {
+		b, err := p.read()
+		if err != nil {
+			return 0, err
+		}
+		switch b {
+		case '\n', '\r':
+			if p.oneLine {
+				p.back()
+				return 0, p.unexpected(b, "the rest of a dict")
+			}
+		case ' ', '\t':
+		default:
+			return b, nil
+		}
+	}
+}
+
+func (p *parser) unexpected(b byte, want string) error {
+	switch b {
+	case '\n', '\r':
+		p.back()
+		return &syntax{"the end of the line", want}
+	case '{': // may be the next row
+		p.back()
+	}
+	return &syntax{fmt.Sprintf("%q", rune(b)), want}
+}
+
+// object reads the rest of an object after its brace and sets its numbers under their
+// keys, those of nested objects joined by slashes. An object data is not part of keys.
+func (p *parser) object() error {
+	if err := p.deeper(); err != nil {
+		return err
+	}
+	defer func() { p.depth-- }()
+	prefix := len(p.path)
+	b, err := p.next()
+	if err == nil && b == '}' {
+		return nil
+	}
+	for err == nil {
+		p.path = p.path[:prefix]
+		if b != '"' && b != '\'' {
+			return p.unexpected(b, "a quoted key")
+		}
+		if p.path, err = p.quoted(p.path, b); err != nil {
+			return err
+		}
+		if b, err = p.next(); err != nil {
+			return err
+		}
+		if b != ':' {
+			return p.unexpected(b, "a colon after a key")
+		}
+		if b, err = p.next(); err != nil {
+			return err
+		}
+		if p.depth == 1 && b == '[' && string(p.path) == "log_history" && !p.history {
+			err = p.logHistory()
+		} else {
+			err = p.value(b)
+		}
+		if err != nil {
+			return err
+		}
+		if b, err = p.next(); err != nil {
+			return err
+		}
+		if b == '}' {
+			return nil
+		}
+		if b != ',' {
+			return p.unexpected(b, "a comma or a brace after a value")
+		}
+		if b, err = p.next(); err == nil && b == '}' { // Python allows a last comma
+			return nil
+		}
+	}
+	return err
+}
+
+// value reads a value that begins with b.
+func (p *parser) value(b byte) (err error) {
+	switch b {
+	case '{':
+		if p.depth == 1 && string(p.path) == "data" {
+			p.path = p.path[:0]
+		} else {
+			p.path = append(p.path, '/')
+		}
+		return p.object()
+	case '[':
+		return p.list()
+	case '"', '\'':
+		if p.text, err = p.quoted(p.text[:0], b); err != nil {
+			return err
+		}
+		p.put()
+		return nil
+	}
+	if strings.IndexByte(",:]})", b) >= 0 {
+		return p.unexpected(b, "a value")
+	}
+	p.text = p.text[:0]
+	for parentheses := 0; ; {
+		switch b {
+		case '(':
+			parentheses++
+		case ')':
+			parentheses--
+		}
+		if b == '\n' || parentheses == 0 && strings.IndexByte(",:]} \t\r", b) >= 0 {
+			p.back()
+			break
+		}
+		if len(p.text) < longText {
+			p.text = append(p.text, b)
+		}
+		if b, err = p.read(); err != nil {
+			return err
+		}
+	}
+	if _, _, ok := number(p.text); !ok {
+		return &syntax{quote(string(p.text)), "a value"}
+	}
+	p.put()
+	return nil
+}
+
+// put sets the value that has been read, unless it is in a list.
+func (p *parser) put() {
+	if p.lists == 0 {
+		p.set(p.line, p.path, p.text)
+	}
+}
+
+// list reads the rest of a list, which holds no series, after its bracket.
+func (p *parser) list() error {
+	if err := p.deeper(); err != nil {
+		return err
+	}
+	p.lists++
+	defer func() { p.depth--; p.lists-- }()
+	for {
+		b, err := p.next()
+		if err != nil {
+			return err
+		}
+		switch b {
+		case ']':
+			return nil
+		case ',':
+		default:
+			if err := p.value(b); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// deeper enters an object or a list.
+func (p *parser) deeper() error {
+	if p.depth++; p.depth > deepest {
+		return &syntax{fmt.Sprintf("more than %d levels of nesting", deepest), "fewer"}
+	}
+	return nil
+}
+
+// quoted appends a quoted text after its opening quote.
+func (p *parser) quoted(to []byte, quote byte) ([]byte, error) {
+	most := len(to) + longText
+	for {
+		b, err := p.read()
+		switch {
+		case err != nil:
+			return to, err
+		case b == quote:
+			return to, nil
+		case b == '\n':
+			return to, p.unexpected(b, "a closing quote")
+		case b == '\\':
+			if b, err = p.read(); err != nil {
+				return to, err
+			}
+			switch b {
+			case 'n':
+				b = '\n'
+			case 't':
+				b = '\t'
+			case 'u':
+				r, err := p.hex()
+				if err != nil {
+					return to, err
+				}
+				if len(to) < most {
+					to = utf8.AppendRune(to, r)
+				}
+				continue
+			}
+		}
+		if len(to) < most {
+			to = append(to, b)
+		}
+	}
+}
+
+// hex reads the four digits of \u.
+func (p *parser) hex() (r rune, err error) {
+	for range 4 {
+		b, err := p.read()
+		if err != nil {
+			return 0, err
+		}
+		digit := strings.IndexByte("0123456789abcdef", b|0x20)
+		if digit < 0 {
+			return 0, p.unexpected(b, "four hexadecimal digits after \\u")
+		}
+		r = r<<4 | rune(digit)
+	}
+	return r, nil
+}
+
+// logHistory reads the list of rows in a trainer_state.json. What the file holds beside
+// it is no row.
+func (p *parser) logHistory() error {
+	p.dropRow()
+	p.container, p.history = TrainerState, true
+	p.depth = 0
+	defer func() { p.depth = 1 }()
+	for {
+		b, err := p.next()
+		if err != nil {
+			return err
+		}
+		switch line := p.line; b {
+		case ']':
+			return nil
+		case ',':
+		case '{':
+			p.path = p.path[:0]
+			if err := p.object(); err != nil {
+				return err
+			}
+			p.endRow(line)
+		default:
+			return p.unexpected(b, "an object")
+		}
+	}
+}
+
+// json reads objects, each a row, one after another or in a list.
+func (p *parser) json() error {
+	for {
+		b, err := p.next()
+		if err == io.EOF {
+			return nil
+		}
+		line := p.line
+		switch {
+		case err != nil:
+		case b == '{':
+			p.path, p.depth, p.lists = p.path[:0], 0, 0
+			err = p.object()
+		case b != ',' && b != '[' && b != ']':
+			err = p.unexpected(b, "an object")
+		}
+		var wrong *syntax
+		switch {
+		case err == nil && p.history:
+			p.dropRow()
+		case err == nil:
+			p.endRow(line)
+		case err == io.EOF:
+			p.dropRow()
+			if len(p.rows) == 0 {
+				p.err.add(line, "got the end of the file within the first row, want a whole row")
+				return nil
+			}
+			p.notes = append(p.notes, fmt.Sprintf("The last row, from line %d on, is not complete and was left out.", p.line))
+			return nil
+		case errors.As(err, &wrong):
+			p.dropRow()
+			if next, _ := p.r.Peek(1); p.line > line && len(next) > 0 && next[0] == '{' && !p.history {
+				p.err.add(line, "got a row without its end, want a closing brace")
+				continue
+			}
+			p.err.add(p.line, "%s", wrong)
+			if err := p.skipLine(); p.history || err != nil {
+				return unlessEnd(err)
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// console reads dicts, each a row, from among other text, and the lines of verl. A row
+// ends with its line.
+func (p *parser) console() error {
+	p.oneLine = true
+	broken := 0
+	for {
+		b, err := p.read()
+		if err == nil && b == '{' {
+			if peeked, _ := p.r.Peek(1); len(peeked) == 0 || peeked[0] != '\'' && peeked[0] != '"' {
+				continue
+			}
+			line := p.line
+			p.path, p.depth, p.lists = p.path[:0], 0, 0
+			err = p.object()
+			var wrong *syntax
+			switch {
+			case err == nil && !p.bad:
+				p.endRow(line)
+			case err == nil || errors.As(err, &wrong):
+				if len(p.cells) > 0 {
+					broken++
+				}
+				err = nil
+			case err == io.EOF && len(p.cells) > 0:
+				p.notes = append(p.notes, lastLine(line))
+			}
+			p.dropRow()
+		} else if err == nil && b == 's' {
+			err = p.verlLine()
+		}
+		if err != nil {
+			if broken > 0 {
+				p.notes = append(p.notes, fmt.Sprintf("%s with known keys left out: not complete, or mixed with other text.", countWords(broken, "dict")))
+			}
+			return unlessEnd(err)
+		}
+	}
+}
+
+// verlLine reads the rest of a line "step:1 - KEY:NUMBER - KEY:NUMBER …" after its s.
+func (p *parser) verlLine() error {
+	start, _ := p.r.Peek(len("tep:1"))
+	if len(start) < len("tep:1") || string(start[:4]) != "tep:" || start[4] < '0' || start[4] > '9' {
+		return nil
+	}
+	text, err := p.r.ReadSlice('\n')
+	if err == io.EOF {
+		p.notes = append(p.notes, lastLine(p.line))
+		return err
+	}
+	for _, pair := range strings.Split("s"+strings.TrimSpace(string(text)), " - ") {
+		if i := strings.LastIndexByte(pair, ':'); i > 0 {
+			p.set(p.line, []byte(pair[:i]), []byte(pair[i+1:]))
+		}
+	}
+	if !p.bad {
+		p.endRow(p.line)
+	}
+	p.dropRow()
+	if err == bufio.ErrBufferFull {
+		return nil
+	}
+	p.line++
+	return err
+}
+
+// skipLine skips the rest of the line.
+func (p *parser) skipLine() error {
+	for {
+		if b, err := p.read(); err != nil || b == '\n' {
+			return err
+		}
+	}
+}
+
+// unlessEnd returns an error other than the end of the file.
+func unlessEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}

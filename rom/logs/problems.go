@@ -1,0 +1,63 @@
+package logs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing wrong with a file.
+type Problem struct {
+	Line int    // from 1; 0: the file as a whole
+	Text string // got X, want Y
+}
+
+// Error is everything wrong with a file.
+type Error struct {
+	File     string
+	Problems []Problem // in the order of the file, at most shownProblems
+	More     int       // number of further problems
+}
+
+// shownProblems is the largest number of problems that an Error keeps.
+const shownProblems = 10
+
+// Error lists the problems, one per line.
+func (e *Error) Error() string {
+	var lines []string
+	for _, p := range e.Problems {
+		if p.Line > 0 {
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Text))
+		} else {
+			lines = append(lines, e.File+": "+p.Text)
+		}
+	}
+	if e.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", e.More))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *Error) add(line int, format string, args ...any) {
+	if len(e.Problems) == shownProblems {
+		e.More++
+		return
+	}
+	e.Problems = append(e.Problems, Problem{line, fmt.Sprintf(format, args...)})
+}
+
+// quote quotes a text of the file for a message and cuts it after 60 characters.
+func quote(text string) string {
+	const most = 60
+	if runes := []rune(text[:min(len(text), 4*most)]); len(runes) > most {
+		return fmt.Sprintf("%q…", string(runes[:most]))
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// countWords writes a count: 1 row, 2 rows.
+func countWords(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

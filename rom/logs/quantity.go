@@ -1,0 +1,86 @@
+package logs
+
+import "strings"
+
+// Quantity is the canonical name of a series.
+type Quantity string
+
+// The quantities. A quantity that is recorded for several named things, RewardComponent
+// and EvalScore, is followed by a slash and the name.
+const (
+	Reward             Quantity = "reward"
+	RewardStdWithin    Quantity = "reward_std_within"
+	RewardStdBatch     Quantity = "reward_std_batch"
+	RewardStdAmbiguous Quantity = "reward_std_ambiguous"
+	RewardComponent    Quantity = "reward_component"
+	RewardComponentStd Quantity = "reward_component_std"
+	FracZeroStd        Quantity = "frac_zero_std"
+	FracAll0           Quantity = "frac_all0"
+	FracAll1           Quantity = "frac_all1"
+	KLRef              Quantity = "kl_ref"
+	KLOld              Quantity = "kl_old"
+	Entropy            Quantity = "entropy"
+	Collision          Quantity = "collision"
+	ClipLow            Quantity = "clip_low"
+	ClipHigh           Quantity = "clip_high"
+	ClipAny            Quantity = "clip_any"
+	RatioMean          Quantity = "ratio_mean"
+	RatioMax           Quantity = "ratio_max"
+	ISRatioMean        Quantity = "is_ratio_mean"
+	ISRatioMax         Quantity = "is_ratio_max"
+	LogpMismatch       Quantity = "logp_mismatch"
+	Staleness          Quantity = "staleness"
+	GradNorm           Quantity = "grad_norm"
+	LR                 Quantity = "lr"
+	LenMean            Quantity = "len_mean"
+	LenClipped         Quantity = "len_clipped"
+	EvalScore          Quantity = "eval_score"
+)
+
+// Definition says what a quantity is.
+type Definition struct {
+	Quantity Quantity
+	Text     string // one sentence, with the range
+}
+
+// Quantities defines every quantity, in the order of a log's columns.
+var Quantities = []Definition{
+	{Reward, "Mean reward of the step's samples, in the unit of the reward functions."},
+	{RewardStdWithin, "Standard deviation of the rewards within a group, mean over the groups, ≥ 0."},
+	{RewardStdBatch, "Standard deviation of the rewards over all samples of a batch, which includes the differences between prompts, ≥ 0."},
+	{RewardStdAmbiguous, "One of the two above; the file does not tell which, ≥ 0."},
+	{RewardComponent, "Mean of one reward function, before its weight."},
+	{RewardComponentStd, "Standard deviation of one reward function over all samples of a batch, ≥ 0."},
+	{FracZeroStd, "Fraction of groups whose rewards are all equal, in [0, 1]."},
+	{FracAll0, "Fraction of groups whose rewards are all 0, in [0, 1]."},
+	{FracAll1, "Fraction of groups whose rewards are all 1, in [0, 1]."},
+	{KLRef, "Estimate of the KL divergence of the policy from the reference policy, in nats."},
+	{KLOld, "Estimate of the KL divergence between the policy and the one that the ratio is taken to, in nats."},
+	{Entropy, "Entropy of the policy, in nats per token."},
+	{Collision, "Σ π² of the policy, in (0, 1]."},
+	{ClipLow, "Fraction clipped at the lower bound, in [0, 1]."},
+	{ClipHigh, "Fraction clipped at the upper bound, in [0, 1]."},
+	{ClipAny, "Fraction clipped at either bound, in [0, 1]."},
+	{RatioMean, "Mean ratio π/π_old of the policy to the one at the start of the update, ≥ 0."},
+	{RatioMax, "Largest such ratio, ≥ 0."},
+	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, ≥ 0."},
+	{ISRatioMax, "Largest such weight, ≥ 0."},
+	{LogpMismatch, "Difference between the trainer's and the sampling engine's probabilities of the same tokens."},
+	{Staleness, "Age of the samples: by how many policy versions the sampling policy is behind, ≥ 0."},
+	{GradNorm, "Norm of the gradient before clipping, ≥ 0."},
+	{LR, "Learning rate, ≥ 0."},
+	{LenMean, "Mean length of a completion, in tokens."},
+	{LenClipped, "Fraction of completions cut at the length limit, in [0, 1]."},
+	{EvalScore, "Score in evaluation: the mean reward, or the benchmark's score."},
+}
+
+// rank is the position of the quantity, or of its family, in Quantities.
+func (q Quantity) rank() int {
+	family, _, _ := strings.Cut(string(q), "/")
+	for i, d := range Quantities {
+		if string(d.Quantity) == family {
+			return i
+		}
+	}
+	panic("logs: quantity " + string(q) + " has no definition")
+}
