@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +14,17 @@ import (
 )
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
-	var asJSON, all bool
+	var o equivalenceOptions
 	c := &cobra.Command{
-		Use:   "compare A B",
-		Short: "Compare what two results folders measured, cell by cell",
-		Long: `Compares two finished results folders: of another version of the program, of
-another seed, or with another setting. It simulates and writes nothing.
+		Use:   "compare A B | SCORES",
+		Short: "Compare two results folders, two training runs, or a table of evaluation scores",
+		Long: `Compares two things of a kind, and writes nothing: results folders, training logs, or
+the columns of a table of scores. The kind of the arguments decides.
+
+Results folders
+
+A and B are finished results folders: of another version of the program, of another
+seed, or with another setting.
 
 A and B can also be two folders of results folders, as reproduce writes them: those of
 the same name are compared, one after the other.
@@ -40,13 +47,75 @@ that are not the same in A and B follow.
 Of more than 40 quantities it prints those with a difference, and how many others
 there are; --all prints every one.
 
-Exit codes: 0 compared, whatever was found; 2 the command line is wrong, or a folder
-holds no results; 4 results are damaged or incomplete.`,
+Exit codes of folders: 0 compared, whatever was found; 2 the command line is wrong, or a
+folder holds no results; 4 results are damaged or incomplete.
+
+Training logs
+
+A and B are logs of trainers (files, or folders with trainer_state.json), and the question
+is whether their mean curves of reward are the same within a margin. Repeated runs of one
+recipe are separated by commas: compare a1.csv,a2.csv b1.csv,b2.csv. Times are optimizer
+steps; runs with different learning rates are compared in intrinsic time, ∫η dt/max η,
+with --schedule KIND:WARMUP:TOTAL (constant, linear or cosine, in steps) or --schedule
+logged; two schedules, separated by a comma, are those of A and of B.
+
+It compares the mean over the times that all runs have, the curve in ten segments of them
+(fewer of short logs), and the start, the plateau and the timescale of a law fitted to
+both. Verdicts:
+
+  same       the interval of B − A lies inside ± margin. A difference that is not 0 but
+             smaller than the margin is the same
+  different  the interval excludes 0, and does not lie inside ± margin
+  undecided  neither: there are not enough data. No difference found is not the same
+
+The curves are the same if the mean and every segment are, and different if one of them
+is. With repeated runs on a side the noise is the scatter between runs, and the verdict is
+about the recipes. With one run on each side it is that of the residuals, with their
+autocorrelation, and the verdict is about these two runs only.
+
+--margin is in units of the reward. Without it the margin is 5 % of the range of A's curve,
+and exchanging A and B can change it.
+
+Scores
+
+SCORES is a CSV file with the columns benchmark, score_a, n_a, score_b and n_b (numbers of
+questions), and perhaps model, metric, se_a and se_b (standard errors). Scores are percent
+if one is above 1, else shares; columns percent_a, percent_b or share_a, share_b declare
+it. Every row gets a verdict, as above; --margin is in points, 2 without it.
+
+Without standard errors a row's interval is that of two independent shares of n questions
+(from those of Clopper and Pearson), which is too wide rather than too narrow: both
+columns come from the same questions, and scores that average several answers, such as
+pass@1 of several samples, scatter less. Training again with another seed is not in it.
+
+The chance that any row without a difference is called different is at most 1 less the
+confidence (Holm); that any row of a table, or a curve as a whole, is wrongly called the
+same at most half of that.
+
+Exit codes of logs and scores: 0 all the same, 1 one is different, 3 undecided, 2 the
+command line or a file is wrong, 4 a file cannot be read.`,
 		Example: `  grposim sweep configs/smoke.yaml
   grposim sweep configs/smoke.yaml --set optimizer.momentum=0.6 --out results/local/smoke-0.6
-  grposim compare results/local/smoke results/local/smoke-0.6`,
-		Args: arguments(cobra.ExactArgs(2)),
+  grposim compare results/local/smoke results/local/smoke-0.6
+  grposim compare configs/benchmarks.csv --margin 5                # exit code 1: some scores differ
+  grposim compare configs/runs/a.csv configs/runs/b.csv            # exit code 3: undecided at 5 % of the range
+  grposim compare configs/runs/a.csv configs/runs/b.csv --margin 0.2`,
+		Args: arguments(func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && isFile(args[0]) {
+				return nil
+			}
+			return cobra.ExactArgs(2)(c, args)
+		}),
 		RunE: func(c *cobra.Command, args []string) error {
+			isLogs, err := o.check(c, args)
+			switch {
+			case err != nil:
+				return err
+			case len(args) == 1:
+				return compareScores(stdout, stderr, args[0], o)
+			case isLogs:
+				return compareRuns(stdout, stderr, [2]string(args), o)
+			}
 			encoder := json.NewEncoder(stdout)
 			encoder.SetIndent("", "  ")
 			pairs, only := sweeps.FoldersToCompare(args[0], args[1])
@@ -55,13 +124,13 @@ holds no results; 4 results are damaged or incomplete.`,
 				switch {
 				case err != nil:
 					return err
-				case asJSON:
+				case o.json:
 					err = encoder.Encode(comparison)
 				default:
 					if i > 0 {
 						fmt.Fprintln(stdout)
 					}
-					err = printComparison(stdout, comparison, all)
+					err = printComparison(stdout, comparison, o.all)
 				}
 				if err != nil {
 					return err
@@ -73,9 +142,67 @@ holds no results; 4 results are damaged or incomplete.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of tables")
-	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("print every quantity, also of more than %d", mostRows))
+	c.Flags().BoolVar(&o.json, "json", false, "print JSON instead of tables")
+	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
+	c.Flags().Float64Var(&o.margin, marginFlag, 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
+	c.Flags().Float64Var(&o.confidence, confidenceFlag, 0.95, "confidence of logs and scores, in (0, 1)")
+	c.Flags().StringVar(&o.schedule, scheduleFlag, "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
 	return c
+}
+
+// The flags of compare that belong to tests of equivalence.
+const (
+	marginFlag     = "margin"
+	confidenceFlag = "confidence"
+	scheduleFlag   = "schedule"
+)
+
+// equivalenceOptions are the flags of compare.
+type equivalenceOptions struct {
+	json, all          bool
+	margin, confidence float64 // a margin of 0 is the default
+	schedule           string
+}
+
+// marginSource says where the margin comes from.
+func (o *equivalenceOptions) marginSource(byDefault string) string {
+	if o.margin == 0 {
+		return byDefault
+	}
+	return "declared"
+}
+
+// check returns whether the two arguments are training logs, and the error of flags and
+// arguments that do not go together.
+func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool, err error) {
+	flags := c.Flags()
+	if len(args) == 2 {
+		isLogs = logsOf(args[0]) != nil
+		if other := logsOf(args[1]) != nil; isLogs != other {
+			log, folder := args[0], args[1]
+			if other {
+				log, folder = folder, log
+			}
+			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
+		}
+	}
+	switch {
+	case len(args) == 2 && !isLogs && (flags.Changed(marginFlag) || flags.Changed(confidenceFlag)):
+		return false, usageError{fmt.Errorf("--%s and --%s are for training logs and scores; results folders have the confidence of their configurations", marginFlag, confidenceFlag)}
+	case !isLogs && flags.Changed(scheduleFlag):
+		return false, usageError{fmt.Errorf("--%s is for training logs", scheduleFlag)}
+	case flags.Changed(marginFlag) && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
+		return false, usageError{fmt.Errorf("--%s: got %g, want > 0", marginFlag, o.margin)}
+	case !(o.confidence > 0 && o.confidence < 1):
+		return false, usageError{fmt.Errorf("--%s: got %g, want in (0, 1)", confidenceFlag, o.confidence)}
+	}
+	return isLogs, nil
+}
+
+// isFile reports whether a path is that of a file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // printComparison prints a comparison: the folders, what differs between them as a

@@ -1,0 +1,219 @@
+// Package equivalence decides whether two things are the same within a margin: curves
+// of training runs, or scores in evaluation. That no difference was found does not make
+// them the same; a test of equivalence has to show it.
+//
+// A comparison gives an interval of the difference B − A at any confidence 1 − 2α.
+// Judge takes many of them and a margin for each:
+//
+//   - same: the interval lies inside ±margin. These are the two one-sided tests of size
+//     α of Schuirmann (J. Pharmacokinet. Biopharm. 15, 1987), TOST. A difference that is
+//     not zero but smaller than the margin is the same.
+//   - different: the interval excludes 0, and does not lie inside ±margin.
+//   - undecided: neither. More data may decide.
+//
+// Runs compares training runs, Scores tables of evaluation scores.
+package equivalence
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Verdict is the outcome of a test of equivalence.
+type Verdict string
+
+const (
+	Same      Verdict = "same"      // the interval lies inside ±margin
+	Different Verdict = "different" // the interval excludes 0 and does not lie inside ±margin
+	Undecided Verdict = "undecided" // neither
+)
+
+// Interval returns an interval of a difference that misses it with probability of at
+// most tail on either side, 0 < tail < ½. Those of smaller tails contain those of larger
+// ones.
+type Interval func(tail float64) (lo, hi float64)
+
+// Row is a difference with the margin within which it counts as the same.
+type Row struct {
+	Interval Interval
+	Margin   float64 // > 0, in the unit of the difference
+}
+
+// Claim says what is claimed of several rows together.
+type Claim int
+
+const (
+	// EachRow: every row is a claim of its own. The chance that any row is wrongly the
+	// same is at most α (Holm's step-down over the rows).
+	EachRow Claim = iota
+	// AllRows: the only claim is that all rows are the same. If one of them is not, the
+	// chance that all are called so is at most that of this one, and needs no correction
+	// (the intersection–union test of Berger, Technometrics 24, 1982).
+	AllRows
+)
+
+// Judgement is the verdict on a row, with the interval from which it follows.
+type Judgement struct {
+	Verdict    Verdict
+	Lo, Hi     float64 // ±Inf where the error is not known
+	Confidence float64 // of this interval alone, 1 − 2 tail
+}
+
+// Judge decides rows together, at the confidence 1 − 2α in (0, 1). If the intervals keep
+// what they promise, the chance that any row without a difference is called different is
+// at most 2α (Holm, Scand. J. Statist. 6, 1979); the chance of a wrong "same" is at most
+// α, of any row or of all of them as the claim says. Rows may depend on each other.
+//
+// The verdict of a row always follows from the interval that is returned with it.
+func Judge(rows []Row, confidence float64, claim Claim) []Judgement {
+	if !(confidence > 0 && confidence < 1) {
+		panic(fmt.Sprintf("equivalence: confidence = %g, want one in (0, 1)", confidence))
+	}
+	for i, r := range rows {
+		if !(r.Margin > 0) {
+			panic(fmt.Sprintf("equivalence: Row.Margin of row %d = %g, want > 0", i, r.Margin))
+		}
+	}
+	alpha := (1 - confidence) / 2
+	same := level{alpha, alpha}
+	if claim == EachRow {
+		same = stepDown(rows, alpha, Row.inside)
+	}
+	different := stepDown(rows, alpha, Row.excludesZero)
+	all := make([]Judgement, len(rows))
+	for i, r := range rows {
+		tail := min(same.kept, different.kept)
+		switch {
+		case r.inside(same.rejected):
+			tail = same.rejected
+		case r.excludesZero(different.rejected) && !r.inside(different.rejected):
+			tail = different.rejected
+		}
+		lo, hi := r.Interval(tail)
+		all[i] = Judgement{r.verdict(tail), lo, hi, 1 - 2*tail}
+	}
+	return all
+}
+
+// verdict is that of a single row.
+func (r Row) verdict(tail float64) Verdict {
+	switch {
+	case r.inside(tail):
+		return Same
+	case r.excludesZero(tail):
+		return Different
+	}
+	return Undecided
+}
+
+// inside reports whether both one-sided tests reject a difference of ±Margin or more.
+func (r Row) inside(tail float64) bool {
+	lo, hi := r.Interval(tail)
+	return lo > -r.Margin && hi < r.Margin
+}
+
+// excludesZero reports whether the two-sided test rejects a difference of 0.
+func (r Row) excludesZero(tail float64) bool {
+	lo, hi := r.Interval(tail)
+	return lo > 0 || hi < 0
+}
+
+// level holds the tails of Holm's procedure: rows that a test rejects it rejects at the
+// first, and the others it does not even reject at the second, which is no smaller.
+type level struct{ rejected, kept float64 }
+
+// stepDown is Holm's procedure: with r rows rejected of m, the next is rejected if one
+// more is at α/(m − r).
+func stepDown(rows []Row, alpha float64, rejects func(Row, float64) bool) level {
+	m := len(rows)
+	l := level{alpha / float64(m), alpha / float64(m)}
+	for r := 0; r < m; {
+		l.kept = alpha / float64(m-r)
+		count := 0
+		for _, row := range rows {
+			if rejects(row, l.kept) {
+				count++
+			}
+		}
+		if count <= r {
+			break
+		}
+		r++
+		l.rejected = l.kept
+	}
+	return l
+}
+
+// Student is the interval d ± t s of an estimate d with the standard error s and its
+// degrees of freedom, ≥ 1 or +Inf. Where one of them is not known (NaN, or df < 1) it is
+// (−∞, ∞).
+func Student(d, s, df float64) Interval {
+	return func(tail float64) (lo, hi float64) {
+		half := 0.0
+		switch {
+		case math.IsNaN(d) || math.IsNaN(s) || !(df >= 1):
+			return math.Inf(-1), math.Inf(1)
+		case s > 0 && math.IsInf(df, 1):
+			half = s * distuv.UnitNormal.Quantile(1-tail)
+		case s > 0:
+			half = s * distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1-tail)
+		}
+		return d - half, d + half
+	}
+}
+
+// subtract returns the interval of b − a from those of independent a and b, by the
+// squares of the distances from the estimates to the ends that matter (Newcombe, Stat.
+// Med. 17, 1998, method 10; Zou and Donner, Stat. Med. 27, 2008). Exchanging a and b
+// changes its sign and nothing else.
+func subtract(a, b float64, ofA, ofB Interval) Interval {
+	return func(tail float64) (lo, hi float64) {
+		aLo, aHi := ofA(tail)
+		bLo, bHi := ofB(tail)
+		return b - a - math.Hypot(b-bLo, aHi-a), b - a + math.Hypot(bHi-b, a-aLo)
+	}
+}
+
+// exactShare is the interval of Clopper and Pearson (Biometrika 26, 1934) for a share
+// of n independent questions, p n of which were answered, not necessarily an integer.
+func exactShare(p, n float64) Interval {
+	return func(tail float64) (lo, hi float64) {
+		hi = 1
+		if p > 0 {
+			lo = distuv.Beta{Alpha: p * n, Beta: n - p*n + 1}.Quantile(tail)
+		}
+		if p < 1 {
+			hi = distuv.Beta{Alpha: p*n + 1, Beta: n - p*n}.Quantile(1 - tail)
+		}
+		return min(lo, p), max(hi, p)
+	}
+}
+
+// Shares is the interval of the difference b − a of two mean scores in [0, 1], over nA
+// and nB questions.
+//
+// It is that of two independent binomial shares, from their exact intervals. For scores
+// in a table it is wider than it has to be, for two reasons. Scores that average several
+// answers to each question (pass@1 of k samples, or over seeds) scatter less than single
+// answers, whose variance p(1 − p) is the largest of any score in [0, 1]. And where both
+// models answered the same questions, scores of a question mostly correlate positively,
+// and the difference scatters less than that of independent ones. Both can be used only
+// with the scores of each question. pass@5 is a score in [0, 1] of each question like
+// any other. What the interval does not contain is the scatter between training runs.
+func Shares(a, nA, b, nB float64) Interval {
+	for _, s := range []struct {
+		name  string
+		value float64
+		ok    bool
+	}{
+		{"a", a, a >= 0 && a <= 1}, {"b", b, b >= 0 && b <= 1},
+		{"nA", nA, nA >= 1 && !math.IsInf(nA, 1)}, {"nB", nB, nB >= 1 && !math.IsInf(nB, 1)},
+	} {
+		if !s.ok {
+			panic(fmt.Sprintf("equivalence: Shares: %s = %g, want a share in [0, 1] of at least 1 question", s.name, s.value))
+		}
+	}
+	return subtract(a, b, exactShare(a, nA), exactShare(b, nB))
+}
