@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"grposim/sweeps"
+	"grposim/sweeps/report"
+	"grposim/sweeps/store"
+)
+
+// draw writes two figures of a fit, of the curve and of its residuals, to a folder.
+func (f *logFit) draw(stderr io.Writer, folder string) error {
+	name := strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File))
+	best := f.result.Models[0]
+	for _, m := range f.result.Models {
+		if m.Name == f.result.Best {
+			best = m
+		}
+	}
+	fitted := best.Predict(f.curve.Time)
+	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
+	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
+	residuals := sweeps.FigureSeries{Name: "logged reward − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
+	for i, step := range f.steps.Time {
+		rows.Points = append(rows.Points, barePoint(step, f.steps.Reward[i]))
+		line.Points = append(line.Points, barePoint(step, fitted[i]))
+		residuals.Points = append(residuals.Points, barePoint(step, f.steps.Reward[i]-fitted[i]))
+	}
+	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast", Mark: sweeps.Predicted}
+	for i, step := range f.at {
+		ahead.Points = append(ahead.Points, sweeps.FigurePoint{X: step, Y: f.ahead.Mean[i], Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
+	}
+	const reward, steps = "reward, in the unit of the log", "optimizer step"
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for _, figure := range []sweeps.Figure{
+		{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
+			Caption: "Each point is a row of the log. The line is the law with the lowest BIC."},
+		{Name: name + "-residuals", Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
+			Caption: "Where the law holds the points scatter about 0 without a trend."},
+	} {
+		svg, png, err := report.Draw(figure)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(folder, figure.Name)
+		if err := errors.Join(store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png)); err != nil {
+			return err
+		}
+		printLines(stderr, "figure: "+file+".svg")
+	}
+	return nil
+}
+
+// barePoint is a point without interval.
+func barePoint(x, y float64) sweeps.FigurePoint {
+	return sweeps.FigurePoint{X: x, Y: y, Lo: math.NaN(), Hi: math.NaN()}
+}
