@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,11 +18,13 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		asJSON   bool
 		noise    float64
 		simulate bool
+		fitted   bool
+		lag      float64
 		workers  int
 		set      []string
 	)
 	c := &cobra.Command{
-		Use:   "advise FILE|NAME",
+		Use:   "advise FILE|NAME|LOG",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe",
 		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
 reward and the most probable arm at rest, whether the dynamics is stable and whether it
@@ -45,15 +48,33 @@ was simulated only exact theory counts.
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
 the largest learning rate and refresh interval with which a run stays steady: the reward
 fluctuates at most twice as much as without lag, and its mean is no lower by more. It
-repeats the file's run up to 30 times a cell, and says first how long that takes.`,
+repeats the file's run up to 30 times a cell, and says first how long that takes.
+
+With --fit the argument is a training log (grposim fit says which). What its timescale
+identifies is said by the same formulas: the stiffness, and the largest lag by the paper's
+rule; what a log cannot identify is named. --lag is the age of the snapshot in that run,
+in optimizer steps, 0 if every batch was used once.`,
 		Example: `  grposim advise smoke
   grposim advise configs/smoke.yaml --noise 0.01 --json
-  grposim advise smoke --simulate`,
+  grposim advise smoke --simulate
+  grposim advise --fit docs/example/llama-3.1-8b-gsm8k.csv`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !(noise >= 0) {
 				return usageError{fmt.Errorf("--noise: got %g, want ≥ 0", noise)}
+			}
+			if !(lag >= 0) {
+				return usageError{fmt.Errorf("--lag: got %g, want ≥ 0", lag)}
+			}
+			if fitted {
+				if simulate || noise > 0 || len(set) > 0 {
+					return usageError{errors.New("--fit reads a log: --simulate, --noise and --set are of configurations")}
+				}
+				return adviseLog(stdout, stderr, args[0], lag, asJSON)
+			}
+			if c.Flags().Changed("lag") {
+				return usageError{errors.New("--lag is of a training log: use it with --fit")}
 			}
 			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {
@@ -92,6 +113,8 @@ repeats the file's run up to 30 times a cell, and says first how long that takes
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
 	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the limits of steady runs by simulation")
+	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
+	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
 	addWorkers(c, &workers)
 	addSet(c, &set)
 	return c

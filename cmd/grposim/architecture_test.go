@@ -21,6 +21,7 @@ func TestArchitecture(t *testing.T) {
 		{"grpo", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "os"}, "the algorithm is pure: no I/O, no configuration"},
 		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
 		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
+		{"rom/fit", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"rom/logs", nil, []string{"gopkg.in/yaml.v3", "github.com/parquet-go/parquet-go"}, "logs are read with the standard library alone, and judged elsewhere"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},

@@ -90,6 +90,12 @@ func noise(y []float64) []float64 {
 	return local
 }
 
+// NoiseVariance estimates the mean variance of the noise of a row.
+func NoiseVariance(c Curve) float64 {
+	c.check()
+	return mean(noise(c.Reward))
+}
+
 // maxBlocks bounds the rows of a fit: longer curves are averaged over blocks of equal
 // numbers of rows, whose noise has a variance smaller by that number.
 const maxBlocks = 500

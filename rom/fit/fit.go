@@ -10,7 +10,7 @@ import (
 // Result compares the laws on one curve.
 type Result struct {
 	Models      []Model // one per law, in the order of their declaration
-	Best        Name    // of the lowest BIC
+	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by growthEvidence
 	Regime      Regime
 	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
 	Correlation float64 // r: of the residuals of the best model at successive rows
@@ -50,6 +50,10 @@ type Parameter struct {
 // outlier is the distance from a running median, in standard deviations of the noise,
 // beyond which a row's weight falls as the inverse of the distance.
 const outlier = 4
+
+// growthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
+// beat the constant: laws with a midpoint can pick the most conspicuous among many.
+const growthEvidence = 6
 
 // oscillationEvidence is the evidence that a claim of oscillation needs. Of 150
 // simulated curves without any, one reached it.
@@ -251,6 +255,9 @@ func (r *Result) judge() {
 		default:
 			monotoneSSE = min(monotoneSSE, m.best.sse)
 		}
+	}
+	if best.BIC > r.Models[0].BIC-growthEvidence {
+		best = &r.Models[0]
 	}
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"grposim/rom"
+	"grposim/rom/fit"
+	"grposim/rom/logs"
+	"grposim/sweeps"
+	"grposim/sweeps/store"
+)
+
+// logAdvice is what a training log says of the settings that its recipe may take.
+type logAdvice struct {
+	File   string              `json:"file"`
+	Regime fit.Regime          `json:"regime"`
+	Lines  []sweeps.AdviceLine `json:"advice"`
+}
+
+// adviseLog fits a log and prints the advice that follows from its timescale. lag is the
+// age of the snapshot in the run, in optimizer steps.
+func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) error {
+	log, curve, err := readCurve(stderr, file, "")
+	if err != nil {
+		return err
+	}
+	by := "optimizer steps, as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
+	if _, has := log.Column(logs.LR); has {
+		if _, over, err := readCurve(io.Discard, file, loggedRate); err == nil {
+			curve, by = over, "steps at the peak learning rate"
+		}
+	}
+	r := fit.Fit(curve)
+	a := logAdvice{File: file, Regime: r.Regime}
+	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
+		a.Lines = append(a.Lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
+	}
+	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, regimes[r.Regime])
+	timescale, because := identifiedTimescale(&r)
+	const stable = "refresh intervals that are stable"
+	if because != "" {
+		for _, asked := range []string{"time to 95 %", "stiffness", stable} {
+			add(asked, math.NaN(), "", "", "not identified by this log: %s", because)
+		}
+	} else {
+		t := timescale
+		add("time to 95 %", math.Log(20)*t.Value, rom.LeadingOrder, "ln 20 × the timescale T of the exponential law, in "+by,
+			"%.3g steps, between %.3g and %.3g", math.Log(20)*t.Value, math.Log(20)*t.Lo, math.Log(20)*t.Hi)
+		add("stiffness", 1/(t.Value+lag), rom.LeadingOrder, fmt.Sprintf("1/T = ηK/[(1−μ) − ηK·lag] at a lag of %g steps: the paper's saturation law", lag),
+			"ηK/(1−μ) = %.3g a step, between %.3g and %.3g", 1/(t.Value+lag), 1/(t.Hi+lag), 1/(t.Lo+lag))
+		add(stable, t.Value+lag, rom.PaperRule, "ηK·lag = 1 − μ at that stiffness, whatever μ and η are; where the whole force is stale. Importance ratios keep the reward's force fresh and stable far beyond",
+			"up to a lag of %.3g steps, between %.3g and %.3g, at the present learning rate; half at twice the learning rate", t.Value+lag, t.Lo+lag, t.Hi+lag)
+	}
+	noise := fit.NoiseVariance(curve)
+	add("noise of a logged row", math.Sqrt(noise), "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
+		"standard deviation %.3g; 4 times the completions would halve it", math.Sqrt(noise))
+	add("noise floor of the policy", math.NaN(), "", "", "not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
+	if asJSON {
+		return json.NewEncoder(stdout).Encode(a)
+	}
+	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
+	for _, line := range a.Lines {
+		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
+	}
+	fmt.Fprintln(stdout, file)
+	return printTable(stdout, rows)
+}
+
+// identifiedTimescale returns the timescale of the exponential law, or why the log does
+// not identify it.
+func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
+	switch r.Regime {
+	case fit.Flat:
+		return t, "no law with growth beats a constant"
+	case fit.Underdamped:
+		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
+	}
+	best, exponential := math.Inf(1), 0
+	for i, m := range r.Models {
+		best = min(best, m.BIC)
+		if m.Name == fit.Exponential {
+			exponential = i
+		}
+	}
+	m := &r.Models[exponential]
+	// A difference of 6 in BIC is a likelihood ratio of 20.
+	if lead := m.BIC - best; lead > 6 {
+		return t, fmt.Sprintf("the reward does not relax exponentially (the %s law leads by %.0f in BIC); only near a plateau does the rise have the timescale of the stiffness", r.Best, lead)
+	}
+	for _, p := range m.Parameters() {
+		if p.Name == "timescale" {
+			t = p
+		}
+	}
+	if !t.Identifiable {
+		return t, fmt.Sprintf("the 90 %% interval of the timescale, %s to %s steps, is wider than a factor 2", bound(t.Lo), bound(t.Hi))
+	}
+	return t, ""
+}
