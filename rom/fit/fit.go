@@ -35,6 +35,7 @@ type Model struct {
 	BIC         float64 // n ln(SSE/n) + k ln n over independent rows n; only differences count
 	law         law
 	independent float64 // independent rows per row
+	spurious    bool    // growth of a curve that is flat: nothing of it is identified
 	best        solution
 	problem     *problem
 }
@@ -44,7 +45,7 @@ type Parameter struct {
 	Name         string
 	Value        float64
 	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
-	Identifiable bool    // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau
+	Identifiable bool    // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
 }
 
 // outlier is the distance from a running median, in standard deviations of the noise,
@@ -104,9 +105,11 @@ func (m *Model) Parameters() []Parameter {
 	given := func(name string, value float64, h hold) Parameter {
 		out := Parameter{Name: name, Value: value}
 		out.Lo, out.Hi = p.interval(m.best, h, n)
-		if h.which == shapeHeld {
+		switch {
+		case m.spurious:
+		case h.which == shapeHeld:
 			out.Identifiable = out.Hi <= 2*out.Lo
-		} else {
+		default:
 			smoothed := smooth(p.b.y, 0.05)
 			out.Identifiable = out.Hi-out.Lo <= (slices.Max(smoothed)-slices.Min(smoothed))/4
 		}
@@ -267,6 +270,9 @@ func (r *Result) judge() {
 	switch zeta := inertial.best.shape[1]; {
 	case best.law.kind == flat:
 		r.Regime = Flat
+		for i := range r.Models {
+			r.Models[i].spurious = r.Models[i].law.kind != flat
+		}
 	case r.Evidence > oscillationEvidence && zeta < 0.7:
 		r.Regime = Underdamped
 	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,7 +13,6 @@ type solution struct {
 	shape          []float64
 	start, plateau float64
 	sse            float64 // weighted sum of squared residuals
-
 }
 
 // problem is the least-squares problem of one law and the rows of one curve.
@@ -37,7 +37,7 @@ func newProblem(l law, b blocks, weight []float64) *problem {
 // at solves for start and plateau at a given shape; hold fixes one of them or none.
 func (p *problem) at(shape []float64, hold hold) solution {
 	p.law.grow(p.g, p.b.time, shape)
-	var aa, ab, bb, ya, yb, yy float64
+	var aa, ab, bb, ya, yb float64
 	for i, g := range p.g {
 		w, y, h := p.weight[i], p.b.y[i], 1-g
 		aa += w * h * h
@@ -45,7 +45,6 @@ func (p *problem) at(shape []float64, hold hold) solution {
 		bb += w * g * g
 		ya += w * y * h
 		yb += w * y * g
-		yy += w * y * y
 	}
 	s := solution{shape: slices.Clone(shape)}
 	switch {
@@ -101,7 +100,7 @@ func (p *problem) solve() solution {
 	p.grid(nil, func(shape []float64) {
 		s := p.at(shape, hold{})
 		if len(best) < starts || s.sse < best[len(best)-1].sse {
-			i, _ := slices.BinarySearchFunc(best, s, func(a, b solution) int { return compare(a.sse, b.sse) })
+			i, _ := slices.BinarySearchFunc(best, s, func(a, b solution) int { return cmp.Compare(a.sse, b.sse) })
 			best = slices.Insert(best, i, s)
 			best = best[:min(len(best), starts)]
 		}
@@ -115,16 +114,6 @@ func (p *problem) solve() solution {
 		}
 	}
 	return top
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // grid calls visit for every point of the grid over the shapes that follow those given.
