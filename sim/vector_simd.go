@@ -53,15 +53,16 @@ type vectorSums struct {
 // vectorCell holds the numbers of a cell that its vector batches share.
 type vectorCell struct {
 	*Cell
+	*laws
 	means         []float64 // of the arms
 	share         float64   // 1/GB
 	samples       int       // of a full pack
 	together      int       // groups in a full pack; 0 for larger groups
+	first         uint64    // lanes of the first group in a pack
 	single        bool      // each step has one group, in a pack
 	reward0, gap0 float64   // J and z at step 0
 
-	advantages *grpo.BernoulliAdvantages
-	table      []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
+	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
 }
 
 type (
@@ -77,6 +78,13 @@ func newVectorPolicies(arms int) vectorPolicies {
 	return vectorPolicies{make([]floats, arms), make([]floats, arms)}
 }
 
+// put sets the policy of element i.
+func (p vectorPolicies) put(i int, policy *grpo.Policy) {
+	for a := range p.logits {
+		p.logits[a][i], p.probs[a][i] = policy.Logits[a], policy.Probs[a]
+	}
+}
+
 // set copies the policies q.
 func (p vectorPolicies) set(q vectorPolicies) {
 	copy(p.logits, q.logits)
@@ -87,76 +95,96 @@ func (p vectorPolicies) set(q vectorPolicies) {
 // policies then take 8 MB.
 const longestVectorHistory = 1 << 16
 
+// hasVectors reports whether the processor has the instructions and vectorBatch the options
+// of a cell.
+func hasVectors(c *Cell) bool {
+	return archsimd.X86.AVX512() &&
+		!c.Deterministic() &&
+		allBernoulli(&c.Bandit) &&
+		c.Estimator.Importance.Mode != grpo.Clip &&
+		c.Estimator.KL.Gradient == grpo.ExactKL &&
+		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
+}
+
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
-// or nil if the processor lacks the instructions or vectorBatch an option of the cell.
+// or nil if they are few or the cell has none.
 func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
-	r := replicas[0]
-	c, e := r.cell, &r.cell.Estimator
-	arms, delay := len(c.Bandit.Arms), 0
-	if c.Lag.Kind == grpo.Delay {
-		delay = min(c.Lag.Interval, c.Run.Steps)
-	}
-	switch {
-	case !archsimd.X86.AVX512(),
-		len(replicas) < fewestVector,
-		c.Deterministic(),
-		r.sampler.advantages == nil,
-		e.Importance.Mode == grpo.Clip,
-		e.KL.Gradient != grpo.ExactKL,
-		delay*arms > longestVectorHistory:
+	if len(replicas) < fewestVector || !hasVectors(replicas[0].cell) {
 		return nil
 	}
-	v := &vectorCell{
-		Cell:       c,
-		advantages: r.sampler.advantages,
-		means:      r.means,
-		share:      1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		samples:    min(e.GroupSize, draw.MaxLanes),
-	}
-	if e.GroupSize <= draw.MaxLanes {
-		v.together, v.single = r.sampler.together, e.GroupsPerStep == 1
-		v.samples *= v.together
-		v.table = make([]struct{ up, down [2]floats }, e.GroupSize/16+1)
-		for total := range e.GroupSize + 1 {
-			a := &v.table[total/16]
-			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = r.sampler.advantages.Of(total)
-		}
-	}
+	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
 	for eight := range slices.Chunk(replicas, draw.Width) {
-		streams := new(draw.Streams)
-		b := &vectorBatch{
-			vectorCell: v,
-			vectorSums: new(vectorSums),
-			streams:    streams,
-			now:        newVectorPolicies(arms),
-			velocity:   make([]floats, arms),
-			square:     make([]floats, arms),
-			positive:   make([]floats, arms),
-			negative:   make([]floats, arms),
-			force:      make([]floats, arms),
-		}
-		if e.GroupSize > r.sampler.packed {
-			b.large = draw.NewCounts(streams, e.GroupSize, r.means, r.sampler.rewards)
-			b.counts, b.successes = b.large.Arms, b.large.Successes
-		} else {
-			b.packs = draw.NewPacks(streams, r.means)
-			b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
-		}
+		b := v.newBatch()
 		for range eight {
-			b.snapshots = append(b.snapshots, grpo.NewPolicy(c.Init))
-		}
-		b.old = b.now
-		switch {
-		case c.Lag.Kind == grpo.Block && c.Lag.Interval > 1:
-			b.old = newVectorPolicies(arms)
-		case delay > 0:
-			for range delay + 1 {
-				b.past = append(b.past, newVectorPolicies(arms))
-			}
+			b.snapshots = append(b.snapshots, grpo.NewPolicy(v.Init))
 		}
 		batches = append(batches, b)
 	}
 	return batches
+}
+
+// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them.
+func newVectorCell(c *Cell, s *sampler) *vectorCell {
+	e := &c.Estimator
+	v := &vectorCell{
+		Cell:    c,
+		laws:    s.laws,
+		means:   means(&c.Bandit),
+		share:   1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		samples: min(e.GroupSize, draw.MaxLanes),
+		first:   s.first,
+	}
+	if e.GroupSize <= draw.MaxLanes {
+		v.together, v.single = s.together, e.GroupsPerStep == 1
+		v.samples *= v.together
+		v.table = make([]struct{ up, down [2]floats }, e.GroupSize/16+1)
+		for total := range e.GroupSize + 1 {
+			a := &v.table[total/16]
+			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
+		}
+	}
+	return v
+}
+
+// delayOf returns the delay of a cell's snapshots, at most its steps; 0 without delay lag.
+func delayOf(c *Cell) int {
+	if c.Lag.Kind != grpo.Delay {
+		return 0
+	}
+	return min(c.Lag.Interval, c.Run.Steps)
+}
+
+// newBatch returns a vector batch.
+func (v *vectorCell) newBatch() *vectorBatch {
+	arms, streams := len(v.means), new(draw.Streams)
+	b := &vectorBatch{
+		vectorCell: v,
+		vectorSums: new(vectorSums),
+		streams:    streams,
+		now:        newVectorPolicies(arms),
+		velocity:   make([]floats, arms),
+		square:     make([]floats, arms),
+		positive:   make([]floats, arms),
+		negative:   make([]floats, arms),
+		force:      make([]floats, arms),
+	}
+	if size := v.Estimator.GroupSize; size > v.packed {
+		b.large = draw.NewCounts(streams, size, v.means, v.rewards)
+		b.counts, b.successes = b.large.Arms, b.large.Successes
+	} else {
+		b.packs = draw.NewPacks(streams, v.means)
+		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
+	}
+	b.old = b.now
+	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
+		b.old = newVectorPolicies(arms)
+	}
+	if delay := delayOf(v.Cell); delay > 0 {
+		for range delay + 1 {
+			b.past = append(b.past, newVectorPolicies(arms))
+		}
+	}
+	return b
 }
 
 // runVectors runs replicas of one cell from step 0 to their end. observed are the steps
@@ -220,12 +248,20 @@ func (b *vectorBatch) begin(replicas []*replica) {
 			r = replicas[i]
 			r.snapshot = b.snapshots[i]
 		}
-		b.streams.Start(i, r.stream)
-		for a := range b.force {
-			b.now.logits[a][i], b.now.probs[a][i] = r.policy.Logits[a], r.policy.Probs[a]
-		}
+		b.start(i, r.stream, r.policy)
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
+	b.rest()
+}
+
+// start sets the stream and the policy of element i at step 0.
+func (b *vectorBatch) start(i int, stream *draw.Xoshiro, policy *grpo.Policy) {
+	b.streams.Start(i, stream)
+	b.now.put(i, policy)
+}
+
+// rest sets the optimizer and the sums to their states at step 0.
+func (b *vectorBatch) rest() {
 	clear(b.velocity)
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
@@ -249,6 +285,11 @@ func (b *vectorBatch) refresh(t int) {
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
 		b.old.set(b.now)
 	}
+	b.aim()
+}
+
+// aim aims the samplers at the snapshots.
+func (b *vectorBatch) aim() {
 	if b.large != nil {
 		b.large.Aim(b.old.probs)
 		return
@@ -260,29 +301,49 @@ func (b *vectorBatch) refresh(t int) {
 // sample draws the groups of a step. It adds their advantages to the sums by arm, except
 // those of a single group in a pack, which gradient reads from the pack.
 func (b *vectorBatch) sample() {
-	e := &b.Estimator
+	b.empty()
+	for range b.Estimator.GroupsPerStep {
+		if b.left == 0 {
+			b.draw()
+		}
+		b.add()
+	}
+}
+
+// empty removes the groups of the step before.
+func (b *vectorBatch) empty() {
 	b.zero, b.rewarded = draw.Vector{}, draw.Vector{}
 	if !b.single {
 		clear(b.positive)
 		clear(b.negative)
 	}
-	for range e.GroupsPerStep {
-		if b.together == 0 {
-			b.addLarge()
-			continue
-		}
-		if b.left == 0 {
-			b.packs.Draw(b.samples)
-			b.left, b.lanes = b.together, ^uint64(0)>>(draw.MaxLanes-e.GroupSize)
-		} else {
-			b.lanes <<= e.GroupSize
-		}
-		b.left--
+}
+
+// draw draws a full pack, or a group that is larger.
+func (b *vectorBatch) draw() {
+	switch {
+	case b.together > 0:
+		b.packs.Draw(b.samples)
+	case b.large != nil:
+		b.large.Draw()
+	default:
+		b.drawPacks()
+	}
+	b.left = max(1, b.together)
+}
+
+// add adds the next of the groups that have been drawn.
+func (b *vectorBatch) add() {
+	if b.together > 0 {
+		b.lanes = b.first << (b.samples - b.left*b.Estimator.GroupSize)
 		b.count(draw.OnesCount(b.inGroup()))
 		if !b.single {
 			b.addGroup()
 		}
+	} else {
+		b.addLarge()
 	}
+	b.left--
 }
 
 // inGroup returns the rewarded samples of the current group.
@@ -299,13 +360,8 @@ func (b *vectorBatch) addGroup() {
 	}
 }
 
-// addLarge draws a group of more than one pack and adds it.
+// addLarge adds the group of more than one pack.
 func (b *vectorBatch) addLarge() {
-	if b.large != nil {
-		b.large.Draw()
-	} else {
-		b.drawPacks()
-	}
 	total := archsimd.BroadcastUint64x8(0)
 	for a := range b.successes {
 		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))

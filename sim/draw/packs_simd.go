@@ -9,6 +9,7 @@ import "simd/archsimd"
 type Packs struct {
 	Arms []Vector // the lanes of each arm, disjoint
 	*Streams
+	*packWords
 	*packVectors
 
 	bounds     []Vector  // cumulative probability up to and including each arm but the last, as binary digits
@@ -22,10 +23,12 @@ type Packs struct {
 
 // packVectors holds vectors of Packs, apart from pointers, see Streams.
 type packVectors struct {
-	Rewarded          Vector            // the lanes of reward 1
-	armBits, meanBits [firstBits]Vector // the first bits of the two numbers of each lane
-	open              Vector            // lanes undecided about any bound
+	Rewarded Vector // the lanes of reward 1
+	open     Vector // lanes undecided about any bound
 }
+
+// packWords holds the first bits of the two numbers of each lane.
+type packWords struct{ armBits, meanBits [firstBits]Vector }
 
 // NewPacks returns Packs of the given streams for arms with the given mean rewards in [0, 1].
 func NewPacks(streams *Streams, means []float64) *Packs {
@@ -33,6 +36,7 @@ func NewPacks(streams *Streams, means []float64) *Packs {
 	p := &Packs{
 		Arms:        make([]Vector, arms),
 		Streams:     streams,
+		packWords:   new(packWords),
 		packVectors: new(packVectors),
 		bounds:      make([]Vector, arms-1),
 		certain:     make([]Vector, arms-1),
@@ -83,19 +87,41 @@ func probabilityVector(p reals) vector {
 // Draw draws the given number of samples into the lowest lanes of p.Arms and
 // p.Rewarded, as Pack.Draw.
 func (p *Packs) Draw(samples int) {
-	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
+	p.read(samples)
+	p.decide(samples)
+}
+
+// DrawCoupled draws two Packs, whose streams started equal, as Pack.Draw after Align. Both
+// have the same first bits, which are read once.
+func DrawCoupled(a, b *Packs, samples int) {
+	a.Align(b.Streams)
+	a.read(samples)
+	*b.Streams = *a.Streams
+	b.packWords = a.packWords
+	a.decide(samples)
+	b.decide(samples)
+}
+
+// read takes the words of the first bits.
+func (p *Packs) read(samples int) {
 	if samples > narrow {
 		p.skip(firstBits)
 		p.take(&p.armBits)
 		p.skip(firstBits)
 		p.take(&p.meanBits)
-	} else {
-		if len(p.Arms) == 2 { // as Pair
-			p.skip(4)
-		}
-		p.takeNarrow(&p.armBits)
-		p.takeNarrow(&p.meanBits)
+		return
 	}
+	if len(p.Arms) == 2 { // as Pair
+		p.skip(4)
+	}
+	p.takeNarrow(&p.armBits)
+	p.takeNarrow(&p.meanBits)
+}
+
+// decide sets the lanes by the first bits and by words for the lanes that these leave
+// undecided.
+func (p *Packs) decide(samples int) {
+	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
 	p.compareArms(all)
 	p.finishArms(all)
 	p.drawRewards(all)

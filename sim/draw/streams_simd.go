@@ -23,7 +23,7 @@ type (
 // without pointers is aligned to cache lines, as fast access to vectors requires.
 type Streams struct {
 	states [4]Vector // of the generators, see Xoshiro
-	taken  Vector    // words taken from each, modulo bufferSize
+	taken  Vector    // words taken from each, skipped ones included
 }
 
 // Start sets stream i.
@@ -34,14 +34,33 @@ func (s *Streams) Start(i int, stream *Xoshiro) {
 	s.taken[i] = 0
 }
 
+// Copy sets stream i to that of t.
+func (s *Streams) Copy(i int, t *Streams) {
+	for n := range s.states {
+		s.states[n][i] = t.states[n][i]
+	}
+	s.taken[i] = t.taken[i]
+}
+
+// Align advances each stream of s to the corresponding stream of t, which started equal, if
+// more words have been taken from that, as Align does for Words.
+func (s *Streams) Align(t *Streams) {
+	taken, other := archsimd.LoadUint64x8(&s.taken), archsimd.LoadUint64x8(&t.taken)
+	behind := ones(taken.Less(other))
+	choose(behind, other, taken).Store(&s.taken)
+	for n := range s.states {
+		choose(behind, archsimd.LoadUint64x8(&t.states[n]), archsimd.LoadUint64x8(&s.states[n])).Store(&s.states[n])
+	}
+}
+
 // skip skips the words at the end of a buffer of Words, where fewer than n are left.
 func (s *Streams) skip(n uint64) { s.skipWhere(n, archsimd.Mask64x8FromBits(0xff)) }
 
 // skipWhere is skip for the given streams.
 func (s *Streams) skipWhere(n uint64, where mask) {
-	last := archsimd.BroadcastUint64x8(bufferSize - n)
+	last, place := archsimd.BroadcastUint64x8(bufferSize-n), archsimd.BroadcastUint64x8(bufferSize-1)
 	for {
-		late := archsimd.LoadUint64x8(&s.taken).Greater(last).And(where)
+		late := archsimd.LoadUint64x8(&s.taken).And(place).Greater(last).And(where)
 		if late.ToBits() == 0 {
 			return
 		}
@@ -119,7 +138,7 @@ func choose(where, yes, no vector) vector { return no.Xor(yes.Xor(no).And(where)
 
 // count adds to the number of words taken.
 func (s *Streams) count(words vector) {
-	archsimd.LoadUint64x8(&s.taken).Add(words).And(archsimd.BroadcastUint64x8(bufferSize - 1)).Store(&s.taken)
+	archsimd.LoadUint64x8(&s.taken).Add(words).Store(&s.taken)
 }
 
 // hasOnesCount reports whether the processor counts the bits of vector elements, which
