@@ -137,8 +137,8 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	if e.GroupSize <= draw.MaxLanes {
 		v.together, v.single = s.together, e.GroupsPerStep == 1
 		v.samples *= v.together
-		v.table = make([]struct{ up, down [2]floats }, e.GroupSize/16+1)
-		for total := range e.GroupSize + 1 {
+		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
+		for total := range e.GroupSize { // in a group of G rewards of 1 they are 0, as in one of none
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
