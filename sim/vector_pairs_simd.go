@@ -253,8 +253,7 @@ func (p *vectorPairs) draw() {
 		plus.left, minus.left = p.together, p.together
 		return
 	}
-	plus.streams.Align(minus.streams)
-	*minus.streams = *plus.streams
+	draw.AlignStreams(plus.streams, minus.streams)
 	plus.draw()
 	minus.draw()
 }

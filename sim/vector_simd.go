@@ -87,8 +87,10 @@ func (p vectorPolicies) put(i int, policy *grpo.Policy) {
 
 // set copies the policies q.
 func (p vectorPolicies) set(q vectorPolicies) {
-	copy(p.logits, q.logits)
-	copy(p.probs, q.probs)
+	for a := range p.logits {
+		archsimd.LoadFloat64x8(&q.logits[a]).Store(&p.logits[a])
+		archsimd.LoadFloat64x8(&q.probs[a]).Store(&p.probs[a])
+	}
 }
 
 // longestVectorHistory is the largest delay times arms of a vectorBatch, whose past
@@ -138,7 +140,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 		v.together, v.single = s.together, e.GroupsPerStep == 1
 		v.samples *= v.together
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
-		for total := range e.GroupSize { // in a group of G rewards of 1 they are 0, as in one of none
+		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
@@ -312,10 +314,14 @@ func (b *vectorBatch) sample() {
 
 // empty removes the groups of the step before.
 func (b *vectorBatch) empty() {
-	b.zero, b.rewarded = draw.Vector{}, draw.Vector{}
+	none, zero := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0)
+	none.Store(&b.zero)
+	none.Store(&b.rewarded)
 	if !b.single {
-		clear(b.positive)
-		clear(b.negative)
+		for a := range b.positive {
+			zero.Store(&b.positive[a])
+			zero.Store(&b.negative[a])
+		}
 	}
 }
 
@@ -374,8 +380,11 @@ func (b *vectorBatch) addLarge() {
 
 // drawPacks draws a group of several packs into b.counts and b.successes.
 func (b *vectorBatch) drawPacks() {
-	clear(b.counts)
-	clear(b.successes)
+	none := archsimd.BroadcastUint64x8(0)
+	for a := range b.counts {
+		none.Store(&b.counts[a])
+		none.Store(&b.successes[a])
+	}
 	for left := b.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
 		b.packs.Draw(min(left, draw.MaxLanes))
 		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
@@ -398,9 +407,11 @@ func (b *vectorBatch) count(total integers) {
 			b.up[i], b.down[i] = b.advantages.Of(int(n))
 		}
 	} else {
-		row, up, down := total.ShiftAllRight(4), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0)
-		for n := range b.table {
-			t, here := &b.table[n], row.Equal(archsimd.BroadcastUint64x8(uint64(n)))
+		t := &b.table[0]
+		up := archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
+		down := archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
+		for n := 1; n < len(b.table); n++ {
+			t, here := &b.table[n], total.ShiftAllRight(4).Equal(archsimd.BroadcastUint64x8(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}

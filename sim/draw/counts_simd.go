@@ -62,10 +62,12 @@ func NewCounts(streams *Streams, size int, means []float64, tables []*BinomialTa
 func (c *Counts) Aim(weights [][Width]float64) {
 	arms := len(weights)
 	if arms == 2 {
-		c.first[1] = weights[0]
+		archsimd.LoadFloat64x8(&weights[0]).Store(&c.first[1])
 		return
 	}
-	copy(c.weights[arms:], weights)
+	for a := range weights {
+		archsimd.LoadFloat64x8(&weights[a]).Store(&c.weights[arms+a])
+	}
 	zero := archsimd.BroadcastFloat64x8(0)
 	for i := arms - 1; i > 0; i-- {
 		first := archsimd.LoadFloat64x8(&c.weights[2*i])

@@ -109,9 +109,9 @@ func (p *Packs) Draw(samples int) {
 // DrawCoupled draws two Packs, whose streams started equal, as Pack.Draw after Align. Both
 // have the same first bits, which are read once.
 func DrawCoupled(a, b *Packs, samples int) {
-	a.Align(b.Streams)
+	AlignStreams(a.Streams, b.Streams)
 	a.read(samples)
-	*b.Streams = *a.Streams
+	b.set(a.Streams)
 	b.packWords = a.packWords
 	a.decide(samples)
 	b.decide(samples)

@@ -42,15 +42,25 @@ func (s *Streams) Copy(i int, t *Streams) {
 	s.taken[i] = t.taken[i]
 }
 
-// Align advances each stream of s to the corresponding stream of t, which started equal, if
-// more words have been taken from that, as Align does for Words.
-func (s *Streams) Align(t *Streams) {
-	taken, other := archsimd.LoadUint64x8(&s.taken), archsimd.LoadUint64x8(&t.taken)
-	behind := ones(taken.Less(other))
-	choose(behind, other, taken).Store(&s.taken)
+// AlignStreams advances, of each two streams that started equal, the one from which fewer
+// words have been taken, as Align.
+func AlignStreams(s, t *Streams) {
+	a, b := archsimd.LoadUint64x8(&s.taken), archsimd.LoadUint64x8(&t.taken)
+	behind := ones(a.Less(b))
+	a = choose(behind, b, a)
+	a.Store(&s.taken)
+	a.Store(&t.taken)
 	for n := range s.states {
-		choose(behind, archsimd.LoadUint64x8(&t.states[n]), archsimd.LoadUint64x8(&s.states[n])).Store(&s.states[n])
+		a := choose(behind, archsimd.LoadUint64x8(&t.states[n]), archsimd.LoadUint64x8(&s.states[n]))
+		a.Store(&s.states[n])
+		a.Store(&t.states[n])
 	}
+}
+
+// set sets all streams to those of t.
+func (s *Streams) set(t *Streams) {
+	s.store(t.load())
+	archsimd.LoadUint64x8(&t.taken).Store(&s.taken)
 }
 
 // skip skips the words at the end of a buffer of Words, where fewer than n are left.
