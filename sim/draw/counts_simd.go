@@ -268,7 +268,7 @@ func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted ui
 		height.Store(&law.v)
 		for ; where != 0; where &= where - 1 {
 			i := bits.TrailingZeros8(where)
-			if fp.Log(law.v[i]) <= logRatio(int(law.n[i]), law.p[i], law.k[i], law.mode[i]) {
+			if belowRatio(int(law.n[i]), law.p[i], law.k[i], law.mode[i], law.v[i]) {
 				accepted |= 1 << i
 			}
 		}
