@@ -207,7 +207,7 @@ func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
 	c := referenceCell()
 	c.Lag.Interval = 1
 	b := recordingBatch(&c, chunkSize)
-	b.run(t.Context(), 0, chunkSize)
+	withoutVectors(t.Context(), b, 0)
 	for _, r := range b.replicas {
 		r.policy.Logits[0] = math.NaN()
 		r.policy.Update()

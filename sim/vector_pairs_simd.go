@@ -97,7 +97,7 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 		minus.move(rate)
 		plus.updatePolicies(step)
 		minus.updatePolicies(step)
-		if lost := live &^ (plus.finite() & minus.finite()); lost != 0 {
+		if lost := live &^ (finiteIn(plus.now.logits) & finiteIn(minus.now.logits)); lost != 0 {
 			ok = false
 			live &^= lost
 		}
@@ -106,17 +106,6 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 		}
 	}
 	return ok
-}
-
-// finite returns the elements whose logits are all finite, as bits.
-func (b *vectorBatch) finite() uint8 {
-	zero := archsimd.BroadcastFloat64x8(0)
-	sum := zero
-	for a := range b.now.logits {
-		logit := archsimd.LoadFloat64x8(&b.now.logits[a])
-		sum = sum.Add(logit.Sub(logit))
-	}
-	return sum.Equal(zero).ToBits()
 }
 
 // fit adds the deviations of the pairs in live to their series, see fitting.add, and

@@ -17,11 +17,10 @@ import (
 // computes, for Bernoulli arms. It needs AVX-512.
 type vectorBatch struct {
 	*vectorCell
-	streams   *draw.Streams
-	packs     *draw.Packs    // nil for large groups
-	large     *draw.Counts   // nil for groups in packs
-	replicas  []*replica     // at most eight
-	snapshots []*grpo.Policy // of the replicas, when they record
+	streams  *draw.Streams
+	packs    *draw.Packs  // nil for large groups
+	large    *draw.Counts // nil for groups in packs
+	replicas []*replica   // at most eight
 
 	now, old         vectorPolicies   // π and π_old; on-policy the same
 	past             []vectorPolicies // delay τ: the policy of step t in slot t mod (τ+1)
@@ -33,6 +32,7 @@ type vectorBatch struct {
 
 	positive, negative []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	force              []floats      // by arm
+	exponentials       []floats      // scratch of record, by arm
 	counts, successes  []draw.Vector // of a group of several packs, by arm: samples, rewarded samples
 
 	*vectorSums
@@ -46,6 +46,8 @@ type vectorSums struct {
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
 
+	recorded [quantityCount]floats // quantities of the step, if it is recorded
+
 	rewardSum, rewardSquares, gapSum, gapSquares floats      // after burn-in, as averages
 	zeroSum                                      draw.Vector // as replica.zero
 }
@@ -55,12 +57,13 @@ type vectorCell struct {
 	*Cell
 	*laws
 	means         []float64 // of the arms
-	share         float64   // 1/GB
-	samples       int       // of a full pack
-	together      int       // groups in a full pack; 0 for larger groups
-	first         uint64    // lanes of the first group in a pack
-	single        bool      // each step has one group, in a pack
-	reward0, gap0 float64   // J and z at step 0
+	reference     *grpo.Policy
+	share         float64 // 1/GB
+	samples       int     // of a full pack
+	together      int     // groups in a full pack; 0 for larger groups
+	first         uint64  // lanes of the first group in a pack
+	single        bool    // each step has one group, in a pack
+	reward0, gap0 float64 // J and z at step 0
 
 	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
 }
@@ -115,12 +118,8 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		return nil
 	}
 	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
-	for eight := range slices.Chunk(replicas, draw.Width) {
-		b := v.newBatch()
-		for range eight {
-			b.snapshots = append(b.snapshots, grpo.NewPolicy(v.Init))
-		}
-		batches = append(batches, b)
+	for range slices.Chunk(replicas, draw.Width) {
+		batches = append(batches, v.newBatch())
 	}
 	return batches
 }
@@ -129,12 +128,13 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	e := &c.Estimator
 	v := &vectorCell{
-		Cell:    c,
-		laws:    s.laws,
-		means:   means(&c.Bandit),
-		share:   1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		samples: min(e.GroupSize, draw.MaxLanes),
-		first:   s.first,
+		Cell:      c,
+		laws:      s.laws,
+		means:     means(&c.Bandit),
+		reference: grpo.NewPolicy(c.Reference),
+		share:     1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		samples:   min(e.GroupSize, draw.MaxLanes),
+		first:     s.first,
 	}
 	if e.GroupSize <= draw.MaxLanes {
 		v.together, v.single = s.together, e.GroupsPerStep == 1
@@ -169,6 +169,8 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		positive:   make([]floats, arms),
 		negative:   make([]floats, arms),
 		force:      make([]floats, arms),
+
+		exponentials: make([]floats, arms),
 	}
 	if size := v.Estimator.GroupSize; size > v.packed {
 		b.large = draw.NewCounts(streams, size, v.means, v.rewards)
@@ -248,7 +250,6 @@ func (b *vectorBatch) begin(replicas []*replica) {
 		r := replicas[0]
 		if i < len(replicas) {
 			r = replicas[i]
-			r.snapshot = b.snapshots[i]
 		}
 		b.start(i, r.stream, r.policy)
 	}
@@ -486,22 +487,83 @@ func (b *vectorBatch) gradient() {
 	}
 }
 
-// observe copies the state of step t to the replicas, which note it.
+// observe notes step t in the replicas, as replica.note.
 func (b *vectorBatch) observe(t int) {
+	var finite uint8
+	measured := false
 	for i, r := range b.replicas {
 		if r.divergedAt != running {
 			continue
 		}
-		for a := range b.force {
-			r.policy.Logits[a] = b.now.logits[a][i]
-			r.snapshot.Logits[a], r.snapshot.Probs[a] = b.old.logits[a][i], b.old.probs[a][i]
-			r.g[a] = b.force[a][i]
-		}
-		r.policy.Update()
-		r.statistics.Groups, r.statistics.ZeroVariance = b.Estimator.GroupsPerStep, int(b.zero[i])
 		r.sampler.reward = float64(b.rewarded[i])
-		r.note(t, b.reward[i])
+		r.follow(t, b.reward[i])
+		if t != r.recorded[r.nextRecord] {
+			continue
+		}
+		if !measured {
+			measured, finite = true, b.measure()
+		}
+		v := &r.values[r.nextRecord]
+		for q := range v {
+			v[q] = b.recorded[q][i]
+		}
+		if finite>>i&1 == 0 {
+			r.divergedAt = t
+			continue
+		}
+		r.nextRecord++
 	}
+}
+
+// measure sets the recorded quantities, as replica.observe. It returns the elements in which
+// they and all logits are finite, as bits.
+func (b *vectorBatch) measure() (finite uint8) {
+	zero, logits := archsimd.BroadcastFloat64x8(0), b.now.logits
+	top := archsimd.LoadFloat64x8(&logits[0])
+	for a := range logits {
+		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
+	}
+	logNorm := top.Add(fp.LogLanes(fp.ExpBelowLanes(b.exponentials, logits, top)))
+	excess := logNorm.Sub(archsimd.BroadcastFloat64x8(b.reference.LogNorm()))
+	reward, entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero, zero
+	for a := range logits {
+		logit, prob := archsimd.LoadFloat64x8(&logits[a]), archsimd.LoadFloat64x8(&b.now.probs[a])
+		possible, old, g := prob.Greater(zero), archsimd.LoadFloat64x8(&b.old.probs[a]), archsimd.LoadFloat64x8(&b.force[a])
+		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(b.Bandit.TrueMeans[a])))
+		entropy = entropy.Sub(prob.Mul(logit.Sub(logNorm)).Masked(possible))
+		collision = collision.Add(prob.Mul(prob))
+		relative := logit.Sub(archsimd.BroadcastFloat64x8(b.Reference[a])).Sub(excess)
+		divergence = divergence.Add(prob.Mul(relative).Masked(possible))
+		ratio = ratio.Max(prob.Div(old).Masked(old.Greater(zero)))
+		square = square.Add(g.Mul(g))
+	}
+	groups := archsimd.BroadcastFloat64x8(float64(b.Estimator.GroupsPerStep))
+	q := &b.recorded
+	archsimd.LoadFloat64x8(&b.reward).Store(&q[expectedRewardIndex])
+	reward.Store(&q[trueRewardIndex])
+	entropy.Store(&q[entropyIndex])
+	collision.Store(&q[collisionIndex])
+	archsimd.LoadUint64x8(&b.zero).ConvertToFloat64().Div(groups).Store(&q[zeroVarianceFractionIndex])
+	divergence.Store(&q[klReferenceIndex])
+	zero.Store(&q[clipFractionIndex])
+	ratio.Store(&q[importanceRatioMaxIndex])
+	square.Sqrt().Store(&q[gradientNormIndex])
+	zero.Store(&q[logitGapIndex])
+	if len(logits) == 2 {
+		archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1])).Store(&q[logitGapIndex])
+	}
+	return finiteIn(q[:]) & finiteIn(logits)
+}
+
+// finiteIn returns the elements in which all vectors are finite, as bits.
+func finiteIn(vectors []floats) uint8 {
+	zero := archsimd.BroadcastFloat64x8(0)
+	sum := zero
+	for n := range vectors {
+		x := archsimd.LoadFloat64x8(&vectors[n])
+		sum = sum.Add(x.Sub(x))
+	}
+	return sum.Equal(zero).ToBits()
 }
 
 // average adds the step to the sums after burn-in.
