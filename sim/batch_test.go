@@ -79,6 +79,24 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	return c
 }
 
+// setOtherRewards gives the arms constant and normal rewards.
+func setOtherRewards(random *rand.Rand, c *Cell) {
+	equal := random.IntN(4) == 0
+	for a := range c.Bandit.Arms {
+		c.Bandit.Arms[a] = [...]grpo.Arm{
+			{Reward: grpo.Constant, Mean: 0.7},
+			{Reward: grpo.Constant, Mean: random.NormFloat64()},
+			{Reward: grpo.Normal, Mean: 0.7},
+			{Reward: grpo.Normal, Mean: random.NormFloat64(), Std: 0.3},
+			{Reward: grpo.Normal, Mean: 100 * random.NormFloat64(), Std: 10 * random.Float64()},
+		}[random.IntN(5)]
+		if equal {
+			c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Constant, Mean: 0.7}
+		}
+	}
+	c.Bandit.TrueMeans = means(&c.Bandit)
+}
+
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
 // vector instructions.
 func vectorBatchOf(t *testing.T, c *Cell) *batch {
@@ -94,6 +112,9 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		c := anyVectorCell(random, i)
+		if i%3 == 0 {
+			setOtherRewards(random, &c)
+		}
 		b, first := vectorBatchOf(t, &c), random.IntN(100)
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
 		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {

@@ -65,11 +65,14 @@ func (r *pairRuns) relax(ctx context.Context, fits []measure.Recurrence, first, 
 	for i := range fits {
 		fits[i] = newFit(r.cell, r.offset)
 	}
-	if hasVectors(r.cell) && len(fits) >= fewestVector {
+	if hasVectorPairs(r.cell) && len(fits) >= fewestVector {
 		return newVectorPairs(r.cell, r.sides[0].sampler).relax(ctx, r, fits, first, bins)
 	}
 	return r.oneByOne(ctx, fits, first, bins)
 }
+
+// hasVectorPairs reports whether vectors run a cell's pairs.
+func hasVectorPairs(c *Cell) bool { return hasVectors(c) && allBernoulli(&c.Bandit) }
 
 // oneByOne is relax without vectors, for fits without data.
 func (r *pairRuns) oneByOne(ctx context.Context, fits []measure.Recurrence, first, bins int) (ok bool) {

@@ -250,7 +250,7 @@ func (w *cellWork) addProbes() {
 
 // binsTogether returns the number of bins of a probe in a unit.
 func (w *cellWork) binsTogether() int {
-	if hasVectors(w.cell) {
+	if hasVectorPairs(w.cell) {
 		return vectorBins
 	}
 	return 1

@@ -166,7 +166,7 @@ func (p *StiffnessProbe) pairs(c *Cell, bin int) (single, double int) {
 // slopes measures consecutive bins from first on; number is the probe's index in
 // Cell.Stiffness.
 func (p *StiffnessProbe) slopes(ctx context.Context, c *Cell, number, first int, bins []slopes) {
-	if hasVectors(c) && len(bins) >= fewestVector && p.Pairs/p.bins(c) >= fewestVectorPairs {
+	if hasVectorPairs(c) && len(bins) >= fewestVector && p.Pairs/p.bins(c) >= fewestVectorPairs {
 		sampler := newSampler(&c.Bandit, &c.Estimator, coupledLaws(&c.Bandit, &c.Estimator), draw.MaxLanes)
 		newVectorPairs(c, sampler).slopes(ctx, p, number, first, bins)
 		return

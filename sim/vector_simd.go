@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"simd/archsimd"
 	"slices"
 
@@ -32,7 +33,8 @@ type vectorBatch struct {
 
 	positive, negative []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	force              []floats      // by arm
-	exponentials       []floats      // scratch of record, by arm
+	exponentials       []floats      // scratch of measure, by arm
+	rewards            []floats      // of atoms, by arm
 	counts, successes  []draw.Vector // of a group of several packs, by arm: samples, rewarded samples
 
 	*vectorSums
@@ -43,6 +45,7 @@ type vectorBatch struct {
 type vectorSums struct {
 	up, down       floats      // advantages of the current group
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
+	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
 
@@ -59,6 +62,7 @@ type vectorCell struct {
 	means         []float64 // of the arms
 	reference     *grpo.Policy
 	share         float64 // 1/GB
+	baseline      float64 // G/(G−1) with leave-one-out, else 1
 	samples       int     // of a full pack
 	together      int     // groups in a full pack; 0 for larger groups
 	first         uint64  // lanes of the first group in a pack
@@ -105,7 +109,7 @@ const longestVectorHistory = 1 << 16
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
-		allBernoulli(&c.Bandit) &&
+		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		c.Estimator.Importance.Mode != grpo.Clip &&
 		c.Estimator.KL.Gradient == grpo.ExactKL &&
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -133,12 +137,18 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 		means:     means(&c.Bandit),
 		reference: grpo.NewPolicy(c.Reference),
 		share:     1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		baseline:  1,
 		samples:   min(e.GroupSize, draw.MaxLanes),
 		first:     s.first,
 	}
+	if e.Advantage.Baseline == grpo.LeaveOneOut {
+		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
+	}
 	if e.GroupSize <= draw.MaxLanes {
-		v.together, v.single = s.together, e.GroupsPerStep == 1
+		v.together, v.single = s.together, e.GroupsPerStep == 1 && s.advantages != nil
 		v.samples *= v.together
+	}
+	if e.GroupSize <= draw.MaxLanes && s.advantages != nil {
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
 			a := &v.table[total/16]
@@ -171,12 +181,17 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		force:      make([]floats, arms),
 
 		exponentials: make([]floats, arms),
+		rewards:      make([]floats, arms),
 	}
 	if size := v.Estimator.GroupSize; size > v.packed {
-		b.large = draw.NewCounts(streams, size, v.means, v.rewards)
+		b.large = draw.NewCounts(streams, size, v.means, v.laws.rewards)
 		b.counts, b.successes = b.large.Arms, b.large.Successes
 	} else {
-		b.packs = draw.NewPacks(streams, v.means)
+		means := v.means
+		if v.advantages == nil {
+			means = nil
+		}
+		b.packs = draw.NewPacks(streams, arms, means)
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
 	b.old = b.now
@@ -318,6 +333,7 @@ func (b *vectorBatch) empty() {
 	none, zero := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0)
 	none.Store(&b.zero)
 	none.Store(&b.rewarded)
+	zero.Store(&b.atomSum)
 	if !b.single {
 		for a := range b.positive {
 			zero.Store(&b.positive[a])
@@ -331,6 +347,8 @@ func (b *vectorBatch) draw() {
 	switch {
 	case b.together > 0:
 		b.packs.Draw(b.samples)
+	case b.large != nil && b.advantages == nil:
+		b.large.DrawArms()
 	case b.large != nil:
 		b.large.Draw()
 	default:
@@ -343,14 +361,72 @@ func (b *vectorBatch) draw() {
 func (b *vectorBatch) add() {
 	if b.together > 0 {
 		b.lanes = b.first << (b.samples - b.left*b.Estimator.GroupSize)
+	}
+	b.left--
+	switch {
+	case b.advantages == nil:
+		b.addAtoms()
+	case b.together == 0:
+		b.addLarge()
+	default:
 		b.count(draw.OnesCount(b.inGroup()))
 		if !b.single {
 			b.addGroup()
 		}
-	} else {
-		b.addLarge()
 	}
-	b.left--
+}
+
+// addAtoms draws the rewards of the current group, which are not Bernoulli, as
+// sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
+func (b *vectorBatch) addAtoms() {
+	e, zero, one := &b.Estimator, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	sum, scatter := zero, zero
+	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	for a := range b.counts {
+		if b.together > 0 {
+			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes))).Store(&b.counts[a])
+		}
+		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
+		n, reward := count.ConvertToFloat64(), archsimd.BroadcastFloat64x8(arm.Mean)
+		if arm.Reward == grpo.Normal && arm.Std > 0 {
+			std := archsimd.BroadcastFloat64x8(arm.Std)
+			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
+			several := n.Greater(one)
+			square := b.streams.ChiSquare(count.Sub(archsimd.BroadcastUint64x8(1)), several)
+			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
+		}
+		drawn := n.Greater(zero)
+		low, high = reward.Min(low).Merge(low, drawn), reward.Max(high).Merge(high, drawn)
+		reward = reward.Masked(drawn)
+		reward.Store(&b.rewards[a])
+		reward = n.Mul(reward)
+		sum = sum.Add(reward)
+		archsimd.LoadFloat64x8(&b.atomSum).Add(reward).Store(&b.atomSum)
+	}
+	size := float64(e.GroupSize)
+	mean, squares := sum.Div(archsimd.BroadcastFloat64x8(size)), scatter
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		d := archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)
+		squares = squares.Add(n.Mul(d.Mul(d)).Masked(n.Greater(zero)))
+	}
+	factor := archsimd.BroadcastFloat64x8(b.baseline)
+	if e.Advantage.Scale == grpo.StdScale {
+		if e.Advantage.Std == grpo.SampleStd {
+			size--
+		}
+		factor = factor.Div(squares.Div(archsimd.BroadcastFloat64x8(size)).Sqrt().Add(archsimd.BroadcastFloat64x8(e.Advantage.Epsilon)))
+	}
+	equal := low.Equal(high).And(scatter.Equal(zero))
+	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
+	differ := low.NotEqual(high).Or(scatter.NotEqual(zero))
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)).Masked(differ.And(n.Greater(zero)))
+		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
+		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
+		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
+	}
 }
 
 // inGroup returns the rewarded samples of the current group.
@@ -495,7 +571,7 @@ func (b *vectorBatch) observe(t int) {
 		if r.divergedAt != running {
 			continue
 		}
-		r.sampler.reward = float64(b.rewarded[i])
+		r.sampler.reward = float64(b.rewarded[i]) + b.atomSum[i]
 		r.follow(t, b.reward[i])
 		if t != r.recorded[r.nextRecord] {
 			continue

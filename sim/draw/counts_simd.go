@@ -79,6 +79,12 @@ func (c *Counts) Aim(weights [][Width]float64) {
 
 // Draw draws a group from each stream.
 func (c *Counts) Draw() {
+	c.DrawArms()
+	c.drawRewards()
+}
+
+// DrawArms draws a group from each stream without its rewards.
+func (c *Counts) DrawArms() {
 	archsimd.BroadcastUint64x8(uint64(c.size)).Store(&c.nodes[1])
 	for i := 1; i < len(c.first); i++ {
 		n := archsimd.LoadUint64x8(&c.nodes[i])
@@ -86,6 +92,10 @@ func (c *Counts) Draw() {
 		k.Store(&c.nodes[2*i])
 		n.Sub(k).Store(&c.nodes[2*i+1])
 	}
+}
+
+// drawRewards draws the rewards of the group.
+func (c *Counts) drawRewards() {
 	for a := range c.Arms {
 		if c.tables == nil {
 			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(c.means[a])).Store(&c.Successes[a])

@@ -12,6 +12,7 @@ type Packs struct {
 	*packWords
 	*packVectors
 
+	rewards    bool      // are drawn
 	bounds     []Vector  // cumulative probability up to and including each arm but the last, as binary digits
 	certain    []Vector  // all ones where that probability is 1, else 0
 	late       []int     // the arms about whose bounds the first bits leave lanes undecided
@@ -40,10 +41,11 @@ type pairVectors struct {
 type packWords struct{ armBits, meanBits [firstBits]Vector }
 
 // NewPacks returns Packs of the given streams for arms with the given mean rewards in [0, 1].
-func NewPacks(streams *Streams, means []float64) *Packs {
-	arms := len(means)
+// Without means it draws no rewards.
+func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 	p := &Packs{
 		Arms:        make([]Vector, arms),
+		rewards:     len(means) > 0,
 		Streams:     streams,
 		packWords:   new(packWords),
 		packVectors: new(packVectors),
@@ -53,7 +55,7 @@ func NewPacks(streams *Streams, means []float64) *Packs {
 		undecided:   make([]Vector, arms-1),
 		rest:        make([]Vector, arms-1),
 	}
-	if arms == 2 {
+	if len(means) == 2 {
 		p.pairs = new(pairVectors)
 	}
 	for a, x := range means {
@@ -122,15 +124,19 @@ func (p *Packs) read(samples int) {
 	if samples > narrow {
 		p.skip(firstBits)
 		p.take(&p.armBits)
-		p.skip(firstBits)
-		p.take(&p.meanBits)
+		if p.rewards {
+			p.skip(firstBits)
+			p.take(&p.meanBits)
+		}
 		return
 	}
-	if len(p.Arms) == 2 { // as Pair
+	if p.pairs != nil { // as Pair
 		p.skip(4)
 	}
 	p.takeNarrow(&p.armBits)
-	p.takeNarrow(&p.meanBits)
+	if p.rewards {
+		p.takeNarrow(&p.meanBits)
+	}
 }
 
 // decide sets the lanes by the first bits and by words for the lanes that these leave
@@ -143,7 +149,9 @@ func (p *Packs) decide(samples int) {
 	}
 	p.compareArms(all)
 	p.finishArms(all)
-	p.drawRewards(all)
+	if p.rewards {
+		p.drawRewards(all)
+	}
 }
 
 // add adds arm a with its mean.
