@@ -25,7 +25,7 @@ func anyPairCell(t *testing.T, random *rand.Rand, i int) Cell {
 		c.Optimizer.Momentum = 0.99
 		c.Estimator.KL.Coefficient = 1e3
 	}
-	if !hasVectors(&c) {
+	if !hasVectorPairs(&c) {
 		t.Skip("no vector instructions: this build or this processor lacks them")
 	}
 	return c
@@ -101,8 +101,9 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 		first := random.IntN(stiffnessBins - 1)
 		want := make([]slopes, min(vectorBins, stiffnessBins-first))
 		got := make([]slopes, len(want))
-		p.oneByOne(t.Context(), &c, 2, first, want)
-		s := newSampler(&c.Bandit, &c.Estimator, coupledLaws(&c.Bandit, &c.Estimator), p.Pairs)
+		laws := coupledLaws(&c.Bandit, &c.Estimator)
+		p.oneByOne(t.Context(), &c, laws, 2, first, want)
+		s := newSampler(&c.Bandit, &c.Estimator, laws, p.Pairs)
 		newVectorPairs(&c, s).slopes(t.Context(), &p, 2, first, got)
 		for n := range want {
 			if g, w := fmt.Sprintf("%x", got[n]), fmt.Sprintf("%x", want[n]); g != w {
@@ -118,8 +119,8 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 	}
 }
 
-// There are no vectors for a cell with an option that they lack.
-func TestCellsWithoutVectors(t *testing.T) {
+// Vectors do not run the pairs of a cell with an option that they lack.
+func TestCellsWithoutVectorPairs(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"clip":       func(c *Cell) { c.Estimator.Importance.Mode, c.Estimator.Importance.ClipHigh = grpo.Clip, 0.2 },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
@@ -128,7 +129,7 @@ func TestCellsWithoutVectors(t *testing.T) {
 	} {
 		c := referenceCell()
 		change(&c)
-		if hasVectors(&c) {
+		if hasVectorPairs(&c) {
 			t.Errorf("%s: got vectors, want none", name)
 		}
 	}

@@ -166,27 +166,32 @@ func (p *StiffnessProbe) pairs(c *Cell, bin int) (single, double int) {
 // slopes measures consecutive bins from first on; number is the probe's index in
 // Cell.Stiffness.
 func (p *StiffnessProbe) slopes(ctx context.Context, c *Cell, number, first int, bins []slopes) {
+	laws := coupledLaws(&c.Bandit, &c.Estimator)
 	if hasVectorPairs(c) && len(bins) >= fewestVector && p.Pairs/p.bins(c) >= fewestVectorPairs {
-		sampler := newSampler(&c.Bandit, &c.Estimator, coupledLaws(&c.Bandit, &c.Estimator), draw.MaxLanes)
+		sampler := newSampler(&c.Bandit, &c.Estimator, laws, draw.MaxLanes)
 		newVectorPairs(c, sampler).slopes(ctx, p, number, first, bins)
 		return
 	}
-	p.oneByOne(ctx, c, number, first, bins)
+	p.oneByOne(ctx, c, laws, number, first, bins)
 }
 
 // oneByOne is slopes without vectors.
-func (p *StiffnessProbe) oneByOne(ctx context.Context, c *Cell, number, first int, bins []slopes) {
-	laws := coupledLaws(&c.Bandit, &c.Estimator)
+func (p *StiffnessProbe) oneByOne(ctx context.Context, c *Cell, laws *laws, number, first int, bins []slopes) {
 	for i := range bins {
 		var words [2]*draw.Words
 		for side := range words {
-			words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, number*stiffnessBins+first+i))
+			words[side] = draw.NewWords(stiffnessStream(c, number, first+i))
 		}
 		single, double := p.pairs(c, first+i)
 		near, inNear := p.slope(ctx, c, laws, words, p.Displacement, single)
 		far, inFar := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
 		bins[i] = slopes{near, far, inNear + inFar}
 	}
+}
+
+// stiffnessStream returns the stream of one bin of a probe.
+func stiffnessStream(c *Cell, probe, bin int) *draw.Xoshiro {
+	return Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin)
 }
 
 // fewestVectorPairs is the number of pairs of a bin from which on vectors measure it. There

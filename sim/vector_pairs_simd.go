@@ -152,7 +152,7 @@ func (p *vectorPairs) slopes(ctx context.Context, probe *StiffnessProbe, number,
 		bin := min(i, len(bins)-1)
 		near[i], far[i] = probe.pairs(p.Cell, first+bin)
 		for _, b := range p.sides {
-			b.streams.Start(i, Stream(p.Seed, p.ID, ForStiffness, number*stiffnessBins+first+bin))
+			b.streams.Start(i, stiffnessStream(p.Cell, number, first+bin))
 		}
 	}
 	nearSlopes, nearInformed := p.slope(ctx, probe, probe.Displacement, &near)
@@ -196,11 +196,10 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		}
 		plus.gradient()
 		minus.gradient()
-		moves := archsimd.BroadcastFloat64x8(0)
 		for a, covector := range probe.Covector {
 			difference := archsimd.LoadFloat64x8(&plus.force[a]).Sub(archsimd.LoadFloat64x8(&minus.force[a]))
-			moves = archsimd.BroadcastFloat64x8(covector).Mul(difference)
-			sum = sum.Sub(moves.Masked(archsimd.Mask64x8FromBits(live)))
+			part := archsimd.BroadcastFloat64x8(covector).Mul(difference)
+			sum = sum.Sub(part.Masked(archsimd.Mask64x8FromBits(live)))
 		}
 		for i := range pairs {
 			if live>>i&1 == 0 {
