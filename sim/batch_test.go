@@ -140,6 +140,20 @@ func TestVectorBatchDiverges(t *testing.T) {
 	})
 }
 
+// A replica whose logits are finite diverges where a recorded quantity overflows.
+func TestRecordedOverflowDiverges(t *testing.T) {
+	c := referenceCell()
+	c.Reference = []float64{1e200, -1e200}
+	c.Optimizer.LearningRate = 1e-300
+	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "usual": together} {
+		for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
+			if o.DivergedAt != 0 {
+				t.Errorf("%s: diverged at %d, want 0, where the norm of the gradient overflows", name, o.DivergedAt)
+			}
+		}
+	}
+}
+
 // divergesAlike checks that replicas of cells that mostly diverge do so at the same step,
 // and have the same results where they do not, with run and with replica.step.
 func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*rand.Rand, int) Cell, run func(context.Context, *batch, int)) {
