@@ -15,7 +15,7 @@ import (
 
 // vectorBatch runs eight replicas of a batch in the elements of vector registers: element
 // i of every vector belongs to replica i. It computes to the last bit what replica.step
-// computes, for Bernoulli arms. It needs AVX-512.
+// computes, see hasVectors. It needs AVX-512.
 type vectorBatch struct {
 	*vectorCell
 	streams  *draw.Streams
@@ -35,7 +35,7 @@ type vectorBatch struct {
 	force              []floats      // by arm
 	exponentials       []floats      // scratch of measure, by arm
 	rewards            []floats      // of atoms, by arm
-	counts, successes  []draw.Vector // of a group of several packs, by arm: samples, rewarded samples
+	counts, successes  []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 
 	*vectorSums
 }
@@ -66,7 +66,7 @@ type vectorCell struct {
 	samples       int     // of a full pack
 	together      int     // groups in a full pack; 0 for larger groups
 	first         uint64  // lanes of the first group in a pack
-	single        bool    // each step has one group, in a pack
+	single        bool    // each step has one Bernoulli group, in a pack
 	reward0, gap0 float64 // J and z at step 0
 
 	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
@@ -105,7 +105,7 @@ func (p vectorPolicies) set(q vectorPolicies) {
 const longestVectorHistory = 1 << 16
 
 // hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell.
+// of a cell. The rewards of all arms must be Bernoulli, or of none.
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
@@ -144,11 +144,13 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	if e.Advantage.Baseline == grpo.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}
-	if e.GroupSize <= draw.MaxLanes {
-		v.together, v.single = s.together, e.GroupsPerStep == 1 && s.advantages != nil
-		v.samples *= v.together
+	if e.GroupSize > draw.MaxLanes {
+		return v
 	}
-	if e.GroupSize <= draw.MaxLanes && s.advantages != nil {
+	v.together = s.together
+	v.samples *= v.together
+	if s.advantages != nil {
+		v.single = e.GroupsPerStep == 1
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
 			a := &v.table[total/16]
@@ -183,14 +185,14 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		exponentials: make([]floats, arms),
 		rewards:      make([]floats, arms),
 	}
+	means := v.means
+	if v.advantages == nil {
+		means = nil // addAtoms draws the rewards
+	}
 	if size := v.Estimator.GroupSize; size > v.packed {
-		b.large = draw.NewCounts(streams, size, v.means, v.laws.rewards)
+		b.large = draw.NewCounts(streams, size, arms, means, v.laws.rewards)
 		b.counts, b.successes = b.large.Arms, b.large.Successes
 	} else {
-		means := v.means
-		if v.advantages == nil {
-			means = nil
-		}
 		b.packs = draw.NewPacks(streams, arms, means)
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
@@ -347,8 +349,6 @@ func (b *vectorBatch) draw() {
 	switch {
 	case b.together > 0:
 		b.packs.Draw(b.samples)
-	case b.large != nil && b.advantages == nil:
-		b.large.DrawArms()
 	case b.large != nil:
 		b.large.Draw()
 	default:

@@ -35,13 +35,12 @@ type lawVectors struct {
 }
 
 // NewCounts returns Counts of groups of the given size for arms with the given mean
-// rewards. tables, if not nil, draw the rewards of each arm. It panics if size is not in
-// [0, 2³¹].
-func NewCounts(streams *Streams, size int, means []float64, tables []*BinomialTable) *Counts {
+// rewards; without means it draws no rewards. tables, if not nil, draw the rewards of each
+// arm. It panics if size is not in [0, 2³¹].
+func NewCounts(streams *Streams, size, arms int, means []float64, tables []*BinomialTable) *Counts {
 	if uint(size) > maxTrials {
 		panic("draw: NewCounts: size must be in [0, 2³¹]")
 	}
-	arms := len(means)
 	c := &Counts{
 		Streams:   streams,
 		Successes: make([]Vector, arms),
@@ -79,12 +78,6 @@ func (c *Counts) Aim(weights [][Width]float64) {
 
 // Draw draws a group from each stream.
 func (c *Counts) Draw() {
-	c.DrawArms()
-	c.drawRewards()
-}
-
-// DrawArms draws a group from each stream without its rewards.
-func (c *Counts) DrawArms() {
 	archsimd.BroadcastUint64x8(uint64(c.size)).Store(&c.nodes[1])
 	for i := 1; i < len(c.first); i++ {
 		n := archsimd.LoadUint64x8(&c.nodes[i])
@@ -92,13 +85,9 @@ func (c *Counts) DrawArms() {
 		k.Store(&c.nodes[2*i])
 		n.Sub(k).Store(&c.nodes[2*i+1])
 	}
-}
-
-// drawRewards draws the rewards of the group.
-func (c *Counts) drawRewards() {
-	for a := range c.Arms {
+	for a, mean := range c.means {
 		if c.tables == nil {
-			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(c.means[a])).Store(&c.Successes[a])
+			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(mean)).Store(&c.Successes[a])
 		} else {
 			c.tabulated(c.tables[a], &c.Arms[a], &c.Successes[a])
 		}
