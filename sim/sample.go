@@ -87,11 +87,6 @@ func allBernoulli(bandit *grpo.Bandit) bool {
 	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
 }
 
-// noBernoulli reports whether the rewards of no arm are Bernoulli.
-func noBernoulli(bandit *grpo.Bandit) bool {
-	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Bernoulli })
-}
-
 // newSampler returns a sampler. From one policy it draws at most the given number of
 // groups.
 func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, groups int) *sampler {

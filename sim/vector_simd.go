@@ -115,6 +115,11 @@ func hasVectors(c *Cell) bool {
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
+// noBernoulli reports whether the rewards of no arm are Bernoulli.
+func noBernoulli(bandit *grpo.Bandit) bool {
+	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Bernoulli })
+}
+
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
 // or nil if they are few or the cell has none.
 func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
