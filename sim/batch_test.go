@@ -79,6 +79,24 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	return c
 }
 
+// setOtherRewards gives the arms constant and normal rewards.
+func setOtherRewards(random *rand.Rand, c *Cell) {
+	equal := random.IntN(4) == 0
+	for a := range c.Bandit.Arms {
+		c.Bandit.Arms[a] = [...]grpo.Arm{
+			{Reward: grpo.Constant, Mean: 0.7},
+			{Reward: grpo.Constant, Mean: random.NormFloat64()},
+			{Reward: grpo.Normal, Mean: 0.7},
+			{Reward: grpo.Normal, Mean: random.NormFloat64(), Std: 0.3},
+			{Reward: grpo.Normal, Mean: 100 * random.NormFloat64(), Std: 10 * random.Float64()},
+		}[random.IntN(5)]
+		if equal {
+			c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Constant, Mean: 0.7}
+		}
+	}
+	c.Bandit.TrueMeans = means(&c.Bandit)
+}
+
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
 // vector instructions.
 func vectorBatchOf(t *testing.T, c *Cell) *batch {
@@ -94,6 +112,9 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		c := anyVectorCell(random, i)
+		if i%3 == 0 {
+			setOtherRewards(random, &c)
+		}
 		b, first := vectorBatchOf(t, &c), random.IntN(100)
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
 		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
@@ -117,6 +138,20 @@ func TestVectorBatchDiverges(t *testing.T) {
 		}
 		together(ctx, b, first)
 	})
+}
+
+// A replica whose logits are finite diverges where a recorded quantity overflows.
+func TestRecordedOverflowDiverges(t *testing.T) {
+	c := referenceCell()
+	c.Reference = []float64{1e200, -1e200}
+	c.Optimizer.LearningRate = 1e-300
+	for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "usual": together} {
+		for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
+			if o.DivergedAt != 0 {
+				t.Errorf("%s: diverged at %d, want 0, where the norm of the gradient overflows", name, o.DivergedAt)
+			}
+		}
+	}
 }
 
 // divergesAlike checks that replicas of cells that mostly diverge do so at the same step,
@@ -207,7 +242,7 @@ func TestTwoArmBatchOfDivergedReplicas(t *testing.T) {
 	c := referenceCell()
 	c.Lag.Interval = 1
 	b := recordingBatch(&c, chunkSize)
-	b.run(t.Context(), 0, chunkSize)
+	withoutVectors(t.Context(), b, 0)
 	for _, r := range b.replicas {
 		r.policy.Logits[0] = math.NaN()
 		r.policy.Update()

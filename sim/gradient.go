@@ -58,15 +58,15 @@ func drawCoupled(plus, minus *gradientSampler) {
 }
 
 // differ reports whether the groups of the two sides differ.
-func differ(plus, minus *gradientSampler) bool {
-	return !slices.Equal(plus.statistics.Arms, minus.statistics.Arms)
+func differ(plus, minus *grpo.GroupStatistics) bool {
+	return !slices.Equal(plus.Arms, minus.Arms)
 }
 
-// pushes reports whether the rewards of the step's groups exert a force: whether the
+// pushes reports whether the rewards of a step's groups exert a force: whether the
 // advantages of an arm do not add to 0, as they do, up to rounding, in a group of equal
 // rewards or of a single arm.
-func (s *gradientSampler) pushes() bool {
-	return slices.ContainsFunc(s.statistics.Arms, func(a grpo.ArmStatistics) bool {
+func pushes(s *grpo.GroupStatistics) bool {
+	return slices.ContainsFunc(s.Arms, func(a grpo.ArmStatistics) bool {
 		return math.Abs(a.Positive+a.Negative) > float64(cancelled*(a.Positive-a.Negative))
 	})
 }

@@ -48,7 +48,7 @@ func (p *pair) step(t int) (ok bool) {
 		minus.refresh(t)
 	}
 	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
-	if p.informed < FewestInformative && (plus.pushes() || minus.pushes()) && differ(&plus.gradientSampler, &minus.gradientSampler) {
+	if p.informed < FewestInformative && (pushes(&plus.statistics) || pushes(&minus.statistics)) && differ(&plus.statistics, &minus.statistics) {
 		p.informed++
 	}
 	ok = true
@@ -60,10 +60,9 @@ func (p *pair) step(t int) (ok bool) {
 	return ok
 }
 
-// stepsBetweenChecks returns the number of steps between two checks of the context.
-func (p *pair) stepsBetweenChecks() int {
-	return max(1, stepsBetweenChecks/p.cell.Estimator.GroupsPerStep)
-}
+// stepsBetweenLooks returns the number of steps of a pair between two checks of its
+// context.
+func stepsBetweenLooks(c *Cell) int { return max(1, stepsBetweenChecks/c.Estimator.GroupsPerStep) }
 
 // follow runs a pair from step 0 over Run.Steps steps. It calls inside with the
 // deviation after each step, and at with the deviation at each refresh instant,
@@ -71,7 +70,7 @@ func (p *pair) stepsBetweenChecks() int {
 // It reports whether all logits stayed finite. Deviations are overwritten by the next
 // step.
 func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	period, look := RefreshPeriod(p.cell.Lag), p.stepsBetweenChecks()
+	period, look := RefreshPeriod(p.cell.Lag), stepsBetweenLooks(p.cell)
 	d := newDeviation(len(p.direction))
 	d.add(p)
 	if !at(0, d) {

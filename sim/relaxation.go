@@ -45,25 +45,60 @@ const (
 // gives the error of a fit.
 const relaxationBins = 64
 
-// bin returns the fit to the pairs of one of the probe's bins.
-func (p *RelaxationProbe) bin(ctx context.Context, c *Cell, bin, bins int) measure.Recurrence {
-	fit := p.newFit(c)
-	pair := newPair(c, p.Point, p.Direction, p.Offset)
-	replicas := c.Replicas()
-	for i := binStart(bin, bins, replicas); i < binStart(bin+1, bins, replicas); i++ {
-		pair.begin(ForReplica, i)
-		pair.relax(ctx, &fit, p.span(c))
-		if ctx.Err() != nil {
-			break // the results of an interrupted cell are discarded
-		}
-	}
-	fit.Innovations = pair.informed
-	return fit
+// runs returns the runs of the probe's pairs.
+func (p *RelaxationProbe) runs(c *Cell) *pairRuns {
+	return &pairRuns{newPair(c, p.Point, p.Direction, p.Offset), ForReplica, p.Offset, p.span(c)}
 }
 
-// newFit returns a fit without data.
-func (p *RelaxationProbe) newFit(c *Cell) measure.Recurrence {
-	return measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: p.Offset}
+// pairRuns are the runs of a cell's pairs, to whose deviations recurrences are fitted.
+type pairRuns struct {
+	*pair
+	purpose Purpose // of the streams
+	offset  float64 // of the starts
+	over    span
+}
+
+// relax fits the runs of consecutive bins from first on, of the given number of bins; the
+// pairs of all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed
+// finite.
+func (r *pairRuns) relax(ctx context.Context, fits []measure.Recurrence, first, bins int) (ok bool) {
+	for i := range fits {
+		fits[i] = newFit(r.cell, r.offset)
+	}
+	if hasVectorPairs(r.cell) && len(fits) >= fewestVector {
+		return newVectorPairs(r.cell, r.sides[0].sampler).relax(ctx, r, fits, first, bins)
+	}
+	return r.oneByOne(ctx, fits, first, bins)
+}
+
+// hasVectorPairs reports whether vectors run a cell's pairs.
+func hasVectorPairs(c *Cell) bool { return hasVectors(c) && allBernoulli(&c.Bandit) }
+
+// oneByOne is relax without vectors, for fits without data.
+func (r *pairRuns) oneByOne(ctx context.Context, fits []measure.Recurrence, first, bins int) (ok bool) {
+	ok = true
+	replicas := r.cell.Replicas()
+	for i := range fits {
+		r.informed = 0
+		for n := binStart(first+i, bins, replicas); n < binStart(first+i+1, bins, replicas) && ctx.Err() == nil; n++ {
+			r.begin(r.purpose, n)
+			f := r.series(&fits[i])
+			ok = r.follow(ctx, f.at, between) && ok
+		}
+		fits[i].Innovations = r.informed
+	}
+	return ok
+}
+
+// series returns a series without deviations that adds to fit.
+func (r *pairRuns) series(fit *measure.Recurrence) fitting {
+	return fitting{cell: r.cell, direction: r.direction, fit: fit, over: r.over}
+}
+
+// newFit returns a fit without data to the deviations of a cell's pairs with the given
+// offset.
+func newFit(c *Cell, offset float64) measure.Recurrence {
+	return measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: offset}
 }
 
 // span returns the part of a run that the probe uses.
@@ -85,13 +120,6 @@ type span struct {
 	decay  float64 // the span ends when logits and velocity are below this share of their largest values
 }
 
-// relax runs the pair for Run.Steps steps or until the span ends, and adds its
-// coordinates along the direction to fit. It reports whether all logits stayed finite.
-func (p *pair) relax(ctx context.Context, fit *measure.Recurrence, over span) (ok bool) {
-	f := fitting{cell: p.cell, direction: p.direction, fit: fit, over: over}
-	return p.follow(ctx, f.at, between)
-}
-
 // fitting adds the deviations of one run to a fit.
 type fitting struct {
 	cell              *Cell
@@ -105,8 +133,12 @@ type fitting struct {
 
 // at adds the deviation at a refresh instant. It returns false at the end of the span.
 func (f *fitting) at(period int, d deviation) (more bool) {
-	nextX, nextV := d.along(f.direction)
-	norm := d.norm()
+	x, v := d.along(f.direction)
+	return f.add(period, x, v, d.norm())
+}
+
+// add is at, given the coordinates and the norm of the deviation.
+func (f *fitting) add(period int, nextX, nextV, norm float64) (more bool) {
 	if period > 0 && (period-1)*RefreshPeriod(f.cell.Lag) >= f.over.from {
 		f.fit.Add(f.x, f.v, nextX, nextV)
 	} else {
@@ -124,7 +156,7 @@ func (f *fitting) at(period int, d deviation) (more bool) {
 // the first at step 0, then one after each step. Estimates that the series does not
 // determine are NaN.
 func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, dampingRatio float64) {
-	fit := c.Relaxation.newFit(c)
+	fit := newFit(c, c.Relaxation.Offset)
 	f := fitting{cell: c, direction: c.Relaxation.Direction, fit: &fit, over: c.Relaxation.span(c)}
 	period, step := RefreshPeriod(c.Lag), 0
 	for logits, velocity := range deviations {

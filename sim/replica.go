@@ -115,10 +115,7 @@ func (r *replica) step(t int) {
 // note reads and records what is wanted of step t, whose groups are drawn; reward is J.
 // It reports whether all of it is finite; else the replica has diverged.
 func (r *replica) note(t int, reward float64) (ok bool) {
-	if t == r.read[r.nextRead] {
-		r.curve[r.nextRead], r.log[r.nextRead] = reward, r.logged(reward)
-		r.nextRead++
-	}
+	r.follow(t, reward)
 	if t == r.recorded[r.nextRecord] {
 		v := &r.values[r.nextRecord]
 		r.observe(v, reward)
@@ -129,6 +126,14 @@ func (r *replica) note(t int, reward float64) (ok bool) {
 		r.nextRecord++
 	}
 	return true
+}
+
+// follow reads J, and the reward as logged, if they are wanted of step t.
+func (r *replica) follow(t int, reward float64) {
+	if t == r.read[r.nextRead] {
+		r.curve[r.nextRead], r.log[r.nextRead] = reward, r.logged(reward)
+		r.nextRead++
+	}
 }
 
 // logged returns the reward of the step as a training log shows it: the mean reward of
@@ -188,6 +193,7 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[clipFractionIndex] = 0
 	v[importanceRatioMaxIndex] = r.policy.MaxRatio(r.snapshot)
 	v[gradientNormIndex] = math.Sqrt(norm)
+	v[logitGapIndex] = 0 // the memory may be that of another cell
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
 		v[clipFractionIndex] = r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)

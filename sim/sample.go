@@ -76,13 +76,15 @@ func newLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 // differ by a random number, draws from tables arbitrarily.
 func coupledLaws(bandit *grpo.Bandit, estimator *grpo.Estimator) *laws {
 	l := &laws{packed: draw.MaxLanes}
-	for _, arm := range bandit.Arms {
-		if arm.Reward != grpo.Bernoulli {
-			return l
-		}
+	if allBernoulli(bandit) {
+		l.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
 	}
-	l.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
 	return l
+}
+
+// allBernoulli reports whether the rewards of all arms are Bernoulli.
+func allBernoulli(bandit *grpo.Bandit) bool {
+	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
 }
 
 // newSampler returns a sampler. From one policy it draws at most the given number of

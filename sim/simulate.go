@@ -142,8 +142,8 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	return context.Cause(ctx)
 }
 
-// unit is the smallest piece of work: one chunk of replicas, or one bin of a stiffness
-// or relaxation probe.
+// unit is the smallest piece of work: one chunk of replicas, or cellWork.binsTogether bins
+// of a stiffness or relaxation probe.
 type unit struct {
 	work   *cellWork
 	number int
@@ -169,7 +169,7 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 type cellWork struct {
 	cell     *Cell
 	index    int   // in the cells of Simulate
-	units    int   // number of units: chunks first, then the bins of each stiffness probe, then of the relaxation probe
+	units    int   // number of units: chunks first, then those of each stiffness probe, then of the relaxation probe
 	chunks   int   // number of chunks
 	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
@@ -224,7 +224,7 @@ func newCellWork(cell *Cell, index int) *cellWork {
 	w.addProbes()
 	if cell.Relaxation != nil {
 		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBins))
-		w.units += len(w.relaxation)
+		w.units += w.binUnits(len(w.relaxation))
 	}
 	w.left = w.units
 	return w
@@ -244,9 +244,20 @@ func (w *cellWork) addProbes() {
 	for i := range w.cell.Stiffness {
 		bins := w.cell.Stiffness[i].bins(w.cell)
 		w.probes = append(w.probes, make([]slopes, bins))
-		w.units += bins
+		w.units += w.binUnits(bins)
 	}
 }
+
+// binsTogether returns the number of bins of a probe in a unit.
+func (w *cellWork) binsTogether() int {
+	if hasVectorPairs(w.cell) {
+		return vectorBins
+	}
+	return 1
+}
+
+// binUnits returns the number of units of a probe with the given number of bins.
+func (w *cellWork) binUnits(bins int) int { return (bins + w.binsTogether() - 1) / w.binsTogether() }
 
 // newCurves returns a zero matrix of bins rows.
 func newCurves(bins, columns int) [][]float64 {
@@ -263,7 +274,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
 	} else {
-		w.runBin(ctx, number-w.chunks)
+		w.runBins(ctx, number-w.chunks)
 	}
 	w.mutex.Lock()
 	w.left--
@@ -286,16 +297,19 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 	return last && ctx.Err() == nil
 }
 
-// runBin measures one bin of a probe.
-func (w *cellWork) runBin(ctx context.Context, number int) {
+// runBins measures the bins of one unit of a probe.
+func (w *cellWork) runBins(ctx context.Context, number int) {
+	together := w.binsTogether()
 	for probe, bins := range w.probes {
-		if number < len(bins) {
-			bins[number] = w.cell.Stiffness[probe].bin(ctx, w.cell, probe, number)
+		if number < w.binUnits(len(bins)) {
+			first := number * together
+			w.cell.Stiffness[probe].slopes(ctx, w.cell, probe, first, bins[first:min(first+together, len(bins))])
 			return
 		}
-		number -= len(bins)
+		number -= w.binUnits(len(bins))
 	}
-	w.relaxation[number] = w.cell.Relaxation.bin(ctx, w.cell, number, len(w.relaxation))
+	first, bins := number*together, len(w.relaxation)
+	w.cell.Relaxation.runs(w.cell).relax(ctx, w.relaxation[first:min(first+together, bins)], first, bins)
 }
 
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.

@@ -152,34 +152,55 @@ func (c *Cell) rewardsDiffer() bool {
 	return false
 }
 
-// bin returns what one bin measures; probe is the probe's index in Cell.Stiffness.
-func (p *StiffnessProbe) bin(ctx context.Context, c *Cell, probe, bin int) slopes {
+// pairs returns the numbers of pairs of a bin at d and at 2d.
+func (p *StiffnessProbe) pairs(c *Cell, bin int) (single, double int) {
+	if c.Deterministic() {
+		return 1, 1
+	}
 	bins := p.bins(c)
 	pairs := binStart(bin+1, bins, p.Pairs) - binStart(bin, bins, p.Pairs)
-	double := max(1, pairs/pairsPerDouble)
-	single := max(1, pairs-double)
-	if c.Deterministic() {
-		single, double = 1, 1
-	}
-	laws := coupledLaws(&c.Bandit, &c.Estimator)
-	var words [2]*draw.Words
-	for side := range words {
-		words[side] = draw.NewWords(Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin))
-	}
-	near, inNear := p.slope(ctx, c, laws, words, p.Displacement, single)
-	far, inFar := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
-	return slopes{near, far, inNear + inFar}
+	double = max(1, pairs/pairsPerDouble)
+	return max(1, pairs-double), double
 }
 
-// slope returns S(d) as measured by a number of pairs, and the number of informative
-// pairs, counted up to FewestInformative. Both sides of a pair draw their groups with the
-// same random words, so that most of the noise cancels in the difference. If only θ is
-// displaced, both sides draw the same groups.
-func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
-	var sides [2]gradientSampler
-	var current, behaviour [2]*grpo.Policy
-	for side := range sides {
-		sides[side] = newGradientSampler(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
+// slopes measures consecutive bins from first on; number is the probe's index in
+// Cell.Stiffness.
+func (p *StiffnessProbe) slopes(ctx context.Context, c *Cell, number, first int, bins []slopes) {
+	laws := coupledLaws(&c.Bandit, &c.Estimator)
+	if hasVectorPairs(c) && len(bins) >= fewestVector && p.Pairs/p.bins(c) >= fewestVectorPairs {
+		sampler := newSampler(&c.Bandit, &c.Estimator, laws, draw.MaxLanes)
+		newVectorPairs(c, sampler).slopes(ctx, p, number, first, bins)
+		return
+	}
+	p.oneByOne(ctx, c, laws, number, first, bins)
+}
+
+// oneByOne is slopes without vectors.
+func (p *StiffnessProbe) oneByOne(ctx context.Context, c *Cell, laws *laws, number, first int, bins []slopes) {
+	for i := range bins {
+		var words [2]*draw.Words
+		for side := range words {
+			words[side] = draw.NewWords(stiffnessStream(c, number, first+i))
+		}
+		single, double := p.pairs(c, first+i)
+		near, inNear := p.slope(ctx, c, laws, words, p.Displacement, single)
+		far, inFar := p.slope(ctx, c, laws, words, 2*p.Displacement, double)
+		bins[i] = slopes{near, far, inNear + inFar}
+	}
+}
+
+// stiffnessStream returns the stream of one bin of a probe.
+func stiffnessStream(c *Cell, probe, bin int) *draw.Xoshiro {
+	return Stream(c.Seed, c.ID, ForStiffness, probe*stiffnessBins+bin)
+}
+
+// fewestVectorPairs is the number of pairs of a bin from which on vectors measure it. There
+// are then enough pairs at 2d as well for full packs, which all bins then have alike.
+const fewestVectorPairs = pairsPerDouble * draw.MaxLanes
+
+// policies returns the current policies and the snapshots of the sides of a pair at ±d.
+func (p *StiffnessProbe) policies(d float64) (current, behaviour [2]*grpo.Policy) {
+	for side := range current {
 		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
@@ -188,6 +209,19 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		case Behind:
 			current[side] = point
 		}
+	}
+	return current, behaviour
+}
+
+// slope returns S(d) as measured by a number of pairs, and the number of informative
+// pairs, counted up to FewestInformative. Both sides of a pair draw their groups with the
+// same random words, so that most of the noise cancels in the difference. If only θ is
+// displaced, both sides draw the same groups.
+func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [2]*draw.Words, d float64, pairs int) (s float64, informative int) {
+	var sides [2]gradientSampler
+	current, behaviour := p.policies(d)
+	for side := range sides {
+		sides[side] = newGradientSampler(c, laws, words[side], pairs*c.Estimator.GroupsPerStep)
 		sides[side].sampler.aim(behaviour[side])
 	}
 	sum := 0.0
@@ -204,7 +238,7 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
 		}
-		if informative < FewestInformative && (sides[0].pushes() || sides[1].pushes()) && (p.Displaced == Current || differ(&sides[0], &sides[1])) {
+		if informative < FewestInformative && (pushes(&sides[0].statistics) || pushes(&sides[1].statistics)) && (p.Displaced == Current || differ(&sides[0].statistics, &sides[1].statistics)) {
 			informative++
 		}
 		for a, covector := range p.Covector {

@@ -63,7 +63,7 @@ func TestProbesAreIndependent(t *testing.T) {
 // gradient cancels in their difference, for groups of any size.
 func TestSidesOfAProbeAreCoupled(t *testing.T) {
 	const d, pairs, probes = 0.1, 64 * 200, 16
-	for _, size := range []int{16, 200, 1000} {
+	for size, limit := range map[int]float64{16: 0.5, 200: 0.5, 1000: 0.33} {
 		c := referenceCell()
 		c.Estimator.GroupSize = size
 		c.Run = Run{Steps: 1, Replicas: 1}
@@ -91,8 +91,8 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		// The error of S(d) from independent sides, times 1.5 for Richardson's extrapolation.
 		independent := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
 		t.Logf("G = %d: standard error %g, of independent sides %g", size, coupled, independent)
-		if !(coupled < 0.5*independent) { // the ratios are 0.42, 0.42 and 0.23, known to 2 %
-			t.Errorf("G = %d: standard error %g, want below half that of independent sides, %g", size, coupled, independent)
+		if !(coupled < limit*independent) { // the ratios are 0.43, 0.40 and 0.28, known to 2 %
+			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g", size, coupled, limit, independent)
 		}
 	}
 }

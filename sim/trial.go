@@ -249,7 +249,7 @@ func (w *window) mean() float64 { return w.sum / w.weight }
 // the dominant one is negative (docs/theory.md §5): those from one refresh instant to the
 // next or, because a power of a rotation can be positive, those of one step inside a block.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
+	fit := newFit(&t.cell, t.cell.Location.Offset)
 	step := fit
 	var x, v, reach float64
 	var block blockStates
@@ -324,24 +324,18 @@ const (
 // three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
 // pair whose logits do not stay finite has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
-	replicas := t.cell.Run.Replicas
-	fits := make([]measure.Recurrence, min(replicas, relaxationBins))
-	for bin := range fits {
-		fits[bin] = measure.Recurrence{Order: RecurrenceOrder(&t.cell), Floor: roundOff, Start: t.cell.Location.Offset}
-		t.pair.informed = 0
-		for i := binStart(bin, len(fits), replicas); i < binStart(bin+1, len(fits), replicas); i++ {
-			t.pair.begin(ForLocation, i)
-			if !t.pair.relax(ctx, &fits[bin], span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}) {
-				if event == Instability {
-					return present
-				}
-				return undecided
+	fits := make([]measure.Recurrence, min(t.cell.Run.Replicas, relaxationBins))
+	r := pairRuns{t.pair, ForLocation, t.cell.Location.Offset, span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}}
+	for first := 0; first < len(fits); first += vectorBins {
+		if !r.relax(ctx, fits[first:min(first+vectorBins, len(fits))], first, len(fits)) {
+			if event == Instability {
+				return present
 			}
-			if ctx.Err() != nil {
-				return undecided // the results of an interrupted cell are discarded
-			}
+			return undecided
 		}
-		fits[bin].Innovations = t.pair.informed
+	}
+	if ctx.Err() != nil {
+		return undecided // the results of an interrupted cell are discarded
 	}
 	if t.cell.uninformed(pooled(&t.cell, fits, measure.All).Innovations) {
 		return undecided

@@ -2,11 +2,30 @@
 
 package sim
 
-import "context"
+import (
+	"context"
 
-// vectorBatch needs vector instructions. In this build there is none.
-type vectorBatch struct{}
+	"grposim/sim/measure"
+)
+
+// In this build there are no vector instructions, which vectorBatch and vectorPairs need.
+type (
+	vectorBatch struct{}
+	vectorPairs struct{}
+)
+
+const vectorBins = 1
+
+func hasVectors(*Cell) bool { return false }
 
 func newVectorBatches([]*replica) []*vectorBatch { return nil }
 
 func runVectors(context.Context, []*vectorBatch, []*replica, []int) {}
+
+func newVectorPairs(*Cell, *sampler) *vectorPairs { return nil }
+
+func (*vectorPairs) relax(context.Context, *pairRuns, []measure.Recurrence, int, int) bool {
+	return false
+}
+
+func (*vectorPairs) slopes(context.Context, *StiffnessProbe, int, int, []slopes) {}

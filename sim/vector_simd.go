@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"simd/archsimd"
 	"slices"
 
@@ -14,14 +15,13 @@ import (
 
 // vectorBatch runs eight replicas of a batch in the elements of vector registers: element
 // i of every vector belongs to replica i. It computes to the last bit what replica.step
-// computes, for Bernoulli arms. It needs AVX-512.
+// computes, see hasVectors. It needs AVX-512.
 type vectorBatch struct {
 	*vectorCell
-	streams   *draw.Streams
-	packs     *draw.Packs    // nil for large groups
-	large     *draw.Counts   // nil for groups in packs
-	replicas  []*replica     // at most eight
-	snapshots []*grpo.Policy // of the replicas, when they record
+	streams  *draw.Streams
+	packs    *draw.Packs  // nil for large groups
+	large    *draw.Counts // nil for groups in packs
+	replicas []*replica   // at most eight
 
 	now, old         vectorPolicies   // π and π_old; on-policy the same
 	past             []vectorPolicies // delay τ: the policy of step t in slot t mod (τ+1)
@@ -33,7 +33,9 @@ type vectorBatch struct {
 
 	positive, negative []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	force              []floats      // by arm
-	counts, successes  []draw.Vector // of a group of several packs, by arm: samples, rewarded samples
+	exponentials       []floats      // scratch of measure, by arm
+	rewards            []floats      // of atoms, by arm
+	counts, successes  []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 
 	*vectorSums
 }
@@ -43,8 +45,11 @@ type vectorBatch struct {
 type vectorSums struct {
 	up, down       floats      // advantages of the current group
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
+	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
+
+	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
 	rewardSum, rewardSquares, gapSum, gapSquares floats      // after burn-in, as averages
 	zeroSum                                      draw.Vector // as replica.zero
@@ -53,15 +58,18 @@ type vectorSums struct {
 // vectorCell holds the numbers of a cell that its vector batches share.
 type vectorCell struct {
 	*Cell
+	*laws
 	means         []float64 // of the arms
-	share         float64   // 1/GB
-	samples       int       // of a full pack
-	together      int       // groups in a full pack; 0 for larger groups
-	single        bool      // each step has one group, in a pack
-	reward0, gap0 float64   // J and z at step 0
+	reference     *grpo.Policy
+	share         float64 // 1/GB
+	baseline      float64 // G/(G−1) with leave-one-out, else 1
+	samples       int     // of a full pack
+	together      int     // groups in a full pack; 0 for larger groups
+	first         uint64  // lanes of the first group in a pack
+	single        bool    // each step has one Bernoulli group, in a pack
+	reward0, gap0 float64 // J and z at step 0
 
-	advantages *grpo.BernoulliAdvantages
-	table      []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
+	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
 }
 
 type (
@@ -77,86 +85,132 @@ func newVectorPolicies(arms int) vectorPolicies {
 	return vectorPolicies{make([]floats, arms), make([]floats, arms)}
 }
 
+// put sets the policy of element i.
+func (p vectorPolicies) put(i int, policy *grpo.Policy) {
+	for a := range p.logits {
+		p.logits[a][i], p.probs[a][i] = policy.Logits[a], policy.Probs[a]
+	}
+}
+
 // set copies the policies q.
 func (p vectorPolicies) set(q vectorPolicies) {
-	copy(p.logits, q.logits)
-	copy(p.probs, q.probs)
+	for a := range p.logits {
+		archsimd.LoadFloat64x8(&q.logits[a]).Store(&p.logits[a])
+		archsimd.LoadFloat64x8(&q.probs[a]).Store(&p.probs[a])
+	}
 }
 
 // longestVectorHistory is the largest delay times arms of a vectorBatch, whose past
 // policies then take 8 MB.
 const longestVectorHistory = 1 << 16
 
+// hasVectors reports whether the processor has the instructions and vectorBatch the options
+// of a cell. The rewards of all arms must be Bernoulli, or of none.
+func hasVectors(c *Cell) bool {
+	return archsimd.X86.AVX512() &&
+		!c.Deterministic() &&
+		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
+		c.Estimator.Importance.Mode != grpo.Clip &&
+		c.Estimator.KL.Gradient == grpo.ExactKL &&
+		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
+}
+
+// noBernoulli reports whether the rewards of no arm are Bernoulli.
+func noBernoulli(bandit *grpo.Bandit) bool {
+	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Bernoulli })
+}
+
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
-// or nil if the processor lacks the instructions or vectorBatch an option of the cell.
+// or nil if they are few or the cell has none.
 func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
-	r := replicas[0]
-	c, e := r.cell, &r.cell.Estimator
-	arms, delay := len(c.Bandit.Arms), 0
-	if c.Lag.Kind == grpo.Delay {
-		delay = min(c.Lag.Interval, c.Run.Steps)
-	}
-	switch {
-	case !archsimd.X86.AVX512(),
-		len(replicas) < fewestVector,
-		c.Deterministic(),
-		r.sampler.advantages == nil,
-		e.Importance.Mode == grpo.Clip,
-		e.KL.Gradient != grpo.ExactKL,
-		delay*arms > longestVectorHistory:
+	if len(replicas) < fewestVector || !hasVectors(replicas[0].cell) {
 		return nil
 	}
-	v := &vectorCell{
-		Cell:       c,
-		advantages: r.sampler.advantages,
-		means:      r.means,
-		share:      1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		samples:    min(e.GroupSize, draw.MaxLanes),
-	}
-	if e.GroupSize <= draw.MaxLanes {
-		v.together, v.single = r.sampler.together, e.GroupsPerStep == 1
-		v.samples *= v.together
-		v.table = make([]struct{ up, down [2]floats }, e.GroupSize/16+1)
-		for total := range e.GroupSize + 1 {
-			a := &v.table[total/16]
-			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = r.sampler.advantages.Of(total)
-		}
-	}
-	for eight := range slices.Chunk(replicas, draw.Width) {
-		streams := new(draw.Streams)
-		b := &vectorBatch{
-			vectorCell: v,
-			vectorSums: new(vectorSums),
-			streams:    streams,
-			now:        newVectorPolicies(arms),
-			velocity:   make([]floats, arms),
-			square:     make([]floats, arms),
-			positive:   make([]floats, arms),
-			negative:   make([]floats, arms),
-			force:      make([]floats, arms),
-		}
-		if e.GroupSize > r.sampler.packed {
-			b.large = draw.NewCounts(streams, e.GroupSize, r.means, r.sampler.rewards)
-			b.counts, b.successes = b.large.Arms, b.large.Successes
-		} else {
-			b.packs = draw.NewPacks(streams, r.means)
-			b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
-		}
-		for range eight {
-			b.snapshots = append(b.snapshots, grpo.NewPolicy(c.Init))
-		}
-		b.old = b.now
-		switch {
-		case c.Lag.Kind == grpo.Block && c.Lag.Interval > 1:
-			b.old = newVectorPolicies(arms)
-		case delay > 0:
-			for range delay + 1 {
-				b.past = append(b.past, newVectorPolicies(arms))
-			}
-		}
-		batches = append(batches, b)
+	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
+	for range slices.Chunk(replicas, draw.Width) {
+		batches = append(batches, v.newBatch())
 	}
 	return batches
+}
+
+// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them.
+func newVectorCell(c *Cell, s *sampler) *vectorCell {
+	e := &c.Estimator
+	v := &vectorCell{
+		Cell:      c,
+		laws:      s.laws,
+		means:     means(&c.Bandit),
+		reference: grpo.NewPolicy(c.Reference),
+		share:     1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		baseline:  1,
+		samples:   min(e.GroupSize, draw.MaxLanes),
+		first:     s.first,
+	}
+	if e.Advantage.Baseline == grpo.LeaveOneOut {
+		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
+	}
+	if e.GroupSize > draw.MaxLanes {
+		return v
+	}
+	v.together = s.together
+	v.samples *= v.together
+	if s.advantages != nil {
+		v.single = e.GroupsPerStep == 1
+		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
+		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
+			a := &v.table[total/16]
+			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
+		}
+	}
+	return v
+}
+
+// delayOf returns the delay of a cell's snapshots, at most its steps; 0 without delay lag.
+func delayOf(c *Cell) int {
+	if c.Lag.Kind != grpo.Delay {
+		return 0
+	}
+	return min(c.Lag.Interval, c.Run.Steps)
+}
+
+// newBatch returns a vector batch.
+func (v *vectorCell) newBatch() *vectorBatch {
+	arms, streams := len(v.means), new(draw.Streams)
+	b := &vectorBatch{
+		vectorCell: v,
+		vectorSums: new(vectorSums),
+		streams:    streams,
+		now:        newVectorPolicies(arms),
+		velocity:   make([]floats, arms),
+		square:     make([]floats, arms),
+		positive:   make([]floats, arms),
+		negative:   make([]floats, arms),
+		force:      make([]floats, arms),
+
+		exponentials: make([]floats, arms),
+		rewards:      make([]floats, arms),
+	}
+	means := v.means
+	if v.advantages == nil {
+		means = nil // addAtoms draws the rewards
+	}
+	if size := v.Estimator.GroupSize; size > v.packed {
+		b.large = draw.NewCounts(streams, size, arms, means, v.laws.rewards)
+		b.counts, b.successes = b.large.Arms, b.large.Successes
+	} else {
+		b.packs = draw.NewPacks(streams, arms, means)
+		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
+	}
+	b.old = b.now
+	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
+		b.old = newVectorPolicies(arms)
+	}
+	if delay := delayOf(v.Cell); delay > 0 {
+		for range delay + 1 {
+			b.past = append(b.past, newVectorPolicies(arms))
+		}
+	}
+	return b
 }
 
 // runVectors runs replicas of one cell from step 0 to their end. observed are the steps
@@ -218,14 +272,21 @@ func (b *vectorBatch) begin(replicas []*replica) {
 		r := replicas[0]
 		if i < len(replicas) {
 			r = replicas[i]
-			r.snapshot = b.snapshots[i]
 		}
-		b.streams.Start(i, r.stream)
-		for a := range b.force {
-			b.now.logits[a][i], b.now.probs[a][i] = r.policy.Logits[a], r.policy.Probs[a]
-		}
+		b.start(i, r.stream, r.policy)
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
+	b.rest()
+}
+
+// start sets the stream and the policy of element i at step 0.
+func (b *vectorBatch) start(i int, stream *draw.Xoshiro, policy *grpo.Policy) {
+	b.streams.Start(i, stream)
+	b.now.put(i, policy)
+}
+
+// rest sets the optimizer and the sums to their states at step 0.
+func (b *vectorBatch) rest() {
 	clear(b.velocity)
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
@@ -249,6 +310,11 @@ func (b *vectorBatch) refresh(t int) {
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
 		b.old.set(b.now)
 	}
+	b.aim()
+}
+
+// aim aims the samplers at the snapshots.
+func (b *vectorBatch) aim() {
 	if b.large != nil {
 		b.large.Aim(b.old.probs)
 		return
@@ -260,28 +326,111 @@ func (b *vectorBatch) refresh(t int) {
 // sample draws the groups of a step. It adds their advantages to the sums by arm, except
 // those of a single group in a pack, which gradient reads from the pack.
 func (b *vectorBatch) sample() {
-	e := &b.Estimator
-	b.zero, b.rewarded = draw.Vector{}, draw.Vector{}
-	if !b.single {
-		clear(b.positive)
-		clear(b.negative)
-	}
-	for range e.GroupsPerStep {
-		if b.together == 0 {
-			b.addLarge()
-			continue
-		}
+	b.empty()
+	for range b.Estimator.GroupsPerStep {
 		if b.left == 0 {
-			b.packs.Draw(b.samples)
-			b.left, b.lanes = b.together, ^uint64(0)>>(draw.MaxLanes-e.GroupSize)
-		} else {
-			b.lanes <<= e.GroupSize
+			b.draw()
 		}
-		b.left--
+		b.add()
+	}
+}
+
+// empty removes the groups of the step before.
+func (b *vectorBatch) empty() {
+	none, zero := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0)
+	none.Store(&b.zero)
+	none.Store(&b.rewarded)
+	zero.Store(&b.atomSum)
+	if !b.single {
+		for a := range b.positive {
+			zero.Store(&b.positive[a])
+			zero.Store(&b.negative[a])
+		}
+	}
+}
+
+// draw draws a full pack, or a group that is larger.
+func (b *vectorBatch) draw() {
+	switch {
+	case b.together > 0:
+		b.packs.Draw(b.samples)
+	case b.large != nil:
+		b.large.Draw()
+	default:
+		b.drawPacks()
+	}
+	b.left = max(1, b.together)
+}
+
+// add adds the next of the groups that have been drawn.
+func (b *vectorBatch) add() {
+	if b.together > 0 {
+		b.lanes = b.first << (b.samples - b.left*b.Estimator.GroupSize)
+	}
+	b.left--
+	switch {
+	case b.advantages == nil:
+		b.addAtoms()
+	case b.together == 0:
+		b.addLarge()
+	default:
 		b.count(draw.OnesCount(b.inGroup()))
 		if !b.single {
 			b.addGroup()
 		}
+	}
+}
+
+// addAtoms draws the rewards of the current group, which are not Bernoulli, as
+// sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
+func (b *vectorBatch) addAtoms() {
+	e, zero, one := &b.Estimator, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	sum, scatter := zero, zero
+	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	for a := range b.counts {
+		if b.together > 0 {
+			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes))).Store(&b.counts[a])
+		}
+		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
+		n, reward := count.ConvertToFloat64(), archsimd.BroadcastFloat64x8(arm.Mean)
+		if arm.Reward == grpo.Normal && arm.Std > 0 {
+			std := archsimd.BroadcastFloat64x8(arm.Std)
+			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
+			several := n.Greater(one)
+			square := b.streams.ChiSquare(count.Sub(archsimd.BroadcastUint64x8(1)), several)
+			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
+		}
+		drawn := n.Greater(zero)
+		low, high = reward.Min(low).Merge(low, drawn), reward.Max(high).Merge(high, drawn)
+		reward = reward.Masked(drawn)
+		reward.Store(&b.rewards[a])
+		reward = n.Mul(reward)
+		sum = sum.Add(reward)
+		archsimd.LoadFloat64x8(&b.atomSum).Add(reward).Store(&b.atomSum)
+	}
+	size := float64(e.GroupSize)
+	mean, squares := sum.Div(archsimd.BroadcastFloat64x8(size)), scatter
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		d := archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)
+		squares = squares.Add(n.Mul(d.Mul(d)).Masked(n.Greater(zero)))
+	}
+	factor := archsimd.BroadcastFloat64x8(b.baseline)
+	if e.Advantage.Scale == grpo.StdScale {
+		if e.Advantage.Std == grpo.SampleStd {
+			size--
+		}
+		factor = factor.Div(squares.Div(archsimd.BroadcastFloat64x8(size)).Sqrt().Add(archsimd.BroadcastFloat64x8(e.Advantage.Epsilon)))
+	}
+	equal := low.Equal(high).And(scatter.Equal(zero))
+	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
+	differ := low.NotEqual(high).Or(scatter.NotEqual(zero))
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)).Masked(differ.And(n.Greater(zero)))
+		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
+		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
+		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
 	}
 }
 
@@ -299,13 +448,8 @@ func (b *vectorBatch) addGroup() {
 	}
 }
 
-// addLarge draws a group of more than one pack and adds it.
+// addLarge adds the group of more than one pack.
 func (b *vectorBatch) addLarge() {
-	if b.large != nil {
-		b.large.Draw()
-	} else {
-		b.drawPacks()
-	}
 	total := archsimd.BroadcastUint64x8(0)
 	for a := range b.successes {
 		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))
@@ -318,8 +462,11 @@ func (b *vectorBatch) addLarge() {
 
 // drawPacks draws a group of several packs into b.counts and b.successes.
 func (b *vectorBatch) drawPacks() {
-	clear(b.counts)
-	clear(b.successes)
+	none := archsimd.BroadcastUint64x8(0)
+	for a := range b.counts {
+		none.Store(&b.counts[a])
+		none.Store(&b.successes[a])
+	}
 	for left := b.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
 		b.packs.Draw(min(left, draw.MaxLanes))
 		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
@@ -342,9 +489,11 @@ func (b *vectorBatch) count(total integers) {
 			b.up[i], b.down[i] = b.advantages.Of(int(n))
 		}
 	} else {
-		row, up, down := total.ShiftAllRight(4), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0)
-		for n := range b.table {
-			t, here := &b.table[n], row.Equal(archsimd.BroadcastUint64x8(uint64(n)))
+		t := &b.table[0]
+		up := archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
+		down := archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
+		for n := 1; n < len(b.table); n++ {
+			t, here := &b.table[n], total.ShiftAllRight(4).Equal(archsimd.BroadcastUint64x8(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
@@ -419,22 +568,83 @@ func (b *vectorBatch) gradient() {
 	}
 }
 
-// observe copies the state of step t to the replicas, which note it.
+// observe notes step t in the replicas, as replica.note.
 func (b *vectorBatch) observe(t int) {
+	var finite uint8
+	measured := false
 	for i, r := range b.replicas {
 		if r.divergedAt != running {
 			continue
 		}
-		for a := range b.force {
-			r.policy.Logits[a] = b.now.logits[a][i]
-			r.snapshot.Logits[a], r.snapshot.Probs[a] = b.old.logits[a][i], b.old.probs[a][i]
-			r.g[a] = b.force[a][i]
+		r.sampler.reward = float64(b.rewarded[i]) + b.atomSum[i]
+		r.follow(t, b.reward[i])
+		if t != r.recorded[r.nextRecord] {
+			continue
 		}
-		r.policy.Update()
-		r.statistics.Groups, r.statistics.ZeroVariance = b.Estimator.GroupsPerStep, int(b.zero[i])
-		r.sampler.reward = float64(b.rewarded[i])
-		r.note(t, b.reward[i])
+		if !measured {
+			measured, finite = true, b.measure()
+		}
+		v := &r.values[r.nextRecord]
+		for q := range v {
+			v[q] = b.recorded[q][i]
+		}
+		if finite>>i&1 == 0 {
+			r.divergedAt = t
+			continue
+		}
+		r.nextRecord++
 	}
+}
+
+// measure sets the recorded quantities, as replica.observe. It returns the elements in which
+// they and all logits are finite, as bits.
+func (b *vectorBatch) measure() (finite uint8) {
+	zero, logits := archsimd.BroadcastFloat64x8(0), b.now.logits
+	top := archsimd.LoadFloat64x8(&logits[0])
+	for a := range logits {
+		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
+	}
+	logNorm := top.Add(fp.LogLanes(fp.ExpBelowLanes(b.exponentials, logits, top)))
+	excess := logNorm.Sub(archsimd.BroadcastFloat64x8(b.reference.LogNorm()))
+	reward, entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero, zero
+	for a := range logits {
+		logit, prob := archsimd.LoadFloat64x8(&logits[a]), archsimd.LoadFloat64x8(&b.now.probs[a])
+		possible, old, g := prob.Greater(zero), archsimd.LoadFloat64x8(&b.old.probs[a]), archsimd.LoadFloat64x8(&b.force[a])
+		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(b.Bandit.TrueMeans[a])))
+		entropy = entropy.Sub(prob.Mul(logit.Sub(logNorm)).Masked(possible))
+		collision = collision.Add(prob.Mul(prob))
+		relative := logit.Sub(archsimd.BroadcastFloat64x8(b.Reference[a])).Sub(excess)
+		divergence = divergence.Add(prob.Mul(relative).Masked(possible))
+		ratio = ratio.Max(prob.Div(old).Masked(old.Greater(zero)))
+		square = square.Add(g.Mul(g))
+	}
+	groups := archsimd.BroadcastFloat64x8(float64(b.Estimator.GroupsPerStep))
+	q := &b.recorded
+	archsimd.LoadFloat64x8(&b.reward).Store(&q[expectedRewardIndex])
+	reward.Store(&q[trueRewardIndex])
+	entropy.Store(&q[entropyIndex])
+	collision.Store(&q[collisionIndex])
+	archsimd.LoadUint64x8(&b.zero).ConvertToFloat64().Div(groups).Store(&q[zeroVarianceFractionIndex])
+	divergence.Store(&q[klReferenceIndex])
+	zero.Store(&q[clipFractionIndex])
+	ratio.Store(&q[importanceRatioMaxIndex])
+	square.Sqrt().Store(&q[gradientNormIndex])
+	zero.Store(&q[logitGapIndex])
+	if len(logits) == 2 {
+		archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1])).Store(&q[logitGapIndex])
+	}
+	return finiteIn(q[:]) & finiteIn(logits)
+}
+
+// finiteIn returns the elements in which all vectors are finite, as bits.
+func finiteIn(vectors []floats) uint8 {
+	zero := archsimd.BroadcastFloat64x8(0)
+	sum := zero
+	for n := range vectors {
+		x := archsimd.LoadFloat64x8(&vectors[n])
+		sum = sum.Add(x.Sub(x))
+	}
+	return sum.Equal(zero).ToBits()
 }
 
 // average adds the step to the sums after burn-in.

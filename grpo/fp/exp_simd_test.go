@@ -40,3 +40,23 @@ func TestExpBelowLanesIsExp(t *testing.T) {
 		}
 	}
 }
+
+// LogLanes has the bits of Log, also near 1 and of numbers that have no logarithm.
+func TestLogLanesIsLog(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	all := slices.Concat(points(samples, 0, 1), points(samples, 0.9, 1.1), points(samples, 0, 1e9), points(samples, 0, 1e-300))
+	all = append(all, 0, math.Inf(1), math.NaN(), -1, 1, 0x1p-1022, math.MaxFloat64, math.Copysign(0, -1))
+	all = append(all, 1-0x1p-5, math.Nextafter(1-0x1p-5, 0), 1+0x1p-5, math.Nextafter(1+0x1p-5, 2), 0x1p-1074, 0x1.fffffffffffffp-1023, 3, math.Sqrt2)
+	for row := range slices.Chunk(all, 8) {
+		x := [8]float64(row)
+		var y [8]float64
+		LogLanes(archsimd.LoadFloat64x8(&x)).Store(&y)
+		for i, x := range x {
+			if want := Log(x); math.Float64bits(y[i]) != math.Float64bits(want) && !(math.IsNaN(y[i]) && math.IsNaN(want)) {
+				t.Fatalf("ln %x is %x, want %x", x, y[i], want)
+			}
+		}
+	}
+}

@@ -2,6 +2,16 @@ package fp
 
 import "math"
 
+const (
+	logInf       = 0x7ff << 52      // bits of +Inf
+	logMinNormal = 1 << 52          // bits of 2⁻¹⁰²²
+	logNearLow   = 1023<<52 - 1<<48 // bits of 1 − 2⁻⁵
+	logNearHigh  = 1023<<52 + 1<<47 // bits of 1 + 2⁻⁵
+	logHalf      = 1 << 44          // half a step of m
+	logAboveSqrt = (128 - 54) << 45 // carries into the exponent from m = 1 + 54/128, the first above √2
+	logBias      = 1023
+)
+
 // Log returns ln x with an error below 0.65 ulp: ½ from the last rounding, up to
 // ⅛ from the two roundings of r, the rest from those of smaller terms.
 //
@@ -22,17 +32,8 @@ import "math"
 // Special cases: Log(+Inf) = +Inf, Log(±0) = −Inf, Log(x < 0) = NaN,
 // Log(NaN) = NaN.
 func Log(x float64) float64 {
-	const (
-		infBits   = 0x7ff << 52      // bits of +Inf
-		minNormal = 1 << 52          // bits of 2⁻¹⁰²²
-		nearLow   = 1023<<52 - 1<<48 // bits of 1 − 2⁻⁵
-		nearHigh  = 1023<<52 + 1<<47 // bits of 1 + 2⁻⁵
-		half      = 1 << 44          // half a step of m
-		aboveSqrt = (128 - 54) << 45 // carries into the exponent from m = 1 + 54/128, the first above √2
-		bias      = 1023
-	)
 	bits := math.Float64bits(x)
-	if bits-nearLow < nearHigh-nearLow {
+	if bits-logNearLow < logNearHigh-logNearLow {
 		f := x - 1
 		s := f / (2 + f)
 		z := float64(s * s)
@@ -40,7 +41,7 @@ func Log(x float64) float64 {
 		square := float64(0.5 * float64(f*f))
 		return f - (square - float64(s*(square+series)))
 	}
-	if bits-minNormal >= infBits-minNormal {
+	if bits-logMinNormal >= logInf-logMinNormal {
 		switch {
 		case x == 0:
 			return math.Inf(-1)
@@ -51,11 +52,11 @@ func Log(x float64) float64 {
 		}
 		bits = math.Float64bits(x*0x1p52) - 52<<52 // subnormal
 	}
-	c := (bits + half) &^ (2*half - 1)
-	exponent := uint64(int64(c)>>52-bias) << 52
+	c := (bits + logHalf) &^ (2*logHalf - 1)
+	exponent := uint64(int64(c)>>52-logBias) << 52
 	z := math.Float64frombits(bits - exponent)
 	m := math.Float64frombits(c - exponent)
-	k := float64(int64(c+aboveSqrt)>>52 - bias)
+	k := float64(int64(c+logAboveSqrt)>>52 - logBias)
 	entry := &logTable[c>>45&127]
 
 	r := float64((z - m) * entry.inverse)

@@ -186,13 +186,18 @@ func (l *BinomialLaw) accepts(k, v, d float64) bool {
 	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
 }
 
-// accepts reports whether height ≤ P(k)/P(mode): by bounds of the ratio where they
-// decide, else by the ratio itself.
+// accepts reports whether k is a number of successes and height ≤ P(k)/P(mode).
 func (t *transform) accepts(n int, p, k, height float64) bool {
 	if k < 0 || k > float64(n) {
 		return false
 	}
 	mode := math.Floor(float64(n+1) * p)
+	return belowRatio(n, p, k, mode, height)
+}
+
+// belowRatio reports whether height ≤ P(k)/P(mode): by bounds of the ratio where they
+// decide, else by the ratio itself.
+func belowRatio(n int, p, k, mode, height float64) bool {
 	low, high := ratioBounds(float64(n), p, k, mode)
 	if height <= low || height > high {
 		return height <= low
@@ -207,13 +212,18 @@ func (t *transform) accepts(n int, p, k, height float64) bool {
 //	x ln(pL/qM) − M h(u) − L h(v) − (u/(k+½) + v/(n−k+½))/24 + R,
 //	h(u) = (1+u)ln(1+u) − u = Σ_{j≥2} (−u)^j/(j(j−1)),  |R| ≤ 0.04/M³
 //
-// if |u| and |v| are at most ½; else the bounds are 0 and +Inf. They allow for R, for
-// the sum of h ending at j = 12, and 10⁻¹² + 10⁻¹⁵|x| for rounding.
+// if |u| and |v| are at most ½. The bounds allow for R, for the sum of h ending at
+// j = 12, and 10⁻¹² + 10⁻¹⁵|x| for rounding. Else they are those of ratioProduct, which
+// allow 10⁻⁹ for rounding, or 0 and +Inf if |x| > maxProduct.
 func ratioBounds(n, p, k, mode float64) (low, high float64) {
 	x, m, l := k-mode, mode+0.5, n-mode+0.5
 	u, v := x/m, -x/l
 	if !(math.Abs(u) <= 0.5 && math.Abs(v) <= 0.5) {
-		return 0, math.Inf(1)
+		if math.Abs(x) > maxProduct {
+			return 0, math.Inf(1)
+		}
+		ratio := ratioProduct(n, p, k, mode)
+		return ratio * (1 - 1e-9), ratio * (1 + 1e-9)
 	}
 	pl, qm := float64(p*l), float64((1-p)*m)
 	z := (pl - qm) / (pl + qm)
@@ -226,6 +236,28 @@ func ratioBounds(n, p, k, mode float64) (low, high float64) {
 		float64((float64(u*rest)+float64(v*after))/float64(float64(24*after)*rest)))
 	tolerance := 1e-12 + float64(1e-15*math.Abs(x)) + 0.04/float64(float64(m*m)*m) + float64(m*beyondU) + float64(l*beyondV)
 	return ratio * (1 - tolerance), ratio * (1 + float64(2*tolerance))
+}
+
+// maxProduct is the largest number of factors of ratioProduct. They are below 2⁸ then,
+// because more than half of the mode, or of n − mode, is below it.
+const maxProduct = 64
+
+// ratioProduct returns P(k)/P(mode) as the product of the factors
+//
+//	P(j)/P(j−1) = (n−j+1)/j · p/(1−p)
+//
+// from mode to k.
+func ratioProduct(n, p, k, mode float64) float64 {
+	odds, above, below := p/(1-p), 1.0, 1.0
+	for j := mode + 1; j <= k; j++ {
+		above *= float64((n - j + 1) * odds)
+		below *= j
+	}
+	for j := mode; j > k; j-- {
+		above *= j
+		below *= float64((n - j + 1) * odds)
+	}
+	return above / below
 }
 
 // entropySeries returns the sum of h(u) up to j = 12, and a bound of the rest for

@@ -35,13 +35,12 @@ type lawVectors struct {
 }
 
 // NewCounts returns Counts of groups of the given size for arms with the given mean
-// rewards. tables, if not nil, draw the rewards of each arm. It panics if size is not in
-// [0, 2³¹].
-func NewCounts(streams *Streams, size int, means []float64, tables []*BinomialTable) *Counts {
+// rewards; without means it draws no rewards. tables, if not nil, draw the rewards of each
+// arm. It panics if size is not in [0, 2³¹].
+func NewCounts(streams *Streams, size, arms int, means []float64, tables []*BinomialTable) *Counts {
 	if uint(size) > maxTrials {
 		panic("draw: NewCounts: size must be in [0, 2³¹]")
 	}
-	arms := len(means)
 	c := &Counts{
 		Streams:   streams,
 		Successes: make([]Vector, arms),
@@ -62,10 +61,12 @@ func NewCounts(streams *Streams, size int, means []float64, tables []*BinomialTa
 func (c *Counts) Aim(weights [][Width]float64) {
 	arms := len(weights)
 	if arms == 2 {
-		c.first[1] = weights[0]
+		archsimd.LoadFloat64x8(&weights[0]).Store(&c.first[1])
 		return
 	}
-	copy(c.weights[arms:], weights)
+	for a := range weights {
+		archsimd.LoadFloat64x8(&weights[a]).Store(&c.weights[arms+a])
+	}
 	zero := archsimd.BroadcastFloat64x8(0)
 	for i := arms - 1; i > 0; i-- {
 		first := archsimd.LoadFloat64x8(&c.weights[2*i])
@@ -84,9 +85,9 @@ func (c *Counts) Draw() {
 		k.Store(&c.nodes[2*i])
 		n.Sub(k).Store(&c.nodes[2*i+1])
 	}
-	for a := range c.Arms {
+	for a, mean := range c.means {
 		if c.tables == nil {
-			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(c.means[a])).Store(&c.Successes[a])
+			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(mean)).Store(&c.Successes[a])
 		} else {
 			c.tabulated(c.tables[a], &c.Arms[a], &c.Successes[a])
 		}
@@ -266,7 +267,7 @@ func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted ui
 		height.Store(&law.v)
 		for ; where != 0; where &= where - 1 {
 			i := bits.TrailingZeros8(where)
-			if fp.Log(law.v[i]) <= logRatio(int(law.n[i]), law.p[i], law.k[i], law.mode[i]) {
+			if belowRatio(int(law.n[i]), law.p[i], law.k[i], law.mode[i], law.v[i]) {
 				accepted |= 1 << i
 			}
 		}

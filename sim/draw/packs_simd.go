@@ -9,8 +9,10 @@ import "simd/archsimd"
 type Packs struct {
 	Arms []Vector // the lanes of each arm, disjoint
 	*Streams
+	*packWords
 	*packVectors
 
+	rewards    bool      // are drawn
 	bounds     []Vector  // cumulative probability up to and including each arm but the last, as binary digits
 	certain    []Vector  // all ones where that probability is 1, else 0
 	late       []int     // the arms about whose bounds the first bits leave lanes undecided
@@ -18,27 +20,43 @@ type Packs struct {
 	rest       []Vector  // the remaining binary digits of the bounds, by arm
 	rewardBits [63][]int // by binary digit: the arms whose mean reward has it
 	always     []int     // the arms whose mean reward is 1
+
+	pairs *pairVectors // nil unless there are two arms
 }
 
 // packVectors holds vectors of Packs, apart from pointers, see Streams.
 type packVectors struct {
-	Rewarded          Vector            // the lanes of reward 1
-	armBits, meanBits [firstBits]Vector // the first bits of the two numbers of each lane
-	open              Vector            // lanes undecided about any bound
+	Rewarded Vector // the lanes of reward 1
+	open     Vector // lanes undecided about any bound
 }
 
+// pairVectors draws two arms as Pair. A set of arms is a number, the first arm its bit 0.
+type pairVectors struct {
+	sets   [4]Vector // the lanes of each set
+	bits   [64]uint8 // by binary digit: the arms whose mean reward has it
+	always uint8     // the arms whose mean reward is 1
+}
+
+// packWords holds the first bits of the two numbers of each lane.
+type packWords struct{ armBits, meanBits [firstBits]Vector }
+
 // NewPacks returns Packs of the given streams for arms with the given mean rewards in [0, 1].
-func NewPacks(streams *Streams, means []float64) *Packs {
-	arms := len(means)
+// Without means it draws no rewards.
+func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 	p := &Packs{
 		Arms:        make([]Vector, arms),
+		rewards:     len(means) > 0,
 		Streams:     streams,
+		packWords:   new(packWords),
 		packVectors: new(packVectors),
 		bounds:      make([]Vector, arms-1),
 		certain:     make([]Vector, arms-1),
 		late:        make([]int, 0, arms),
 		undecided:   make([]Vector, arms-1),
 		rest:        make([]Vector, arms-1),
+	}
+	if len(means) == 2 {
+		p.pairs = new(pairVectors)
 	}
 	for a, x := range means {
 		m := newMean(x)
@@ -49,6 +67,9 @@ func NewPacks(streams *Streams, means []float64) *Packs {
 			if topBit(m.expansion<<bit) != 0 {
 				p.rewardBits[bit] = append(p.rewardBits[bit], a)
 			}
+		}
+		if p.pairs != nil {
+			p.pairs.add(a, m)
 		}
 	}
 	return p
@@ -83,22 +104,118 @@ func probabilityVector(p reals) vector {
 // Draw draws the given number of samples into the lowest lanes of p.Arms and
 // p.Rewarded, as Pack.Draw.
 func (p *Packs) Draw(samples int) {
-	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
+	p.read(samples)
+	p.decide(samples)
+}
+
+// DrawCoupled draws two Packs, whose streams started equal, as Pack.Draw after Align. Both
+// have the same first bits, which are read once.
+func DrawCoupled(a, b *Packs, samples int) {
+	AlignStreams(a.Streams, b.Streams)
+	a.read(samples)
+	b.set(a.Streams)
+	b.packWords = a.packWords
+	a.decide(samples)
+	b.decide(samples)
+}
+
+// read takes the words of the first bits.
+func (p *Packs) read(samples int) {
 	if samples > narrow {
 		p.skip(firstBits)
 		p.take(&p.armBits)
-		p.skip(firstBits)
-		p.take(&p.meanBits)
-	} else {
-		if len(p.Arms) == 2 { // as Pair
-			p.skip(4)
+		if p.rewards {
+			p.skip(firstBits)
+			p.take(&p.meanBits)
 		}
-		p.takeNarrow(&p.armBits)
+		return
+	}
+	if p.pairs != nil { // as Pair
+		p.skip(4)
+	}
+	p.takeNarrow(&p.armBits)
+	if p.rewards {
 		p.takeNarrow(&p.meanBits)
+	}
+}
+
+// decide sets the lanes by the first bits and by words for the lanes that these leave
+// undecided.
+func (p *Packs) decide(samples int) {
+	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
+	if p.pairs != nil {
+		p.decidePair(all)
+		return
 	}
 	p.compareArms(all)
 	p.finishArms(all)
-	p.drawRewards(all)
+	if p.rewards {
+		p.drawRewards(all)
+	}
+}
+
+// add adds arm a with its mean.
+func (v *pairVectors) add(a int, m mean) {
+	arm := uint8(1) << a
+	v.always |= arm & uint8(m.always)
+	for bit := range v.bits {
+		v.bits[bit] |= arm & uint8(topBit(m.expansion<<bit))
+	}
+}
+
+// decidePair is decide for two arms, with all that it compares in registers.
+func (p *Packs) decidePair(all vector) {
+	zero := archsimd.BroadcastUint64x8(0)
+	first, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[0]))
+	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	s0, s1, s2, s3 := p.load()
+	taken := archsimd.LoadUint64x8(&p.taken)
+	for {
+		open := undecided.NotEqual(zero)
+		if open.ToBits() == 0 {
+			break
+		}
+		var word vector
+		where := ones(open)
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		first, undecided = compareVectors(first, undecided, word, topBits(rest))
+		rest = rest.ShiftAllLeft(1)
+		undecided = undecided.Masked(rest.NotEqual(zero))
+	}
+	v := p.pairs
+	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
+	first.Store(&v.sets[1])
+	all.AndNot(first).Store(&v.sets[2])
+	all.Store(&v.sets[3])
+	first.Store(&p.Arms[0])
+	all.AndNot(first).Store(&p.Arms[1])
+
+	rewarded := archsimd.LoadUint64x8(&v.sets[v.always&3])
+	undecided = all.AndNot(rewarded)
+	words := &p.meanBits
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[0]), archsimd.LoadUint64x8(&v.sets[v.bits[0]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[1]), archsimd.LoadUint64x8(&v.sets[v.bits[1]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[2]), archsimd.LoadUint64x8(&v.sets[v.bits[2]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[3]), archsimd.LoadUint64x8(&v.sets[v.bits[3]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[4]), archsimd.LoadUint64x8(&v.sets[v.bits[4]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[5]), archsimd.LoadUint64x8(&v.sets[v.bits[5]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[6]), archsimd.LoadUint64x8(&v.sets[v.bits[6]&3]))
+	rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&words[7]), archsimd.LoadUint64x8(&v.sets[v.bits[7]&3]))
+	for bit := firstBits; bit < 63; bit++ {
+		open := undecided.NotEqual(zero)
+		if open.ToBits() == 0 {
+			break
+		}
+		var word vector
+		where := ones(open)
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		rewarded, undecided = compareVectors(rewarded, undecided, word, archsimd.LoadUint64x8(&v.sets[v.bits[bit]&3]))
+	}
+	rewarded.Store(&p.Rewarded)
+	p.store(s0, s1, s2, s3)
+	taken.Store(&p.taken)
 }
 
 // compareVectors is compare for the lanes of eight packs.
@@ -110,33 +227,35 @@ func compareVectors(below, undecided, word, threshold vector) (vector, vector) {
 // topBits is topBit for every element.
 func topBits(rest vector) vector { return rest.AsInt64x8().ShiftAllRight(63).AsUint64x8() }
 
-// compareArms is Pack.compareArms. The bits are compared without a loop, so that their words
-// stay in registers: with two arms a loop makes a step 6 % slower.
+// compareFirstVectors is compareFirst for every element. It returns the remaining digits of
+// the expansion too. The bits are compared without a loop, so that their words stay in
+// registers: with two arms a loop makes a step 6 % slower.
+func compareFirstVectors(words *[firstBits]Vector, all, rest vector) (below, undecided, left vector) {
+	below, undecided = compareVectors(archsimd.BroadcastUint64x8(0), all, archsimd.LoadUint64x8(&words[0]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[1]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[2]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[3]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[4]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[5]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[6]), topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[7]), topBits(rest))
+	return below, undecided, rest.ShiftAllLeft(1)
+}
+
+// compareArms is Pack.compareArms.
 func (p *Packs) compareArms(all vector) {
 	p.late = p.late[:0]
-	bits := &p.armBits
 	zero := archsimd.BroadcastUint64x8(0)
 	open := zero
-	b0, b1, b2, b3 := archsimd.LoadUint64x8(&bits[0]), archsimd.LoadUint64x8(&bits[1]), archsimd.LoadUint64x8(&bits[2]), archsimd.LoadUint64x8(&bits[3])
-	b4, b5, b6, b7 := archsimd.LoadUint64x8(&bits[4]), archsimd.LoadUint64x8(&bits[5]), archsimd.LoadUint64x8(&bits[6]), archsimd.LoadUint64x8(&bits[7])
 	for a := range p.bounds {
-		rest := archsimd.LoadUint64x8(&p.bounds[a])
-		below, undecided := compareVectors(zero, all, b0, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b1, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b2, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b3, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b4, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b5, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b6, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		below, undecided = compareVectors(below, undecided, b7, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
+		below, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[a]))
 		below.Store(&p.Arms[a])
 		undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
 		if undecided.NotEqual(zero).ToBits() != 0 {

@@ -52,7 +52,7 @@ func TestVectorsDrawAsScalars(t *testing.T) {
 			}
 		}
 		streams := new(Streams)
-		packs, counts := NewPacks(streams, means), NewCounts(streams, size, means, tables)
+		packs, counts := NewPacks(streams, arms, means), NewCounts(streams, size, arms, means, tables)
 		var readers [Width]*Words
 		for i := range readers {
 			source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}

@@ -23,7 +23,7 @@ type (
 // without pointers is aligned to cache lines, as fast access to vectors requires.
 type Streams struct {
 	states [4]Vector // of the generators, see Xoshiro
-	taken  Vector    // words taken from each, modulo bufferSize
+	taken  Vector    // words taken from each, skipped ones included
 }
 
 // Start sets stream i.
@@ -34,19 +34,55 @@ func (s *Streams) Start(i int, stream *Xoshiro) {
 	s.taken[i] = 0
 }
 
+// Copy sets stream i to that of t.
+func (s *Streams) Copy(i int, t *Streams) {
+	for n := range s.states {
+		s.states[n][i] = t.states[n][i]
+	}
+	s.taken[i] = t.taken[i]
+}
+
+// AlignStreams advances, of each two streams that started equal, the one from which fewer
+// words have been taken, as Align.
+func AlignStreams(s, t *Streams) {
+	a, b := archsimd.LoadUint64x8(&s.taken), archsimd.LoadUint64x8(&t.taken)
+	behind := ones(a.Less(b))
+	a = choose(behind, b, a)
+	a.Store(&s.taken)
+	a.Store(&t.taken)
+	for n := range s.states {
+		a := choose(behind, archsimd.LoadUint64x8(&t.states[n]), archsimd.LoadUint64x8(&s.states[n]))
+		a.Store(&s.states[n])
+		a.Store(&t.states[n])
+	}
+}
+
+// set sets all streams to those of t.
+func (s *Streams) set(t *Streams) {
+	s.store(t.load())
+	archsimd.LoadUint64x8(&t.taken).Store(&s.taken)
+}
+
 // skip skips the words at the end of a buffer of Words, where fewer than n are left.
 func (s *Streams) skip(n uint64) { s.skipWhere(n, archsimd.Mask64x8FromBits(0xff)) }
 
 // skipWhere is skip for the given streams.
 func (s *Streams) skipWhere(n uint64, where mask) {
-	last := archsimd.BroadcastUint64x8(bufferSize - n)
-	for {
-		late := archsimd.LoadUint64x8(&s.taken).Greater(last).And(where)
-		if late.ToBits() == 0 {
-			return
-		}
-		s.takeWhere(late)
+	last, place := archsimd.BroadcastUint64x8(bufferSize-n), archsimd.BroadcastUint64x8(bufferSize-1)
+	taken := archsimd.LoadUint64x8(&s.taken)
+	late := taken.And(place).Greater(last).And(where)
+	if late.ToBits() == 0 {
+		return
 	}
+	s0, s1, s2, s3 := s.load()
+	for late.ToBits() != 0 {
+		skipped := ones(late)
+		_, s0, s1, s2, s3 = nextWhere(skipped, s0, s1, s2, s3)
+		taken = taken.Sub(skipped)
+		late = taken.And(place).Greater(last).And(where)
+	}
+	s.store(s0, s1, s2, s3)
+	taken.Store(&s.taken)
 }
 
 // next returns the next word of every stream, and the streams' states after it.
@@ -58,6 +94,15 @@ func next(s0, s1, s2, s3 vector) (word, t0, t1, t2, t3 vector) {
 	s1 = s1.Xor(s2)
 	s0 = s0.Xor(s3)
 	return word, s0, s1, s2.Xor(t), s3.RotateAllLeft(45)
+}
+
+// nextWhere returns the next word of every stream, and the states after it of the streams
+// where w is all ones; where it is 0 the states stay.
+func nextWhere(w, s0, s1, s2, s3 vector) (word, t0, t1, t2, t3 vector) {
+	word = s0.Add(s3).RotateAllLeft(23).Add(s0)
+	x, y := s2.Xor(s0), s3.Xor(s1)
+	t2 = s2.Xor(s0.Xor(s1.ShiftAllLeft(17)).And(w))
+	return word, s0.Xor(y.And(w)), s1.Xor(x.And(w)), t2, choose(w, y.RotateAllLeft(45), s3)
 }
 
 // load returns the states.
@@ -103,10 +148,10 @@ func (s *Streams) takeNarrow(words *[firstBits]Vector) {
 // takeWhere takes a word from the given streams. The other words are arbitrary.
 func (s *Streams) takeWhere(where mask) vector {
 	s0, s1, s2, s3 := s.load()
-	word, t0, t1, t2, t3 := next(s0, s1, s2, s3)
 	w := ones(where)
-	s.store(choose(w, t0, s0), choose(w, t1, s1), choose(w, t2, s2), choose(w, t3, s3))
-	s.count(archsimd.BroadcastUint64x8(1).And(w))
+	word, s0, s1, s2, s3 := nextWhere(w, s0, s1, s2, s3)
+	s.store(s0, s1, s2, s3)
+	archsimd.LoadUint64x8(&s.taken).Sub(w).Store(&s.taken)
 	return word
 }
 
@@ -119,7 +164,7 @@ func choose(where, yes, no vector) vector { return no.Xor(yes.Xor(no).And(where)
 
 // count adds to the number of words taken.
 func (s *Streams) count(words vector) {
-	archsimd.LoadUint64x8(&s.taken).Add(words).And(archsimd.BroadcastUint64x8(bufferSize - 1)).Store(&s.taken)
+	archsimd.LoadUint64x8(&s.taken).Add(words).Store(&s.taken)
 }
 
 // hasOnesCount reports whether the processor counts the bits of vector elements, which

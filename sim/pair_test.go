@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/sim/measure"
+)
+
+// anyPairCell returns a random cell whose pairs run in vectors where the processor can.
+// Some have steps too large to be stable, or logits that overflow.
+func anyPairCell(t *testing.T, random *rand.Rand, i int) Cell {
+	c := anyVectorCell(random, i)
+	c.Run.Steps = 1 + random.IntN(120)
+	c.Run.BurnIn = random.IntN(c.Run.Steps)
+	c.Run.Replicas = 1 + random.IntN(40)
+	switch random.IntN(4) {
+	case 0:
+		c.Optimizer.LearningRate *= 50
+	case 1:
+		c.Optimizer.LearningRate = math.Pow(10, 300+8*random.Float64())
+		c.Optimizer.Momentum = 0.99
+		c.Estimator.KL.Coefficient = 1e3
+	}
+	if !hasVectorPairs(&c) {
+		t.Skip("no vector instructions: this build or this processor lacks them")
+	}
+	return c
+}
+
+// anyDirection returns a random vector with a component for each arm, not 0.
+func anyDirection(random *rand.Rand, arms int) []float64 {
+	v := make([]float64, arms)
+	for a := range v {
+		v[a] = random.NormFloat64()
+	}
+	return v
+}
+
+// Pairs in vectors give to the last bit the fits of pairs one by one.
+func TestVectorPairsRelaxAsPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	rows, lost, informed := 0, 0, 0
+	for i := range 600 {
+		c := anyPairCell(t, random, i)
+		arms := len(c.Init)
+		offset := [...]float64{1e-9, 0.01, 0.3}[random.IntN(3)]
+		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: anyDirection(random, arms), Offset: offset}
+		over := [...]span{{from: c.Run.BurnIn, growth: fittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
+		bins := 1 + random.IntN(min(c.Run.Replicas, 20))
+		first := random.IntN(bins)
+		runs := func() *pairRuns {
+			return &pairRuns{newPair(&c, c.Init, c.Relaxation.Direction, offset), ForReplica, offset, over}
+		}
+		want := make([]measure.Recurrence, min(vectorBins, bins-first))
+		for n := range want {
+			want[n] = newFit(&c, offset)
+		}
+		got := append([]measure.Recurrence(nil), want...)
+		r := runs()
+		wantOK := r.oneByOne(t.Context(), want, first, bins)
+		ok := newVectorPairs(&c, r.sides[0].sampler).relax(t.Context(), runs(), got, first, bins)
+		if ok != wantOK {
+			t.Fatalf("%+v: logits stay finite: %t, want %t", c, ok, wantOK)
+		}
+		for n := range want {
+			if g, w := fmt.Sprintf("%x", got[n]), fmt.Sprintf("%x", want[n]); g != w {
+				t.Fatalf("%+v, bin %d of %d:\ngot  %s\nwant %s", c, first+n, bins, g, w)
+			}
+			if want[n] != newFit(&c, offset) {
+				rows++
+			}
+			informed += want[n].Innovations
+		}
+		if !ok {
+			lost++
+		}
+	}
+	if rows < 500 || lost < 30 || informed < 5000 {
+		t.Errorf("%d fits with data, %d cells that overflow, %d informative steps: too few", rows, lost, informed)
+	}
+}
+
+// Probes of stiffness in vectors give to the last bit the slopes of pairs one by one.
+func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	differ := 0
+	for i := range 120 {
+		c := anyPairCell(t, random, i)
+		c.Estimator.GroupsPerStep = 1 + random.IntN(2)
+		arms := len(c.Init)
+		p := StiffnessProbe{
+			Displaced: [...]Displaced{Both, Current, Behind}[i%3], Point: c.Init,
+			Direction: anyDirection(random, arms), Covector: anyDirection(random, arms),
+			Displacement: [...]float64{1e-6, 0.1, 1}[random.IntN(3)],
+			Pairs:        stiffnessBins*fewestVectorPairs + random.IntN(600),
+		}
+		first := random.IntN(stiffnessBins - 1)
+		want := make([]slopes, min(vectorBins, stiffnessBins-first))
+		got := make([]slopes, len(want))
+		laws := coupledLaws(&c.Bandit, &c.Estimator)
+		p.oneByOne(t.Context(), &c, laws, 2, first, want)
+		s := newSampler(&c.Bandit, &c.Estimator, laws, p.Pairs)
+		newVectorPairs(&c, s).slopes(t.Context(), &p, 2, first, got)
+		for n := range want {
+			if g, w := fmt.Sprintf("%x", got[n]), fmt.Sprintf("%x", want[n]); g != w {
+				t.Fatalf("%+v, %+v, bin %d:\ngot  %s\nwant %s", c, p, first+n, g, w)
+			}
+			if want[n].near != 0 && want[n].informative >= FewestInformative {
+				differ++
+			}
+		}
+	}
+	if differ < 200 {
+		t.Errorf("%d bins with informative pairs: too few", differ)
+	}
+}
+
+// Vectors do not run the pairs of a cell with an option that they lack.
+func TestCellsWithoutVectorPairs(t *testing.T) {
+	for name, change := range map[string]func(*Cell){
+		"clip":       func(c *Cell) { c.Estimator.Importance.Mode, c.Estimator.Importance.ClipHigh = grpo.Clip, 0.2 },
+		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
+		"normal":     func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
+		"G = ∞":      func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
+	} {
+		c := referenceCell()
+		change(&c)
+		if hasVectorPairs(&c) {
+			t.Errorf("%s: got vectors, want none", name)
+		}
+	}
+}
