@@ -21,6 +21,7 @@ func TestArchitecture(t *testing.T) {
 		{"grpo", []string{"grpo/fp"}, []string{"gopkg.in/yaml.v3", "os"}, "the algorithm is pure: no I/O, no configuration"},
 		{"rom", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "the theory must not use the code that it predicts, nor random numbers"},
 		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
+		{"rom/equivalence", []string{"rom/fit"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},

@@ -202,6 +202,11 @@ func exactShare(p, n float64) Interval {
 // and the difference scatters less than that of independent ones. Both can be used only
 // with the scores of each question. pass@5 is a score in [0, 1] of each question like
 // any other. What the interval does not contain is the scatter between training runs.
+//
+// Of independent single answers, enumerated for 5 to 100 questions, verdicts of
+// different are wrong no more often than declared, and those of same with margins up to
+// 0.1 too; with a margin of 0.2 up to 1 % more often (1.01 α), and with larger ones,
+// which MaxMargin excludes, up to several times.
 func Shares(a, nA, b, nB float64) Interval {
 	for _, s := range []struct {
 		name  string
