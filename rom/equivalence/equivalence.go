@@ -179,12 +179,13 @@ func subtract(a, b float64, ofA, ofB Interval) Interval {
 // exactShare is the interval of Clopper and Pearson (Biometrika 26, 1934) for a share
 // of n independent questions, p n of which were answered, not necessarily an integer.
 func exactShare(p, n float64) Interval {
+	const none = 1e-9 // questions: the quantiles of fewer are 0 and 1 to rounding
 	return func(tail float64) (lo, hi float64) {
 		hi = 1
-		if p > 0 {
+		if p*n > none {
 			lo = distuv.Beta{Alpha: p * n, Beta: n - p*n + 1}.Quantile(tail)
 		}
-		if p < 1 {
+		if n-p*n > none {
 			hi = distuv.Beta{Alpha: p*n + 1, Beta: n - p*n}.Quantile(1 - tail)
 		}
 		return min(lo, p), max(hi, p)
