@@ -54,6 +54,7 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./rom/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
 
 N ?= 1000
 SEEDS ?= 1 2 3

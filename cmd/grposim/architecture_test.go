@@ -23,6 +23,7 @@ func TestArchitecture(t *testing.T) {
 		{"rom/diagnose", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
 		{"rom/fit", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"rom/logs", nil, []string{"gopkg.in/yaml.v3", "github.com/parquet-go/parquet-go"}, "logs are read with the standard library alone, and judged elsewhere"},
+		{"rom/equivalence", []string{"rom/fit"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},
 		{"sim", []string{"grpo", "grpo/fp", "sim/draw", "sim/measure"}, []string{"gopkg.in/yaml.v3"}, "the simulator must not use the theory that it tests"},

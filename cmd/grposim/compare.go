@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/rom/equivalence"
 	"grposim/sweeps"
 )
 
@@ -97,9 +98,10 @@ command line or a file is wrong, 4 a file cannot be read.`,
 		Example: `  grposim sweep configs/smoke.yaml
   grposim sweep configs/smoke.yaml --set optimizer.momentum=0.6 --out results/local/smoke-0.6
   grposim compare results/local/smoke results/local/smoke-0.6
-  grposim compare configs/benchmarks.csv --margin 5                # exit code 1: some scores differ
-  grposim compare configs/runs/a.csv configs/runs/b.csv            # exit code 3: undecided at 5 % of the range
-  grposim compare configs/runs/a.csv configs/runs/b.csv --margin 0.2`,
+  grposim compare configs/runs/a1.csv configs/runs/a2.csv --margin 0.15   # two seeds of a recipe: same
+  grposim compare configs/runs/a1.csv configs/runs/a2.csv   # undecided at 5 % of the range: exit code 3
+  grposim compare configs/runs/a1.csv,configs/runs/a2.csv,configs/runs/a3.csv configs/runs/b1.csv,configs/runs/b2.csv,configs/runs/b3.csv   # two recipes: exit code 1
+  grposim compare configs/benchmarks.csv --margin 5   # scores of a paper, two of which differ: exit code 1`,
 		Args: arguments(func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && isFile(args[0]) {
 				return nil
@@ -186,9 +188,17 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
 		}
 	}
+	ofEquivalence := flags.Changed(marginFlag) || flags.Changed(confidenceFlag) || flags.Changed(scheduleFlag)
+	for _, arg := range args {
+		if _, missing := os.Stat(arg); missing != nil && ofEquivalence && !isLogs {
+			return false, usageError{missing}
+		}
+	}
 	switch {
 	case len(args) == 2 && !isLogs && (flags.Changed(marginFlag) || flags.Changed(confidenceFlag)):
 		return false, usageError{fmt.Errorf("--%s and --%s are for training logs and scores; results folders have the confidence of their configurations", marginFlag, confidenceFlag)}
+	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
+		return false, usageError{fmt.Errorf("--%s: got %g points, want at most %g: the errors of wider ones are not those declared", marginFlag, o.margin, 100*equivalence.MaxMargin)}
 	case !isLogs && flags.Changed(scheduleFlag):
 		return false, usageError{fmt.Errorf("--%s is for training logs", scheduleFlag)}
 	case flags.Changed(marginFlag) && !(o.margin > 0 && !math.IsInf(o.margin, 1)):

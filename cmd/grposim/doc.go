@@ -59,6 +59,12 @@
 //	bin/grposim sweep first.yaml --set seed=2 --out results/local/first-2
 //	bin/grposim compare results/local/first results/local/first-2
 //
+// Two training runs of a language model, or two columns of evaluation scores, are
+// compared by their logs: are they the same within a margin, different, or undecided?
+// Here are the logs of two runs that differ in their seed alone:
+//
+//	bin/grposim compare configs/runs/a1.csv configs/runs/a2.csv --margin 0.15
+//
 // Run an experiment that is built into the program, and print its verdicts. Without a
 // name, reproduce runs all experiments, which takes some minutes.
 //
@@ -130,9 +136,9 @@
 //   - 75: try again. The command was terminated (SIGTERM), and finished cells are kept, or
 //     another grposim uses the results folder.
 //   - 4: results are damaged, a file cannot be read or written, or an internal error.
-//   - 1: a verdict is disagree.
+//   - 1: a verdict is disagree, or runs or scores that are compared are different.
 //   - 3: a verdict is inconclusive, a control does not disagree, or there are verdicts
-//     and none is agree.
+//     and none is agree; runs or scores that are compared are undecided.
 //   - 0: otherwise.
 //
 // An internal error is a bug of grposim and is reported in one line. With the

@@ -33,6 +33,7 @@ var (
 	commandSpan   = regexp.MustCompile("`((?:make|go run|go test|grposim) [^`]+)`")
 	configName    = regexp.MustCompile(`\Aname: (\S+)\n`)
 	makeTarget    = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	exitRemark    = regexp.MustCompile(`exit code (\d+)`)
 	quotedCommand = regexp.MustCompile(`"(grposim [^"]+)"`)
 )
 
@@ -78,7 +79,8 @@ func submatches(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// Every command that a document shows in a block works. Those of grposim are run here,
+// Every command that a document shows in a block works: it exits with 0, or with the exit
+// code that the comment behind it names. Those of grposim are run here,
 // in a folder with the repository's configurations and the files that documents show.
 // Of a command that takes too long, or would run the tests inside the tests, and of a
 // command in running text, this test checks that what it names exists.
@@ -102,7 +104,7 @@ func TestCommandsInDocuments(t *testing.T) {
 				continue
 			}
 			for line := range strings.Lines(block) {
-				line, _, _ = strings.Cut(line, " #")
+				line, remark, _ := strings.Cut(line, " #")
 				words := strings.Fields(line)
 				command := strings.Join(words, " ")
 				if len(words) == 0 {
@@ -117,8 +119,12 @@ func TestCommandsInDocuments(t *testing.T) {
 				}
 				ran[d.name]++
 				var stdout, stderr bytes.Buffer
-				if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
-					t.Errorf("%s: %s: exit code %d\n%s%s", d.name, command, code, &stdout, &stderr)
+				want := 0
+				if declared := exitRemark.FindStringSubmatch(remark); declared != nil {
+					want, _ = strconv.Atoi(declared[1])
+				}
+				if code := run(context.Background(), args, &stdout, &stderr); code != want {
+					t.Errorf("%s: %s: exit code %d, want %d\n%s%s", d.name, command, code, want, &stdout, &stderr)
 				}
 			}
 		}

@@ -32,7 +32,8 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 	return all
 }
 
-// docs/paper.md and the README's statements are computed from the committed verdicts.
+// docs/paper.md and the README's statements are computed from the committed verdicts; the
+// last sections of the former from the paper's table and from simulated curves.
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
@@ -46,8 +47,9 @@ func TestPaperDocument(t *testing.T) {
 		t.Fatalf("the README has no block %s… %s", begin, end)
 	}
 	for name, want := range map[string]string{
-		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)),
-		"README.md":     before + begin + string(sweeps.StatementSummary(statements, summary)) + end + after,
+		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)) + "\n## What the paper's numbers about language models show\n\n" +
+			benchmarkSection(t, root) + "\n" + inertiaSection(t),
+		"README.md": before + begin + string(sweeps.StatementSummary(statements, summary)) + end + after,
 	} {
 		path := filepath.Join(root, name)
 		if *update {

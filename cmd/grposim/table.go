@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"grposim/rom/equivalence"
 	"grposim/sweeps"
 )
 
@@ -130,6 +131,7 @@ func (s screen) paint(column, text string) string {
 	}
 	colour, known := map[string]string{
 		sweeps.Agree.String(): "32", sweeps.Disagree.String(): "31", sweeps.Inconclusive.String(): "33", sweeps.OutOfScope.String(): "36",
+		string(equivalence.Same): "32", string(equivalence.Different): "31", string(equivalence.Undecided): "33",
 	}[word]
 	if !s.colour || column != "VERDICT" || !known {
 		return text

@@ -179,12 +179,13 @@ func subtract(a, b float64, ofA, ofB Interval) Interval {
 // exactShare is the interval of Clopper and Pearson (Biometrika 26, 1934) for a share
 // of n independent questions, p n of which were answered, not necessarily an integer.
 func exactShare(p, n float64) Interval {
+	const none = 1e-9 // questions: the quantiles of fewer are 0 and 1 to rounding
 	return func(tail float64) (lo, hi float64) {
 		hi = 1
-		if p > 0 {
+		if p*n > none {
 			lo = distuv.Beta{Alpha: p * n, Beta: n - p*n + 1}.Quantile(tail)
 		}
-		if p < 1 {
+		if n-p*n > none {
 			hi = distuv.Beta{Alpha: p*n + 1, Beta: n - p*n}.Quantile(1 - tail)
 		}
 		return min(lo, p), max(hi, p)
@@ -202,6 +203,11 @@ func exactShare(p, n float64) Interval {
 // and the difference scatters less than that of independent ones. Both can be used only
 // with the scores of each question. pass@5 is a score in [0, 1] of each question like
 // any other. What the interval does not contain is the scatter between training runs.
+//
+// Of independent single answers, enumerated for 5 to 100 questions, verdicts of
+// different are wrong no more often than declared, and those of same with margins up to
+// 0.1 too; with a margin of 0.2 up to 1 % more often (1.01 α), and with larger ones,
+// which MaxMargin excludes, up to several times.
 func Shares(a, nA, b, nB float64) Interval {
 	for _, s := range []struct {
 		name  string

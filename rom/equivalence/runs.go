@@ -114,6 +114,16 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 	if len(a)+len(b) > 2 {
 		c.Noise = BetweenRuns
 	}
+	if err := c.compareCurves(sides); err != nil {
+		return nil, err
+	}
+	c.compareParameters(sides)
+	return c, nil
+}
+
+// compareCurves decides the mean over the run and the segments. The error is that the
+// margin is 0.
+func (c *RunsComparison) compareCurves(sides [2]side) error {
 	segments := c.segments(sides)
 	for i := range sides {
 		for n := range sides[i].runs {
@@ -126,14 +136,41 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	c.Range = hi - lo
-	if margin == 0 {
+	if c.Margin == 0 {
 		if c.Margin = DefaultMargin * c.Range; c.Margin == 0 {
-			return nil, fmt.Errorf("the curve of A does not change, so no margin follows from its range: declare one")
+			return fmt.Errorf("the curve of A does not change, so no margin follows from its range: declare one")
 		}
 	}
-	c.compareCurves(sides, segments)
-	c.compareParameters(sides)
-	return c, nil
+	var tests []Row
+	add := func(name string, from, to float64, of func(run) estimate) {
+		value := func(r run) float64 { return of(r).value }
+		d, test := c.compare(name, sides[0].values(value), sides[1].values(value), c.Margin)
+		if c.Noise == WithinRuns {
+			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
+			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
+			test.Interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
+		}
+		d.From, d.To = from, to
+		c.Curve, tests = append(c.Curve, d), append(tests, test)
+	}
+	add("mean over the run", c.From, c.To, func(r run) estimate { return average(r.values) })
+	for i, s := range segments {
+		add(fmt.Sprintf("segment %d", i+1), s.from, min(s.to, c.To), func(r run) estimate { return r.values[i] })
+	}
+	judgements := Judge(tests, c.Confidence, AllRows)
+	c.Verdict = Same
+	for i, j := range judgements {
+		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
+		c.SameFrom = max(c.SameFrom, -lo, hi)
+		c.Curve[i].Lo, c.Curve[i].Hi, c.Curve[i].Confidence, c.Curve[i].Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
+		switch {
+		case j.Verdict == Different:
+			c.Verdict = Different
+		case j.Verdict == Undecided && c.Verdict == Same:
+			c.Verdict = Undecided
+		}
+	}
+	return nil
 }
 
 // segment is an interval of time, without its end.
@@ -266,39 +303,6 @@ func average(all []estimate) estimate {
 		e.df = math.Inf(1) // no noise
 	}
 	return e
-}
-
-// compareCurves decides the mean over the run and the segments.
-func (c *RunsComparison) compareCurves(sides [2]side, segments []segment) {
-	var tests []Row
-	add := func(name string, from, to float64, of func(run) estimate) {
-		value := func(r run) float64 { return of(r).value }
-		d, test := c.compare(name, sides[0].values(value), sides[1].values(value), c.Margin)
-		if c.Noise == WithinRuns {
-			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
-			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
-			test.Interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
-		}
-		d.From, d.To = from, to
-		c.Curve, tests = append(c.Curve, d), append(tests, test)
-	}
-	add("mean over the run", c.From, c.To, func(r run) estimate { return average(r.values) })
-	for i, s := range segments {
-		add(fmt.Sprintf("segment %d", i+1), s.from, min(s.to, c.To), func(r run) estimate { return r.values[i] })
-	}
-	judgements := Judge(tests, c.Confidence, AllRows)
-	c.Verdict = Same
-	for i, j := range judgements {
-		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
-		c.SameFrom = max(c.SameFrom, -lo, hi)
-		c.Curve[i].Lo, c.Curve[i].Hi, c.Curve[i].Confidence, c.Curve[i].Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
-		switch {
-		case j.Verdict == Different:
-			c.Verdict = Different
-		case j.Verdict == Undecided && c.Verdict == Same:
-			c.Verdict = Undecided
-		}
-	}
 }
 
 // compare returns a quantity of the runs of A and B with its test by the scatter between

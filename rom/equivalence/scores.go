@@ -29,9 +29,16 @@ func (s Score) interval() Interval {
 	return Student(s.B-s.A, math.Hypot(s.SEA, s.SEB), math.Inf(1))
 }
 
+// MaxMargin is the largest margin of scores, as a share: with larger ones the errors of
+// Shares are not those declared.
+const MaxMargin = 0.2
+
 // Scores decides every score of a table together (Judge, EachRow): whether A and B are
-// the same within the margin, a share > 0.
+// the same within the margin, a share in (0, MaxMargin].
 func Scores(scores []Score, margin, confidence float64) []Judgement {
+	if !(margin > 0 && margin <= MaxMargin) {
+		panic(fmt.Sprintf("equivalence: Scores: margin = %g, want one in (0, %g]", margin, MaxMargin))
+	}
 	var rows []Row
 	for _, s := range scores {
 		rows = append(rows, Row{s.interval(), margin})

@@ -1,0 +1,295 @@
+package equivalence
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+)
+
+// known is the normal interval of a difference with a standard error.
+func known(d, s float64) Interval { return Student(d, s, math.Inf(1)) }
+
+// The verdicts of one row, at a confidence of 90 %: d ± 1.645 s.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		d, s, margin float64
+		want         Verdict
+	}{
+		{0, 0.5, 1, Same},
+		{0, 0.62, 1, Undecided},         // 1.02 is beyond the margin: no difference found is not the same
+		{0.5, 0.2, 1, Same},             // significant, but smaller than the margin
+		{0.5, 0.29, 1, Same},            // up to 0.977
+		{0.5, 0.303, 1, Different},      // [0.0016, 0.998] would be inside: see below
+		{0.9, 0.2, 1, Different},        // excludes 0, crosses the margin
+		{3, 0.2, 1, Different},          // wholly beyond
+		{-3, 0.2, 1, Different},         // on the other side
+		{0.9, 0.6, 1, Undecided},        // contains 0, crosses the margin
+		{1, 1e-9, 1, Different},         // a difference of the margin is not the same
+		{-1, 1e-9, 1, Different},        // nor on the other side
+		{0, math.NaN(), 1, Undecided},   // its error is not known
+		{math.NaN(), 0.1, 1, Undecided}, // nor the difference
+		{0, 0, 1, Same},                 // without error
+	} {
+		want := c.want
+		if lo, hi := known(c.d, c.s)(0.05); lo > -c.margin && hi < c.margin {
+			want = Same
+		}
+		if got := Judge([]Row{{known(c.d, c.s), c.margin}}, 0.9, EachRow)[0]; got.Verdict != want {
+			t.Errorf("%g ± %g, margin %g: %s [%g, %g], want %s", c.d, c.s, c.margin, got.Verdict, got.Lo, got.Hi, want)
+		}
+	}
+}
+
+// The intervals of known data: Student's of 3 ± 2 with 5 degrees of freedom, and those
+// of Clopper and Pearson for 0 and 8 of 10.
+func TestIntervals(t *testing.T) {
+	check := func(name string, interval Interval, tail, wantLo, wantHi float64) {
+		t.Helper()
+		if lo, hi := interval(tail); math.Abs(lo-wantLo) > 1e-4 || math.Abs(hi-wantHi) > 1e-4 {
+			t.Errorf("%s: [%g, %g], want [%g, %g]", name, lo, hi, wantLo, wantHi)
+		}
+	}
+	check("Student", Student(3, 2, 5), 0.025, 3-2*2.570582, 3+2*2.570582)
+	check("normal", known(3, 2), 0.05, 3-2*1.644854, 3+2*1.644854)
+	check("0 of 10", exactShare(0, 10), 0.025, 0, 1-math.Pow(0.025, 0.1))
+	check("8 of 10", exactShare(0.8, 10), 0.025, 0.443905, 0.974789)
+	check("10 of 10", exactShare(1, 10), 0.025, math.Pow(0.025, 0.1), 1)
+	check("difference", subtract(0.5, 0.6, func(float64) (float64, float64) { return 0.47, 0.54 }, func(float64) (float64, float64) { return 0.57, 0.65 }), 0.05, 0.1-0.05, 0.1+math.Hypot(0.05, 0.03))
+	check("unknown", Student(3, 2, 0), 0.05, math.Inf(-1), math.Inf(1))
+}
+
+// Of several rows, Holm's procedure. Three with p values of 0.001, 0.02 and 0.04 for a
+// difference of 0, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the
+// step down the last is not rejected, and without a correction a fourth with 0.09 would be.
+func TestHolm(t *testing.T) {
+	row := func(p float64) Row { return Row{known(distuv.UnitNormal.Quantile(1-p/2), 1), 0.1} }
+	judge := func(p ...float64) (verdicts []Verdict) {
+		var rows []Row
+		for _, x := range p {
+			rows = append(rows, row(x))
+		}
+		for _, j := range Judge(rows, 0.9, EachRow) {
+			verdicts = append(verdicts, j.Verdict)
+		}
+		return verdicts
+	}
+	for _, c := range []struct {
+		p    []float64
+		want int // number of rows that are different, those of the smallest p
+	}{
+		{[]float64{0.001, 0.02, 0.04}, 3}, {[]float64{0.001, 0.02, 0.11}, 2}, {[]float64{0.001, 0.06, 0.06}, 1},
+		{[]float64{0.04, 0.04, 0.04}, 0}, {[]float64{0.09}, 1},
+	} {
+		for i, v := range judge(c.p...) {
+			if want := i < c.want; want != (v == Different) {
+				t.Errorf("p = %v: row %d is %s", c.p, i, v)
+			}
+		}
+	}
+	// The same for the other side: the p value of each one-sided test.
+	near := func(p float64) Row { return Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1} }
+	same := Judge([]Row{near(0.001), near(0.02), near(0.04)}, 0.9, EachRow)
+	if same[0].Verdict != Same || same[1].Verdict != Same || same[2].Verdict != Same {
+		t.Errorf("steps down to 0.05: %v", same)
+	}
+	if all := Judge([]Row{near(0.04), near(0.04)}, 0.9, EachRow); all[0].Verdict == Same || all[1].Verdict == Same {
+		t.Errorf("two rows at 0.04 are each the same: %v", all)
+	}
+	if all := Judge([]Row{near(0.04), near(0.04)}, 0.9, AllRows); all[0].Verdict != Same || all[1].Verdict != Same {
+		t.Errorf("two rows at 0.04 are not the same together: %v", all)
+	}
+}
+
+// The verdict of a row follows from the interval that comes with it; exchanging A and B
+// changes the sign of all intervals and no verdict; a wider margin makes nothing
+// different that was the same.
+func TestJudgeProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
+		confidence := rapid.SampledFrom([]float64{0.8, 0.9, 0.95}).Draw(t, "confidence")
+		var rows, exchanged, wider []Row
+		for range rapid.IntRange(1, 12).Draw(t, "rows") {
+			var forward, back Interval
+			if rapid.Bool().Draw(t, "share") {
+				n := float64(rapid.IntRange(1, 200).Draw(t, "n"))
+				a, b := rapid.Float64Range(0, 1).Draw(t, "a"), rapid.Float64Range(0, 1).Draw(t, "b")
+				forward, back = Shares(a, n, b, 2*n), Shares(b, 2*n, a, n)
+			} else {
+				d, s, df := rapid.Float64Range(-3, 3).Draw(t, "d"), rapid.Float64Range(0, 2).Draw(t, "s"), rapid.Float64Range(1, 50).Draw(t, "df")
+				forward, back = Student(d, s, df), Student(-d, s, df)
+			}
+			margin := rapid.Float64Range(0.01, 3).Draw(t, "margin")
+			rows, exchanged, wider = append(rows, Row{forward, margin}), append(exchanged, Row{back, margin}), append(wider, Row{forward, 2 * margin})
+		}
+		a, b, w := Judge(rows, confidence, claim), Judge(exchanged, confidence, claim), Judge(wider, confidence, claim)
+		for i, j := range a {
+			follows := Undecided
+			switch {
+			case j.Lo > -rows[i].Margin && j.Hi < rows[i].Margin:
+				follows = Same
+			case j.Lo > 0 || j.Hi < 0:
+				follows = Different
+			}
+			if j.Verdict != follows {
+				t.Fatalf("row %d: [%g, %g] with margin %g is called %s", i, j.Lo, j.Hi, rows[i].Margin, j.Verdict)
+			}
+			if b[i].Verdict != j.Verdict || b[i].Lo != -j.Hi || b[i].Hi != -j.Lo {
+				t.Fatalf("row %d: %+v exchanged is %+v", i, j, b[i])
+			}
+			if j.Verdict == Same && w[i].Verdict != Same {
+				t.Fatalf("row %d: same at the margin %g, %s at twice of it", i, rows[i].Margin, w[i].Verdict)
+			}
+		}
+	})
+}
+
+// exceeds reports whether a number of events in trials is beyond chance, one in 10⁶,
+// if each has the given probability.
+func exceeds(events, trials int, probability float64) bool {
+	return distuv.Binomial{N: float64(trials), P: probability}.CDF(float64(events-1)) > 1-1e-6
+}
+
+// Of ten rows with a noise that they partly share, the chance that one is wrongly
+// different is at most 2α and that one is wrongly the same at most α, wherever the true
+// differences lie; and rows that are the same, or different, are found.
+func TestErrorsOfFamilies(t *testing.T) {
+	const rows, trials, confidence, margin = 10, 2000, 0.9, 1.0
+	generator := rand.New(rand.NewPCG(7, 7))
+	for _, shared := range []float64{0, 0.7} {
+		for name, truth := range map[string]func(row int) float64{
+			"all equal":            func(int) float64 { return 0 },
+			"all at the margin":    func(int) float64 { return margin },
+			"half equal, half far": func(row int) float64 { return 3 * float64(row%2) },
+			"half at the margin":   func(row int) float64 { return margin * float64(row%2) },
+		} {
+			for _, s := range []float64{0.15, 0.5} {
+				wrongDifferent, wrongSame, wrongAll, decided := 0, 0, 0, 0
+				for range trials {
+					common := generator.NormFloat64()
+					var tests []Row
+					for i := range rows {
+						d := truth(i) + s*(shared*common+math.Sqrt(1-shared*shared)*generator.NormFloat64())
+						tests = append(tests, Row{known(d, s), margin})
+					}
+					different, same, all := false, false, true
+					for i, j := range Judge(tests, confidence, EachRow) {
+						different = different || truth(i) == 0 && j.Verdict == Different
+						same = same || truth(i) >= margin && j.Verdict == Same
+						if j.Verdict != Undecided {
+							decided++
+						}
+					}
+					for _, j := range Judge(tests, confidence, AllRows) {
+						all = all && j.Verdict == Same
+					}
+					wrongDifferent, wrongSame = wrongDifferent+count(different), wrongSame+count(same)
+					wrongAll += count(all && name != "all equal")
+				}
+				if exceeds(wrongDifferent, trials, 1-confidence) || exceeds(wrongSame, trials, (1-confidence)/2) || exceeds(wrongAll, trials, (1-confidence)/2) {
+					t.Errorf("%s, error %g, shared %g: of %d families %d have a wrong different, %d a wrong same, %d are wrongly all the same", name, s, shared, trials, wrongDifferent, wrongSame, wrongAll)
+				}
+				if power := float64(decided) / (rows * trials); s == 0.15 && name == "half equal, half far" && power < 0.99 {
+					t.Errorf("%s, error %g: %.3f of the rows are decided", name, s, power)
+				}
+			}
+		}
+	}
+}
+
+func count(event bool) int {
+	if event {
+		return 1
+	}
+	return 0
+}
+
+// The errors of Shares are what is declared, exactly, for small numbers of questions: all
+// outcomes are enumerated. Two shares that are equal are different with at most 2α, and
+// shares at the distance of the margin are the same with at most α, for margins up to
+// 0.1; at MaxMargin with 1.01 α.
+func TestSharesErrors(t *testing.T) {
+	for _, questions := range [][2]int{{5, 5}, {10, 10}, {10, 30}, {30, 30}, {100, 100}} {
+		nA, nB := questions[0], questions[1]
+		for _, tail := range []float64{0.001, 0.025, 0.05} {
+			ends := func(n int) (all [][2]float64) {
+				for k := range n + 1 {
+					lo, hi := exactShare(float64(k)/float64(n), float64(n))(tail)
+					all = append(all, [2]float64{lo, hi})
+				}
+				return all
+			}
+			endsA, endsB := ends(nA), ends(nB)
+			for _, margin := range []float64{0, 0.05, 0.1, MaxMargin} {
+				limit := map[float64]float64{0: 2 * tail, MaxMargin: 1.01 * tail}[margin]
+				if limit == 0 {
+					limit = tail
+				}
+				rejects := make([]bool, (nA+1)*(nB+1))
+				for i := range nA + 1 {
+					for k := range nB + 1 {
+						known := func(e [2]float64) Interval { return func(float64) (float64, float64) { return e[0], e[1] } }
+						row := Row{subtract(float64(i)/float64(nA), float64(k)/float64(nB), known(endsA[i]), known(endsB[k])), margin}
+						rejects[i*(nB+1)+k] = margin == 0 && row.excludesZero(tail) || margin > 0 && row.inside(tail)
+					}
+				}
+				for step := range 41 {
+					a := float64(step) / 40
+					for _, b := range []float64{a + margin, a - margin} {
+						if b < 0 || b > 1 {
+							continue
+						}
+						wrong := 0.0
+						weightsA, weightsB := binomial(nA, a), binomial(nB, b)
+						for i, w := range weightsA {
+							for k, v := range weightsB {
+								if rejects[i*(nB+1)+k] {
+									wrong += w * v
+								}
+							}
+						}
+						if wrong > limit {
+							t.Errorf("%d and %d questions, shares %g and %g, tail %g: wrong with probability %.5f, want at most %g", nA, nB, a, b, tail, wrong, limit)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// binomial returns the probabilities of 0 to n successes.
+func binomial(n int, p float64) []float64 {
+	w := make([]float64, n+1)
+	for k := range w {
+		all, _ := math.Lgamma(float64(n) + 1)
+		won, _ := math.Lgamma(float64(k) + 1)
+		lost, _ := math.Lgamma(float64(n-k) + 1)
+		w[k] = math.Exp(all-won-lost) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
+	}
+	return w
+}
+
+// A caller's mistake panics.
+func TestPanics(t *testing.T) {
+	for name, call := range map[string]func(){
+		"confidence":  func() { Judge(nil, 1, EachRow) },
+		"margin":      func() { Judge([]Row{{known(0, 1), 0}}, 0.9, EachRow) },
+		"share":       func() { Shares(1.1, 10, 0.5, 10) },
+		"questions":   func() { Shares(0.5, 0, 0.5, 10) },
+		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9) },
+		"wide margin": func() { Scores(nil, 0.3, 0.9) },
+		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,146 @@
+package equivalence
+
+import (
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the messages of bad files")
+
+const good = `# a comment
+benchmark,score_a,n_a,score_b,n_b,model,se_a,se_b
+easy, 90.5,2000,91,1000,small,0.5,0.4
+hard,1,30,0,30,small,,
+`
+
+func TestReadScores(t *testing.T) {
+	got, err := ReadScores(strings.NewReader(good), "good.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Score{
+		{Benchmark: "easy", Model: "small", A: 0.905, B: 0.91, NA: 2000, NB: 1000, SEA: 0.005, SEB: 0.004},
+		{Benchmark: "hard", Model: "small", A: 0.01, B: 0, NA: 30, NB: 30, SEA: math.NaN(), SEB: math.NaN()},
+	}
+	near := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) < 1e-15 })
+	if diff := cmp.Diff(want, got.Scores, near); diff != "" || got.Unit != Percent || len(got.Notes) != 1 {
+		t.Errorf("%s, %v\n%s", got.Unit, got.Notes, diff)
+	}
+	for text, unit := range map[string]Unit{
+		"\ufeffBenchmark,score_a,n_a,score_b,n_b\nx,0.5,10,1,10\n": Share,
+		"benchmark,percent_a,n_a,percent_b,n_b\nx,0.5,10,1,10\n":   Percent,
+		"share_b,benchmark,n_a,share_a,n_b\n1,x,10,0.5,10\n":       Share,
+	} {
+		got, err := ReadScores(strings.NewReader(text), "x.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := map[Unit]float64{Percent: 100, Share: 1}[unit]
+		if got.Unit != unit || got.Scores[0].A != 0.5/whole || got.Scores[0].B != 1/whole || (len(got.Notes) > 0) != strings.Contains(text, "score_a") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// Bad files get their messages.
+func TestReadBadScores(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.csv")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := ReadScores(f, filepath.Base(file))
+		f.Close()
+		if err == nil {
+			t.Errorf("%s is accepted: %+v", file, table)
+			continue
+		}
+		golden := strings.TrimSuffix(file, ".csv") + ".txt"
+		if *update {
+			if err := os.WriteFile(golden, []byte(err.Error()+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, readErr := os.ReadFile(golden)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if diff := cmp.Diff(string(want), err.Error()+"\n"); diff != "" {
+			t.Errorf("%s (-want +got; -update rewrites it):\n%s", file, diff)
+		}
+	}
+}
+
+// Rows with standard errors use them, the others the numbers of questions.
+func TestScores(t *testing.T) {
+	nan := math.NaN()
+	scores := []Score{
+		{Benchmark: "equal, known error", A: 0.5, B: 0.505, NA: 10, NB: 10, SEA: 0.001, SEB: 0.001},
+		{Benchmark: "equal, few questions", A: 0.5, B: 0.5, NA: 10, NB: 10, SEA: nan, SEB: nan},
+		{Benchmark: "many questions", A: 0.5, B: 0.5, NA: 100000, NB: 100000, SEA: nan, SEB: nan},
+		{Benchmark: "other, many questions", A: 0.5, B: 0.6, NA: 100000, NB: 100000, SEA: nan, SEB: nan},
+		{Benchmark: "none solved", A: 0, B: 0, NA: 30, NB: 30, SEA: nan, SEB: nan},
+	}
+	want := []Verdict{Same, Undecided, Same, Different, Undecided}
+	got := Scores(scores, 0.02, 0.95)
+	for i, j := range got {
+		if j.Verdict != want[i] {
+			t.Errorf("%s: %+v, want %s", scores[i].Benchmark, j, want[i])
+		}
+	}
+	exchanged := slices.Clone(scores)
+	for i := range exchanged {
+		s := &exchanged[i]
+		s.A, s.B, s.NA, s.NB, s.SEA, s.SEB = s.B, s.A, s.NB, s.NA, s.SEB, s.SEA
+	}
+	for i, j := range Scores(exchanged, 0.02, 0.95) {
+		if j.Verdict != got[i].Verdict || j.Lo != -got[i].Hi || j.Hi != -got[i].Lo {
+			t.Errorf("%s: %+v exchanged is %+v", scores[i].Benchmark, got[i], j)
+		}
+	}
+}
+
+// Whatever a file holds, it is a table of valid scores or an error that names the file.
+func FuzzReadScores(f *testing.F) {
+	f.Add([]byte(good))
+	files, err := filepath.Glob("testdata/bad/*.csv")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := ReadScores(strings.NewReader(string(data)), "fuzzed.csv")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "fuzzed.csv") {
+				t.Errorf("the error is %q", err)
+			}
+			return
+		}
+		for i, j := range Scores(table.Scores[:min(len(table.Scores), 20)], 0.02, 0.95) {
+			s := table.Scores[i]
+			if !(s.A >= 0 && s.A <= 1 && s.B >= 0 && s.B <= 1) || s.NA < 1 || s.NB < 1 || math.IsNaN(s.SEA) != math.IsNaN(s.SEB) || s.SEA <= 0 {
+				t.Errorf("accepted %+v", s)
+			}
+			if d := s.B - s.A; !(j.Lo <= d && d <= j.Hi) {
+				t.Errorf("%+v: [%g, %g] does not contain the difference", s, j.Lo, j.Hi)
+			}
+		}
+	})
+}
