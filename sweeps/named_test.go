@@ -352,9 +352,9 @@ func TestNamedExploration(t *testing.T) {
 			} else {
 				t.Logf("%s ok: %s", truth, r.about)
 				for _, v := range got.Verdicts {
-				    if v.Finding == diagnose.NotObservable {
-					t.Logf("   %s %s %d %s", v.Mode, v.Finding, v.Since, v.Because)
-				    }
+					if v.Finding == diagnose.NotObservable {
+						t.Logf("   %s %s %d %s", v.Mode, v.Finding, v.Since, v.Because)
+					}
 				}
 			}
 		}

@@ -157,7 +157,8 @@ stack follows.`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr), newCompare(stdout, stderr), newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr))
+		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr), newCompare(stdout, stderr), newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
+		newDiagnose(stdout, stderr), newWatch(stdout, stderr))
 	return root
 }
 

@@ -46,7 +46,7 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	level := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate))
-	return observed(name, DynamicalInstability, level, atLeast, threshold, r.onset(0, atLeast, threshold))
+	return observed(name, DynamicalInstability, level, AtLeast, threshold, r.onset(0, AtLeast, threshold))
 }
 
 // movedAtOnce measures how far the policy went within one lag: the minLate-th largest
@@ -65,7 +65,7 @@ func movedAtOnce(t *Trace) Evidence {
 	}
 	threshold := h.columns[0][0] / 2
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= threshold })
-	return observed(name, DynamicalInstability, nthLargest(r.columns[0], minLate), atLeast, threshold, int(r.at[max(first, 0)]))
+	return observed(name, DynamicalInstability, nthLargest(r.columns[0], minLate), AtLeast, threshold, int(r.at[max(first, 0)]))
 }
 
 // nthLargest returns the n-th largest of at least n values.
@@ -121,9 +121,9 @@ func rewardLost(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	if loss <= error {
-		return measured(name, DynamicalInstability, 0, 0, atLeast, 0.5, 0)
+		return measured(name, DynamicalInstability, 0, 0, AtLeast, 0.5, 0)
 	}
-	return measured(name, DynamicalInstability, loss/rise, error/rise, atLeast, 0.5, int(r.at[(top+1)*len(x)/lostBatches-1]))
+	return measured(name, DynamicalInstability, loss/rise, error/rise, AtLeast, 0.5, int(r.at[(top+1)*len(x)/lostBatches-1]))
 }
 
 // gradientGrowth measures the mean gradient norm of the last half of the run over that of
@@ -154,7 +154,7 @@ func gradientGrowth(t *Trace) Evidence {
 	if !(first > scatter) || growth >= 1 && last >= growth*first {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
-	return measured(name, DynamicalInstability, growth, t.lateError(&r, 0)/early, atLeast, math.E, r.onset(0, atLeast, math.E*early))
+	return measured(name, DynamicalInstability, growth, t.lateError(&r, 0)/early, AtLeast, math.E, r.onset(0, AtLeast, math.E*early))
 }
 
 // undefined says why a diagnostic of Samples has no value although its series is there.

@@ -65,19 +65,32 @@ type Trace struct {
 	GroupSize    int       // G ≥ 2; 0: not known
 }
 
+// columns returns pointers to all series, with the names of their fields.
+func (t *Trace) columns() (fields []string, series []*[]float64) {
+	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL", "GradientNorm", "RatioMax",
+		"RatioMean", "KLOld", "ClipFraction", "RewardStd", "BatchStd"}
+	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL, &t.GradientNorm, &t.RatioMax,
+		&t.RatioMean, &t.KLOld, &t.ClipFraction, &t.RewardStd, &t.BatchStd}
+}
+
+// Prefix returns the first n rows of the trace. It panics if there are fewer.
+func (t Trace) Prefix(n int) Trace {
+	t.Steps = t.Steps[:n]
+	_, series := t.columns()
+	for _, s := range series {
+		if len(*s) > 0 {
+			*s = (*s)[:n]
+		}
+	}
+	return t
+}
+
 // check panics if a recorded series differs in length from Steps.
 func (t *Trace) check() {
-	for _, s := range []struct {
-		field  string
-		values []float64
-	}{
-		{"Reward", t.Reward}, {"TrueReward", t.TrueReward}, {"Entropy", t.Entropy}, {"Collision", t.Collision},
-		{"ZeroVariance", t.ZeroVariance}, {"KL", t.KL}, {"GradientNorm", t.GradientNorm}, {"RatioMax", t.RatioMax},
-		{"RatioMean", t.RatioMean}, {"KLOld", t.KLOld}, {"ClipFraction", t.ClipFraction},
-		{"RewardStd", t.RewardStd}, {"BatchStd", t.BatchStd},
-	} {
-		if n := len(s.values); n != 0 && n != len(t.Steps) {
-			panic(fmt.Sprintf("diagnose: Trace.%s has %d values for %d Steps", s.field, n, len(t.Steps)))
+	fields, series := t.columns()
+	for i, s := range series {
+		if n := len(*s); n != 0 && n != len(t.Steps) {
+			panic(fmt.Sprintf("diagnose: Trace.%s has %d values for %d Steps", fields[i], n, len(t.Steps)))
 		}
 	}
 	if t.GroupSize < 0 || t.GroupSize == 1 {
@@ -129,6 +142,7 @@ type Evidence struct {
 	Diagnostic string        // name of the diagnostic
 	Of         Mode          // the mode that it is a sign of, never None
 	Value      float64       // what the diagnostic measured, finite if Observed, else NaN
+	Side       Side          // the side of Threshold on which Value is a sign; "" if not Observed
 	Threshold  float64       // the value from which it is a sign of Of, finite if Observed, else NaN
 	Error      float64       // half-width of the interval that the noise leaves to Value, ≥ 0; 0 where it is not estimated
 	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
@@ -147,29 +161,29 @@ const (
 	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value on this run
 )
 
-// side is the side of a threshold on which a value is a sign of failure.
-type side int
+// Side is the side of a threshold on which a value is a sign of failure.
+type Side string
 
 const (
-	atLeast side = iota
-	atMost
-	never // the value qualifies another sign
+	AtLeast Side = "at least"
+	AtMost  Side = "at most"
+	Neither Side = "neither" // the value qualifies another sign
 )
 
 // observed returns the evidence of a value; it is Undefined if the value or the
 // threshold is not finite. since is the step since which it is a sign, if it is one.
-func observed(diagnostic string, of Mode, value float64, s side, threshold float64, since int) Evidence {
+func observed(diagnostic string, of Mode, value float64, s Side, threshold float64, since int) Evidence {
 	return measured(diagnostic, of, value, 0, s, threshold, since)
 }
 
 // measured returns the evidence of a value with an error. A value whose interval
 // contains the threshold is no sign.
-func measured(diagnostic string, of Mode, value, wide float64, s side, threshold float64, since int) Evidence {
+func measured(diagnostic string, of Mode, value, wide float64, s Side, threshold float64, since int) Evidence {
 	if !isNumber(value) || !isNumber(wide) || !isNumber(threshold) {
 		return unobserved(diagnostic, of, Undefined)
 	}
-	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Threshold: threshold, Error: wide, Says: None, Since: -1, Observable: Observed}
-	if s == atLeast && value-wide >= threshold || s == atMost && value+wide <= threshold {
+	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Side: s, Threshold: threshold, Error: wide, Says: None, Since: -1, Observable: Observed}
+	if s == AtLeast && value-wide >= threshold || s == AtMost && value+wide <= threshold {
 		e.Says, e.Since = of, since
 	}
 	return e

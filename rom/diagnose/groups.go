@@ -14,7 +14,7 @@ func zeroVarianceGroups(t *Trace) Evidence {
 	const name, threshold = "zero-variance groups", 0.5
 	r, o := t.rows(t.ZeroVariance)
 	if o == Observed {
-		return measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), atLeast, threshold, r.onset(0, atLeast, threshold))
+		return measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
 	}
 	for _, std := range [][]float64{t.RewardStd, t.BatchStd} {
 		if r, found := t.rows(std); o == NotRecorded && found == Observed {
@@ -24,7 +24,7 @@ func zeroVarianceGroups(t *Trace) Evidence {
 					r.columns[0][i] = 1
 				}
 			}
-			bound := measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), atLeast, threshold, r.onset(0, atLeast, threshold))
+			bound := measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
 			if bound.speaks() {
 				return bound
 			}
@@ -61,7 +61,7 @@ func unexplainedGroups(t *Trace) Evidence {
 		}
 		wide = math.Hypot(wide, expected-least)
 	}
-	return measured(name, AdvantageDegeneracy, late[0]-expected, wide, atLeast, roundOff, r.onset(0, atLeast, 0.5))
+	return measured(name, AdvantageDegeneracy, late[0]-expected, wide, AtLeast, roundOff, r.onset(0, AtLeast, 0.5))
 }
 
 // expectedGroups returns E[p^G + (1−p)^G] under the Beta law of p with the given mean
@@ -150,5 +150,5 @@ func remainingRise(t *Trace) Evidence {
 	if t.Origin == Samples {
 		wide = standardErrors * stdErr * span / rise
 	}
-	return measured(name, AdvantageDegeneracy, slope*span/rise, wide, never, threshold, -1)
+	return measured(name, AdvantageDegeneracy, slope*span/rise, wide, Neither, threshold, -1)
 }

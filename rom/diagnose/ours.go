@@ -104,8 +104,8 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 		arms = math.Exp(h.columns[0][0])
 	}
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
-	return observed(mean, DynamicalInstability, r.end()[0], atLeast, clipLimit, r.onset(0, atLeast, clipLimit)),
-		observed(top, DynamicalInstability, nthLargest(r.columns[0], minLate), atLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
+	return observed(mean, DynamicalInstability, r.end()[0], AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),
+		observed(top, DynamicalInstability, nthLargest(r.columns[0], minLate), AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
 }
 
 // remainingEntropy measures the share of its entropy that the policy has kept: the
@@ -134,5 +134,5 @@ func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy fun
 	}
 	rest := r.end()[0] / start
 	wide := math.Hypot(t.lateError(&r, 0), rest*scatter) / start
-	return measured(diagnostic, PolicyConcentration, rest, wide, atMost, 0.5, r.onset(0, atMost, start/2))
+	return measured(diagnostic, PolicyConcentration, rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2))
 }

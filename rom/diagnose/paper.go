@@ -28,10 +28,10 @@ func PaperName(t Trace) Diagnosis {
 	ratio, u := paperCoupling(&t)
 	spread := unobserved("advantage variance over group size", AdvantageDegeneracy, NotRecorded)
 	silent := zeroVarianceGroups(&t)
-	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, identity, atLeast)
-	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, identity, atMost)
-	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, atLeast)
-	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, atLeast)
+	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, identity, AtLeast)
+	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, identity, AtMost)
+	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, AtLeast)
+	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, AtLeast)
 
 	d := Diagnosis{Mode: None, Evidence: []Evidence{ratio, u, spread, silent, kl, entropy, gradient, stale}}
 	switch {
@@ -52,7 +52,7 @@ func identity(x float64) float64 { return x }
 
 // trend measures the slope of a series, mapped by scale, over the steps. Value and
 // threshold are in standard errors of the slope.
-func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s side) Evidence {
+func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s Side) Evidence {
 	scaled := make([]float64, len(series))
 	for i, x := range series {
 		scaled[i] = scale(x)
@@ -66,7 +66,7 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 		stdErr = 1 // a constant has no trend
 	}
 	threshold := standardErrors
-	if s == atMost {
+	if s == AtMost {
 		threshold = -threshold
 	}
 	return observed(diagnostic, of, slope/stdErr, s, threshold, int(r.at[0]))
@@ -119,8 +119,8 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 	since := int(r.at[r.late])
 	start, end := [2]float64{r.columns[0][0], r.columns[1][0]}, r.end()
 	normalised := func(n int) float64 { return (end[n] - start[n]) / (plateau[n] - start[n]) }
-	return observed(rates, RewardHacking, rho, atMost, 0.5, since),
-		observed(levels, RewardHacking, normalised(1)/normalised(0), atMost, 0.5, since)
+	return observed(rates, RewardHacking, rho, AtMost, 0.5, since),
+		observed(levels, RewardHacking, normalised(1)/normalised(0), AtMost, 0.5, since)
 }
 
 // rate returns the slope of the finite values of y with its standard error; both are NaN

@@ -49,7 +49,7 @@ func rewardRinging(t *Trace) Evidence {
 	if t.Origin == Samples && counted == 0 {
 		limit = fitted / early
 	}
-	return measured(name, DynamicalInstability, counted/early, limit, atLeast, minAmplitudeRatio, int(r.at[r.late]))
+	return measured(name, DynamicalInstability, counted/early, limit, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
 }
 
 // sinusoidAmplitude returns the amplitude of the best sinusoid in the last half of
@@ -119,7 +119,7 @@ func entropySwings(t *Trace) Evidence {
 			turn = min(turn, h)
 		}
 	}
-	return observed(name, DynamicalInstability, swings, atLeast, minCycles, int(r.at[r.late]))
+	return observed(name, DynamicalInstability, swings, AtLeast, minCycles, int(r.at[r.late]))
 }
 
 // extent returns the range of x: its largest minus its smallest value.

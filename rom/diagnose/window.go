@@ -110,11 +110,11 @@ func rowNoise(x []float64) float64 {
 // where the sum of its distances from the threshold turns (Page's cumulative sum). It is
 // the most likely step of one change in normal noise between levels at equal distances
 // from the threshold.
-func (r *run) onset(column int, s side, threshold float64) int {
+func (r *run) onset(column int, s Side, threshold float64) int {
 	sum, least, first := 0.0, 0.0, 0
 	for i, x := range r.columns[column] {
 		d := x - threshold
-		if s == atMost {
+		if s == AtMost {
 			d = -d
 		}
 		if sum += d; sum < least && i+1 < len(r.at) {
