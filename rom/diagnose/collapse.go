@@ -49,8 +49,9 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 	return observed(name, DynamicalInstability, level, AtLeast, threshold, r.onset(0, AtLeast, threshold))
 }
 
-// movedAtOnce measures how far the policy went within one lag: the minLate-th largest
-// KL(π_old‖π), for Samples. The threshold is half of the entropy at the start: a policy
+// movedAtOnce measures how far the policy went within one lag: the second largest
+// KL(π_old‖π), for Samples, of which a row may hold more than one lag; a single outlier is
+// not enough. The threshold is half of the entropy at the start: a policy
 // that lost that much at once did not lose it step by step. In a concentrated policy it is
 // a sign of instability, as the ratio reached is for Expectations.
 func movedAtOnce(t *Trace) Evidence {
@@ -65,7 +66,7 @@ func movedAtOnce(t *Trace) Evidence {
 	}
 	threshold := h.columns[0][0] / 2
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= threshold })
-	return observed(name, DynamicalInstability, nthLargest(r.columns[0], minLate), AtLeast, threshold, int(r.at[max(first, 0)]))
+	return observed(name, DynamicalInstability, nthLargest(r.columns[0], 2), AtLeast, threshold, int(r.at[max(first, 0)]))
 }
 
 // nthLargest returns the n-th largest of at least n values.

@@ -24,7 +24,7 @@ func zeroVarianceGroups(t *Trace) Evidence {
 					r.columns[0][i] = 1
 				}
 			}
-			bound := measured(name, AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
+			bound := measured(name+", at least", AdvantageDegeneracy, r.end()[0], t.lateError(&r, 0), AtLeast, threshold, r.onset(0, AtLeast, threshold))
 			if bound.speaks() {
 				return bound
 			}

@@ -38,12 +38,15 @@ func Name(t Trace) Diagnosis {
 	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, weights, coupling, silent, spread, distinct}}
 
 	concentrated := allObserved(spread, distinct)
-	signs := []Evidence{rings, late, swings, clipped, moved, weights} // of instability; the reward need not show those after the first
+	beyond := []Evidence{late, swings, clipped, moved, weights} // signs of instability that the reward need not show
+	lost := Evidence{Says: None}
 	hacked, degenerate := coupling.sign(), silent.sign()
 	if t.Origin == Samples {
-		lost, gradient, fallen := rewardLost(&t), gradientGrowth(&t), trueRewardFall(&t)
-		signs = append(signs, gradient, lost)
-		hacked = either(hacked, anySign([]Evidence{fallen}))
+		gradient, fallen := gradientGrowth(&t), trueRewardFall(&t)
+		lost, beyond = rewardLost(&t), append(beyond, gradient)
+		if fallen.speaks() {
+			hacked = yes
+		}
 		reached = movedAtOnce(&t)
 		d.Evidence = append(d.Evidence, lost, gradient, reached, fallen)
 		if degenerate == yes {
@@ -52,9 +55,9 @@ func Name(t Trace) Diagnosis {
 			d.Evidence = append(d.Evidence, unexplained, rising)
 		}
 	}
-	unstable := either(anySign(signs), both(reached.sign(), concentrated))
+	unstable := either(anySign(append(beyond, rings, lost)), both(reached.sign(), concentrated))
 	if unstable != yes {
-		unstable = noneOf(rings, signs[1:])
+		unstable = noneOf(rings, lost, beyond)
 	}
 	d.judge(&t, DynamicalInstability, unstable)
 	d.judge(&t, RewardHacking, hacked)

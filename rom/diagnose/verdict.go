@@ -46,11 +46,11 @@ func anySign(evidence []Evidence) sign {
 	return unknown
 }
 
-// noneOf is no if the first is not a sign, some of the others is not either, and the noise
-// hides none of them; else unknown.
-func noneOf(first Evidence, others []Evidence) sign {
-	seen := slices.ContainsFunc(others, func(e Evidence) bool { return e.sign() == no })
-	if first.sign() == no && seen && !slices.ContainsFunc(others, Evidence.noisy) {
+// noneOf is no if rings, of the reward, is not a sign, some of the signs that the reward
+// need not show is not either, and the noise hides none of them; else unknown.
+func noneOf(rings, lost Evidence, beyond []Evidence) sign {
+	seen := slices.ContainsFunc(beyond, func(e Evidence) bool { return e.sign() == no })
+	if rings.sign() == no && seen && !lost.noisy() && !slices.ContainsFunc(beyond, Evidence.noisy) {
 		return no
 	}
 	return unknown

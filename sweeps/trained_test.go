@@ -1,11 +1,13 @@
 package sweeps
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"grposim/grpo"
@@ -238,8 +240,8 @@ func (d *design) train(rng *rand.Rand) trained {
 	force, advantages := grpo.NewForce(*e, reference.Logits), grpo.NewBernoulliAdvantages(e.Advantage, e.GroupSize)
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)}
 	g := make([]float64, arms)
-	t := trained{truth: d.truth, about: fmt.Sprintf("arms %d/%d G=%d B=%d β=%.2g %s KL %s %s %d η=%.3g μ=%g T=%d rows of %d",
-		arms, len(d.bandit.Arms), e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Importance.Mode, e.KL.At, d.lag.Kind, d.lag.Interval, d.optimizer.LearningRate, d.optimizer.Momentum, d.steps, d.averaged)}
+	t := trained{truth: d.truth, about: fmt.Sprintf("%s, arms %d: G=%d B=%d β=%.2g %s KL %s %s %d η=%.3g μ=%g T=%d rows of %d",
+		d.truth, arms, e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Importance.Mode, e.KL.At, d.lag.Kind, d.lag.Interval, d.optimizer.LearningRate, d.optimizer.Momentum, d.steps, d.averaged)}
 	t.log = diagnose.Trace{Origin: diagnose.Samples, GroupSize: e.GroupSize}
 	columns := []*[]float64{&t.log.Reward, &t.log.RewardStd, &t.log.ZeroVariance, &t.log.Entropy, &t.log.KL, &t.log.KLOld, &t.log.RatioMean, &t.log.ClipFraction, &t.log.GradientNorm}
 	row := make([]float64, len(columns))
@@ -332,31 +334,110 @@ func pick(rng *rand.Rand, probs []float64) int {
 	return len(probs) - 1
 }
 
-var perMode = flag.Int("per-mode", 20, "simulated runs of each mode")
+// runsPerMode is the number of runs of a healthy trainer and of one with each failure mode.
+const runsPerMode = 100
 
-func TestNamedExploration(t *testing.T) {
-	for _, truth := range diagnose.Modes {
-		rng := rand.New(rand.NewPCG(7, 11))
-		for range *perMode {
+// withheldRuns is the number of runs of each mode that are diagnosed without some columns
+// too.
+const withheldRuns = 20
+
+// Of simulated runs of a trainer with the columns that trainers log, 95 % or more of each
+// mode are named rightly, healthy ones included. docs/diagnose.md has the table. The
+// probability that a diagnosis which is right in 98 % of the runs is right in fewer than 95
+// of 100 is 5 %, so the runs are fixed by their seed.
+func TestTrainedRunsAreNamed(t *testing.T) {
+	count := make(map[diagnose.Mode]map[diagnose.Mode]int)
+	findings := make(map[diagnose.Mode]map[diagnose.Finding]int) // of the mode that a run has, or of any if healthy
+	for i, truth := range diagnose.Modes {
+		count[truth], findings[truth] = make(map[diagnose.Mode]int), make(map[diagnose.Finding]int)
+		rng := rand.New(rand.NewPCG(20261123, uint64(i)))
+		for i := range runsPerMode {
 			d := draw(rng, truth)
-			r := d.train(rng)
-			got := diagnose.Name(r.log)
-			if got.Mode != truth {
-				t.Logf("%s named %s: %s", truth, got.Mode, r.about)
-				for _, v := range got.Verdicts {
-					t.Logf("   %s %s %d %s", v.Mode, v.Finding, v.Since, v.Because)
+			run := d.train(rng)
+			named := diagnose.Name(run.log)
+			count[truth][named.Mode]++
+			for _, v := range named.Verdicts {
+				if v.Finding == diagnose.Present && v.Since < run.log.Steps[0] {
+					t.Errorf("%s: %s since step %d, before the first", run.about, v.Mode, v.Since)
 				}
-				for _, e := range got.Evidence {
-					t.Logf("        %s %.3g ± %.2g against %.3g %s %s", e.Diagnostic, e.Value, e.Error, e.Threshold, e.Says, e.Observable)
-				}
-			} else {
-				t.Logf("%s ok: %s", truth, r.about)
-				for _, v := range got.Verdicts {
-					if v.Finding == diagnose.NotObservable {
-						t.Logf("   %s %s %d %s", v.Mode, v.Finding, v.Since, v.Because)
-					}
+				if v.Mode == truth {
+					findings[truth][v.Finding]++
 				}
 			}
+			if i < withheldRuns {
+				withheld(t, &run)
+			}
 		}
+		if got := count[truth][truth]; got < 95*runsPerMode/100 {
+			t.Errorf("%d of %d runs of %s are named so: %v", got, runsPerMode, truth, count[truth])
+		}
+	}
+
+	var b strings.Builder
+	b.WriteString("| by construction |")
+	for _, m := range diagnose.Modes {
+		fmt.Fprintf(&b, " %s |", m)
+	}
+	b.WriteString(" mode not observable | mode absent |\n|---|" + strings.Repeat("---|", len(diagnose.Modes)+2) + "\n")
+	for _, truth := range diagnose.Modes {
+		fmt.Fprintf(&b, "| %s |", truth)
+		for _, m := range diagnose.Modes {
+			fmt.Fprintf(&b, " %d |", count[truth][m])
+		}
+		if truth == diagnose.None {
+			b.WriteString(" – | – |\n")
+			continue
+		}
+		fmt.Fprintf(&b, " %d | %d |\n", findings[truth][diagnose.NotObservable], findings[truth][diagnose.Absent])
+	}
+	checkBlock(t, filepath.Join("..", "docs", "diagnose.md"), "confusion", b.String())
+}
+
+// withheld checks that a mode is not observable without the columns that show it.
+func withheld(t *testing.T, run *trained) {
+	t.Helper()
+	for _, c := range []struct {
+		mode diagnose.Mode
+		hide func(*diagnose.Trace)
+	}{
+		{diagnose.RewardHacking, func(l *diagnose.Trace) { l.TrueReward = nil }},
+		{diagnose.AdvantageDegeneracy, func(l *diagnose.Trace) { l.ZeroVariance, l.RewardStd = nil, nil }},
+		{diagnose.PolicyConcentration, func(l *diagnose.Trace) { l.Entropy = nil }},
+		{diagnose.DynamicalInstability, func(l *diagnose.Trace) {
+			l.Entropy, l.KLOld, l.RatioMean, l.ClipFraction, l.GradientNorm = nil, nil, nil, nil, nil
+		}},
+	} {
+		log := run.log
+		c.hide(&log)
+		d := diagnose.Name(log)
+		for _, v := range d.Verdicts {
+			visible := v.Finding == diagnose.Present && c.mode == diagnose.DynamicalInstability // the reward may ring
+			if v.Mode == c.mode && v.Finding != diagnose.NotObservable && !visible {
+				t.Errorf("%s: %s is %s without the columns that show it", run.about, c.mode, v.Finding)
+			}
+		}
+	}
+}
+
+// checkBlock compares the text between the marks <!-- NAME --> and <!-- /NAME --> of a file, or
+// writes it with -update.
+func checkBlock(t *testing.T, path, name, want string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, shut := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, found := strings.Cut(string(data), open)
+	got, after, closed := strings.Cut(rest, shut)
+	if !found || !closed {
+		t.Fatalf("%s has no block %s", path, name)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+open+want+shut+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 	}
 }
