@@ -190,10 +190,11 @@ func (d *design) rise() int {
 	g := make([]float64, len(d.init))
 	var past [][]float64
 	var entropy, reward []float64
-	for step := range 4000 {
+	rewards := means(&d.bandit)
+	for step := range 3000 {
 		past = append(past, slices.Clone(now.Logits))
 		d.snapshot(old, past)
-		entropy, reward = append(entropy, now.Entropy()), append(reward, now.Mean(means(&d.bandit)))
+		entropy, reward = append(entropy, now.Entropy()), append(reward, now.Mean(rewards))
 		force.Expected(g, &d.bandit, now, old)
 		d.optimizer.Step(now.Logits, g, state, d.optimizer.Rate(step))
 		now.Update()
@@ -252,6 +253,14 @@ func (d *design) train(rng *rand.Rand) trained {
 		statistics.Reset()
 		samples := float64(e.GroupSize * e.GroupsPerStep)
 		drawn, won := make([]int, arms), make([]int, arms)
+		perArm := make([]struct{ ratio, log, clipped, k3 float64 }, arms)
+		for a := range perArm {
+			w, q := now.Probs[a]/old.Probs[a], reference.Probs[a]/now.Probs[a]
+			perArm[a].ratio, perArm[a].log, perArm[a].k3 = w, math.Log(w), q-1-math.Log(q)
+			if w < 0.8 || w > 1.2 {
+				perArm[a].clipped = 1
+			}
+		}
 		var reward, std, klOld, ratio, kl, clipped float64
 		for range e.GroupsPerStep {
 			clear(drawn)
@@ -260,14 +269,11 @@ func (d *design) train(rng *rand.Rand) trained {
 			for range e.GroupSize {
 				a := pick(rng, old.Probs)
 				drawn[a]++
-				w := now.Probs[a] / old.Probs[a]
-				ratio += w / samples
-				klOld -= math.Log(w) / samples
-				if w < 0.8 || w > 1.2 {
-					clipped += 1 / samples
-				}
-				q := reference.Probs[a] / now.Probs[a]
-				kl += (q - 1 - math.Log(q)) / samples
+				of := perArm[a]
+				ratio += of.ratio / samples
+				klOld -= of.log / samples
+				clipped += of.clipped / samples
+				kl += of.k3 / samples
 				if rng.Float64() < d.bandit.Arms[a].Mean {
 					won[a]++
 					total++

@@ -183,8 +183,8 @@ func TestWatch(t *testing.T) {
 		t.Errorf("a file that grows gives\n%s\nand at once\n%s", grown, whole)
 	}
 	last := strings.Split(strings.TrimSpace(whole), "\n")
-	if line := last[len(last)-1]; !strings.Contains(line, "policy-concentration: present since step 9") {
-		t.Errorf("the last line is %q, want concentration since about step 910", line)
+	if line := last[len(last)-1]; !strings.HasPrefix(line, "step 1810: policy-concentration: present since step 910: ") {
+		t.Errorf("the last line is %q, want concentration since step 910, at the second diagnosis that finds it", line)
 	}
 
 	write(t, "log.jsonl", trlLog(160, nil))
