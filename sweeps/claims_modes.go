@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"grposim/rom"
 	"grposim/rom/diagnose"
@@ -62,22 +63,14 @@ func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
 func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
-		trace := diagnose.Trace{Steps: r.Steps}
-		series := map[sim.Quantity]*[]float64{
-			sim.ExpectedReward: &trace.Reward, sim.TrueReward: &trace.TrueReward,
-			sim.Entropy: &trace.Entropy, sim.Collision: &trace.Collision,
-			sim.ZeroVarianceFraction: &trace.ZeroVariance, sim.KLReference: &trace.KL,
-			sim.GradientNorm: &trace.GradientNorm, sim.ImportanceRatioMax: &trace.RatioMax,
-		}
-		for q, quantity := range r.Quantities {
-			values, wanted := series[quantity]
-			if !wanted || quantity == sim.ZeroVarianceFraction && c.Sim.Deterministic() {
-				continue
+		trace := c.trace(r.Steps, func(quantity sim.Quantity) []float64 {
+			q := slices.Index(r.Quantities, quantity)
+			values := make([]float64, len(r.Steps))
+			for step := range values {
+				values[step] = replica[step][q]
 			}
-			for step := range r.Steps {
-				*values = append(*values, replica[step][q])
-			}
-		}
+			return values
+		})
 		ours, paper := diagnose.Name(trace).Mode, diagnose.PaperName(trace).Mode
 		for _, mode := range diagnose.Modes {
 			named[namedShare(mode)] = append(named[namedShare(mode)], indicator(ours == mode))
@@ -97,6 +90,38 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 		}
 	}
 	return shares
+}
+
+// trace returns the series that the diagnostics use, of the values recorded of each
+// quantity. At G = ∞ there is no share of zero-variance groups.
+func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.Trace {
+	t := diagnose.Trace{
+		Steps: steps, Reward: values(sim.ExpectedReward), TrueReward: values(sim.TrueReward),
+		Entropy: values(sim.Entropy), Collision: values(sim.Collision), KL: values(sim.KLReference),
+		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
+	}
+	if !c.Sim.Deterministic() {
+		t.ZeroVariance, t.GroupSize = values(sim.ZeroVarianceFraction), c.Settings.Estimator.GroupSize
+	}
+	return t
+}
+
+// Trace returns the mean series of the cell's replicas for the diagnostics of failure
+// modes. A mean of replicas that oscillate out of step does not oscillate. It returns
+// an error if the trajectory cannot be read, and nil if the cell recorded none.
+func (c *Cell) Trace(o *store.Outcome) (*diagnose.Trace, error) {
+	recorded, err := o.Trajectory(sim.Quantities(len(c.Sim.Bandit.Arms))...)
+	if err != nil || recorded == nil {
+		return nil, err
+	}
+	t := c.trace(recorded.Steps, func(quantity sim.Quantity) []float64 {
+		values := make([]float64, len(recorded.Steps))
+		for i, x := range recorded.Series(quantity).Mean {
+			values[i] = float64(x)
+		}
+		return values
+	})
+	return &t, nil
 }
 
 // indicator returns 1 if the event occurred, else 0.

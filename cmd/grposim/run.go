@@ -157,8 +157,9 @@ stack follows.`,
 		return exitError(exitUsage)
 	}
 	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr), newCompare(stdout, stderr),
-		newFit(stdout, stderr), newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr))
+		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
+		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
+		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr))
 	return root
 }
 

@@ -2,6 +2,9 @@
 // series alone (docs/theory.md §7). Name applies this project's diagnostics,
 // PaperName those of arXiv:2606.30789.
 //
+// The series are those of a simulated run or the columns of a trainer's log (Origin).
+// What a run does not show is not observable, and never the same as absent.
+//
 // No threshold is fitted to runs. Each is the midpoint between the two states that
 // a diagnostic tells apart, or a bound, or follows from a declared probability of a
 // false alarm; the comment of the diagnostic says which.
@@ -26,10 +29,25 @@ const (
 // Modes lists every mode, None first.
 var Modes = []Mode{None, RewardHacking, AdvantageDegeneracy, PolicyConcentration, DynamicalInstability}
 
+// Failures lists the failure modes in their order of precedence (see Name).
+var Failures = []Mode{DynamicalInstability, RewardHacking, AdvantageDegeneracy, PolicyConcentration}
+
+// Origin says what the values of a trace are.
+type Origin int
+
+const (
+	// Expectations are exact values of a simulated policy.
+	Expectations Origin = iota
+	// Samples are means over the samples of a step, or of several, as trainers log
+	// them. A sign counts only if it is clear of the noise (Evidence.Error).
+	Samples
+)
+
 // Trace holds the series recorded along one run. A series that was not recorded is
 // nil; every other one has the length of Steps, with NaN or ±Inf where a value is
 // missing.
 type Trace struct {
+	Origin       Origin
 	Steps        []int     // optimizer steps, increasing; a row that repeats a step or goes back is ignored
 	Reward       []float64 // expected reward that the run is trained on, in any unit
 	TrueReward   []float64 // expected reward that the run ought to maximize, in any unit
@@ -38,37 +56,97 @@ type Trace struct {
 	ZeroVariance []float64 // share of groups whose rewards are all equal, in [0, 1]
 	KL           []float64 // KL(π‖π_ref), nats, ≥ 0
 	GradientNorm []float64 // ‖g‖, ≥ 0
-	RatioMax     []float64 // max_a π_a/π_old,a over the policy's arms, ≥ 1
+	RatioMax     []float64 // max_a π_a/π_old,a over the policy's arms, ≥ 1; of samples, used by PaperName only
+	RatioMean    []float64 // mean of π/π_old over samples or tokens, ≥ 0
+	KLOld        []float64 // KL(π_old‖π), nats, per token if a sample has several
+	ClipFraction []float64 // share of samples or tokens outside the clip range, in [0, 1]
+	RewardStd    []float64 // standard deviation of the rewards within a group, divisor G − 1, mean over groups, ≥ 0
+	BatchStd     []float64 // that over a batch or within a group, whichever was recorded, ≥ 0; only zeros are read
+	GroupSize    int       // G ≥ 2; 0: not known
+}
+
+// columns returns pointers to all series, with the names of their fields.
+func (t *Trace) columns() (fields []string, series []*[]float64) {
+	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL", "GradientNorm", "RatioMax",
+		"RatioMean", "KLOld", "ClipFraction", "RewardStd", "BatchStd"}
+	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL, &t.GradientNorm, &t.RatioMax,
+		&t.RatioMean, &t.KLOld, &t.ClipFraction, &t.RewardStd, &t.BatchStd}
+}
+
+// Prefix returns the first n rows of the trace. It panics if there are fewer.
+func (t Trace) Prefix(n int) Trace {
+	t.Steps = t.Steps[:n]
+	_, series := t.columns()
+	for _, s := range series {
+		if len(*s) > 0 {
+			*s = (*s)[:n]
+		}
+	}
+	return t
 }
 
 // check panics if a recorded series differs in length from Steps.
 func (t *Trace) check() {
-	for _, s := range []struct {
-		field  string
-		values []float64
-	}{
-		{"Reward", t.Reward}, {"TrueReward", t.TrueReward}, {"Entropy", t.Entropy}, {"Collision", t.Collision},
-		{"ZeroVariance", t.ZeroVariance}, {"KL", t.KL}, {"GradientNorm", t.GradientNorm}, {"RatioMax", t.RatioMax},
-	} {
-		if n := len(s.values); n != 0 && n != len(t.Steps) {
-			panic(fmt.Sprintf("diagnose: Trace.%s has %d values for %d Steps", s.field, n, len(t.Steps)))
+	fields, series := t.columns()
+	for i, s := range series {
+		if n := len(*s); n != 0 && n != len(t.Steps) {
+			panic(fmt.Sprintf("diagnose: Trace.%s has %d values for %d Steps", fields[i], n, len(t.Steps)))
 		}
+	}
+	if t.GroupSize < 0 || t.GroupSize == 1 {
+		panic(fmt.Sprintf("diagnose: Trace.GroupSize is %d, want 0 or at least 2", t.GroupSize))
 	}
 }
 
 // Diagnosis is the mode of a run with the evidence for it.
 type Diagnosis struct {
-	Mode     Mode       // the one mode named, None if there is no sign of failure
-	Evidence []Evidence // one entry per diagnostic, in a fixed order, observable or not
+	Mode     Mode       // the first of Failures that is present, or None
+	Verdicts []Verdict  // one per mode of Failures, in that order; nil from PaperName
+	Evidence []Evidence // one entry per diagnostic that applies, in a fixed order, observable or not
 }
+
+// Verdict says whether a run shows one failure mode.
+type Verdict struct {
+	Mode    Mode
+	Finding Finding
+	Since   int      // Present: the step since which the sign is there; else -1
+	Because string   // NotObservable: why, one sentence; else ""
+	Missing []Series // NotObservable: the series that were not recorded and would help, any one of them; else nil
+}
+
+// Finding says whether a mode is there.
+type Finding string
+
+const (
+	Present       Finding = "present"
+	Absent        Finding = "absent"
+	NotObservable Finding = "not-observable" // the trace does not show whether the mode is there
+)
+
+// Series is the name of a series of a Trace.
+type Series string
+
+const (
+	TrueRewardSeries   Series = "true reward"
+	EntropySeries      Series = "entropy"
+	ZeroVarianceSeries Series = "share of zero-variance groups"
+	RewardStdSeries    Series = "reward std within a group"
+	GroupSizeSeries    Series = "group size"
+	KLOldSeries        Series = "KL to the old policy"
+	ClipFractionSeries Series = "clip fraction"
+	GradientNormSeries Series = "gradient norm"
+)
 
 // Evidence is the result of one diagnostic.
 type Evidence struct {
 	Diagnostic string        // name of the diagnostic
 	Of         Mode          // the mode that it is a sign of, never None
 	Value      float64       // what the diagnostic measured, finite if Observed, else NaN
+	Side       Side          // the side of Threshold on which Value is a sign; "" if not Observed
 	Threshold  float64       // the value from which it is a sign of Of, finite if Observed, else NaN
-	Says       Mode          // Of if Value is at or past Threshold, else None
+	Error      float64       // half-width of the interval that the noise leaves to Value, ≥ 0; 0 where it is not estimated
+	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
+	Since      int           // the step since which it says so, -1 if it does not
 	Observable Observability // whether the trace determines Value, or why not
 }
 
@@ -83,30 +161,37 @@ const (
 	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value on this run
 )
 
-// side is the side of a threshold on which a value is a sign of failure.
-type side int
+// Side is the side of a threshold on which a value is a sign of failure.
+type Side string
 
 const (
-	atLeast side = iota
-	atMost
+	AtLeast Side = "at least"
+	AtMost  Side = "at most"
+	Neither Side = "neither" // the value qualifies another sign
 )
 
 // observed returns the evidence of a value; it is Undefined if the value or the
-// threshold is not finite.
-func observed(diagnostic string, of Mode, value float64, s side, threshold float64) Evidence {
-	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(threshold) || math.IsInf(threshold, 0) {
+// threshold is not finite. since is the step since which it is a sign, if it is one.
+func observed(diagnostic string, of Mode, value float64, s Side, threshold float64, since int) Evidence {
+	return measured(diagnostic, of, value, 0, s, threshold, since)
+}
+
+// measured returns the evidence of a value with an error. A value whose interval
+// contains the threshold is no sign.
+func measured(diagnostic string, of Mode, value, wide float64, s Side, threshold float64, since int) Evidence {
+	if !isNumber(value) || !isNumber(wide) || !isNumber(threshold) {
 		return unobserved(diagnostic, of, Undefined)
 	}
-	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Threshold: threshold, Says: None, Observable: Observed}
-	if s == atLeast && value >= threshold || s == atMost && value <= threshold {
-		e.Says = of
+	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Side: s, Threshold: threshold, Error: wide, Says: None, Since: -1, Observable: Observed}
+	if s == AtLeast && value-wide >= threshold || s == AtMost && value+wide <= threshold {
+		e.Says, e.Since = of, since
 	}
 	return e
 }
 
 // unobserved returns the evidence of a diagnostic whose value is not known.
 func unobserved(diagnostic string, of Mode, why Observability) Evidence {
-	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(), Says: None, Observable: why}
+	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(), Says: None, Since: -1, Observable: why}
 }
 
 // speaks reports whether the evidence is a sign of its mode.

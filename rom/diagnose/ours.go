@@ -19,28 +19,50 @@ import (
 //  3. advantage degeneracy: without a gradient nothing shows whether the policy
 //     would stay concentrated.
 //  4. policy concentration: by definition rewards still vary.
+//
+// Instability is absent only if the reward does not ring, and one of the signs that the
+// reward need not show is observed too. Of Samples, most groups without variance are
+// degeneracy only if the reward has stopped rising, or if the spread of the prompts'
+// difficulties does not explain them.
 func Name(t Trace) Diagnosis {
 	t.check()
 	late, reached := importanceRatios(&t)
 	rings := rewardRinging(&t)
 	swings := entropySwings(&t)
+	clipped, moved, weights := offPolicy(&t)
 	coupling := rewardCoupling(&t)
 	silent := zeroVarianceGroups(&t)
 	spread := remainingEntropy(&t, "remaining entropy", t.Entropy, identity)
 	distinct := remainingEntropy(&t, "remaining collision entropy", t.Collision, func(c float64) float64 { return -math.Log(c) })
 
-	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, coupling, silent, spread, distinct}}
-	concentrated := policyConcentrated(spread, distinct)
-	switch {
-	case late.speaks(), rings.speaks(), swings.speaks(), reached.speaks() && concentrated:
-		d.Mode = DynamicalInstability
-	case coupling.speaks():
-		d.Mode = RewardHacking
-	case silent.speaks():
-		d.Mode = AdvantageDegeneracy
-	case concentrated:
-		d.Mode = PolicyConcentration
+	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, weights, coupling, silent, spread, distinct}}
+
+	concentrated := allObserved(spread, distinct)
+	beyond := []Evidence{late, swings, clipped, moved, weights} // signs of instability that the reward need not show
+	lost := Evidence{Says: None}
+	hacked, degenerate := coupling.sign(), silent.sign()
+	if t.Origin == Samples {
+		gradient, fallen := gradientGrowth(&t), trueRewardFall(&t)
+		lost, beyond = rewardLost(&t), append(beyond, gradient)
+		if fallen.speaks() {
+			hacked = yes
+		}
+		reached = movedAtOnce(&t)
+		d.Evidence = append(d.Evidence, lost, gradient, reached, fallen)
+		if degenerate == yes {
+			unexplained, rising := unexplainedGroups(&t), remainingRise(&t)
+			degenerate = excused(unexplained, rising)
+			d.Evidence = append(d.Evidence, unexplained, rising)
+		}
 	}
+	unstable := either(anySign(append(beyond, rings, lost)), both(reached.sign(), concentrated))
+	if unstable != yes {
+		unstable = noneOf(rings, lost, beyond)
+	}
+	d.judge(&t, DynamicalInstability, unstable)
+	d.judge(&t, RewardHacking, hacked)
+	d.judge(&t, AdvantageDegeneracy, degenerate)
+	d.judge(&t, PolicyConcentration, concentrated)
 	return d
 }
 
@@ -60,9 +82,13 @@ const clipLimit = 1.2
 // has grown when the policy counts as concentrated, here within one lag.
 //
 // A recorded step that begins with a fresh snapshot has the ratio 1 by definition
-// and is left out.
+// and is left out. Of Samples both are Undefined: the largest ratio of many tokens is
+// large in every run.
 func importanceRatios(t *Trace) (late, reached Evidence) {
 	const mean, top = "late importance ratio", "importance ratio reached"
+	if t.Origin == Samples && slices.ContainsFunc(t.RatioMax, isNumber) {
+		return unobserved(mean, DynamicalInstability, Undefined), unobserved(top, DynamicalInstability, Undefined)
+	}
 	ratio := slices.Clone(t.RatioMax)
 	for i, x := range ratio {
 		if x == 1 {
@@ -80,26 +106,14 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 	if h, o := t.rows(t.Entropy); o == Observed {
 		arms = math.Exp(h.columns[0][0])
 	}
-	sorted := slices.Sorted(slices.Values(r.columns[0]))
-	return observed(mean, DynamicalInstability, r.end()[0], atLeast, clipLimit),
-		observed(top, DynamicalInstability, sorted[len(sorted)-minLate], atLeast, math.Sqrt(arms))
-}
-
-// zeroVarianceGroups measures the mean share of groups with equal rewards over the
-// last half of the run; such groups have no advantages. At the threshold ½ half of
-// the samples contribute nothing. (In line with E[J^G + (1−J)^G] the share goes to
-// 1 where J goes to 0 or 1.)
-func zeroVarianceGroups(t *Trace) Evidence {
-	const name = "zero-variance groups"
-	r, o := t.rows(t.ZeroVariance)
-	if o != Observed {
-		return unobserved(name, AdvantageDegeneracy, o)
-	}
-	return observed(name, AdvantageDegeneracy, r.end()[0], atLeast, 0.5)
+	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
+	return observed(mean, DynamicalInstability, r.end()[0], AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),
+		observed(top, DynamicalInstability, nthLargest(r.columns[0], minLate), AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
 }
 
 // remainingEntropy measures the share of its entropy that the policy has kept: the
-// mean over the last half of the run divided by the first value. entropy maps the
+// mean over the last half of the run divided by the first value, of Samples by the mean
+// over the first tenth of the rows. entropy maps the
 // recorded series to Shannon's H or to Rényi's −log Σπ², which depends mostly on
 // the most probable arms. The threshold ½ is the midpoint between a policy that
 // keeps all its entropy and one on a single arm; in effective arms, e^H, it is the
@@ -112,24 +126,16 @@ func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy fun
 	for i, x := range r.columns[0] {
 		r.columns[0][i] = entropy(x)
 	}
-	start := r.columns[0][0]
-	if !(start > roundOff) {
+	start, scatter := r.columns[0][0], 0.0
+	if t.Origin == Samples {
+		early := r.columns[0][:r.late]
+		start = r.start()[0]
+		scatter = standardErrors * rowNoise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
+	}
+	if !(start > max(roundOff, scatter)) {
 		return unobserved(diagnostic, PolicyConcentration, Undefined) // the run starts on a single arm
 	}
-	return observed(diagnostic, PolicyConcentration, r.end()[0]/start, atMost, 0.5)
-}
-
-// policyConcentrated combines the two entropies: at least one must be observable,
-// and each that is observable must be a sign of concentration.
-func policyConcentrated(spread, distinct Evidence) bool {
-	seen := false
-	for _, e := range []Evidence{spread, distinct} {
-		if e.Observable == Observed {
-			if !e.speaks() {
-				return false
-			}
-			seen = true
-		}
-	}
-	return seen
+	rest := r.end()[0] / start
+	wide := math.Hypot(t.lateError(&r, 0), rest*scatter) / start
+	return measured(diagnostic, PolicyConcentration, rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2))
 }

@@ -18,9 +18,8 @@ import (
 // of ρ 45 % of the run. Nor does the paper give an order of the modes; PaperName uses
 // that of Name.
 //
-// σ_adv²/G, which it says is flat in health and drifts in failure, is not observable
-// here: with rewards of 0 and 1 it is J(1−J)(G−1)/G² in the mean, so that it drifts in
-// every run that learns. The trace has no series for it.
+// σ_adv²/G, which it says is flat in health and drifts in failure, is not used: with rewards of 0 and 1 it is J(1−J)(G−1)/G² in the mean, so that it drifts in
+// every run that learns.
 //
 // The paper's rule for instability, KηK_ref > 1 − μ, cannot be read from recorded
 // series and is left out.
@@ -29,10 +28,10 @@ func PaperName(t Trace) Diagnosis {
 	ratio, u := paperCoupling(&t)
 	spread := unobserved("advantage variance over group size", AdvantageDegeneracy, NotRecorded)
 	silent := zeroVarianceGroups(&t)
-	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, identity, atLeast)
-	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, identity, atMost)
-	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, atLeast)
-	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, atLeast)
+	kl := trend(&t, "KL to the reference, trend", PolicyConcentration, t.KL, identity, AtLeast)
+	entropy := trend(&t, "entropy, trend", PolicyConcentration, t.Entropy, identity, AtMost)
+	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, AtLeast)
+	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, AtLeast)
 
 	d := Diagnosis{Mode: None, Evidence: []Evidence{ratio, u, spread, silent, kl, entropy, gradient, stale}}
 	switch {
@@ -53,7 +52,7 @@ func identity(x float64) float64 { return x }
 
 // trend measures the slope of a series, mapped by scale, over the steps. Value and
 // threshold are in standard errors of the slope.
-func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s side) Evidence {
+func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s Side) Evidence {
 	scaled := make([]float64, len(series))
 	for i, x := range series {
 		scaled[i] = scale(x)
@@ -67,10 +66,10 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 		stdErr = 1 // a constant has no trend
 	}
 	threshold := standardErrors
-	if s == atMost {
+	if s == AtMost {
 		threshold = -threshold
 	}
-	return observed(diagnostic, of, slope/stdErr, s, threshold)
+	return observed(diagnostic, of, slope/stdErr, s, threshold, int(r.at[0]))
 }
 
 // couplingWindow is the length of the paper's rolling window, as a share of the
@@ -117,10 +116,11 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 			rho = eval / train
 		}
 	}
+	since := int(r.at[r.late])
 	start, end := [2]float64{r.columns[0][0], r.columns[1][0]}, r.end()
 	normalised := func(n int) float64 { return (end[n] - start[n]) / (plateau[n] - start[n]) }
-	return observed(rates, RewardHacking, rho, atMost, 0.5),
-		observed(levels, RewardHacking, normalised(1)/normalised(0), atMost, 0.5)
+	return observed(rates, RewardHacking, rho, AtMost, 0.5, since),
+		observed(levels, RewardHacking, normalised(1)/normalised(0), AtMost, 0.5, since)
 }
 
 // rate returns the slope of the finite values of y with its standard error; both are NaN

@@ -44,12 +44,18 @@ func rewardRinging(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, o)
 	}
 	early := extent(r.columns[0][:r.late]) / 2
-	return observed(name, DynamicalInstability, sinusoidAmplitude(&r)/early, atLeast, minAmplitudeRatio)
+	counted, fitted := sinusoidAmplitude(&r)
+	limit := 0.0
+	if t.Origin == Samples && counted == 0 {
+		limit = fitted / early
+	}
+	return measured(name, DynamicalInstability, counted/early, limit, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
 }
 
 // sinusoidAmplitude returns the amplitude of the best sinusoid in the last half of
-// the first column, 0 if the sinusoid does not count (see rewardRinging).
-func sinusoidAmplitude(r *run) float64 {
+// the first column: fitted as it is, and counted as 0 if the sinusoid does not count (see
+// rewardRinging). An oscillation in the noise is not larger than fitted.
+func sinusoidAmplitude(r *run) (counted, fitted float64) {
 	x := r.columns[0]
 	at, late := r.at[r.late:], x[r.late:]
 	n := float64(len(late))
@@ -60,7 +66,7 @@ func sinusoidAmplitude(r *run) float64 {
 		scale = max(scale, math.Abs(v))
 	}
 	if !(math.Sqrt(total/n) > roundOff*scale) {
-		return 0
+		return 0, 0
 	}
 	span := at[len(at)-1] - at[0]
 	trials, best := 0.0, 0.0
@@ -73,11 +79,11 @@ func sinusoidAmplitude(r *run) float64 {
 		c, s := detrended(at, cos), detrended(at, sin)
 		best = max(best, explained(rest, c, s))
 	}
-	share := best / total
+	share, fitted := best/total, math.Sqrt(2*best/n)
 	if chance := 1 - math.Pow(falseAlarm/trials, 2/(n-4)); !(share > max(chance, 0.5)) {
-		return 0
+		return 0, fitted
 	}
-	return math.Sqrt(2 * best / n)
+	return fitted, fitted
 }
 
 // entropySwings counts how often the policy concentrates and spreads again in the
@@ -86,7 +92,8 @@ func sinusoidAmplitude(r *run) float64 {
 // changes by at least the square root of its largest value, down and up again. An
 // instability far past its threshold is not regular, but grows until the softmax
 // saturates. The threshold is minCycles, as for an oscillation: noise may cause a
-// swing, but not so many.
+// swing, but not so many. Of Samples it is Undefined if the noise of single rows makes
+// swings of that size.
 func entropySwings(t *Trace) Evidence {
 	const name = "entropy swings"
 	r, o := t.rows(t.Entropy)
@@ -94,7 +101,8 @@ func entropySwings(t *Trace) Evidence {
 		return unobserved(name, DynamicalInstability, o)
 	}
 	half := slices.Max(r.columns[0]) / 2
-	if !(half > 0) {
+	hidden := t.Origin == Samples && half < standardErrors*math.Sqrt2*rowNoise(r.columns[0][r.late:])
+	if !(half > 0) || hidden {
 		return unobserved(name, DynamicalInstability, Undefined)
 	}
 	swings, falling, turn := 0.0, true, r.columns[0][r.late] // turn: the extreme value since the last turn
@@ -111,7 +119,7 @@ func entropySwings(t *Trace) Evidence {
 			turn = min(turn, h)
 		}
 	}
-	return observed(name, DynamicalInstability, swings, atLeast, minCycles)
+	return observed(name, DynamicalInstability, swings, AtLeast, minCycles, int(r.at[r.late]))
 }
 
 // extent returns the range of x: its largest minus its smallest value.

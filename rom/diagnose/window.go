@@ -75,6 +75,55 @@ func (r *run) means(from, to int) []float64 {
 	return means
 }
 
+// studentErrors is the quantile of Student's law for a mean of minLate batches about a
+// line, which has two parameters.
+var studentErrors = distuv.StudentsT{Sigma: 1, Nu: minLate - 2}.Quantile(1 - falseAlarm)
+
+// lateError returns the half-width of the interval of a column's late mean, 0 for
+// Expectations. It is made of the means of minLate batches of rows about a line, so that
+// the noise may be correlated over rows.
+func (t *Trace) lateError(r *run, column int) float64 {
+	if t.Origin == Expectations {
+		return 0
+	}
+	late := r.columns[column][r.late:]
+	at, batches := make([]float64, minLate), make([]float64, minLate)
+	for i := range batches {
+		at[i] = float64(i)
+		batches[i] = mean(late[i*len(late)/minLate : (i+1)*len(late)/minLate])
+	}
+	rest := detrended(at, batches)
+	return studentErrors * math.Sqrt(dot(rest, rest)/(minLate-2)/minLate)
+}
+
+// rowNoise returns the standard deviation of single rows, from the differences of
+// neighbours: a slow change of the mean does not count.
+func rowNoise(x []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(x); i++ {
+		sum += (x[i] - x[i-1]) * (x[i] - x[i-1])
+	}
+	return math.Sqrt(sum / 2 / float64(max(len(x)-1, 1)))
+}
+
+// onset returns the step at which a column's level changed across a threshold for good:
+// where the sum of its distances from the threshold turns (Page's cumulative sum). It is
+// the most likely step of one change in normal noise between levels at equal distances
+// from the threshold.
+func (r *run) onset(column int, s Side, threshold float64) int {
+	sum, least, first := 0.0, 0.0, 0
+	for i, x := range r.columns[column] {
+		d := x - threshold
+		if s == AtMost {
+			d = -d
+		}
+		if sum += d; sum < least && i+1 < len(r.at) {
+			least, first = sum, i+1
+		}
+	}
+	return int(r.at[first])
+}
+
 // mean sums deviations from the first value, so that the mean of equal values is
 // exact.
 func mean(x []float64) float64 {

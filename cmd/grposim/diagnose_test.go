@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// trlLog returns the JSON lines of a run of TRL with the given number of rows of 10 steps.
+// The reward rises; change may change a row.
+func trlLog(rows int, change func(row int, values map[string]float64)) string {
+	var b strings.Builder
+	for i := range rows {
+		noise := 0.02 * math.Sin(1e4*float64(i*i))
+		values := map[string]float64{
+			"step": float64(10 * (i + 1)), "reward": 0.7 - 0.4*math.Exp(-float64(i)/20) + noise, "reward_std": 0.4 + noise,
+			"frac_reward_zero_std": 0.1 + noise, "entropy": 0.5 + noise, "kl": 0.001, "grad_norm": 0.3 + noise,
+			"clip_ratio/region_mean": 0.01 + noise/10, "completions/mean_length": 200,
+		}
+		if change != nil {
+			change(i, values)
+		}
+		line, err := json.Marshal(values)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, "%s\n", line)
+		if i%4 == 0 {
+			fmt.Fprintf(&b, `{"step": %d, "eval_reward": %g}`+"\n", 10*(i+1), values["reward"]-0.05)
+		}
+	}
+	return b.String()
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The exit code of diagnose, and the JSON of each run.
+func TestDiagnose(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dropped := func(keys ...string) func(int, map[string]float64) {
+		return func(_ int, values map[string]float64) {
+			for _, key := range keys {
+				delete(values, key)
+			}
+		}
+	}
+	write(t, "healthy.jsonl", trlLog(160, nil))
+	write(t, "degenerate.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		if i >= 60 {
+			values["frac_reward_zero_std"] = 0.9
+		}
+	}))
+	write(t, "collapsed.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		values["reward"] -= 0.4 / (1 + math.Exp(float64(110-i)))
+	}))
+	write(t, "stock.jsonl", trlLog(160, dropped("entropy", "frac_reward_zero_std")))
+	write(t, "short.jsonl", trlLog(12, nil))
+	write(t, "broken.jsonl", "{}\n")
+	for _, c := range []struct {
+		args    []string
+		code    int
+		leading string
+		find    string // in the output as text
+	}{
+		{[]string{"healthy.jsonl"}, 0, "none", "policy-concentration   absent"},
+		{[]string{"degenerate.jsonl"}, 1, "advantage-degeneracy", "zero-variance groups 0.9"},
+		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "advantage-degeneracy", ""},
+		{[]string{"healthy.jsonl", "degenerate.jsonl"}, 1, "none", ""},
+		{[]string{"collapsed.jsonl"}, 1, "dynamical-instability", "lost share of the reward's rise"},
+		{[]string{"stock.jsonl"}, exitInconclusive, "none", "TRL logs entropy from v0.20"},
+		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
+		{[]string{"short.jsonl"}, exitInconclusive, "none", "fewer than 8 values"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if got := run(t.Context(), append([]string{"diagnose"}, c.args...), &stdout, &stderr); got != c.code {
+			t.Errorf("%v: exit code %d, want %d\n%s%s", c.args, got, c.code, &stdout, &stderr)
+		}
+		if !strings.Contains(stdout.String(), c.find) {
+			t.Errorf("%v: no %q in\n%s", c.args, c.find, &stdout)
+		}
+		stdout.Reset()
+		run(t.Context(), append([]string{"diagnose", "--json"}, c.args...), &stdout, &stderr)
+		var r runReport
+		if err := json.NewDecoder(&stdout).Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		if string(r.Leading) != c.leading || r.File != c.args[0] || len(r.Modes) != 4 {
+			t.Errorf("%v: leading %s of %s with %d modes, want %s", c.args, r.Leading, r.File, len(r.Modes), c.leading)
+		}
+		for _, m := range r.Modes {
+			if (m.Since != nil) != (m.Verdict == "present") || len(m.Evidence) == 0 {
+				t.Errorf("%v: %+v", c.args, m)
+			}
+			if m.Since != nil && m.Mode == "advantage-degeneracy" && (*m.Since < 580 || *m.Since > 640) {
+				t.Errorf("%v: since step %d, want about 610", c.args, *m.Since)
+			}
+		}
+	}
+	for _, args := range [][]string{{"missing.jsonl"}, {"broken.jsonl"}, {"."}, {"healthy.jsonl", "--mode", "hacking"}, {"healthy.jsonl", "--group-size", "1"}, {"healthy.jsonl", "--true-reward", "none"}, {}} {
+		var stdout, stderr bytes.Buffer
+		if got := run(t.Context(), append([]string{"diagnose"}, args...), &stdout, &stderr); got != exitUsage || !strings.HasPrefix(stderr.String(), "grposim: ") {
+			t.Errorf("%v: exit code %d, want 2: %s", args, got, &stderr)
+		}
+	}
+}
+
+// A component is the true reward if it is named.
+func TestDiagnoseTrueReward(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "log.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		values["rewards/correct/mean"] = 0.5 - 0.3*(values["reward"]-0.3)
+		values["rewards/format/mean"] = values["reward"] - values["rewards/correct/mean"]
+	}))
+	for column, want := range map[string]int{"": 0, "rewards/format/mean": 0, "rewards/correct/mean": 1} {
+		var stdout, stderr bytes.Buffer
+		args := []string{"diagnose", "log.jsonl", "--mode", "reward-hacking"}
+		if column != "" {
+			args = append(args, "--true-reward", column)
+		}
+		if got := run(t.Context(), args, &stdout, &stderr); got != want {
+			t.Errorf("%q: exit code %d, want %d\n%s%s", column, got, want, &stdout, &stderr)
+		}
+	}
+}
+
+// watch waits for a file, says which verdicts change as it grows, reads a file that was
+// replaced anew, and ends when a mode is present. Its lines do not depend on how the file
+// grows.
+func TestWatch(t *testing.T) {
+	t.Chdir(t.TempDir())
+	bad := trlLog(200, func(i int, values map[string]float64) {
+		if i >= 90 {
+			values["entropy"] = 0.02
+		}
+	})
+	watch := func(ctx context.Context, code int, args ...string) (string, string) {
+		var stdout, stderr bytes.Buffer
+		if got := run(ctx, append([]string{"watch", "log.jsonl", "--every", "2ms"}, args...), &stdout, &stderr); got != code {
+			t.Errorf("%v: exit code %d, want %d\n%s%s", args, got, code, &stdout, &stderr)
+		}
+		return stdout.String(), stderr.String()
+	}
+	grew := make(chan struct{})
+	go func() { // the file appears, grows in pieces, and is replaced
+		time.Sleep(20 * time.Millisecond)
+		lines := strings.SplitAfter(bad, "\n")
+		replace := func(text string) {
+			if err := os.WriteFile("next", []byte(text), 0o644); err != nil {
+				panic(err)
+			}
+			if err := os.Rename("next", "log.jsonl"); err != nil {
+				panic(err)
+			}
+		}
+		replace(trlLog(40, nil))
+		time.Sleep(100 * time.Millisecond)
+		for n := 20; n <= len(lines); n += 5 {
+			replace(strings.Join(lines[:n], ""))
+			time.Sleep(2 * time.Millisecond)
+		}
+		replace(bad)
+		close(grew)
+	}()
+	grown, messages := watch(t.Context(), 1)
+	if !strings.Contains(messages, "waiting for the file") || !strings.Contains(messages, "read anew") {
+		t.Errorf("got messages %q, want those of waiting and of a file replaced", messages)
+	}
+	<-grew
+	whole, _ := watch(t.Context(), 1)
+	if !strings.HasSuffix(grown, whole) {
+		t.Errorf("a file that grows gives\n%s\nand at once\n%s", grown, whole)
+	}
+	last := strings.Split(strings.TrimSpace(whole), "\n")
+	if line := last[len(last)-1]; !strings.HasPrefix(line, "step 1810: policy-concentration: present since step 910: ") {
+		t.Errorf("the last line is %q, want concentration since step 910, at the second diagnosis that finds it", line)
+	}
+
+	write(t, "log.jsonl", trlLog(160, nil))
+	out, _ := watch(t.Context(), 0, "--until-idle", "20ms")
+	if strings.Contains(out, "present") || !strings.Contains(out, "stands still at step 1600: leading none") {
+		t.Errorf("a healthy run gives\n%s", out)
+	}
+	write(t, "log.jsonl", bad)
+	if out, _ := watch(t.Context(), 1, "--until-idle", "20ms", "--keep-going"); !strings.Contains(out, "stands still") {
+		t.Errorf("--keep-going ends before the end:\n%s", out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	watch(ctx, exitInterrupted, "--keep-going")
+	watch(t.Context(), exitUsage, "--every", "0s")
+}
+
+// The lowest numbers of rows have no verdict, and looks become rarer.
+func TestLooks(t *testing.T) {
+	looks := 0
+	for n := firstLook; n <= 10_000; n = nextLook(n) {
+		looks++
+	}
+	if nextLook(16) != 17 || nextLook(1000) != 1050 || looks > 150 {
+		t.Errorf("%d looks, after 16 rows at %d, after 1000 at %d", looks, nextLook(16), nextLook(1000))
+	}
+}
+
+// Random bytes, as a log of any format, are diagnosed or refused.
+func FuzzDiagnose(f *testing.F) {
+	f.Add([]byte(trlLog(40, nil)), 8)
+	f.Add([]byte("step,reward,reward_std,kl\n1,0,0,0\n2,1e308,-1,nan\n"), 0)
+	names, err := filepath.Glob(filepath.Join("..", "..", "rom", "logs", "testdata", "good", "*"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		if data, err := os.ReadFile(name); err == nil && !strings.HasSuffix(name, ".golden") {
+			f.Add(data, 4)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, size int) {
+		path := filepath.Join(t.TempDir(), "log")
+		write(t, path, string(data))
+		sources, err := reading{groupSize: 2 + min(max(size, 0), 64)}.sources(path)
+		if err != nil {
+			return
+		}
+		for i := range sources {
+			r := sources[i].report()
+			if _, err := json.Marshal(r); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.print(new(bytes.Buffer), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

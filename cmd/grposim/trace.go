@@ -1,0 +1,219 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"grposim/rom/diagnose"
+	"grposim/rom/logs"
+	"grposim/sweeps"
+	"grposim/sweeps/store"
+)
+
+// source is a training run to be diagnosed, and where it was read.
+type source struct {
+	file    string         // as the user named it
+	about   string         // what was read
+	trainer logs.Trainer   // of a results folder grposim
+	trace   diagnose.Trace // its series
+	notes   []string       // what a user should know of the series, one sentence each
+}
+
+// reading says how logs are read.
+type reading struct {
+	groupSize  int    // G; 0: not known
+	trueReward string // column that holds the true reward; "": the first score of evaluation
+}
+
+// sources reads a log, the output folder of a trainer, or a results folder with a source
+// for every cell.
+func (r reading) sources(path string) ([]source, error) {
+	if _, err := os.Stat(filepath.Join(path, store.ManifestName)); err == nil {
+		return r.cells(path)
+	}
+	l, err := logs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.log(path, l)
+	return []source{s}, err
+}
+
+// cells returns the mean series of every cell of a results folder.
+func (r reading) cells(dir string) ([]source, error) {
+	plan, outcomes, err := sweeps.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []source
+	for i := range plan.Cells {
+		c := &plan.Cells[i]
+		t, err := c.Trace(outcomes[c.ID])
+		switch {
+		case err != nil:
+			return nil, err
+		case t == nil:
+			continue
+		}
+		s := source{file: dir, trainer: logs.Grposim, trace: *t,
+			about: fmt.Sprintf("cell %s, mean of %d replicas", cmp.Or(c.Label(), plan.Spec.Name), c.Sim.Replicas())}
+		if c.Sim.Replicas() > 1 {
+			s.notes = append(s.notes, "The series are means over replicas: oscillations of single replicas cancel, so an instability can be invisible. The claim failure-mode diagnoses each replica.")
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, &store.FolderError{Message: dir + ": no cell recorded a trajectory"}
+	}
+	return all, nil
+}
+
+// log translates the columns of a log into the series of the diagnostics.
+func (r reading) log(path string, l *logs.Log) (source, error) {
+	s := source{file: path, trainer: l.Format.Trainer, notes: slices.Clone(l.Notes)}
+	s.about = fmt.Sprintf("%s, %d rows, steps %d to %d", l.Format, len(l.Steps), l.Steps[0], l.Steps[len(l.Steps)-1])
+	if l.Averaged > 1 {
+		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)
+	}
+	truth, at, err := r.truth(l)
+	if err != nil {
+		return s, err
+	}
+
+	// The rows of the trace are the steps of training and of the true reward.
+	steps := slices.Concat(l.Steps, at)
+	slices.Sort(steps)
+	steps = slices.Compact(steps)
+	spread := func(on []int, values []float64) []float64 {
+		if values == nil {
+			return nil
+		}
+		all := make([]float64, len(steps))
+		for i := range all {
+			all[i] = math.NaN()
+		}
+		for i, step := range on {
+			row, _ := slices.BinarySearch(steps, step)
+			all[row] = values[i]
+		}
+		return all
+	}
+	series := func(quantities ...logs.Quantity) []float64 {
+		for _, q := range quantities {
+			if c, ok := l.Column(q); ok {
+				return spread(l.Steps, c.Values)
+			}
+		}
+		return nil
+	}
+	sum := func(a, b []float64) []float64 {
+		if a == nil || b == nil {
+			return nil
+		}
+		for i := range a {
+			a[i] += b[i]
+		}
+		return a
+	}
+	t := &s.trace
+	*t = diagnose.Trace{
+		Origin: diagnose.Samples, Steps: steps, GroupSize: r.groupSize,
+		Reward: series(logs.Reward), Entropy: series(logs.Entropy), Collision: series(logs.Collision),
+		ZeroVariance: series(logs.FracZeroStd), KL: series(logs.KLRef), GradientNorm: series(logs.GradNorm),
+		RatioMax: series(logs.RatioMax), RatioMean: series(logs.RatioMean), KLOld: series(logs.KLOld),
+		ClipFraction: series(logs.ClipAny), RewardStd: series(logs.RewardStdWithin),
+		BatchStd: series(logs.RewardStdBatch, logs.RewardStdAmbiguous),
+	}
+	if l.Format.Trainer == logs.Grposim {
+		t.Origin, t.ClipFraction = diagnose.Expectations, nil
+	}
+	if t.ClipFraction == nil {
+		t.ClipFraction = sum(series(logs.ClipLow), series(logs.ClipHigh))
+	}
+	if t.ZeroVariance == nil {
+		t.ZeroVariance = sum(series(logs.FracAll0), series(logs.FracAll1))
+		if t.ZeroVariance != nil && l.Format.Trainer == logs.NeMoRL {
+			s.notes = append(s.notes, "The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the leave-one-out baseline.")
+		}
+	}
+	if truth != nil {
+		t.TrueReward = spread(at, truth.Values)
+		s.notes = append(s.notes, fmt.Sprintf("The true reward is read from %s.", truth.Key))
+	}
+	return s, nil
+}
+
+// truth returns the column of the true reward with its steps, nil if there is none.
+func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
+	var names []string
+	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
+		if t == nil {
+			continue
+		}
+		for i, c := range t.Columns {
+			score := strings.HasPrefix(string(c.Quantity), string(logs.EvalScore))
+			if r.trueReward == "" && score || r.trueReward != "" && (r.trueReward == c.Key || r.trueReward == string(c.Quantity)) {
+				return &t.Columns[i], t.Steps, nil
+			}
+			names = append(names, c.Key)
+		}
+	}
+	if r.trueReward != "" {
+		return nil, nil, usageError{fmt.Errorf("--true-reward: got %s, want a column of %s: %s", r.trueReward, l.File, strings.Join(names, ", "))}
+	}
+	return nil, nil, nil
+}
+
+// remedies say how a trainer logs a series, by series; "" is any other trainer.
+var remedies = map[diagnose.Series]map[logs.Trainer]string{
+	diagnose.TrueRewardSeries: {
+		logs.TRL:      `evaluate: an eval_dataset with eval_strategy="steps" and eval_steps logs eval_reward; or take a component: --true-reward rewards/NAME/mean`,
+		logs.Unsloth:  `evaluate: an eval_dataset with eval_strategy="steps" and eval_steps logs eval_reward; or take a component: --true-reward rewards/NAME/mean`,
+		logs.Verl:     "trainer.test_freq with data.val_files logs val-core/*",
+		logs.OpenRLHF: "an evaluation data set with its interval (eval_steps) logs eval/*",
+		logs.NeMoRL:   "grpo.val_period logs validation/accuracy",
+		logs.Slime:    "an evaluation data set with --eval-interval logs eval/*",
+		"":            "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
+	},
+	diagnose.EntropySeries: {
+		logs.TRL:      "TRL logs entropy from v0.20, without the Liger loss",
+		logs.Unsloth:  "Unsloth often does not log entropy; TRL does from v0.20",
+		logs.Verl:     "actor/entropy",
+		logs.OpenRLHF: "entropy_loss, logged where an entropy coefficient is set",
+		"":            "log the mean entropy per token as entropy",
+	},
+	diagnose.ZeroVarianceSeries: {
+		logs.TRL:      "TRL logs frac_reward_zero_std from v0.18",
+		logs.Unsloth:  "TRL logs frac_reward_zero_std from v0.18",
+		logs.Verl:     "verl does not log it; add grpo/frac_reward_zero_std to the metrics",
+		logs.OpenRLHF: "OpenRLHF does not log it; add frac_zero_std to the metrics",
+		logs.Slime:    "miles logs zero_std/all_zero_ratio and all_one_ratio; slime does not",
+		logs.PrimeRL:  "solved_none and solved_all",
+		"":            "log the fraction of groups with equal rewards as frac_zero_std",
+	},
+	diagnose.GroupSizeSeries: {"": "--group-size G"},
+	diagnose.RewardStdSeries: {
+		logs.TRL: "TRL logs the deviation within a group up to v0.26, as reward_std",
+		"":       "log the mean standard deviation within a group as reward_std_within",
+	},
+	diagnose.KLOldSeries: {
+		logs.Verl:     "actor/ppo_kl",
+		logs.OpenRLHF: "ppo_kl",
+		"":            "log the KL divergence to the sampling policy as kl_old",
+	},
+	diagnose.ClipFractionSeries: {
+		logs.TRL: "clip_ratio/region_mean, with num_iterations > 1 or several updates per generation",
+		"":       "log the fraction of clipped tokens as clip_any",
+	},
+	diagnose.GradientNormSeries: {"": "log the gradient norm before clipping as grad_norm"},
+}
+
+// remedy says how the source's trainer logs a series.
+func (s *source) remedy(series diagnose.Series) string {
+	return cmp.Or(remedies[series][s.trainer], remedies[series][""])
+}

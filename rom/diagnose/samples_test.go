@@ -1,0 +1,301 @@
+package diagnose
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// logged is a run as a trainer logs it: noise in every column, an evaluation in every
+// fifth row, and no column that trainers lack.
+func logged(rng *rand.Rand, rows int) Trace {
+	t := Trace{Origin: Samples}
+	for i := range rows {
+		s := float64(i) / float64(rows)
+		reward := 0.7 - 0.5*math.Exp(-8*s)
+		t.Steps = append(t.Steps, 10*i)
+		t.Reward = append(t.Reward, reward+0.03*rng.NormFloat64())
+		t.TrueReward = append(t.TrueReward, math.NaN())
+		if i%5 == 0 {
+			t.TrueReward[i] = reward + 0.01*rng.NormFloat64()
+		}
+		t.Entropy = append(t.Entropy, 0.5+0.03*rng.NormFloat64())
+		t.ZeroVariance = append(t.ZeroVariance, 0.1+0.05*rng.Float64())
+		t.GradientNorm = append(t.GradientNorm, 0.3+0.1*rng.Float64())
+		t.KLOld = append(t.KLOld, 1e-3*rng.Float64())
+		t.ClipFraction = append(t.ClipFraction, 0.02*rng.Float64())
+		t.RatioMean = append(t.RatioMean, 1+0.01*rng.NormFloat64())
+	}
+	return t
+}
+
+// finding returns the verdict on a mode.
+func finding(d Diagnosis, m Mode) Verdict {
+	return d.Verdicts[slices.IndexFunc(d.Verdicts, func(v Verdict) bool { return v.Mode == m })]
+}
+
+// Each sign that a log can show gives its mode, since the step at which it appears.
+func TestSigns(t *testing.T) {
+	late := func(i int, change func()) {
+		if i >= 80 {
+			change()
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(l *Trace, i int)
+		want   Mode
+	}{
+		{"healthy", func(*Trace, int) {}, None},
+		{"most tokens are clipped", func(l *Trace, i int) { late(i, func() { l.ClipFraction[i] += 0.6 }) }, DynamicalInstability},
+		{"many tokens are clipped", func(l *Trace, i int) { late(i, func() { l.ClipFraction[i] += 0.4 }) }, None},
+		{"far from the old policy", func(l *Trace, i int) { late(i, func() { l.KLOld[i] += 0.02 }) }, DynamicalInstability},
+		{"less far from the old policy", func(l *Trace, i int) { late(i, func() { l.KLOld[i] += 0.01 }) }, None},
+		{"far from the old policy in a few rows", func(l *Trace, i int) {
+			if i > 190 && i < 198 {
+				l.KLOld[i] = 1
+			}
+		}, None},
+		{"mean ratio below 1", func(l *Trace, i int) { late(i, func() { l.RatioMean[i] -= 0.3 }) }, DynamicalInstability},
+		{"the reward collapses", func(l *Trace, i int) {
+			if i >= 120 {
+				l.Reward[i] -= 0.4
+			}
+		}, DynamicalInstability},
+		{"the reward sags", func(l *Trace, i int) {
+			if i >= 120 {
+				l.Reward[i] -= 0.15
+			}
+		}, None},
+		{"the gradient grows, the reward does not", func(l *Trace, i int) { late(i, func() { l.GradientNorm[i] *= 8 }) }, DynamicalInstability},
+		{"the gradient grows a little", func(l *Trace, i int) { late(i, func() { l.GradientNorm[i] *= 2 }) }, None},
+		{"the gradient grows, the reward too", func(l *Trace, i int) {
+			l.Reward[i] = 0.1 + 0.05*float64(i)/200
+			late(i, func() { l.GradientNorm[i] *= 8; l.Reward[i] += 0.02 * float64(i-80) })
+		}, None},
+		{"one arm within a lag", func(l *Trace, i int) {
+			late(i, func() { l.Entropy[i] = 0.01 })
+			if i == 79 || i == 80 {
+				l.KLOld[i] = 0.4
+			}
+		}, DynamicalInstability},
+		{"one arm step by step", func(l *Trace, i int) { late(i, func() { l.Entropy[i] = 0.01 }) }, PolicyConcentration},
+		{"evaluation falls", func(l *Trace, i int) { l.TrueReward[i] = 1 - l.TrueReward[i] }, RewardHacking},
+		{"no variance", func(l *Trace, i int) { late(i, func() { l.ZeroVariance[i] += 0.7 }) }, AdvantageDegeneracy},
+	} {
+		run := logged(newRand(), 200)
+		for i := range run.Steps {
+			c.change(&run, i)
+		}
+		d := Name(run)
+		if d.Mode != c.want {
+			t.Errorf("%s: named %s, want %s\n%s", c.name, d.Mode, c.want, table(d))
+		}
+		if since := finding(d, DynamicalInstability).Since; c.want == DynamicalInstability && (since < 750 || since > 1250) {
+			t.Errorf("%s: since step %d, want one of about 800 to 1200", c.name, since)
+		}
+	}
+}
+
+// Without what shows a mode, or hidden by noise, it is not observable, and the reason and
+// the missing series are given.
+func TestNotObservable(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(l *Trace)
+		mode    Mode
+		because string
+		missing []Series
+	}{
+		{"no evaluation", func(l *Trace) { l.TrueReward = nil }, RewardHacking, "not recorded: true reward", []Series{TrueRewardSeries}},
+		{"noisy evaluation", func(l *Trace) {
+			for i := range l.TrueReward {
+				l.TrueReward[i] += 0.5 * math.Sin(float64(7*i*i))
+			}
+		}, RewardHacking, "the noise hides", nil},
+		{"no rise", func(l *Trace) {
+			for i := range l.Reward {
+				l.Reward[i] = 0.5 + 0.01*math.Sin(float64(7*i*i))
+			}
+		}, RewardHacking, "has not risen", nil},
+		{"no entropy", func(l *Trace) { l.Entropy = nil }, PolicyConcentration, "not recorded: entropy", []Series{EntropySeries}},
+		{"noisy entropy", func(l *Trace) {
+			for i := range l.Entropy {
+				l.Entropy[i] = 0.5 * (1 + math.Sin(float64(7*i*i)))
+				if i >= 100 {
+					l.Entropy[i] /= 2
+				}
+			}
+		}, PolicyConcentration, "the noise hides", nil},
+		{"no share", func(l *Trace) { l.ZeroVariance = nil }, AdvantageDegeneracy, "not recorded", []Series{ZeroVarianceSeries}},
+		{"reward alone", func(l *Trace) {
+			l.Entropy, l.KLOld, l.ClipFraction, l.RatioMean, l.GradientNorm = nil, nil, nil, nil, nil
+		}, DynamicalInstability, "not recorded: entropy", []Series{EntropySeries, KLOldSeries, ClipFractionSeries, GradientNormSeries}},
+		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
+	} {
+		run := logged(newRand(), 200)
+		c.change(&run)
+		v := finding(Name(run), c.mode)
+		if v.Finding != NotObservable || !strings.Contains(v.Because, c.because) || !slices.Equal(v.Missing, c.missing) || v.Since != -1 {
+			t.Errorf("%s: got %+v, want %s not observable because %s, missing %v", c.name, v, c.mode, c.because, c.missing)
+		}
+	}
+}
+
+// Rows whose deviation is 0 are a lower bound of the share of groups without variance:
+// a sign, but never the absence of one.
+func TestLowerBoundOfSilence(t *testing.T) {
+	for zeros, want := range map[int]Finding{9: Present, 3: NotObservable, 0: NotObservable} { // of ten rows
+		run := logged(newRand(), 200)
+		run.ZeroVariance, run.BatchStd = nil, make([]float64, 200)
+		for i := range run.BatchStd {
+			if i%10 >= zeros {
+				run.BatchStd[i] = 0.3
+			}
+		}
+		if v := finding(Name(run), AdvantageDegeneracy); v.Finding != want {
+			t.Errorf("%d of 10 rows: %+v, want %s", zeros, v, want)
+		}
+	}
+}
+
+// The Beta law fitted to mean and deviation gives E[p^G + (1−p)^G], here compared with
+// sums of p drawn from it; without spread it gives p^G + (1−p)^G.
+func TestExpectedGroups(t *testing.T) {
+	for _, c := range []struct{ a, b float64 }{{0.3, 0.5}, {2, 1}, {5, 20}} {
+		for _, size := range []int{2, 4, 16} {
+			law := distuv.Beta{Alpha: c.a, Beta: c.b, Src: rand.NewPCG(1, 2)}
+			groups, std := 0.0, 0.0
+			const draws = 200_000
+			for range draws {
+				p := law.Rand()
+				groups += (math.Pow(p, float64(size)) + math.Pow(1-p, float64(size))) / draws
+				for k, x := range binomial(p, size) {
+					std += x * math.Sqrt(float64(k*(size-k))/float64(size*(size-1))) / draws
+				}
+			}
+			if got := expectedGroups(c.a/(c.a+c.b), std, size); math.Abs(got-groups) > 0.005 {
+				t.Errorf("Beta(%g, %g), G = %d: share %g, want %g", c.a, c.b, size, got, groups)
+			}
+		}
+	}
+	for _, p := range []float64{0.1, 0.5} {
+		if got, want := equalRewards(p, math.Inf(1), 8), math.Pow(p, 8)+math.Pow(1-p, 8); math.Abs(got-want) > 1e-12 {
+			t.Errorf("equal prompts at %g: %g, want %g", p, got, want)
+		}
+	}
+	for _, c := range []struct{ mean, std float64 }{{1.2, 0.1}, {0, 0}, {0.5, 0.6}, {math.NaN(), 0.1}} {
+		if got := expectedGroups(c.mean, c.std, 8); !math.IsNaN(got) {
+			t.Errorf("mean %g with deviation %g: %g, want none", c.mean, c.std, got)
+		}
+	}
+}
+
+// binomial returns the law of successes in n trials.
+func binomial(p float64, n int) []float64 {
+	law := make([]float64, n+1)
+	for k := range law {
+		law[k] = distuv.Binomial{N: float64(n), P: p}.Prob(float64(k))
+	}
+	return law
+}
+
+// Most groups without variance are no degeneracy while the reward rises, if the spread of
+// difficulties explains them; they are if it does not, or if the rise has ended, and not
+// known if no spread can be fitted.
+func TestSpreadOfDifficulties(t *testing.T) {
+	run := func(rises bool, more float64, size int) Verdict {
+		rng := newRand()
+		l := logged(rng, 200)
+		l.GroupSize = size
+		for i := range l.Steps {
+			average := 0.5
+			if rises {
+				average = 0.3 + 0.3*float64(i)/200
+			}
+			law := distuv.Beta{Alpha: 0.4 * average, Beta: 0.4 * (1 - average), Src: rng}
+			const groups, samples = 64, 8
+			reward, std, silent := 0.0, 0.0, 0.0
+			for range groups {
+				p, won := law.Rand(), 0
+				for range samples {
+					if rng.Float64() < p {
+						won++
+					}
+				}
+				reward += float64(won) / groups / samples
+				std += math.Sqrt(float64(won*(samples-won))/samples/(samples-1)) / groups
+				if won == 0 || won == samples {
+					silent += 1.0 / groups
+				}
+			}
+			l.Reward[i], l.ZeroVariance[i] = reward, silent+more
+			l.RewardStd = append(l.RewardStd, std)
+		}
+		return finding(Name(l), AdvantageDegeneracy)
+	}
+	for _, c := range []struct {
+		name string
+		got  Verdict
+		want Finding
+	}{
+		{"explained, rising", run(true, 0, 8), Absent},
+		{"explained, no rise", run(false, 0, 8), Present},
+		{"rising, group size not known", run(true, 0, 0), NotObservable},
+		{"rising, more than difficulties explain", run(true, 0.15, 8), Present},
+	} {
+		if c.got.Finding != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, c.got, c.want)
+		}
+	}
+}
+
+// Healthy logs of any length, with noise of any size and correlation, are named for no
+// failure more often than declared: a hundred diagnostics of one in a thousand.
+func TestHealthyLogsRaiseNoAlarm(t *testing.T) {
+	rng := newRand()
+	alarms, runs := 0, 0
+	for _, rows := range []int{16, 20, 40, 100, 300} {
+		for range 100 {
+			l := logged(rng, rows)
+			memory, walk := rng.Float64(), 0.0
+			size := math.Exp(-4 + 4*rng.Float64())
+			for i := range l.Steps {
+				walk = memory*walk + rng.NormFloat64()
+				l.Reward[i] += 0.1 * size * walk
+				l.GradientNorm[i] *= math.Exp(size * rng.NormFloat64())
+				l.Entropy[i] *= 1 + 0.2*rng.NormFloat64()
+			}
+			runs++
+			if d := Name(l); d.Mode != None {
+				alarms++
+				t.Logf("%d rows, noise %.2g, memory %.2g: %s\n%s", rows, size, memory, d.Mode, table(d))
+			}
+		}
+	}
+	if most := declaredMost(runs, 10*falseAlarm); alarms > most {
+		t.Errorf("%d of %d healthy logs are named for a failure, want at most %d", alarms, runs, most)
+	}
+}
+
+// The step of a change is found where the level crosses the threshold for good.
+func TestOnset(t *testing.T) {
+	r := run{columns: [][]float64{nil}}
+	for i := range 100 {
+		x := 0.1
+		if i >= 60 || i == 10 {
+			x = 0.9
+		}
+		r.at, r.columns[0] = append(r.at, float64(3*i)), append(r.columns[0], x)
+	}
+	if got := r.onset(0, AtLeast, 0.5); got != 180 {
+		t.Errorf("the level changes at step %d, want 180", got)
+	}
+	if got := r.onset(0, AtMost, 0.5); got != 0 {
+		t.Errorf("the level is below the threshold since step %d, want 0", got)
+	}
+}

@@ -1,0 +1,160 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// sign is a truth value of three: false, not known, true, in that order, so that the
+// largest of several is their disjunction and the smallest their conjunction.
+type sign int
+
+const (
+	no sign = iota
+	unknown
+	yes
+)
+
+func both(a, b sign) sign { return min(a, b) }
+
+// either of no and unknown is unknown.
+func either(a, b sign) sign { return max(a, b) }
+
+// sign says whether the evidence is a sign of its mode; where a series is not recorded
+// that is not known, nor where the noise hides on which side of the threshold the value is.
+func (e Evidence) sign() sign {
+	switch {
+	case e.speaks():
+		return yes
+	case e.Observable == Observed && !e.noisy():
+		return no
+	}
+	return unknown
+}
+
+// noisy reports whether the interval of the value contains the threshold.
+func (e Evidence) noisy() bool {
+	return e.Observable == Observed && e.Error > 0 && math.Abs(e.Value-e.Threshold) <= e.Error && !e.speaks()
+}
+
+// anySign is yes if any of the evidence is a sign, else unknown.
+func anySign(evidence []Evidence) sign {
+	if slices.ContainsFunc(evidence, Evidence.speaks) {
+		return yes
+	}
+	return unknown
+}
+
+// noneOf is no if rings, of the reward, is not a sign, some of the signs that the reward
+// need not show is not either, and the noise hides none of them; else unknown.
+func noneOf(rings, lost Evidence, beyond []Evidence) sign {
+	seen := slices.ContainsFunc(beyond, func(e Evidence) bool { return e.sign() == no })
+	if rings.sign() == no && seen && !lost.noisy() && !slices.ContainsFunc(beyond, Evidence.noisy) {
+		return no
+	}
+	return unknown
+}
+
+// allObserved combines evidence for one mode: at least one must be observable, and each
+// that is observable must be a sign of it.
+func allObserved(evidence ...Evidence) sign {
+	found := unknown
+	for i, e := range slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Observable != Observed }) {
+		if i == 0 {
+			found = yes
+		}
+		found = both(found, e.sign())
+	}
+	return found
+}
+
+// excused is the verdict on a run most of whose groups have no variance: that is no
+// degeneracy if the spread of difficulties explains it and the reward still rises, and
+// not known if it rises and no spread can be fitted.
+func excused(unexplained, rising Evidence) sign {
+	switch {
+	case !(rising.Observable == Observed && rising.Value >= rising.Threshold && rising.Value > rising.Error), unexplained.speaks():
+		return yes
+	case unexplained.Observable == Observed:
+		return no
+	}
+	return unknown
+}
+
+// judge adds the verdict of a mode. The first mode that is present is named.
+func (d *Diagnosis) judge(t *Trace, mode Mode, s sign) {
+	v := Verdict{Mode: mode, Finding: Absent, Since: -1}
+	switch s {
+	case yes:
+		v.Finding = Present
+		if d.Mode == None {
+			d.Mode = mode
+		}
+		for _, e := range d.Evidence {
+			if e.Says == mode && (v.Since < 0 || e.Since < v.Since) {
+				v.Since = e.Since
+			}
+		}
+	case unknown:
+		v.Finding = NotObservable
+		v.Missing = t.missing(mode)
+		v.Because = d.because(mode, v.Missing)
+	}
+	d.Verdicts = append(d.Verdicts, v)
+}
+
+// missing lists the series that were not recorded and would help to see a mode.
+func (t *Trace) missing(mode Mode) (names []Series) {
+	for _, s := range []struct {
+		name   Series
+		of     Mode
+		values []float64
+	}{
+		{TrueRewardSeries, RewardHacking, t.TrueReward},
+		{ZeroVarianceSeries, AdvantageDegeneracy, t.ZeroVariance},
+		{EntropySeries, PolicyConcentration, slices.Concat(t.Entropy, t.Collision)},
+		{EntropySeries, DynamicalInstability, t.Entropy},
+		{KLOldSeries, DynamicalInstability, t.KLOld},
+		{ClipFractionSeries, DynamicalInstability, t.ClipFraction},
+		{GradientNormSeries, DynamicalInstability, t.GradientNorm},
+	} {
+		if s.of == mode && !slices.ContainsFunc(s.values, isNumber) {
+			names = append(names, s.name)
+		}
+	}
+	if mode != AdvantageDegeneracy || len(names) > 0 {
+		return names
+	}
+	if !slices.ContainsFunc(t.RewardStd, isNumber) {
+		names = append(names, RewardStdSeries)
+	}
+	if t.GroupSize == 0 {
+		names = append(names, GroupSizeSeries)
+	}
+	return names
+}
+
+// because says why a mode is not observable, by the first reason that applies: the noise,
+// a run too short, a diagnostic without a value; a series that is missing.
+func (d *Diagnosis) because(mode Mode, missing []Series) string {
+	for _, e := range d.Evidence {
+		if e.Of == mode && e.noisy() && e.Diagnostic != "true reward over the whole rise" {
+			return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g", e.Threshold, e.Diagnostic, e.Value, e.Error)
+		}
+	}
+	for _, e := range d.Evidence {
+		if e.Of == mode && e.Observable == TooShort {
+			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Sprintf("not recorded: %s", missing[0])
+	}
+	for _, e := range d.Evidence {
+		if e.Of == mode && e.Observable == Undefined {
+			return undefined(e.Diagnostic)
+		}
+	}
+	return "no diagnostic of it has a value"
+}
