@@ -71,7 +71,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 		}
 		for q, quantity := range r.Quantities {
 			values, wanted := series[quantity]
-			if !wanted || quantity == sim.ZeroVarianceFraction && c.Sim.Deterministic() {
+			if !wanted || quantity == sim.ZeroVarianceFraction && c.deterministic() {
 				continue
 			}
 			for step := range r.Steps {
@@ -89,7 +89,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 		for _, mode := range diagnose.Modes {
 			if values := named[share(mode)]; len(values) > 0 {
 				e := measure.Mean(values)
-				if c.Sim.Deterministic() {
+				if c.deterministic() {
 					e = measure.Certain(values[0])
 				}
 				shares = append(shares, store.Store(share(mode), e))

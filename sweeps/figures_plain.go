@@ -90,7 +90,7 @@ func (j *judgement) drawLearning(sets []CellSet) Figure {
 			mean.Points = append(mean.Points, barePoint(x, float64(reward.Mean[i])))
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 		}
-		if c.Settings.Run.Replicas > 1 && !c.Sim.Deterministic() {
+		if c.Settings.Run.Replicas > 1 && !c.deterministic() {
 			f.Series = append(f.Series, spread)
 		}
 		f.Series = append(f.Series, mean)

@@ -212,7 +212,7 @@ type trial struct {
 func try(ctx context.Context, cell *Cell) (t trial, err error) {
 	c, probed := shortened(cell)
 	began := time.Now()
-	err = sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
+	err = sim.Simulate(ctx, []sim.Cell{c.Sim()}, 1, func(_ int, r sim.Result) error {
 		finished := time.Now()
 		if probed {
 			r.Steps = nil
@@ -238,8 +238,9 @@ const storedTwice = 2
 // trajectory takes is then not counted.
 func shortened(cell *Cell) (c Cell, probed bool) {
 	c = *cell
-	run := &c.Sim.Run
-	probed = c.Sim.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
+	in := c.Sim()
+	run := &in.Run
+	probed = in.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
 	if probed {
 		run.Steps = max(run.Steps, forecastSteps/100)
 	}
@@ -247,7 +248,8 @@ func shortened(cell *Cell) (c Cell, probed bool) {
 	run.BurnIn = min(run.BurnIn, run.Steps-1)
 	run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
 	c.Settings.Run = *run
-	c.Sim = runAlone(c.Sim)
+	in = runAlone(in)
+	c.probed = &in
 	return c, probed
 }
 

@@ -45,7 +45,7 @@ checks:
 	if search.Bytes <= 0 || search.Bytes > plain.Bytes/5 {
 		t.Errorf("the search is forecast to store %d bytes, the run %d", search.Bytes, plain.Bytes)
 	}
-	if !strings.Contains(string(located.Spec.Document()), `"locate"`) || located.Cells[0].Sim.Location == nil {
+	if !strings.Contains(string(located.Spec.Document()), `"locate"`) || located.Cells[0].Sim().Location == nil {
 		t.Error("the forecast changed the plan")
 	}
 }

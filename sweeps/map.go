@@ -132,7 +132,7 @@ func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 	switch quantity {
 	case finalVariance:
 		end := c.meanReward(t, last)
-		if c.Sim.Deterministic() {
+		if c.deterministic() {
 			return 0
 		}
 		return end.StdErr * end.StdErr * float64(end.DF+1)
@@ -153,7 +153,7 @@ func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 // J of a stationary run with 99 % together (Bonferroni); a few final records do not fix s
 // well, and t is large for them.
 func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
-	if class == Sustained || class == Unresolved && c.Sim.Deterministic() {
+	if class == Sustained || class == Unresolved && c.deterministic() {
 		return math.NaN()
 	}
 	reward, last := c.rewards(t), len(t.Steps)-1

@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,7 +49,32 @@ type Cell struct {
 	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
 	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
-	Sim      sim.Cell            // the simulator's input; zero if Status is NoFixedPoint
+
+	start  []float64 // logits at step 0
+	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
+}
+
+// Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of
+// what its settings say already.
+func (c *Cell) Sim() sim.Cell {
+	switch s := &c.Settings; {
+	case c.Status == store.NoFixedPoint:
+		return sim.Cell{}
+	case c.probed != nil:
+		return *c.probed
+	default:
+		return sim.Cell{
+			ID: c.ID, Seed: s.Seed,
+			Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
+		}
+	}
+}
+
+// deterministic reports whether the cell is simulated at G = ∞, so that all its replicas are
+// equal.
+func (c *Cell) deterministic() bool {
+	return c.Settings.Estimator.GroupSize == grpo.Infinite && c.Status != store.NoFixedPoint
 }
 
 // PlannedCheck is a check with the sets of cells that it judges, with one verdict or
@@ -84,7 +112,7 @@ type CellSet struct {
 
 // sampled reports whether sampling plays a part in what any of the cells measures.
 func (set *CellSet) sampled() bool {
-	return slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() })
+	return slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.deterministic() })
 }
 
 // members returns the ids of the cells of a set of several; nil for a single one.
@@ -188,33 +216,31 @@ func inParallel(n int, do func(i int)) {
 	group.Wait()
 }
 
-// resolve sets the cell's status and the simulator's input: the start, and what the checks
-// measure, as numbers.
+// resolve sets the cell's status, its start, and what the checks measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *predictionCache) {
 	s := &c.Settings
-	c.Sim = sim.Cell{
-		ID: c.ID, Seed: s.Seed,
-		Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, Run: s.Run,
-		Fits: m.fits,
+	c.start = s.Policy.Init.Logits
+	in := c.Sim()
+	if in.Fits = m.fits; m.modes {
+		in.Traces = s.Run.Replicas
 	}
-	if m.modes {
-		c.Sim.Traces = s.Run.Replicas
+	if s.Policy.Init.Kind == config.AtFixedPoint || m.atFixedPoint() {
+		params := Params(s, rom.Unit)
+		point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
+		if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
+			c.Status, c.start = store.NoFixedPoint, nil
+			return
+		}
+		if s.Policy.Init.Kind == config.AtFixedPoint {
+			c.start = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
+			in.Init = c.start
+		}
+		if ok {
+			m.place(&in, params, config.RoundAll(point.Logits))
+		}
 	}
-	if s.Policy.Init.Kind == config.AtLogits && !m.atFixedPoint() {
-		return
-	}
-	params := Params(s, rom.Unit)
-	point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-	if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
-		c.Status, c.Sim = store.NoFixedPoint, sim.Cell{}
-		return
-	}
-	if s.Policy.Init.Kind == config.AtFixedPoint {
-		c.Sim.Init = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
-	}
-	if ok {
-		m.place(&c.Sim, params, config.RoundAll(point.Logits))
+	if m.fits != nil || m.modes || m.atFixedPoint() {
+		c.probed = &in
 	}
 }
 
@@ -262,13 +288,16 @@ func (c *Cell) Work() float64 {
 	}
 	run := replicas * float64(c.Settings.Run.Steps)
 	work := run
-	if c.Sim.Location != nil {
-		work = c.Sim.SearchSteps()
+	if c.probed == nil {
+		return work
 	}
-	if c.Sim.Relaxation != nil {
+	if c.probed.Location != nil {
+		work = c.probed.SearchSteps()
+	}
+	if c.probed.Relaxation != nil {
 		work += 2 * run
 	}
-	for _, p := range c.Sim.Stiffness {
+	for _, p := range c.probed.Stiffness {
 		work += 2 * float64(p.Pairs)
 	}
 	return work
@@ -278,22 +307,28 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
-	cells := make([]store.LabelledCell, len(p.Cells))
-	for i := range p.Cells {
-		cells[i] = store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+	cell := func(i int) store.LabelledCell { return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()} }
+	asJSON := func(value any) func(io.Writer) error {
+		return func(w io.Writer) error {
+			text, err := json.Marshal(value)
+			_, writing := w.Write(text)
+			return errors.Join(err, writing)
+		}
 	}
-	return store.NewTrajectoryTable(dir, cells, p.trajectoryMetadata)
+	return store.NewTrajectoryTable(dir, len(p.Cells), cell,
+		store.Metadata{Key: "grposim.cells", Write: p.describeCells},
+		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
+		store.Metadata{Key: "grposim.quantities", Write: asJSON(QuantityColumns)})
 }
 
-// trajectoryMetadata returns the metadata of trajectories.parquet.
-func (p *Plan) trajectoryMetadata() (map[string]string, error) {
+// describeCells writes a JSON list of the cells with their parameters.
+func (p *Plan) describeCells(w io.Writer) error {
 	type described struct {
 		Cell       string         `json:"cell"`
 		Label      string         `json:"label"`
 		Variant    string         `json:"variant"`
 		Parameters map[string]any `json:"parameters"`
 	}
-	var cells strings.Builder // a list, written item by item: the parameters take much memory
 	separator := "["
 	for i := range p.Cells {
 		c := &p.Cells[i]
@@ -303,22 +338,15 @@ func (p *Plan) trajectoryMetadata() (map[string]string, error) {
 		}
 		text, err := json.Marshal(d)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		cells.WriteString(separator)
-		cells.Write(text)
+		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
+			return err
+		}
 		separator = ","
 	}
-	cells.WriteString("]")
-	metadata := map[string]string{"grposim.cells": cells.String()}
-	for key, value := range map[string]any{"grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		metadata[key] = string(text)
-	}
-	return metadata, nil
+	_, err := io.WriteString(w, "]")
+	return err
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more

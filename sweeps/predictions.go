@@ -169,14 +169,14 @@ type rewardKey struct {
 // meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
 // alone without what the theory neglects.
 func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), alone, c.Settings.Lag, c.Settings.Run.Steps}
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.start...), alone, c.Settings.Lag, c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
 		predict := rom.MeanReward
 		if alone {
 			predict = rom.MeanRewardAlone
 		}
-		computed := predict(params, c.Sim.Init, steps)
+		computed := predict(params, c.start, steps)
 		path = &computed
 		if len(cache.rewards) == maxCached {
 			clear(cache.rewards)

@@ -207,7 +207,6 @@ func (r *run) simulate(ctx context.Context) error {
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
-		c.Sim.Progress = func(share float64) { r.Progress.Work(share * c.Work()) }
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
 	simulated := 0
@@ -215,7 +214,7 @@ func (r *run) simulate(ctx context.Context) error {
 		simulated++
 		r.Progress.Cell()
 	}
-	err = simulateInOrder(ctx, missing, r.Workers, finished, func(o *store.Outcome) error {
+	err = simulateInOrder(ctx, missing, r.Workers, r.Progress.Work, finished, func(o *store.Outcome) error {
 		if err := r.add(o); err != nil {
 			return err
 		}

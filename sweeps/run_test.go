@@ -492,8 +492,8 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 	for i := range cells {
 		c, seed := &cells[i], []uint64{5, 6}[i%2]
-		if c.Sim.Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
-			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim.Seed, c.Label(), seed)
+		if c.Sim().Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
+			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim().Seed, c.Label(), seed)
 		}
 	}
 	alone := planText(t, strings.Replace(small, "seed: 5", "seed: 6", 1)).Cells[0]

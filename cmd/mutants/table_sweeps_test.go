@@ -208,7 +208,7 @@ var reportMutants = []mutant{
 	{id: "sweeps/slope-not-measured", fault: "a slope is not measured where the theory is out of scope", file: "sweeps/claims_scaling.go",
 		before: "f.predicted.outOfScope = c.Label() + \": \" + why\n", after: "f.predicted.outOfScope = c.Label() + \": \" + why\n\t\t\treturn []finding{f}\n"},
 	{id: "sweeps/steady-from-start", fault: "the search for steady runs starts away from the fixed point", file: "sweeps/advice_simulated.go",
-		before: "moved.Sim.Init, start = point.Logits,", after: "_, start = point.Logits,"},
+		before: "in.Init, start = point.Logits,", after: "_, start = point.Logits,"},
 	{id: "sweeps/settling-in-noise", fault: "a settling time is given where noise can decide it", file: "sweeps/map.go",
 		before: "if !(2*near > high-low) {", after: "if !(2*near > 0*(high-low)) {"},
 	{id: "sweeps/steady-variance", fault: "a steady run has at most twice the variance, not twice the deviation", file: "sweeps/advice_simulated.go",

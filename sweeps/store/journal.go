@@ -230,7 +230,7 @@ func (j *Journal) Sort(order []string) error {
 	if inPlace && end == j.end {
 		return nil
 	}
-	err := replaceFile(j.source.path, func(w io.Writer) error {
+	err := ReplaceFile(j.source.path, func(w io.Writer) error {
 		for _, l := range lines {
 			line, err := l.read(j.buffer)
 			if err != nil {
