@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -176,7 +174,7 @@ func NewPlan(spec *config.Spec) *Plan {
 			judged[n] = append(judged[n], &plan.Cells[len(plan.Cells)-1])
 		}
 	}
-	inParallel(len(plan.Cells), func(i int) {
+	inParallel(runtime.GOMAXPROCS(0), len(plan.Cells), always, func(_, i int) {
 		c := &plan.Cells[i]
 		c.ID = cellID(&c.Settings, &measured[i])
 		c.resolve(&measured[i], plan.cache)
@@ -193,27 +191,6 @@ func NewPlan(spec *config.Spec) *Plan {
 		plan.Checks = append(plan.Checks, planned)
 	}
 	return plan
-}
-
-// inParallel calls do with 0 … n−1, on all processors.
-func inParallel(n int, do func(i int)) {
-	const chunk = 256
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+chunk-1)/chunk) {
-		group.Go(func() {
-			for {
-				last := int(next.Add(chunk))
-				for i := last - chunk; i < min(last, n); i++ {
-					do(i)
-				}
-				if last >= n {
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
 }
 
 // resolve sets the cell's status, its start, and what the checks measure, as numbers.
@@ -307,7 +284,9 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
-	cell := func(i int) store.LabelledCell { return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()} }
+	cell := func(i int) store.LabelledCell {
+		return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+	}
 	asJSON := func(value any) func(io.Writer) error {
 		return func(w io.Writer) error {
 			text, err := json.Marshal(value)

@@ -12,31 +12,66 @@ import (
 
 // predictionCache caches predictions by their parameters, equilibria by those parameters
 // that equilibria depend on, and mean rewards by start, steps and parameters. Only its
-// method equilibrium is safe for concurrent use.
+// method equilibrium is safe for concurrent use, and one equilibrium is not.
 type predictionCache struct {
-	predictions map[predictionKey]*rom.Prediction
+	predictions *predictionTable
 	rewards     map[rewardKey]*rom.Path // at most maxCached
 
 	mutex      sync.Mutex
-	equilibria map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
+	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
 	entries    int                                 // of equilibria
+	most       int
 }
 
-// Sizes that are cached before all are dropped: the number of mean rewards, more than the
+// predictionTable holds predictions by their parameters. It is safe for concurrent use.
+type predictionTable struct {
+	mutex sync.Mutex
+	known map[predictionKey]*rom.Prediction // at most maxPredictions
+}
+
+// Sizes that are cached before all are dropped: the number of predictions, 2 kB each; the number
+// of mean rewards, more than the
 // usual number of values of a sweep's fastest axes, and the entries of all equilibria. Each
 // counts as one matrix of arms by arms, of which it stores tens, and as fewEntries.
 const (
-	maxCached  = 64
-	maxEntries = 4_000_000
-	fewEntries = 1000
+	maxPredictions = 1 << 14
+	maxCached      = 64
+	maxEntries     = 4_000_000
+	fewEntries     = 1000
 )
 
 func newPredictionCache() *predictionCache {
 	return &predictionCache{
-		predictions: make(map[predictionKey]*rom.Prediction),
+		predictions: &predictionTable{known: make(map[predictionKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		rewards:     make(map[rewardKey]*rom.Path),
+		most:        maxEntries,
 	}
+}
+
+// sharingPredictions returns a cache for one of several goroutines, which share predictions
+// and have equilibria of their own.
+func (cache *predictionCache) sharingPredictions(goroutines int) *predictionCache {
+	own := newPredictionCache()
+	own.predictions, own.most = cache.predictions, maxEntries/goroutines
+	return own
+}
+
+// get returns a prediction; nil if it is not known.
+func (t *predictionTable) get(key predictionKey) *rom.Prediction {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.known[key]
+}
+
+// put adds a prediction.
+func (t *predictionTable) put(key predictionKey, p *rom.Prediction) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if len(t.known) == maxPredictions {
+		clear(t.known)
+	}
+	t.known[key] = p
 }
 
 // predictionKey holds everything that a prediction depends on.
@@ -101,10 +136,10 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	params := Params(s, factors)
 	params.Measured = measured
 	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, of}
-	p, known := cache.predictions[key]
-	if !known {
+	p := cache.predictions.get(key)
+	if p == nil {
 		p = cache.compute(key, params)
-		cache.predictions[key] = p
+		cache.predictions.put(key, p)
 	}
 	return p
 }
@@ -149,7 +184,7 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 	cache.mutex.Lock()
 	defer cache.mutex.Unlock()
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
-	if cache.entries += entries; cache.entries > maxEntries {
+	if cache.entries += entries; cache.entries > cache.most {
 		clear(cache.equilibria)
 		cache.entries = entries
 	}

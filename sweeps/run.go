@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -50,7 +51,7 @@ func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Progress)
+	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Workers, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -307,5 +308,5 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 	if err != nil {
 		return nil, err
 	}
-	return NewExperiment(ctx, plan, outcomes, progress)
+	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
 }
