@@ -116,7 +116,7 @@ func TestForecastOfASpec(t *testing.T) {
 		}
 		steps, cells := 0.0, 0
 		for i := range 3 {
-			part := of.Part(plan.Part(store.Shard{Index: i + 1, Of: 3}))
+			part := of.Part(NewPart(plan.Spec, store.Shard{Index: i + 1, Of: 3}))
 			steps, cells = steps+part.ReplicaSteps, cells+part.Cells
 		}
 		if of.Cells != want.Cells || of.ReplicaSteps != want.ReplicaSteps || of.Bytes != want.Bytes || of.Memory != want.Memory ||

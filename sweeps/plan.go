@@ -161,23 +161,52 @@ func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) 
 	return c, m, judging
 }
 
+// cellsTogether is the number of cells that are prepared in parallel.
+const cellsTogether = 4096
+
+// each makes the cells of a configuration in order. It calls prepare for several at a time, in
+// parallel, with the index of the cell and what it measures, and then take for each, with the
+// indices of the checks that judge it. Both get the same cell, which is used again after take.
+func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures), take func(i int, c *Cell, judging []int)) {
+	var (
+		cells    []Cell
+		measured []measures
+		judges   [][]int
+		first    int
+	)
+	finish := func() {
+		err := inParallel(runtime.GOMAXPROCS(0), len(cells), always, func(_, i int) { prepare(first+i, &cells[i], &measured[i]) })
+		if err != nil {
+			panic(err)
+		}
+		for i := range cells {
+			take(first+i, &cells[i], judges[i])
+		}
+		first += len(cells)
+		cells, measured, judges = cells[:0], measured[:0], judges[:0]
+	}
+	for point := range spec.EachPoint {
+		c, m, judging := p.next(&point)
+		cells, measured, judges = append(cells, c), append(measured, m), append(judges, judging)
+		if len(cells) == cellsTogether {
+			finish()
+		}
+	}
+	finish()
+}
+
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
 	plan := &Plan{Spec: spec, cache: newPredictionCache(), Cells: make([]Cell, 0, spec.Size())}
-	planner := newPlanner(spec)
-	measured := make([]measures, 0, spec.Size())
 	judged := make([][]*Cell, len(spec.Checks))
-	for point := range spec.EachPoint {
-		cell, m, judging := planner.next(&point)
-		plan.Cells, measured = append(plan.Cells, cell), append(measured, m)
+	newPlanner(spec).each(spec, func(_ int, c *Cell, m *measures) {
+		c.ID = cellID(&c.Settings, m)
+		c.resolve(m, plan.cache)
+	}, func(_ int, c *Cell, judging []int) {
+		plan.Cells = append(plan.Cells, *c)
 		for _, n := range judging {
 			judged[n] = append(judged[n], &plan.Cells[len(plan.Cells)-1])
 		}
-	}
-	inParallel(runtime.GOMAXPROCS(0), len(plan.Cells), always, func(_, i int) {
-		c := &plan.Cells[i]
-		c.ID = cellID(&c.Settings, &measured[i])
-		c.resolve(&measured[i], plan.cache)
 	})
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
@@ -374,10 +403,15 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 			}
 			sets = append(sets, CellSet{
 				Name:  check.Over + "|" + strings.Join(others, ","),
-				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over)),
+				Label: overLabel(check, c),
 			})
 		}
 		sets[n].Cells = append(sets[n].Cells, c)
 	}
 	return sets
+}
+
+// overLabel returns the label of the set of cells that a check across cells judges with c.
+func overLabel(check *config.Check, c *Cell) string {
+	return strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over))
 }

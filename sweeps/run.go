@@ -46,7 +46,8 @@ func (NoProgress) End()                            {}
 func (NoProgress) Part(string, string, int, int)   {}
 func (NoProgress) Note(string)                     {}
 
-// finish simulates what is missing, judges, and writes the tables.
+// finish simulates what is missing, judges, writes the tables, draws, and records in the
+// manifest what the files then are.
 func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
@@ -55,7 +56,21 @@ func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, e.write(r.dir, r.trajectories)
+	if err := e.write(r.dir, r.trajectories); err != nil {
+		return nil, err
+	}
+	if r.Draw != nil {
+		if err := r.Draw(e); err != nil {
+			return nil, err
+		}
+	}
+	if r.Program == "" {
+		return e, nil
+	}
+	if r.manifest.Judged, err = store.NewJudged(r.dir, r.Program, infinities(e.Verdicts)); err != nil {
+		return nil, err
+	}
+	return e, r.manifest.Write(r.dir)
 }
 
 // run is a sweep under way: its plan and its locked results folder.

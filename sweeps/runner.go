@@ -15,6 +15,13 @@ type Runner struct {
 	Progress Progress     // receives the events
 	Cache    *store.Cache // finished cells that sweeps share; nil: none
 	Wait     bool         // for a results folder that another program uses, instead of an error
+
+	// Draw writes what follows the tables, figures and pages, into the folder that Run or Merge
+	// has locked; nil: nothing follows.
+	Draw func(e *Experiment) error
+	// Program is the sha256 of the executable file, store.Program, by which Stored knows that
+	// it has made a folder's files; "": not known.
+	Program string
 }
 
 // Run carries out a plan with the given number of workers and without a cache; see Runner.Run.

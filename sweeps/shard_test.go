@@ -17,7 +17,7 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	t.Helper()
 	for i := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
-		part := planText(t, text).Part(store.Shard{Index: i + 1, Of: of})
+		part := NewPart(planText(t, text).Spec, store.Shard{Index: i + 1, Of: of})
 		if err := (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestPartsDivideThePlan(t *testing.T) {
 		held, largest, total := make(map[string]int), 0.0, 0.0
 		for i := range of {
 			work := 0.0
-			part := plan.Part(store.Shard{Index: i + 1, Of: of})
+			part := NewPart(plan.Spec, store.Shard{Index: i + 1, Of: of})
 			for c := range part.Cells {
 				held[part.Cells[c].ID]++
 				work += part.Cells[c].Work()

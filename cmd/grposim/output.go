@@ -40,6 +40,17 @@ func addOutput(c *cobra.Command) *output {
 // mostRows is the number of verdicts up to which all are printed without --all.
 const mostRows = 40
 
+// cells returns the number of cells of a sweep that print shows.
+func (o *output) cells(spec *config.Spec) int {
+	switch {
+	case o.json:
+		return 0
+	case o.all && len(spec.Checks) == 0:
+		return spec.Size()
+	}
+	return min(spec.Size(), mostRows)
+}
+
 // print prints the verdicts of experiments, and writes the JUnit report. folder is the
 // place of the other files. The error is an exitError unless the exit code is 0.
 func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment) error {
@@ -84,7 +95,7 @@ func (o *output) printCells(w io.Writer, folder string, e *sweeps.Experiment) er
 	if err := cmp.Or(failure(), printTable(w, rows)); err != nil {
 		return err
 	}
-	if hidden := len(e.Plan.Cells) - shown; hidden > 0 {
+	if hidden := e.Plan.Spec.Size() - shown; hidden > 0 {
 		fmt.Fprintf(w, "\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 	return nil
