@@ -186,7 +186,7 @@ func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 	kinds := make([]rom.Kind, len(p.cells))
 	e.inParallel(len(p.cells), always, func(e *evidence, i int) {
 		c := p.cells[i]
-		prediction, class := e.cache.predict(&c.Settings, rom.Unit), e.class(c)
+		prediction, class := e.cache.predictRegime(&c.Settings), e.class(c)
 		kinds[i] = stationaryKind(&c.Settings, prediction)
 		m.points[i] = mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),

@@ -29,12 +29,12 @@ type predictionTable struct {
 	known map[predictionKey]*rom.Prediction // at most maxPredictions
 }
 
-// Sizes that are cached before all are dropped: the number of predictions, 2 kB each; the number
-// of mean rewards, more than the
-// usual number of values of a sweep's fastest axes, and the entries of all equilibria. Each
-// counts as one matrix of arms by arms, of which it stores tens, and as fewEntries.
+// Sizes that are cached before all are dropped: the number of predictions, of 4 kB each; the
+// number of mean rewards, more than the usual number of values of a sweep's fastest axes; and
+// the entries of all equilibria. Each counts as one matrix of arms by arms, of which it stores
+// tens, and as fewEntries.
 const (
-	maxPredictions = 1 << 14
+	maxPredictions = 1 << 13
 	maxCached      = 64
 	maxEntries     = 4_000_000
 	fewEntries     = 1000
@@ -142,6 +142,16 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 		cache.predictions.put(key, p)
 	}
 	return p
+}
+
+// predictRegime returns the prediction for settings of which a map shows the regime: all of it,
+// if it is known, else without what a map does not show.
+func (cache *predictionCache) predictRegime(s *config.Settings) *rom.Prediction {
+	params := Params(s, rom.Unit)
+	if p := cache.predictions.get(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}); p != nil {
+		return p
+	}
+	return cache.at(s, rom.Unit, nil, rom.DynamicsAlone)
 }
 
 // predictBoundaries returns the prediction of stability and onset alone for settings. It

@@ -79,7 +79,7 @@ func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error
 	return &jobs{
 		Sweep: spec.Name, Tasks: f.tasks, Workers: f.workers, Cache: f.cache, Bytes: float64(forecast.Bytes),
 		Task:  newResources(seconds, forecast.Memory),
-		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
+		Merge: newResources(forecast.Judging+forecast.Writing, forecast.JudgingMemory),
 	}, nil
 }
 
