@@ -46,6 +46,7 @@ func (m Runner) Stored(ctx context.Context, spec *config.Spec, dir string, cells
 	for i, l := range labels {
 		e.Verdicts[i].Label, e.Verdicts[i].Check = l.label, l.check
 	}
+	e.Plan.Verdicts = len(labels)
 	setInfinities(e.Verdicts, manifest.Judged.Infinite)
 	if e.Outcomes, err = store.ReadOutcomes(dir, e.Plan.ids()); err != nil {
 		return nil, err
