@@ -183,8 +183,7 @@ func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecas
 func (f *Forecast) Part(part *Plan) *Forecast {
 	scaled := *f
 	scaled.Cells, scaled.ReplicaSteps, scaled.Judging, scaled.Writing, scaled.Again = len(part.Cells), 0, 0, 0, 0
-	scaled.Memory -= cellMemory * float64(f.Cells-len(part.Cells))
-	scaled.Memory += otherMemory * float64(f.Cells)
+	scaled.Memory = f.shardMemory(len(part.Cells))
 	scaled.JudgingMemory, scaled.AgainMemory = 0, 0
 	for i := range part.Cells {
 		scaled.ReplicaSteps += part.Cells[i].Work()
@@ -194,6 +193,23 @@ func (f *Forecast) Part(part *Plan) *Forecast {
 	}
 	scaled.Bytes = int64(float64(f.Bytes) * float64(len(part.Cells)) / float64(f.Cells))
 	return &scaled
+}
+
+// shardMemory returns the largest memory of a shard with so many cells while it simulates.
+func (f *Forecast) shardMemory(cells int) float64 {
+	return f.Memory - (cellMemory-otherMemory)*float64(f.Cells-cells)
+}
+
+// LargestShard returns the largest time of simulation, in seconds, and the largest memory, in
+// bytes, of the n shards of a sweep with this forecast.
+func (f *Forecast) LargestShard(spec *config.Spec, n int) (seconds, memory float64) {
+	for _, shard := range divide(spec, n) {
+		if f.ReplicaSteps > 0 {
+			seconds = max(seconds, f.Seconds*shard.work/f.ReplicaSteps)
+		}
+		memory = max(memory, f.shardMemory(len(shard.cells)))
+	}
+	return seconds, memory
 }
 
 // forecast simulates and judges the sample, and scales up.

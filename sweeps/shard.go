@@ -40,13 +40,6 @@ func NewPart(spec *config.Spec, shard store.Shard) *Plan {
 	return part
 }
 
-// LargestWork returns the work of the shard that has the most, of n shards of a sweep, in steps
-// of one replica.
-func LargestWork(spec *config.Spec, n int) float64 {
-	largest := slices.MaxFunc(divide(spec, n), func(a, b load) int { return cmp.Compare(a.work, b.work) })
-	return largest.work
-}
-
 // load lists the cells of a shard.
 type load struct {
 	shard int     // from 0

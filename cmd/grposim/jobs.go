@@ -72,13 +72,10 @@ func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error
 	if err != nil {
 		return nil, err
 	}
-	seconds := 0.0
-	if forecast.ReplicaSteps > 0 {
-		seconds = forecast.Seconds * sweeps.LargestWork(spec, f.tasks) / forecast.ReplicaSteps
-	}
+	seconds, memory := forecast.LargestShard(spec, f.tasks)
 	return &jobs{
 		Sweep: spec.Name, Tasks: f.tasks, Workers: f.workers, Cache: f.cache, Bytes: float64(forecast.Bytes),
-		Task:  newResources(seconds, forecast.Memory),
+		Task:  newResources(seconds, memory),
 		Merge: newResources(forecast.Judging+forecast.Writing, forecast.JudgingMemory),
 	}, nil
 }
