@@ -341,7 +341,7 @@ func (p *Plan) fits(workers int) error {
 }
 
 // judging estimates how long it takes to predict, judge, write and draw all cells, from the
-// outcomes of some of them. What a sweep computes once for equal predictions is told from what it
+// outcomes of some of them, at least one. Those without an outcome, nil, are only predicted. What a sweep computes once for equal predictions is told from what it
 // does for every set of cells by judging twice.
 func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, workers int) {
 	plan := &Plan{Spec: w.spec}
@@ -355,9 +355,13 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 		}
 		plan.Checks = append(plan.Checks, planned)
 	}
-	kept := make(map[predictionKey]bool)
+	kept, written := make(map[predictionKey]bool), make(map[string]*store.Outcome)
 	for i := range w.sample {
-		if c := &w.sample[i]; outcomes[c.ID] != nil {
+		c := &w.sample[i]
+		if o, known := outcomes[c.ID]; known {
+			if written[c.ID] = o; o == nil {
+				written[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
+			}
 			plan.Cells = append(plan.Cells, *c)
 			params := Params(&c.Settings, rom.Unit)
 			kept[predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}] = true
@@ -368,7 +372,7 @@ func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, work
 		do()
 		return time.Since(began).Seconds()
 	}
-	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
+	e := &Experiment{Plan: plan, Outcomes: written, evidence: newEvidence(outcomes)}
 	predict := func() {
 		for i := range plan.Cells {
 			e.evidence.cache.predict(&plan.Cells[i].Settings, rom.Unit)

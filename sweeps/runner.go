@@ -11,7 +11,7 @@ import (
 
 // Runner says how sweeps are carried out; results do not depend on it.
 type Runner struct {
-	Workers  int          // number of cells or parts of cells simulated at the same time, at least 1
+	Workers  int          // number of goroutines that simulate, and then judge, at least 1
 	Progress Progress     // receives the events
 	Cache    *store.Cache // finished cells that sweeps share; nil: none
 	Wait     bool         // for a results folder that another program uses, instead of an error

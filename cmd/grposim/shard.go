@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,7 @@ is missing, damaged, or of another configuration or version, and names that shar
 		Args: arguments(cobra.MinimumNArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			run, err := runner.runner(1, display)
+			run, err := runner.runner(runtime.GOMAXPROCS(0), display)
 			if err != nil {
 				return err
 			}
