@@ -74,10 +74,12 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 	}
 	moved, start := *cell, "the start of the file"
 	if point, ok := rom.Reached(Params(&cell.Settings, rom.Unit)); ok {
-		moved.Sim.Init, start = point.Logits, "the fixed point"
+		in := moved.Sim()
+		in.Init, start = point.Logits, "the fixed point"
+		moved.probed = &in
 	}
 	l := &limitSearch{ctx: ctx, cell: &moved, workers: workers}
-	without := moved.Sim
+	without := moved.Sim()
 	without.Lag.Interval = int(first)
 	l.reference = l.run(without)
 	if l.err != nil {
@@ -148,7 +150,7 @@ func (l *limitSearch) run(c sim.Cell) (r stationaryRun) {
 // steady runs the cell with a value of the parameter, and reports whether the run is
 // certainly steady.
 func (l *limitSearch) steady(value float64, set func(*sim.Cell, float64)) bool {
-	c := l.cell.Sim
+	c := l.cell.Sim()
 	set(&c, value)
 	r := l.run(c)
 	if r.diverged || l.err != nil {

@@ -50,7 +50,7 @@ func isShare(name string) bool {
 // deterministic.
 func (c *Cell) meanReward(t *store.Trajectory, i int) measure.Estimate {
 	s := t.Series(sim.ExpectedReward)
-	if c.Sim.Deterministic() {
+	if c.deterministic() {
 		return measure.Certain(float64(s.Mean[i]))
 	}
 	return measure.Estimate{Mean: float64(s.Mean[i]), StdErr: float64(s.StdErr[i]), DF: c.Settings.Run.Replicas - 1}

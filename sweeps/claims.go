@@ -36,7 +36,8 @@ type divergence struct {
 
 // divergenceOf returns the divergence of a cell's run.
 func divergenceOf(c *Cell, o *store.Outcome) divergence {
-	return divergence{o.Diverged, c.Sim.Replicas(), o.DivergedAt}
+	in := c.Sim()
+	return divergence{o.Diverged, in.Replicas(), o.DivergedAt}
 }
 
 // String returns the numbers in words.

@@ -156,7 +156,7 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 // of a cell.
 func (j *judgement) paperStiffness(c *Cell) (float64, rom.Scope) {
 	params := j.params(c)
-	params.Start = c.Sim.Init
+	params.Start = c.start
 	return rom.PaperStiffness(params)
 }
 
@@ -246,7 +246,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		params.GroupSize = rom.Infinite
 	}
 	theory.kind = j.kind
-	start := rom.ExpectedReward(params, c.Sim.Init)
+	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	if !ok {
 		theory.outOfScope = noFixedPoint
@@ -258,7 +258,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		return curve{}, theory
 	}
 	if j.kind == rom.LeadingOrder {
-		form, scope := rom.ClosedForm(params, c.Sim.Init)
+		form, scope := rom.ClosedForm(params, c.start)
 		cv.form, theory.outOfScope = form, scope.Because
 		return cv, theory
 	}
@@ -340,7 +340,7 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
 		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
 		every := 8
-		if c.Sim.Deterministic() && against != "" {
+		if c.deterministic() && against != "" {
 			measured.Name, measured.Mark, every = "simulated", Predicted, 1
 			predicted.Name, predicted.Mark = against, Reference
 		}
@@ -363,7 +363,7 @@ func (j *judgement) drawCurves(d *figureSource) Figure {
 				predicted.Points = append(predicted.Points, FigurePoint{x, curve.at(t), math.NaN(), math.NaN()})
 			}
 		}
-		if len(sets) == 1 && !c.Sim.Deterministic() {
+		if len(sets) == 1 && !c.deterministic() {
 			f.Series = append(f.Series, spread)
 		}
 		f.Series = append(f.Series, predicted, measured)

@@ -18,7 +18,7 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	const steps = 20_000
 	text := strings.Replace(small, "steps: 300", fmt.Sprint("steps: ", steps), 1)
 	cells := planText(t, text).Cells
-	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.Sim.Deterministic() })]
+	c := &cells[slices.IndexFunc(cells, func(c Cell) bool { return c.deterministic() })]
 	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
 	cv, of := j.curve(c)
 	if of.outOfScope != "" {
@@ -31,7 +31,7 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 	compared := sim.RecordedSteps(steps, c.Settings.Lag)
 	compared = append(compared, sim.FitSteps(sim.SaturationFit, steps)...)
 	compared = append(compared, sim.FitSteps(sim.EarlySlopeFit, steps)...)
-	rom.MeanField(params, c.Sim.Init, steps, func(at int, theta []float64) {
+	rom.MeanField(params, c.start, steps, func(at int, theta []float64) {
 		if want := rom.ExpectedReward(params, theta); slices.Contains(compared, at) && cv.at(at) != want {
 			t.Fatalf("step %d: J = %g, want %g", at, cv.at(at), want)
 		}

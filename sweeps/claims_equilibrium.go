@@ -66,7 +66,7 @@ func (j *judgement) addUnsettled(c *Cell, p *rom.Prediction, to *predicted, size
 	if init := s.Policy.Init; to.outOfScope != "" || init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
-	left, scope := rom.Unsettled(j.params(c), p, c.Sim.Init, s.Run.BurnIn, s.Run.Steps)
+	left, scope := rom.Unsettled(j.params(c), p, c.start, s.Run.BurnIn, s.Run.Steps)
 	by := size(&left)
 	if by > to.neglected {
 		to.since = fmt.Sprintf(": after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn)
@@ -82,8 +82,8 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted = j.rewardVariance(&s)
 	if f.predicted.outOfScope == "" {
 		way := -j.prediction(c).FixedPoint.Reward // from the start, about which the square of J is measured
-		for a, p := range grpo.NewPolicy(c.Sim.Init).Probs {
-			way += p * c.Sim.Bandit.Arms[a].Mean
+		for a, p := range grpo.NewPolicy(c.start).Probs {
+			way += p * c.Settings.Bandit.Arms[a].Mean
 		}
 		f.predicted.resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
 	}
@@ -302,7 +302,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 // covector c and its direction v, by the theory's Λ at the given logits.
 func probed(c *Cell, name string, params rom.Params, logits []float64) (slope float64) {
 	fresh, stale := rom.StiffnessAt(params, logits)
-	for _, p := range c.Sim.Stiffness {
+	for _, p := range c.Sim().Stiffness {
 		if p.Name != name {
 			continue
 		}

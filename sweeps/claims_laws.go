@@ -90,13 +90,13 @@ func findForecast(j *judgement, set CellSet) []finding {
 func (j *judgement) logNoise(c *Cell) []float64 {
 	params, at := j.params(c), sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps)
 	variance := make([]float64, len(at))
-	if c.Sim.Deterministic() {
+	if c.deterministic() {
 		return variance
 	}
 	s := j.settings(c)
 	samples := 2 * float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep)
 	next := 0
-	rom.MeanField(params, c.Sim.Init, c.Settings.Run.Steps, func(t int, theta []float64) {
+	rom.MeanField(params, c.start, c.Settings.Run.Steps, func(t int, theta []float64) {
 		if at[next] == t {
 			variance[next] = j.fault.Scale.Noise * rom.RewardVariance(params, theta) / samples
 			next++

@@ -82,7 +82,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 		for _, mode := range diagnose.Modes {
 			if values := named[share(mode)]; len(values) > 0 {
 				e := measure.Mean(values)
-				if c.Sim.Deterministic() {
+				if c.deterministic() {
 					e = measure.Certain(values[0])
 				}
 				shares = append(shares, store.Store(share(mode), e))
@@ -100,7 +100,7 @@ func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.
 		Entropy: values(sim.Entropy), Collision: values(sim.Collision), KL: values(sim.KLReference),
 		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
 	}
-	if !c.Sim.Deterministic() {
+	if !c.deterministic() {
 		t.ZeroVariance, t.GroupSize = values(sim.ZeroVarianceFraction), c.Settings.Estimator.GroupSize
 	}
 	return t
@@ -110,7 +110,7 @@ func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.
 // modes. A mean of replicas that oscillate out of step does not oscillate. It returns
 // an error if the trajectory cannot be read, and nil if the cell recorded none.
 func (c *Cell) Trace(o *store.Outcome) (*diagnose.Trace, error) {
-	recorded, err := o.Trajectory(sim.Quantities(len(c.Sim.Bandit.Arms))...)
+	recorded, err := o.Trajectory(sim.Quantities(len(c.Settings.Bandit.Arms))...)
 	if err != nil || recorded == nil {
 		return nil, err
 	}

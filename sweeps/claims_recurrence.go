@@ -25,7 +25,7 @@ var recurrence = logic{
 func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := newFinding(rom.Exact)
 	f.diverged = divergenceOf(c, o)
-	if !c.Sim.Deterministic() {
+	if !c.deterministic() {
 		f.predicted.outOfScope = "at finite G the noise of every step enters the gap: the recurrence is that of the mean field"
 		return f
 	}
@@ -57,7 +57,7 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 // multiples of the refresh interval, if each block converges.
 func (j *judgement) refreshedGaps(c *Cell) func(t int) float64 {
 	params := j.params(c)
-	gaps := []float64{c.Sim.Init[0] - c.Sim.Init[1]}
+	gaps := []float64{c.start[0] - c.start[1]}
 	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
 		next, _ := refreshedGap(params, gaps[len(gaps)-1])
 		gaps = append(gaps, next)

@@ -61,14 +61,15 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 // are still alive after the burn-in. It is NaN for Adam.
 func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64) {
 	p := j.prediction(c)
-	if p.FixedPoint == nil || c.Sim.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
+	in := c.Sim()
+	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
 		return math.NaN(), math.NaN()
 	}
-	start := slices.Clone(c.Sim.Relaxation.Direction)
+	start := slices.Clone(in.Relaxation.Direction)
 	for a := range start {
-		start[a] *= c.Sim.Relaxation.Offset
+		start[a] *= in.Relaxation.Offset
 	}
-	return sim.FitRelaxation(&c.Sim, rom.Deviations(j.params(c), p.FixedPoint.Logits, start))
+	return sim.FitRelaxation(&in, rom.Deviations(j.params(c), p.FixedPoint.Logits, start))
 }
 
 // missed returns by how much the fit to the linear dynamics of the theory differs from

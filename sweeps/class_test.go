@@ -19,7 +19,6 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 	c.Settings.Estimator.GroupSize = grpo.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
 	c.Settings.Bandit.Arms = []grpo.Arm{{Mean: 0.2}, {Mean: 0.9}}
-	c.Sim.Estimator = c.Settings.Estimator
 	recorded := &store.Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
 	j, p := store.RecordedSeries{Quantity: sim.ExpectedReward}, store.RecordedSeries{Quantity: sim.Collision}
 	for _, t := range recorded.Steps {
@@ -108,7 +107,7 @@ func TestClassIsAffine(t *testing.T) {
 // has no class.
 func TestClassAtFiniteGroups(t *testing.T) {
 	cell, o := record(400, 1, oscillator(0.5, 0.2), 0.5) // swings of 0.16 and 0.027
-	cell.Sim.Estimator.GroupSize, cell.Settings.Estimator.GroupSize = 16, 16
+	cell.Settings.Estimator.GroupSize = 16
 	for _, c := range []struct {
 		replicas int
 		stdErr   float64
@@ -139,7 +138,7 @@ func TestClassAtFiniteGroups(t *testing.T) {
 // arms, which are 0.7 apart.
 func TestAtRestAtFiniteGroups(t *testing.T) {
 	cell, o := record(400, 1, func(t float64) float64 { return 0.75 + 1e-4*math.Sin(t) }, 0.5)
-	cell.Sim.Estimator.GroupSize, cell.Settings.Estimator.GroupSize = 16, 16
+	cell.Settings.Estimator.GroupSize = 16
 	cell.Settings.Run.Replicas = 1000
 	recorded, err := o.Trajectory()
 	if err != nil {

@@ -362,7 +362,7 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 	last := len(recorded.Steps) - 1
 	for _, s := range recorded.Quantities {
 		final := measure.Certain(float64(s.Mean[last]))
-		if !c.Sim.Deterministic() {
+		if !c.deterministic() {
 			final = measure.Estimate{Mean: final.Mean, StdErr: float64(s.StdErr[last]), DF: c.Settings.Run.Replicas - 1}
 			if !(final.StdErr > 0) { // all replicas equal, from which no error can be known
 				final.DF = 0

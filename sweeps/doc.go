@@ -30,7 +30,7 @@
 //     its tables, without simulating. [CompareFolders] compares two.
 //   - [Predictions] gives the theory's predictions of a plan's cells, and
 //     [NewForecast] the expected duration and size of a sweep, without running it.
-//   - [Plan.Part] and [Runner.RunPart] simulate one of several shards of a sweep, and
+//   - [NewPart] and [Runner.RunPart] simulate one of several shards of a sweep, and
 //     [Runner.Merge] puts them together. A [Runner] can share finished cells with other
 //     sweeps.
 //   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters.

@@ -1,10 +1,10 @@
 package sweeps
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -23,13 +23,14 @@ type Experiment struct {
 	evidence *evidence
 }
 
-// NewExperiment judges the outcomes of a plan's cells and makes the figures. outcomes
-// has every cell's outcome by its id. Sets of cells that are judged, here, and rows of
+// NewExperiment judges the outcomes of a plan's cells, on the given number of goroutines, at
+// least 1, and makes the figures. outcomes has every cell's outcome by its id. Sets of cells that are judged, here, and rows of
 // predictions.csv, when the tables are written, are the parts that progress counts. It
 // writes nothing; its error is the first in reading a trajectory from the journal, or that of
 // ctx, which it looks at before each part.
-func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, progress Progress) (*Experiment, error) {
+func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, workers int, progress Progress) (*Experiment, error) {
 	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
+	e.evidence.workers = workers
 	done, total := 0, plan.sets()+len(plan.Cells)
 	e.evidence.part = func() (more bool) {
 		if e.evidence.failure == nil {
@@ -112,18 +113,20 @@ func (e *Experiment) Write(dir string) (err error) {
 func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) error {
 	for _, table := range []struct {
 		name string
-		make func() ([]byte, error)
+		make func(w io.Writer) error
 	}{
 		{"cells.csv", e.cellsCSV},
 		{"predictions.csv", e.predictionsCSV},
-		{"verdicts.json", func() ([]byte, error) { return VerdictsJSON(e.Plan.Spec.Name, e.Verdicts) }},
-		{"verdicts.md", func() ([]byte, error) { return VerdictsMarkdown(e.Verdicts), nil }},
+		{"verdicts.json", func(w io.Writer) error { return VerdictsJSON(w, e.Plan.Spec.Name, e.Verdicts) }},
+		{"verdicts.md", func(w io.Writer) error { return VerdictsMarkdown(w, e.Verdicts) }},
 	} {
-		data, err := table.make()
-		if err = cmp.Or(err, e.evidence.failure); err != nil {
-			return fmt.Errorf("%s: %w", table.name, err)
-		}
-		if err := store.WriteFile(filepath.Join(dir, table.name), data); err != nil {
+		err := store.ReplaceFile(filepath.Join(dir, table.name), func(w io.Writer) error {
+			if err := table.make(w); err != nil {
+				return fmt.Errorf("%s: %w", table.name, err)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func (j *judgement) isAffectedBy(f config.Fault, set CellSet) bool {
 	if j.kind != rom.LeadingOrder {
 		scale.Lag, scale.Mass = 1, 1
 	}
-	if !slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() }) {
+	if !slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.deterministic() }) {
 		scale.Noise = 1
 	}
 	if scale != rom.Unit || f.Mode != "" && f.Mode != j.check.Mode || f.Law != "" && f.Law != j.check.Law {

@@ -99,7 +99,8 @@ type figureSource struct {
 	variant  string // the only variant shown; "" if all are, or the file has none
 	checks   []*config.Check
 	sets     []CellSet
-	verdicts []Verdict
+	places   map[[2]string]int // of sets, by name and variant
+	verdicts []*Verdict
 }
 
 // namesOf returns the names of figures. Each is made of the claim of its first check,
@@ -151,7 +152,7 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 			id := family + " of " + variant
 			d := byID[id]
 			if d == nil {
-				d = &figureSource{variant: variant}
+				d = &figureSource{variant: variant, places: make(map[[2]string]int)}
 				byID[id] = d
 				sources = append(sources, d)
 			}
@@ -163,8 +164,8 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 					d.add(set)
 				}
 			}
-			for _, v := range verdicts {
-				if v.Check == planned.Index && (across || v.Variant == variant) {
+			for i := range verdicts {
+				if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
 					d.verdicts = append(d.verdicts, v)
 				}
 			}
@@ -176,11 +177,11 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 // add adds a set of cells. If there is one of the same name and variant, the larger of
 // the two is kept.
 func (d *figureSource) add(set CellSet) {
-	i := slices.IndexFunc(d.sets, func(known CellSet) bool {
-		return known.Name == set.Name && known.Cells[0].Variant == set.Cells[0].Variant
-	})
+	name := [2]string{set.Name, set.Cells[0].Variant}
+	i, known := d.places[name]
 	switch {
-	case i < 0:
+	case !known:
+		d.places[name] = len(d.sets)
 		d.sets = append(d.sets, set)
 	case len(set.Cells) > len(d.sets[i].Cells):
 		d.sets[i] = set
@@ -249,7 +250,7 @@ func (d *figureSource) failing() string {
 	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness} {
 		claimed, held, failed := 0, 0, 0
 		for i := range d.verdicts {
-			v := &d.verdicts[i]
+			v := d.verdicts[i]
 			switch {
 			case v.PredictionKind != kind || v.Verdict == OutOfScope:
 			case v.Expect == config.Holds:

@@ -3,6 +3,7 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (j *judgement) drawLearning(sets []CellSet) Figure {
 			mean.Points = append(mean.Points, barePoint(x, float64(reward.Mean[i])))
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 		}
-		if c.Settings.Run.Replicas > 1 && !c.Sim.Deterministic() {
+		if c.Settings.Run.Replicas > 1 && !c.deterministic() {
 			f.Series = append(f.Series, spread)
 		}
 		f.Series = append(f.Series, mean)
@@ -101,10 +102,10 @@ func (j *judgement) drawLearning(sets []CellSet) Figure {
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
 var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in"}
 
-// CellRows returns a row of CellColumns for each cell, the values with their intervals.
-// "–" stands for what is not known. Its error is the first in reading a trajectory.
-func (e *Experiment) CellRows() ([][]string, error) {
-	var rows [][]string
+// CellRows yields a row of CellColumns for each cell, the values with their intervals.
+// "–" stands for what is not known. failure returns the first error in reading a trajectory so
+// far.
+func (e *Experiment) CellRows() (rows iter.Seq[[]string], failure func() error) {
 	measured := newEvidence(e.Outcomes)
 	confidence := e.Plan.IntervalConfidence()
 	show := func(x measure.Estimate, known bool) string {
@@ -118,14 +119,18 @@ func (e *Experiment) CellRows() ([][]string, error) {
 		}
 		return fmt.Sprintf("%s [%s, %s]", format(store.Number(x.Mean), digits), format(store.Number(lo), digits), format(store.Number(hi), digits))
 	}
-	for i := range e.Plan.Cells {
-		c := &e.Plan.Cells[i]
-		o := e.Outcomes[c.ID]
-		row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(measured.finalReward(c), true)}
-		for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
-			row = append(row, show(o.Estimate(name)))
+	rows = func(yield func([]string) bool) {
+		for i := range e.Plan.Cells {
+			c := &e.Plan.Cells[i]
+			o := e.Outcomes[c.ID]
+			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(measured.finalReward(c), true)}
+			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
+				row = append(row, show(o.Estimate(name)))
+			}
+			if !yield(row) {
+				return
+			}
 		}
-		rows = append(rows, row)
 	}
-	return rows, measured.failure
+	return rows, func() error { return measured.failure }
 }

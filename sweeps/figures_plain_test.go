@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +57,9 @@ variants:
 	if side := named["final-reward-words"]; len(side.Categories) != 2 {
 		t.Errorf("categories %q", side.Categories)
 	}
-	rows, err := e.CellRows()
-	if err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
+	all, failure := e.CellRows()
+	rows := slices.Collect(all)
+	if err := failure(); err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
 	if want := format(reward.Mean[last], significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {

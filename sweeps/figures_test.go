@@ -112,7 +112,7 @@ func TestFigures(t *testing.T) {
 
 // A title does not say that a theory fails if some check that expects it to fail disagrees.
 func TestFigureOfAFailedRefutation(t *testing.T) {
-	d := figureSource{verdicts: []Verdict{
+	d := figureSource{verdicts: []*Verdict{
 		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Agree},
 		{PredictionKind: "paper-rule", Expect: config.Fails, Verdict: Disagree},
 		{PredictionKind: "leading-order", Expect: config.Fails, Verdict: Agree},

@@ -2,8 +2,11 @@ package sweeps
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,11 +23,14 @@ type Forecast struct {
 	Cells        int     `json:"cells"`         // number of cells in the plan
 	ReplicaSteps float64 `json:"replica_steps"` // work of all cells, in steps of one replica
 	Seconds      float64 `json:"seconds"`       // wall time of simulating with the given workers; 0 if no cell can be simulated
-	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds; figures come on top
+	Judging      float64 `json:"judging"`       // wall time of predictions and verdicts, in seconds
+	Writing      float64 `json:"writing"`       // wall time of planning, the tables, the figures and the page, in seconds
+	Again        float64 `json:"again"`         // wall time of the same sweep with nothing left to do, in seconds
 	Bytes        int64   `json:"bytes"`         // size of the results folder; 0 if no cell can be simulated
 
 	Memory        float64 `json:"memory"`         // largest memory while it simulates, in bytes
 	JudgingMemory float64 `json:"judging_memory"` // largest memory while it judges and draws, in bytes
+	AgainMemory   float64 `json:"again_memory"`   // largest memory with nothing left to do, in bytes
 }
 
 // The size of the sample from which a forecast is extrapolated.
@@ -37,10 +43,16 @@ const (
 
 // The memory of a sweep in bytes, measured.
 const (
-	leastMemory  = 60e6 // of any
-	cellMemory   = 3e3  // of a cell while the sweep is planned and simulated
-	judgedMemory = 15e3 // of a cell while the sweep is judged and drawn
+	leastMemory   = 80e6  // of any
+	cellMemory    = 2e3   // of a cell while the sweep is planned and simulated
+	judgedMemory  = 3e3   // of a cell while the sweep is judged and drawn
+	verdictMemory = 1.2e3 // of a verdict then, and with nothing left to do
+	otherMemory   = 24    // of a cell of another shard
 )
+
+// drawnShare is the time of figures and the page in units of that of the tables, measured: 0.4
+// with a check, 0.9 with a figure that has a point for every one of 100,000 cells.
+const drawnShare = 0.65
 
 // workload holds the size of a sweep and the cells that its forecast simulates.
 type workload struct {
@@ -48,8 +60,27 @@ type workload struct {
 	cells, sets int     // of cells, and of sets of them that checks judge
 	work        float64 // of all cells, in steps of one replica
 	memory      float64 // largest of a cell while a worker simulates it, in bytes
+	listing     float64 // wall time of listing all cells, in seconds
 	sample      []Cell
 	checks      [][]int // of the sample: the indices of the checks that judge a cell by itself
+}
+
+// distinct returns the number of distinct predictions at the cells of a sweep: its points, if
+// neither the seed nor keys of run were swept.
+func distinct(spec *config.Spec) (n int) {
+	for _, g := range spec.Grids() {
+		points := 1
+		for _, axis := range g.Axes {
+			if slices.ContainsFunc(axis.Params, func(path string) bool {
+				k, _ := config.LookupKey(path)
+				return path != config.SeedKey && !k.OfRun()
+			}) {
+				points *= len(axis.Points)
+			}
+		}
+		n += points
+	}
+	return n
 }
 
 // add adds a cell.
@@ -98,7 +129,7 @@ func NewForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, error
 	}
 	f, err := w.forecast(ctx, workers)
 	if err == nil && plan.Shard != nil {
-		f.Judging = 0 // a merge judges
+		f.Judging, f.Writing = 0, 0 // a merge judges
 	}
 	return f, err
 }
@@ -112,7 +143,7 @@ func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecas
 	w := workload{spec: spec}
 	planner, order, across := newPlanner(spec), sampled(spec.Size()), make(map[string]bool)
 	w.sample, w.checks = make([]Cell, len(order)), make([][]int, len(order))
-	cache := newPredictionCache()
+	cache, began := newPredictionCache(), time.Now()
 	for point := range spec.EachPoint {
 		if w.cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -144,13 +175,16 @@ func ForecastSpec(ctx context.Context, spec *config.Spec, workers int) (*Forecas
 			w.sample[place] = c
 		}
 	}
+	w.listing = time.Since(began).Seconds()
 	return w.forecast(ctx, workers)
 }
 
 // Part scales the forecast of a sweep to one of its shards.
 func (f *Forecast) Part(part *Plan) *Forecast {
 	scaled := *f
-	scaled.Cells, scaled.ReplicaSteps, scaled.Judging = len(part.Cells), 0, 0
+	scaled.Cells, scaled.ReplicaSteps, scaled.Judging, scaled.Writing, scaled.Again = len(part.Cells), 0, 0, 0, 0
+	scaled.Memory = f.shardMemory(len(part.Cells))
+	scaled.JudgingMemory, scaled.AgainMemory = 0, 0
 	for i := range part.Cells {
 		scaled.ReplicaSteps += part.Cells[i].Work()
 	}
@@ -161,11 +195,29 @@ func (f *Forecast) Part(part *Plan) *Forecast {
 	return &scaled
 }
 
+// shardMemory returns the largest memory of a shard with so many cells while it simulates.
+func (f *Forecast) shardMemory(cells int) float64 {
+	return f.Memory - (cellMemory-otherMemory)*float64(f.Cells-cells)
+}
+
+// LargestShard returns the largest time of simulation, in seconds, and the largest memory, in
+// bytes, of the n shards of a sweep with this forecast.
+func (f *Forecast) LargestShard(spec *config.Spec, n int) (seconds, memory float64) {
+	for _, shard := range divide(spec, n) {
+		if f.ReplicaSteps > 0 {
+			seconds = max(seconds, f.Seconds*shard.work/f.ReplicaSteps)
+		}
+		memory = max(memory, f.shardMemory(len(shard.cells)))
+	}
+	return seconds, memory
+}
+
 // forecast simulates and judges the sample, and scales up.
 func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error) {
 	f := &Forecast{Cells: w.cells, ReplicaSteps: w.work}
 	f.Memory = leastMemory + cellMemory*float64(w.cells) + float64(workers)*w.memory
-	f.JudgingMemory = leastMemory + judgedMemory*float64(w.cells)
+	f.AgainMemory = leastMemory + verdictMemory*float64(w.sets)
+	f.JudgingMemory = f.AgainMemory + judgedMemory*float64(w.cells)
 	var total trial
 	judged := make(map[string]*store.Outcome)
 	cells := 0
@@ -193,10 +245,11 @@ func (w *workload) forecast(ctx context.Context, workers int) (*Forecast, error)
 	if cells == 0 {
 		return f, nil
 	}
-	f.Judging = w.judgingTime(judged)
+	w.judging(f, judged, workers)
 	simulating, storing := total.simulating*w.work/total.work, storedTwice*total.storing*float64(w.cells)/float64(cells)
 	f.Seconds = max(storing, (simulating+storing)/float64(workers))
 	f.Bytes = int64(storedTwice * total.bytes / float64(cells) * float64(w.cells))
+	f.Again += float64(f.Bytes) * hashing()
 	return f, nil
 }
 
@@ -212,7 +265,7 @@ type trial struct {
 func try(ctx context.Context, cell *Cell) (t trial, err error) {
 	c, probed := shortened(cell)
 	began := time.Now()
-	err = sim.Simulate(ctx, []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
+	err = sim.Simulate(ctx, []sim.Cell{c.Sim()}, 1, func(_ int, r sim.Result) error {
 		finished := time.Now()
 		if probed {
 			r.Steps = nil
@@ -238,8 +291,9 @@ const storedTwice = 2
 // trajectory takes is then not counted.
 func shortened(cell *Cell) (c Cell, probed bool) {
 	c = *cell
-	run := &c.Sim.Run
-	probed = c.Sim.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
+	in := c.Sim()
+	run := &in.Run
+	probed = in.Location != nil || c.Work() > 10*float64(run.Steps*run.Replicas)
 	if probed {
 		run.Steps = max(run.Steps, forecastSteps/100)
 	}
@@ -247,7 +301,8 @@ func shortened(cell *Cell) (c Cell, probed bool) {
 	run.BurnIn = min(run.BurnIn, run.Steps-1)
 	run.Replicas = max(1, min(run.Replicas, forecastSteps/run.Steps))
 	c.Settings.Run = *run
-	c.Sim = runAlone(c.Sim)
+	in = runAlone(in)
+	c.probed = &in
 	return c, probed
 }
 
@@ -285,10 +340,10 @@ func (p *Plan) fits(workers int) error {
 	return nil
 }
 
-// judgingTime estimates how long it takes to predict and judge all cells, in seconds, from the
-// outcomes of some of them. Those without an outcome, nil, are only predicted. The parts counted
-// are as in NewExperiment.
-func (w *workload) judgingTime(outcomes map[string]*store.Outcome) float64 {
+// judging estimates how long it takes to predict, judge, write and draw all cells, from the
+// outcomes of some of them, at least one. Those without an outcome, nil, are only predicted. What a sweep computes once for equal predictions is told from what it
+// does for every set of cells by judging twice.
+func (w *workload) judging(f *Forecast, outcomes map[string]*store.Outcome, workers int) {
 	plan := &Plan{Spec: w.spec}
 	for n := range w.spec.Checks {
 		planned := PlannedCheck{Index: n, Check: &w.spec.Checks[n]}
@@ -300,19 +355,68 @@ func (w *workload) judgingTime(outcomes map[string]*store.Outcome) float64 {
 		}
 		plan.Checks = append(plan.Checks, planned)
 	}
-	began, parts := time.Now(), 0
-	e := newEvidence(outcomes)
-	e.part = func() bool { parts++; return true }
-	e.judge(plan)
+	kept, written := make(map[predictionKey]bool), make(map[string]*store.Outcome)
 	for i := range w.sample {
 		c := &w.sample[i]
-		if _, known := outcomes[c.ID]; known {
-			e.cache.predict(&c.Settings, rom.Unit)
-			e.part()
+		if o, known := outcomes[c.ID]; known {
+			if written[c.ID] = o; o == nil {
+				written[c.ID] = &store.Outcome{ID: c.ID, Status: store.CellOK}
+			}
+			plan.Cells = append(plan.Cells, *c)
+			params := Params(&c.Settings, rom.Unit)
+			kept[predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}] = true
 		}
 	}
-	if parts == 0 {
-		return 0
+	seconds := func(do func()) float64 {
+		began := time.Now()
+		do()
+		return time.Since(began).Seconds()
 	}
-	return time.Since(began).Seconds() / float64(parts) * float64(w.cells+w.sets)
+	e := &Experiment{Plan: plan, Outcomes: written, evidence: newEvidence(outcomes)}
+	predict := func() {
+		for i := range plan.Cells {
+			e.evidence.cache.predict(&plan.Cells[i].Settings, rom.Unit)
+		}
+	}
+	predicting := seconds(predict)
+	first := seconds(func() { e.Verdicts = e.evidence.judge(plan) })
+	judging := seconds(func() { e.evidence.judge(plan) })
+	planning := seconds(func() {
+		for i := range plan.Cells {
+			cellID(&plan.Cells[i].Settings, new(measures))
+		}
+	})
+	tables := seconds(func() {
+		for _, write := range []func(io.Writer) error{e.cellsCSV, e.predictionsCSV, plan.describeCells} {
+			_ = write(io.Discard) // which has no errors
+		}
+		_ = VerdictsJSON(io.Discard, "", e.Verdicts)
+		_ = VerdictsMarkdown(io.Discard, e.Verdicts)
+	})
+	all, sampled := distinct(w.spec), float64(len(plan.Cells))
+	different := float64(all) / float64(len(kept)) * (predicting + max(first-judging, 0))
+	if all > maxPredictions { // they are computed again for the table
+		different += float64(all) / float64(len(kept)) * predicting
+	}
+	each := 0.0
+	if sets := plan.sets(); sets > 0 {
+		each = judging / float64(sets) * float64(w.sets)
+	}
+	parallel := float64(min(workers, runtime.GOMAXPROCS(0)))
+	f.Judging = (different + each) / parallel
+	f.Writing = w.listing + planning/sampled*float64(w.cells)/float64(runtime.GOMAXPROCS(0)) + (1+drawnShare)*tables/sampled*float64(w.cells)
+	if f.Again = w.listing; len(e.Verdicts) > 0 {
+		f.Again += seconds(func() { _ = VerdictsJSON(io.Discard, "", e.Verdicts) }) / float64(len(e.Verdicts)) * readingJSON * float64(w.sets)
+	}
+}
+
+// readingJSON is the time of reading a verdict from JSON in units of that of writing it, measured.
+const readingJSON = 2
+
+// hashing returns the time of hashing a byte, in seconds.
+func hashing() float64 {
+	text := make([]byte, 1<<22)
+	began := time.Now()
+	sha256.Sum256(text)
+	return time.Since(began).Seconds() / float64(len(text))
 }

@@ -45,18 +45,24 @@ const hintSteps = 8
 // addHints adds to verdicts that are out of scope for neglected terms which single change
 // of a parameter, in factors of two, would bring them into scope.
 func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
-	next := 0
-	for _, planned := range plan.Checks {
-		j := newJudgement(planned.Check, plan.IntervalConfidence(), e)
-		for _, set := range planned.Sets {
-			for i := range planned.verdicts(set) {
-				if v := &verdicts[next]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, neglects) {
-					v.Because += j.wouldBeInScope(set, i)
-				}
-				next++
+	type place struct {
+		task    *task
+		finding int
+	}
+	var places []place
+	tasks, _ := plan.tasks()
+	for t := range tasks {
+		for i := range tasks[t].planned.verdicts(*tasks[t].set) {
+			if v := &verdicts[tasks[t].first+i]; v.Verdict == OutOfScope && strings.HasPrefix(v.Because, neglects) {
+				places = append(places, place{&tasks[t], i})
 			}
 		}
 	}
+	e.inParallel(len(places), always, func(e *evidence, n int) {
+		t, i := places[n].task, places[n].finding
+		j := newJudgement(t.planned.Check, plan.IntervalConfidence(), e)
+		verdicts[t.first+i].Because += j.wouldBeInScope(*t.set, i)
+	})
 }
 
 // wouldBeInScope returns the changes that bring the i-th finding of a set into scope, in

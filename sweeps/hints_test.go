@@ -17,7 +17,7 @@ func TestHints(t *testing.T) {
 		plan := planText(t, strings.NewReplacer(change...).Replace(text))
 		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.7, StdErr: 1e-3, DF: 9})
 		o.ID = plan.Cells[0].ID
-		e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{o.ID: &o}, &silent{})
+		e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{o.ID: &o}, 1, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestUnsettledSlope(t *testing.T) {
 			o.ID = c.ID
 			outcomes[c.ID] = &o
 		}
-		e, err := NewExperiment(t.Context(), plan, outcomes, &silent{})
+		e, err := NewExperiment(t.Context(), plan, outcomes, 1, &silent{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,8 +52,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				}
 				c := Cell{Settings: changed}
 				c.resolve(new(measures), newPredictionCache())
-				c.Sim.ID = "the same random numbers"
-				err := sim.Simulate(t.Context(), []sim.Cell{c.Sim}, 1, func(_ int, r sim.Result) error {
+				in := c.Sim()
+				in.ID = "the same random numbers"
+				err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error {
 					results = append(results, r)
 					return nil
 				})

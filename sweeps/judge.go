@@ -30,10 +30,11 @@ type evidence struct {
 	cache    *predictionCache
 	failure  error              // the first error in reading a trajectory, or of the context; nil: none
 	part     func() (more bool) // called before each set of cells is judged; false: stop
+	workers  int                // number of goroutines that judge, at least 1
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
-	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: func() bool { return true }}
+	return &evidence{outcomes: outcomes, cache: newPredictionCache(), part: always, workers: 1}
 }
 
 // outcome returns the outcome of a cell.
@@ -79,45 +80,70 @@ func (e *evidence) judge(plan *Plan) []Verdict {
 	if plan.cache != nil {
 		e.cache = plan.cache
 	}
+	tasks, total := plan.tasks()
+	verdicts := make([]Verdict, total)
+	confidence := plan.IntervalConfidence()
+	e.inParallel(len(tasks), e.part, func(e *evidence, i int) {
+		t := &tasks[i]
+		copy(verdicts[t.first:], newJudgement(t.planned.Check, confidence, e).verdicts(plan.Spec.Name, t.planned.Index, *t.set))
+	})
+	return verdicts
+}
+
+// task is a set of cells that a check judges, and the place of its verdicts.
+type task struct {
+	planned *PlannedCheck
+	set     *CellSet
+	place   int // of the set among those of its check
+	first   int // index of its first verdict
+}
+
+// tasks lists the sets of all checks, the first ones of each check first: those of one cell
+// share predictions. total is the number of verdicts.
+func (p *Plan) tasks() (tasks []task, total int) {
+	for n := range p.Checks {
+		planned := &p.Checks[n]
+		for i := range planned.Sets {
+			tasks = append(tasks, task{planned, &planned.Sets[i], i, total})
+			total += planned.verdicts(planned.Sets[i])
+		}
+	}
+	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(a.place, b.place) })
+	return tasks, total
+}
+
+// verdicts judges a set of cells.
+func (right *judgement) verdicts(experiment string, index int, set CellSet) []Verdict {
+	check := right.check
+	wrong, fault := right.control()
+	row := Verdict{
+		Experiment: experiment, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
+		Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: index,
+		About: check.About, Sampled: set.sampled(), Members: set.members(),
+	}
+	var faulty []finding
+	if wrong != nil {
+		faulty = wrong.find(set)
+	}
+	if check.Hypothesis != nil {
+		return []Verdict{right.test(row, right.find(set)[0])}
+	}
 	var verdicts []Verdict
-	for _, planned := range plan.Checks {
-		check := planned.Check
-		right := newJudgement(check, plan.IntervalConfidence(), e)
-		wrong, fault := right.control()
-		for _, set := range planned.Sets {
-			if !e.part() {
-				return verdicts
-			}
-			row := Verdict{
-				Experiment: plan.Spec.Name, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
-				Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: planned.Index,
-				About: check.About, Sampled: set.sampled(), Members: set.members(),
-			}
-			var faulty []finding
-			if wrong != nil {
-				faulty = wrong.find(set)
-			}
-			if check.Hypothesis != nil {
-				verdicts = append(verdicts, right.test(row, right.find(set)[0]))
-				continue
-			}
-			scaled := newScaledTheory(right, set, faulty)
-			for i, f := range right.find(set) {
-				v := right.rule(row, f)
-				if wrong != nil {
-					faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind
-					v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
-					switch {
-					case faulty[i].fault != "":
-						v.Control.Fault = faulty[i].fault
-					case wrong.exactInstead:
-						v.Control.Kind = ExactPrediction
-					}
-				}
-				v.SmallestFault = scaled.smallestFault(i, f, &v)
-				verdicts = append(verdicts, v)
+	scaled := newScaledTheory(right, set, faulty)
+	for i, f := range right.find(set) {
+		v := right.rule(row, f)
+		if wrong != nil {
+			faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind
+			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
+			switch {
+			case faulty[i].fault != "":
+				v.Control.Fault = faulty[i].fault
+			case wrong.exactInstead:
+				v.Control.Kind = ExactPrediction
 			}
 		}
+		v.SmallestFault = scaled.smallestFault(i, f, &v)
+		verdicts = append(verdicts, v)
 	}
 	return verdicts
 }

@@ -336,11 +336,11 @@ func TestScopeIsTheSameEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := e.predictionsCSV()
-	if err != nil {
+	var table bytes.Buffer
+	if err := e.predictionsCSV(&table); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
+	rows, err := csv.NewReader(&table).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

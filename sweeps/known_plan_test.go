@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"math"
@@ -34,11 +35,11 @@ func TestMissingCells(t *testing.T) {
 func TestOpenWithoutOneCell(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := runSweep(t, small, dir, 2)
-	table, err := e.cellsCSV()
-	if err != nil {
+	var table bytes.Buffer
+	if err := e.cellsCSV(&table); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(table))).ReadAll()
+	rows, err := csv.NewReader(&table).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

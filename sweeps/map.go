@@ -132,7 +132,7 @@ func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 	switch quantity {
 	case finalVariance:
 		end := c.meanReward(t, last)
-		if c.Sim.Deterministic() {
+		if c.deterministic() {
 			return 0
 		}
 		return end.StdErr * end.StdErr * float64(end.DF+1)
@@ -153,7 +153,7 @@ func (e *evidence) mapValue(c *Cell, class Class, quantity string) float64 {
 // J of a stationary run with 99 % together (Bonferroni); a few final records do not fix s
 // well, and t is large for them.
 func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
-	if class == Sustained || class == Unresolved && c.Sim.Deterministic() {
+	if class == Sustained || class == Unresolved && c.deterministic() {
 		return math.NaN()
 	}
 	reward, last := c.rewards(t), len(t.Steps)-1
@@ -182,17 +182,18 @@ func (c *Cell) settlingTime(t *store.Trajectory, class Class) float64 {
 // regimeMap returns the map of a panel, with cells coloured by a quantity; "": by class.
 func (e *evidence) regimeMap(p panel, colour string) RegimeMap {
 	m := RegimeMap{panel: p, colour: colour}
-	for _, c := range p.cells {
-		prediction := e.cache.predict(&c.Settings, rom.Unit)
-		if m.kind == "" {
-			m.kind = stationaryKind(&c.Settings, prediction)
-		}
-		class := e.class(c)
-		m.points = append(m.points, mapPoint{
+	m.points = make([]mapPoint, len(p.cells))
+	kinds := make([]rom.Kind, len(p.cells))
+	e.inParallel(len(p.cells), always, func(e *evidence, i int) {
+		c := p.cells[i]
+		prediction, class := e.cache.predictRegime(&c.Settings), e.class(c)
+		kinds[i] = stationaryKind(&c.Settings, prediction)
+		m.points[i] = mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
 			cell: c, class: class, value: e.mapValue(c, class, colour), regime: newRegime(&c.Settings, prediction),
-		})
-	}
+		}
+	})
+	m.kind = cmp.Or(kinds...)
 	x, y := newNodes(p.x, p.values(p.x)), newNodes(p.y, p.values(p.y))
 	known := make(map[spot]regime)
 	at := func(x, y float64) regime {

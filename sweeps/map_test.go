@@ -276,7 +276,7 @@ func checkMapCSV(t *testing.T, e *Experiment) {
 func TestMapColours(t *testing.T) {
 	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
 	e := newEvidence(map[string]*store.Outcome{cell.ID: o})
-	cell.Sim.Estimator.GroupSize = grpo.Infinite
+	cell.Settings.Estimator.GroupSize = grpo.Infinite
 	for _, c := range []struct {
 		quantity  string
 		low, high float64
@@ -290,7 +290,7 @@ func TestMapColours(t *testing.T) {
 			t.Errorf("%s: got %g, want %g to %g", c.quantity, got, c.low, c.high)
 		}
 	}
-	cell.Sim.Estimator.GroupSize, cell.Settings.Run.Replicas = 16, 9
+	cell.Settings.Estimator.GroupSize, cell.Settings.Run.Replicas = 16, 9
 	recorded, err := o.Trajectory()
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestSettlingTime(t *testing.T) {
 	} {
 		cell, o := record(600, 1, c.reward, 0.6)
 		cell.Settings.Run.BurnIn = c.burnIn
-		cell.Sim.Estimator.GroupSize = 16
+		cell.Settings.Estimator.GroupSize = 16
 		e := newEvidence(map[string]*store.Outcome{cell.ID: o})
 		got := e.mapValue(cell, c.class, timeTo95)
 		if none := math.IsNaN(c.want[0]); none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {

@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -46,7 +47,32 @@ type Cell struct {
 	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
 	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
-	Sim      sim.Cell            // the simulator's input; zero if Status is NoFixedPoint
+
+	start  []float64 // logits at step 0
+	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
+}
+
+// Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of
+// what its settings say already.
+func (c *Cell) Sim() sim.Cell {
+	switch s := &c.Settings; {
+	case c.Status == store.NoFixedPoint:
+		return sim.Cell{}
+	case c.probed != nil:
+		return *c.probed
+	default:
+		return sim.Cell{
+			ID: c.ID, Seed: s.Seed,
+			Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
+		}
+	}
+}
+
+// deterministic reports whether the cell is simulated at G = ∞, so that all its replicas are
+// equal.
+func (c *Cell) deterministic() bool {
+	return c.Settings.Estimator.GroupSize == grpo.Infinite && c.Status != store.NoFixedPoint
 }
 
 // PlannedCheck is a check with the sets of cells that it judges, with one verdict or
@@ -84,7 +110,7 @@ type CellSet struct {
 
 // sampled reports whether sampling plays a part in what any of the cells measures.
 func (set *CellSet) sampled() bool {
-	return slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.Sim.Deterministic() })
+	return slices.ContainsFunc(set.Cells, func(c *Cell) bool { return !c.deterministic() })
 }
 
 // members returns the ids of the cells of a set of several; nil for a single one.
@@ -135,23 +161,52 @@ func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) 
 	return c, m, judging
 }
 
+// cellsTogether is the number of cells that are prepared in parallel.
+const cellsTogether = 4096
+
+// each makes the cells of a configuration in order. It calls prepare for several at a time, in
+// parallel, with the index of the cell and what it measures, and then take for each, with the
+// indices of the checks that judge it. Both get the same cell, which is used again after take.
+func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures), take func(i int, c *Cell, judging []int)) {
+	var (
+		cells    []Cell
+		measured []measures
+		judges   [][]int
+		first    int
+	)
+	finish := func() {
+		err := inParallel(runtime.GOMAXPROCS(0), len(cells), always, func(_, i int) { prepare(first+i, &cells[i], &measured[i]) })
+		if err != nil {
+			panic(err)
+		}
+		for i := range cells {
+			take(first+i, &cells[i], judges[i])
+		}
+		first += len(cells)
+		cells, measured, judges = cells[:0], measured[:0], judges[:0]
+	}
+	for point := range spec.EachPoint {
+		c, m, judging := p.next(&point)
+		cells, measured, judges = append(cells, c), append(measured, m), append(judges, judging)
+		if len(cells) == cellsTogether {
+			finish()
+		}
+	}
+	finish()
+}
+
 // NewPlan expands a Spec that config.Load has checked.
 func NewPlan(spec *config.Spec) *Plan {
 	plan := &Plan{Spec: spec, cache: newPredictionCache(), Cells: make([]Cell, 0, spec.Size())}
-	planner := newPlanner(spec)
-	measured := make([]measures, 0, spec.Size())
 	judged := make([][]*Cell, len(spec.Checks))
-	for point := range spec.EachPoint {
-		cell, m, judging := planner.next(&point)
-		plan.Cells, measured = append(plan.Cells, cell), append(measured, m)
+	newPlanner(spec).each(spec, func(_ int, c *Cell, m *measures) {
+		c.ID = cellID(&c.Settings, m)
+		c.resolve(m, plan.cache)
+	}, func(_ int, c *Cell, judging []int) {
+		plan.Cells = append(plan.Cells, *c)
 		for _, n := range judging {
 			judged[n] = append(judged[n], &plan.Cells[len(plan.Cells)-1])
 		}
-	}
-	inParallel(len(plan.Cells), func(i int) {
-		c := &plan.Cells[i]
-		c.ID = cellID(&c.Settings, &measured[i])
-		c.resolve(&measured[i], plan.cache)
 	})
 	for n := range spec.Checks {
 		check := &spec.Checks[n]
@@ -167,54 +222,31 @@ func NewPlan(spec *config.Spec) *Plan {
 	return plan
 }
 
-// inParallel calls do with 0 … n−1, on all processors.
-func inParallel(n int, do func(i int)) {
-	const chunk = 256
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+chunk-1)/chunk) {
-		group.Go(func() {
-			for {
-				last := int(next.Add(chunk))
-				for i := last - chunk; i < min(last, n); i++ {
-					do(i)
-				}
-				if last >= n {
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
-// resolve sets the cell's status and the simulator's input: the start, and what the checks
-// measure, as numbers.
+// resolve sets the cell's status, its start, and what the checks measure, as numbers.
 func (c *Cell) resolve(m *measures, cache *predictionCache) {
 	s := &c.Settings
-	c.Sim = sim.Cell{
-		ID: c.ID, Seed: s.Seed,
-		Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, Run: s.Run,
-		Fits: m.fits,
+	c.start = s.Policy.Init.Logits
+	in := c.Sim()
+	if in.Fits = m.fits; m.modes {
+		in.Traces = s.Run.Replicas
 	}
-	if m.modes {
-		c.Sim.Traces = s.Run.Replicas
+	if s.Policy.Init.Kind == config.AtFixedPoint || m.atFixedPoint() {
+		params := Params(s, rom.Unit)
+		point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
+		if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
+			c.Status, c.start = store.NoFixedPoint, nil
+			return
+		}
+		if s.Policy.Init.Kind == config.AtFixedPoint {
+			c.start = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
+			in.Init = c.start
+		}
+		if ok {
+			m.place(&in, params, config.RoundAll(point.Logits))
+		}
 	}
-	if s.Policy.Init.Kind == config.AtLogits && !m.atFixedPoint() {
-		return
-	}
-	params := Params(s, rom.Unit)
-	point, ok := cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-	if !ok && (s.Policy.Init.Kind == config.AtFixedPoint || m.location != nil) {
-		c.Status, c.Sim = store.NoFixedPoint, sim.Cell{}
-		return
-	}
-	if s.Policy.Init.Kind == config.AtFixedPoint {
-		c.Sim.Init = config.RoundAll(displace(point.Logits, s.Policy.Init.Offset, s.Seed))
-	}
-	if ok {
-		m.place(&c.Sim, params, config.RoundAll(point.Logits))
+	if m.fits != nil || m.modes || m.atFixedPoint() {
+		c.probed = &in
 	}
 }
 
@@ -262,13 +294,16 @@ func (c *Cell) Work() float64 {
 	}
 	run := replicas * float64(c.Settings.Run.Steps)
 	work := run
-	if c.Sim.Location != nil {
-		work = c.Sim.SearchSteps()
+	if c.probed == nil {
+		return work
 	}
-	if c.Sim.Relaxation != nil {
+	if c.probed.Location != nil {
+		work = c.probed.SearchSteps()
+	}
+	if c.probed.Relaxation != nil {
 		work += 2 * run
 	}
-	for _, p := range c.Sim.Stiffness {
+	for _, p := range c.probed.Stiffness {
 		work += 2 * float64(p.Pairs)
 	}
 	return work
@@ -278,22 +313,30 @@ func (c *Cell) Work() float64 {
 // results folder, with the parameters of every cell and the data dictionary in its
 // metadata.
 func (p *Plan) newTrajectoryTable(dir string) (*store.TrajectoryTable, error) {
-	cells := make([]store.LabelledCell, len(p.Cells))
-	for i := range p.Cells {
-		cells[i] = store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+	cell := func(i int) store.LabelledCell {
+		return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
 	}
-	return store.NewTrajectoryTable(dir, cells, p.trajectoryMetadata)
+	asJSON := func(value any) func(io.Writer) error {
+		return func(w io.Writer) error {
+			text, err := json.Marshal(value)
+			_, writing := w.Write(text)
+			return errors.Join(err, writing)
+		}
+	}
+	return store.NewTrajectoryTable(dir, len(p.Cells), cell,
+		store.Metadata{Key: "grposim.cells", Write: p.describeCells},
+		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
+		store.Metadata{Key: "grposim.quantities", Write: asJSON(QuantityColumns)})
 }
 
-// trajectoryMetadata returns the metadata of trajectories.parquet.
-func (p *Plan) trajectoryMetadata() (map[string]string, error) {
+// describeCells writes a JSON list of the cells with their parameters.
+func (p *Plan) describeCells(w io.Writer) error {
 	type described struct {
 		Cell       string         `json:"cell"`
 		Label      string         `json:"label"`
 		Variant    string         `json:"variant"`
 		Parameters map[string]any `json:"parameters"`
 	}
-	var cells strings.Builder // a list, written item by item: the parameters take much memory
 	separator := "["
 	for i := range p.Cells {
 		c := &p.Cells[i]
@@ -303,22 +346,15 @@ func (p *Plan) trajectoryMetadata() (map[string]string, error) {
 		}
 		text, err := json.Marshal(d)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		cells.WriteString(separator)
-		cells.Write(text)
+		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
+			return err
+		}
 		separator = ","
 	}
-	cells.WriteString("]")
-	metadata := map[string]string{"grposim.cells": cells.String()}
-	for key, value := range map[string]any{"grposim.columns": store.TrajectoryColumns, "grposim.quantities": QuantityColumns} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		metadata[key] = string(text)
-	}
-	return metadata, nil
+	_, err := io.WriteString(w, "]")
+	return err
 }
 
 // ids returns the id of every cell, in order; an id that several cells share occurs more
@@ -367,10 +403,15 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 			}
 			sets = append(sets, CellSet{
 				Name:  check.Over + "|" + strings.Join(others, ","),
-				Label: strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over)),
+				Label: overLabel(check, c),
 			})
 		}
 		sets[n].Cells = append(sets[n].Cells, c)
 	}
 	return sets
+}
+
+// overLabel returns the label of the set of cells that a check across cells judges with c.
+func overLabel(check *config.Check, c *Cell) string {
+	return strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over))
 }

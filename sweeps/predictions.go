@@ -12,31 +12,66 @@ import (
 
 // predictionCache caches predictions by their parameters, equilibria by those parameters
 // that equilibria depend on, and mean rewards by start, steps and parameters. Only its
-// method equilibrium is safe for concurrent use.
+// method equilibrium is safe for concurrent use, and one equilibrium is not.
 type predictionCache struct {
-	predictions map[predictionKey]*rom.Prediction
+	predictions *predictionTable
 	rewards     map[rewardKey]*rom.Path // at most maxCached
 
 	mutex      sync.Mutex
-	equilibria map[equilibriumKey]*rom.Equilibrium // of at most maxEntries
+	equilibria map[equilibriumKey]*rom.Equilibrium // of at most most entries
 	entries    int                                 // of equilibria
+	most       int
 }
 
-// Sizes that are cached before all are dropped: the number of mean rewards, more than the
-// usual number of values of a sweep's fastest axes, and the entries of all equilibria. Each
-// counts as one matrix of arms by arms, of which it stores tens, and as fewEntries.
+// predictionTable holds predictions by their parameters. It is safe for concurrent use.
+type predictionTable struct {
+	mutex sync.Mutex
+	known map[predictionKey]*rom.Prediction // at most maxPredictions
+}
+
+// Sizes that are cached before all are dropped: the number of predictions, of 4 kB each; the
+// number of mean rewards, more than the usual number of values of a sweep's fastest axes; and
+// the entries of all equilibria. Each counts as one matrix of arms by arms, of which it stores
+// tens, and as fewEntries.
 const (
-	maxCached  = 64
-	maxEntries = 4_000_000
-	fewEntries = 1000
+	maxPredictions = 1 << 13
+	maxCached      = 64
+	maxEntries     = 4_000_000
+	fewEntries     = 1000
 )
 
 func newPredictionCache() *predictionCache {
 	return &predictionCache{
-		predictions: make(map[predictionKey]*rom.Prediction),
+		predictions: &predictionTable{known: make(map[predictionKey]*rom.Prediction)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		rewards:     make(map[rewardKey]*rom.Path),
+		most:        maxEntries,
 	}
+}
+
+// sharingPredictions returns a cache for one of several goroutines, which share predictions
+// and have equilibria of their own.
+func (cache *predictionCache) sharingPredictions(goroutines int) *predictionCache {
+	own := newPredictionCache()
+	own.predictions, own.most = cache.predictions, maxEntries/goroutines
+	return own
+}
+
+// get returns a prediction; nil if it is not known.
+func (t *predictionTable) get(key predictionKey) *rom.Prediction {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.known[key]
+}
+
+// put adds a prediction.
+func (t *predictionTable) put(key predictionKey, p *rom.Prediction) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if len(t.known) == maxPredictions {
+		clear(t.known)
+	}
+	t.known[key] = p
 }
 
 // predictionKey holds everything that a prediction depends on.
@@ -101,12 +136,22 @@ func (cache *predictionCache) at(s *config.Settings, factors rom.Factors, measur
 	params := Params(s, factors)
 	params.Measured = measured
 	key := predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, of}
-	p, known := cache.predictions[key]
-	if !known {
+	p := cache.predictions.get(key)
+	if p == nil {
 		p = cache.compute(key, params)
-		cache.predictions[key] = p
+		cache.predictions.put(key, p)
 	}
 	return p
+}
+
+// predictRegime returns the prediction for settings of which a map shows the regime: all of it,
+// if it is known, else without what a map does not show.
+func (cache *predictionCache) predictRegime(s *config.Settings) *rom.Prediction {
+	params := Params(s, rom.Unit)
+	if p := cache.predictions.get(predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.Everything}); p != nil {
+		return p
+	}
+	return cache.at(s, rom.Unit, nil, rom.DynamicsAlone)
 }
 
 // predictBoundaries returns the prediction of stability and onset alone for settings. It
@@ -149,7 +194,7 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 	cache.mutex.Lock()
 	defer cache.mutex.Unlock()
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
-	if cache.entries += entries; cache.entries > maxEntries {
+	if cache.entries += entries; cache.entries > cache.most {
 		clear(cache.equilibria)
 		cache.entries = entries
 	}
@@ -169,14 +214,14 @@ type rewardKey struct {
 // meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
 // alone without what the theory neglects.
 func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.Sim.Init...), alone, c.Settings.Lag, c.Settings.Run.Steps}
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.start...), alone, c.Settings.Lag, c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
 		predict := rom.MeanReward
 		if alone {
 			predict = rom.MeanRewardAlone
 		}
-		computed := predict(params, c.Sim.Init, steps)
+		computed := predict(params, c.start, steps)
 		path = &computed
 		if len(cache.rewards) == maxCached {
 			clear(cache.rewards)

@@ -13,11 +13,11 @@ import (
 )
 
 // simulateInOrder simulates cells with the given number of workers, at least 1. It
-// calls finished as each cell finishes, and emit with their outcomes nearly in the order
-// of cells: see queue. All calls come from one goroutine. When ctx is
+// calls worked as simulate does, finished as each cell finishes, and emit with their outcomes nearly in the order
+// of cells: see queue. All calls but those of worked come from one goroutine. When ctx is
 // done, the outcomes of the finished cells are still emitted, and the context's error
 // is returned. An error of emit stops the simulation and is returned.
-func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished func(), emit func(*store.Outcome) error) error {
+func simulateInOrder(ctx context.Context, cells []*Cell, workers int, worked func(work float64), finished func(), emit func(*store.Outcome) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type result struct {
@@ -34,7 +34,7 @@ func simulateInOrder(ctx context.Context, cells []*Cell, workers int, finished f
 				err = &sim.Panic{Value: value, Stack: debug.Stack()}
 			}
 		}()
-		err = simulate(ctx, cells, workers, func(index int, o *store.Outcome) error {
+		err = simulate(ctx, cells, workers, worked, func(index int, o *store.Outcome) error {
 			results <- result{index, o}
 			return nil
 		})

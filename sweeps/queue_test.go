@@ -90,7 +90,7 @@ func TestQueueFails(t *testing.T) {
 	cells, _ := plan.missing(make(map[string]*store.Outcome))
 	full := errors.New("disk full")
 	calls := 0
-	err := simulateInOrder(t.Context(), cells, 2, func() {}, func(*store.Outcome) error { calls++; return full })
+	err := simulateInOrder(t.Context(), cells, 2, func(float64) {}, func() {}, func(*store.Outcome) error { calls++; return full })
 	if !errors.Is(err, full) || strings.Count(err.Error(), "disk full") != 1 || calls != 1 {
 		t.Errorf("error %v after %d calls, want %v once, after 1", err, calls, full)
 	}
@@ -102,7 +102,7 @@ func TestQueueInterrupted(t *testing.T) {
 	cells, _ := plan.missing(make(map[string]*store.Outcome))
 	ctx, cancel := context.WithCancel(t.Context())
 	finished, emitted := 0, 0
-	err := simulateInOrder(ctx, cells, 2, func() {
+	err := simulateInOrder(ctx, cells, 2, func(float64) {}, func() {
 		if finished++; finished == 20 {
 			cancel()
 		}
@@ -129,8 +129,8 @@ sweep:
 // A panic outside of any cell is an error with its stack, not the end of the program.
 func TestQueuePanics(t *testing.T) {
 	invalid := &planText(t, tiny).Cells[0]
-	invalid.Sim.Lag.Kind = ""
-	err := simulateInOrder(t.Context(), []*Cell{invalid}, 2, func() {}, func(*store.Outcome) error { return nil })
+	invalid.Settings.Lag.Kind = ""
+	err := simulateInOrder(t.Context(), []*Cell{invalid}, 2, func(float64) {}, func() {}, func(*store.Outcome) error { return nil })
 	var failed *sim.Panic
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `Lag.Kind: got ""`) || !strings.Contains(string(failed.Stack), "(*Cell).check") {
 		t.Errorf("got %v, want the panic and its stack", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,16 +46,31 @@ func (NoProgress) End()                            {}
 func (NoProgress) Part(string, string, int, int)   {}
 func (NoProgress) Note(string)                     {}
 
-// finish simulates what is missing, judges, and writes the tables.
+// finish simulates what is missing, judges, writes the tables, draws, and records in the
+// manifest what the files then are.
 func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
 	}
-	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Progress)
+	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Workers, r.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return e, e.write(r.dir, r.trajectories)
+	if err := e.write(r.dir, r.trajectories); err != nil {
+		return nil, err
+	}
+	if r.Draw != nil {
+		if err := r.Draw(e); err != nil {
+			return nil, err
+		}
+	}
+	if r.Program == "" {
+		return e, nil
+	}
+	if r.manifest.Judged, err = store.NewJudged(r.dir, r.Program, infinities(e.Verdicts)); err != nil {
+		return nil, err
+	}
+	return e, r.manifest.Write(r.dir)
 }
 
 // run is a sweep under way: its plan and its locked results folder.
@@ -207,7 +223,6 @@ func (r *run) simulate(ctx context.Context) error {
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
-		c.Sim.Progress = func(share float64) { r.Progress.Work(share * c.Work()) }
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
 	simulated := 0
@@ -215,7 +230,7 @@ func (r *run) simulate(ctx context.Context) error {
 		simulated++
 		r.Progress.Cell()
 	}
-	err = simulateInOrder(ctx, missing, r.Workers, finished, func(o *store.Outcome) error {
+	err = simulateInOrder(ctx, missing, r.Workers, r.Progress.Work, finished, func(o *store.Outcome) error {
 		if err := r.add(o); err != nil {
 			return err
 		}
@@ -308,5 +323,5 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 	if err != nil {
 		return nil, err
 	}
-	return NewExperiment(ctx, plan, outcomes, progress)
+	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
 }

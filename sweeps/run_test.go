@@ -217,12 +217,17 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 
 // aged returns the lines of a journal as another version would have written them.
 func aged(journal []byte) (old []byte) {
+	return forged(journal, sim.Version, "stream 2, measuring 1")
+}
+
+// forged returns a journal in whose cells a text is replaced, with the checksums of the result.
+func forged(journal []byte, before, after string) (other []byte) {
 	for line := range bytes.Lines(journal) {
 		_, cell, _ := bytes.Cut(line, []byte(`,"cell":`))
-		cell = bytes.Replace(bytes.TrimSuffix(cell, []byte("}\n")), []byte(sim.Version), []byte("stream 2, measuring 1"), 1)
-		old = fmt.Appendf(old, `{"sha256":"%x","cell":%s}`+"\n", sha256.Sum256(cell), cell)
+		cell = bytes.Replace(bytes.TrimSuffix(cell, []byte("}\n")), []byte(before), []byte(after), 1)
+		other = fmt.Appendf(other, `{"sha256":"%x","cell":%s}`+"\n", sha256.Sum256(cell), cell)
 	}
-	return old
+	return other
 }
 
 // Cells that another version simulated are simulated again, so that a folder never mixes
@@ -492,8 +497,8 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 	for i := range cells {
 		c, seed := &cells[i], []uint64{5, 6}[i%2]
-		if c.Sim.Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
-			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim.Seed, c.Label(), seed)
+		if c.Sim().Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
+			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim().Seed, c.Label(), seed)
 		}
 	}
 	alone := planText(t, strings.Replace(small, "seed: 5", "seed: 6", 1)).Cells[0]

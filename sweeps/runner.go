@@ -11,10 +11,17 @@ import (
 
 // Runner says how sweeps are carried out; results do not depend on it.
 type Runner struct {
-	Workers  int          // number of cells or parts of cells simulated at the same time, at least 1
+	Workers  int          // number of goroutines that simulate, and then judge, at least 1
 	Progress Progress     // receives the events
 	Cache    *store.Cache // finished cells that sweeps share; nil: none
 	Wait     bool         // for a results folder that another program uses, instead of an error
+
+	// Draw writes what follows the tables, figures and pages, into the folder that Run or Merge
+	// has locked; nil: nothing follows.
+	Draw func(e *Experiment) error
+	// Program is the sha256 of the executable file, store.Program, by which Stored knows that
+	// it has made a folder's files; "": not known.
+	Program string
 }
 
 // Run carries out a plan with the given number of workers and without a cache; see Runner.Run.

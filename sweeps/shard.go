@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,29 +15,36 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Part returns the plan of one of the shards into which a plan is divided for several
+// NewPart returns the plan of one of the shards into which a sweep is divided for several
 // machines: some of its cells, without checks. The shards have about equal work, share no
-// cell, and depend on nothing but the plan and their number.
-func (p *Plan) Part(shard store.Shard) *Plan {
-	part := &Plan{Spec: p.Spec, Shard: &shard}
-	for _, i := range p.divide(shard.Of)[shard.Index-1].cells {
-		part.Cells = append(part.Cells, p.Cells[i])
+// cell, and depend on nothing but the configuration and their number. It keeps no other cell
+// in memory.
+func NewPart(spec *config.Spec, shard store.Shard) *Plan {
+	part := &Plan{Spec: spec, Shard: &shard}
+	mine := divide(spec, shard.Of)[shard.Index-1].cells // in order
+	cache := newPredictionCache()
+	isMine := func(i int) bool {
+		_, found := slices.BinarySearch(mine, i)
+		return found
 	}
+	newPlanner(spec).each(spec, func(i int, c *Cell, m *measures) {
+		if isMine(i) {
+			c.ID = cellID(&c.Settings, m)
+			c.resolve(m, cache)
+		}
+	}, func(i int, c *Cell, _ []int) {
+		if isMine(i) {
+			part.Cells = append(part.Cells, *c)
+		}
+	})
 	return part
-}
-
-// LargestWork returns the work of the shard that has the most, of n shards, in steps of one
-// replica.
-func (p *Plan) LargestWork(n int) float64 {
-	largest := slices.MaxFunc(p.divide(n), func(a, b load) int { return cmp.Compare(a.work, b.work) })
-	return largest.work
 }
 
 // load lists the cells of a shard.
 type load struct {
 	shard int     // from 0
 	work  float64 // in steps of one replica
-	cells []int   // indices in Plan.Cells
+	cells []int   // indices in the order of the sweep
 }
 
 // loads is a heap.Interface whose first element has the least work, then the fewest cells.
@@ -50,24 +58,38 @@ func (l loads) Less(i, j int) bool {
 func (l *loads) Push(any) {}
 func (l *loads) Pop() any { return nil }
 
-// divide divides the distinct cells of a plan among n shards, and returns what each has to do.
+// divide divides the distinct cells of a sweep among n shards, and returns what each has to do.
 // Cells with more work come first, each to the shard with the least.
-func (p *Plan) divide(n int) []load {
+func divide(spec *config.Spec, n int) []load {
+	variants := len(spec.Grids()) > 1
 	known := make(map[string]bool) // by id: cells of two variants can be the same
-	var order []int                // by decreasing work
-	for i := range p.Cells {
-		if !known[p.Cells[i].ID] {
-			known[p.Cells[i].ID] = true
-			order = append(order, i)
+	work := make([]float64, spec.Size())
+	var order []int // by decreasing work
+	cache := newPredictionCache()
+	newPlanner(spec).each(spec, func(i int, c *Cell, m *measures) {
+		if variants {
+			c.ID = cellID(&c.Settings, m)
 		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Cells[b].Work(), p.Cells[a].Work()) })
+		if m.atFixedPoint() || c.Settings.Policy.Init.Kind == config.AtFixedPoint { // else the work depends on the settings alone
+			c.resolve(m, cache)
+		}
+	}, func(i int, c *Cell, _ []int) {
+		if variants && known[c.ID] {
+			return
+		}
+		if variants {
+			known[c.ID] = true
+		}
+		work[i] = c.Work()
+		order = append(order, i)
+	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(work[b], work[a]) })
 	shards := make(loads, n)
 	for i := range shards {
 		shards[i].shard = i
 	}
 	for _, i := range order {
-		shards[0].work += p.Cells[i].Work()
+		shards[0].work += work[i]
 		shards[0].cells = append(shards[0].cells, i)
 		heap.Fix(&shards, 0)
 	}
@@ -78,7 +100,7 @@ func (p *Plan) divide(n int) []load {
 	return shards
 }
 
-// RunPart simulates the cells of a shard (Plan.Part) that the results folder dir lacks, as Run
+// RunPart simulates the cells of a shard (NewPart) that the results folder dir lacks, as Run
 // does; it judges nothing.
 func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error) {
 	if err := part.fits(m.Workers); err != nil {
@@ -94,8 +116,8 @@ func (m Runner) RunPart(ctx context.Context, part *Plan, dir string) (err error)
 
 // Merge copies the cells that shards of one sweep hold into the results folder dir and judges
 // them, as Run does. It writes the bytes that a single run writes, except for the field run of
-// manifest.json. If a shard is missing, damaged, or of another configuration or version it writes
-// nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
+// manifest.json. If a shard is missing, damaged, or of another configuration or version, or if
+// two hold a cell with different content, it writes nothing and returns a *store.FolderError or a *store.DamagedError, which names it.
 func (m Runner) Merge(ctx context.Context, dir string, shards []string) (e *Experiment, err error) {
 	plan, journals, err := readShards(shards)
 	if err != nil {
@@ -136,7 +158,7 @@ func readShards(dirs []string) (plan *Plan, journals []*store.Journal, err error
 		return nil, nil, err
 	}
 	plan = NewPlan(spec)
-	held := make(map[string]bool)
+	held := make(map[string]*store.Outcome)
 	for _, dir := range dirs {
 		j, err := store.ReadJournal(dir)
 		if err != nil {
@@ -145,16 +167,28 @@ func readShards(dirs []string) (plan *Plan, journals []*store.Journal, err error
 		if n := len(j.Damaged); n > 0 {
 			return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run its shard again, which computes their cells anew", dir, n)}
 		}
-		for _, o := range j.Outcomes {
-			if held[o.ID] = true; o.Version != sim.Version {
+		for _, id := range slices.Sorted(maps.Keys(j.Outcomes)) {
+			o := j.Outcomes[id]
+			if o.Version != sim.Version {
 				return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of version %q of grposim, this is %q: merge with that version, or run its shard again", dir, o.Version, sim.Version)}
+			}
+			other := held[id]
+			if other == nil {
+				held[id] = o
+				continue
+			}
+			switch same, err := o.SameLine(other); {
+			case err != nil:
+				return nil, nil, err
+			case !same:
+				return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s and %s hold different measurements of cell %s: find out which is wrong, and run its shard again in an empty folder", o.Source(), other.Source(), id)}
 			}
 		}
 		journals = append(journals, j)
 	}
 	missing := 0
 	for i := range plan.Cells {
-		if c := &plan.Cells[i]; !held[c.ID] && c.Status != store.NoFixedPoint {
+		if c := &plan.Cells[i]; held[c.ID] == nil && c.Status != store.NoFixedPoint {
 			missing++
 		}
 	}

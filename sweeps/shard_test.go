@@ -17,7 +17,7 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	t.Helper()
 	for i := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
-		part := planText(t, text).Part(store.Shard{Index: i + 1, Of: of})
+		part := NewPart(planText(t, text).Spec, store.Shard{Index: i + 1, Of: of})
 		if err := (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestPartsDivideThePlan(t *testing.T) {
 		held, largest, total := make(map[string]int), 0.0, 0.0
 		for i := range of {
 			work := 0.0
-			part := plan.Part(store.Shard{Index: i + 1, Of: of})
+			part := NewPart(plan.Spec, store.Shard{Index: i + 1, Of: of})
 			for c := range part.Cells {
 				held[part.Cells[c].ID]++
 				work += part.Cells[c].Work()
@@ -77,7 +77,8 @@ func TestMergedShardsAreTheSingleRun(t *testing.T) {
 }
 
 // A shard that is missing, unfinished, damaged, of another version or of another
-// configuration is named, and nothing is written.
+// configuration is named, and nothing is written; so are two shards with different bytes of a
+// cell, but not with the same.
 func TestMergeRefuses(t *testing.T) {
 	dirs := runShards(t, small, 3)
 	changed := func(change func(journal []byte) []byte) string {
@@ -97,10 +98,15 @@ func TestMergeRefuses(t *testing.T) {
 	damaged := changed(func(journal []byte) []byte { journal[300] ^= 1; return journal })
 	older := changed(func(journal []byte) []byte { return aged(journal) })
 	foreign := runShards(t, strings.Replace(small, "seed: ", "seed: 1", 1), 3)[1]
+	other := changed(func(journal []byte) []byte { return forged(journal, `"mean":0.`, `"mean":1.`) })
+	if _, err := (Runner{Workers: 1, Progress: &silent{}}).Merge(t.Context(), t.TempDir(), append([]string{dirs[1]}, dirs...)); err != nil {
+		t.Errorf("the same shard twice: %v", err)
+	}
 	for _, x := range []struct {
 		dirs []string
 		want []string
 	}{
+		{append([]string{other}, dirs...), []string{filepath.Join(other, store.JournalName), filepath.Join(dirs[1], store.JournalName), "different measurements of cell "}},
 		{[]string{dirs[0], dirs[2]}, []string{"cells are missing: no folder is given of shard 2/3"}},
 		{[]string{dirs[1]}, []string{"no folder is given of shard 1/3, 3/3"}},
 		{[]string{dirs[0], unfinished, dirs[2]}, []string{"a shard has not finished"}},

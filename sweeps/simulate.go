@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"context"
+	"slices"
 
 	"grposim/sim"
 	"grposim/sweeps/store"
@@ -14,7 +15,7 @@ import (
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
 	cells, _ := plan.missing(outcomes)
-	err := simulate(ctx, cells, workers, func(index int, o *store.Outcome) error {
+	err := simulate(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
 		outcomes[cells[index].ID] = o
 		return nil
 	})
@@ -43,17 +44,29 @@ func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 	return cells, len(seen)
 }
 
-// simulate simulates cells and calls done, from one goroutine, with the index and the
-// outcome of each cell as it finishes. An error of done stops the simulation and is
-// returned.
-func simulate(ctx context.Context, cells []*Cell, workers int, done func(index int, o *store.Outcome) error) error {
-	work := make([]sim.Cell, len(cells))
-	for i, c := range cells {
-		work[i] = c.Sim
+// batchCells is the number of cells whose simulator's input is in memory at a time.
+const batchCells = 4096
+
+// simulate simulates cells. It calls worked, from several goroutines, with work as it is done,
+// and done, from one goroutine, with the index and the outcome of each cell as it finishes. An
+// error of done stops the simulation and is returned.
+func simulate(ctx context.Context, cells []*Cell, workers int, worked func(work float64), done func(index int, o *store.Outcome) error) error {
+	first := 0
+	for batch := range slices.Chunk(cells, batchCells) {
+		in := make([]sim.Cell, len(batch))
+		for i, c := range batch {
+			in[i] = c.Sim()
+			in[i].Progress = func(share float64) { worked(share * c.Work()) }
+		}
+		err := sim.Simulate(ctx, in, workers, func(index int, result sim.Result) error {
+			return done(first+index, newOutcome(batch[index], result))
+		})
+		if err != nil {
+			return err
+		}
+		first += len(batch)
 	}
-	return sim.Simulate(ctx, work, workers, func(index int, result sim.Result) error {
-		return done(index, newOutcome(cells[index], result))
-	})
+	return context.Cause(ctx)
 }
 
 // runAlone returns a cell without what it measures in addition to its run.

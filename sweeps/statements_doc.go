@@ -39,7 +39,7 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 		row[0] = fmt.Sprintf("[%s](#%s)", row[0], row[0])
 		rows = append(rows, row)
 	}
-	writeMarkdown(&b, StatementColumns, rows)
+	writeMarkdown(&b, StatementColumns, len(rows), func(i int) []string { return rows[i] })
 	for i := range statements {
 		line("")
 		statements[i].writeSection(&b)
@@ -92,7 +92,7 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		}
 	}
 	line("")
-	writeMarkdown(b, []string{"reading", "outcome", "verdicts"}, rows)
+	writeMarkdown(b, []string{"reading", "outcome", "verdicts"}, len(rows), func(i int) []string { return rows[i] })
 }
 
 // StatementSummary returns the outcomes in short, as in the README.

@@ -1,10 +1,12 @@
 package sweeps
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"strconv"
@@ -15,53 +17,60 @@ import (
 	"grposim/sweeps/store"
 )
 
-// VerdictsJSON returns the content of verdicts.json: the name of the experiment or suite,
-// the summary, the statements of the paper that the verdicts decide, and the verdicts. Its
-// error is one of encoding.
-func VerdictsJSON(name string, verdicts []Verdict) ([]byte, error) {
-	if verdicts == nil {
-		verdicts = []Verdict{}
-	}
-	data, err := json.MarshalIndent(struct {
+// VerdictsJSON writes the content of verdicts.json: the name of the experiment or suite,
+// the summary, the statements of the paper that the verdicts decide, and the verdicts, one
+// by one: their text takes more memory than they do.
+func VerdictsJSON(w io.Writer, name string, verdicts []Verdict) error {
+	head, err := json.MarshalIndent(struct {
 		Name       string            `json:"name"`
 		Summary    Summary           `json:"summary"`
 		Statements []JudgedStatement `json:"statements,omitempty"`
-		Verdicts   []Verdict         `json:"verdicts"`
-	}{name, Summarize(verdicts), DecidedStatements(verdicts), verdicts}, "", "  ")
-	return append(data, '\n'), err
+	}{name, Summarize(verdicts), DecidedStatements(verdicts)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s,\n  \"verdicts\": [", bytes.TrimSuffix(head, []byte("\n}"))); err != nil {
+		return err
+	}
+	separator, end := "\n    ", "]\n}\n"
+	for i := range verdicts {
+		text, err := json.MarshalIndent(&verdicts[i], "    ", "  ")
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
+			return err
+		}
+		separator, end = ",\n    ", "\n  ]\n}\n"
+	}
+	_, err = io.WriteString(w, end)
+	return err
 }
 
-// VerdictsMarkdown returns the statements of the paper that the verdicts decide, the
+// VerdictsMarkdown writes the statements of the paper that the verdicts decide, the
 // summary and the table of verdicts as Markdown.
-func VerdictsMarkdown(verdicts []Verdict) []byte {
-	var b bytes.Buffer
+func VerdictsMarkdown(w io.Writer, verdicts []Verdict) error {
+	b := bufio.NewWriter(w)
 	if statements := DecidedStatements(verdicts); statements != nil {
-		fmt.Fprintf(&b, "%s\n\n", Headline(statements))
-		var rows [][]string
-		for i := range statements {
-			rows = append(rows, statements[i].Cells())
-		}
-		writeMarkdown(&b, StatementColumns, rows)
+		fmt.Fprintf(b, "%s\n\n", Headline(statements))
+		writeMarkdown(b, StatementColumns, len(statements), func(i int) []string { return statements[i].Cells() })
 		b.WriteString("\n")
 	}
 	s := Summarize(verdicts)
-	fmt.Fprintf(&b, "%s\n\n%s\n\n", s.Measurements(), s)
-	rows := make([][]string, len(verdicts))
-	for i := range verdicts {
-		rows[i] = verdicts[i].Cells()
-	}
-	writeMarkdown(&b, VerdictColumns, rows)
-	return b.Bytes()
+	fmt.Fprintf(b, "%s\n\n%s\n\n", s.Measurements(), s)
+	writeMarkdown(b, VerdictColumns, len(verdicts), func(i int) []string { return verdicts[i].Cells() })
+	return b.Flush()
 }
 
-// writeMarkdown writes a Markdown table.
-func writeMarkdown(b *bytes.Buffer, columns []string, rows [][]string) {
+// writeMarkdown writes a Markdown table of rows row(0), …, row(rows − 1).
+func writeMarkdown(b io.Writer, columns []string, rows int, row func(i int) []string) {
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
+	for n := range rows {
+		cells := row(n)
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
 		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 	}
 }
 
@@ -141,10 +150,10 @@ func format(x store.Number, digits int) string {
 	}
 }
 
-// cellsCSV returns the content of cells.csv: parameters, status and estimates. The
+// cellsCSV writes the content of cells.csv: parameters, status and estimates. The
 // intervals have the confidence of those in verdicts (Plan.IntervalConfidence). An end
 // that an interval does not have is empty, as is every number that is not finite.
-func (e *Experiment) cellsCSV() ([]byte, error) {
+func (e *Experiment) cellsCSV(w io.Writer) error {
 	var estimates []string
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
@@ -160,7 +169,7 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
-	return e.cellTable(columns, func(c *Cell) []string {
+	return e.cellTable(w, columns, func() bool { return true }, func(_ *evidence, c *Cell) []string {
 		o := e.Outcomes[c.ID]
 		row := []string{string(o.Status), number(&confidence)}
 		for _, n := range estimates {
@@ -176,17 +185,14 @@ func (e *Experiment) cellsCSV() ([]byte, error) {
 	})
 }
 
-// predictionsCSV returns the content of predictions.csv: parameters and predictions.
-func (e *Experiment) predictionsCSV() ([]byte, error) {
+// predictionsCSV writes the content of predictions.csv: parameters and predictions.
+func (e *Experiment) predictionsCSV(w io.Writer) error {
 	var columns []string
 	for _, c := range predictionColumns {
 		columns = append(columns, c.Name)
 	}
-	return e.cellTable(columns, func(c *Cell) []string {
-		if !e.evidence.part() {
-			return nil
-		}
-		p := prediction{Prediction: e.evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
+	return e.cellTable(w, columns, e.evidence.part, func(evidence *evidence, c *Cell) []string {
+		p := prediction{Prediction: evidence.cache.predict(&c.Settings, rom.Unit), settings: &c.Settings}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
@@ -199,21 +205,41 @@ func (e *Experiment) predictionsCSV() ([]byte, error) {
 	})
 }
 
-// cellTable returns a CSV table of one row per cell: its id, label and variant,
-// every parameter, and the values of the given columns.
-func (e *Experiment) cellTable(columns []string, values func(c *Cell) []string) ([]byte, error) {
+// rowsTogether is the number of rows of a table that are computed, in parallel, before they
+// are written.
+const rowsTogether = 4096
+
+// cellTable writes a CSV table of one row per cell: its id, label and variant,
+// every parameter, and the values of the given columns. It calls part before each row.
+func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
 	header := names(identityColumns)
 	for _, k := range config.Keys {
 		header = append(header, k.Path)
 	}
-	return writeCSV(append(header, columns...), len(e.Plan.Cells), func(i int) []string {
-		c := &e.Plan.Cells[i]
-		row := []string{c.ID, c.Label(), c.Variant}
-		for _, k := range config.Keys {
-			row = append(row, config.Format(k.Get(&c.Settings)))
+	table := csv.NewWriter(w)
+	if err := table.Write(append(header, columns...)); err != nil {
+		return err
+	}
+	for first := 0; first < len(e.Plan.Cells); first += rowsTogether {
+		cells := e.Plan.Cells[first:min(first+rowsTogether, len(e.Plan.Cells))]
+		rows := make([][]string, len(cells))
+		e.evidence.inParallel(len(cells), part, func(evidence *evidence, i int) {
+			c := &cells[i]
+			row := []string{c.ID, c.Label(), c.Variant}
+			for _, k := range config.Keys {
+				row = append(row, config.Format(k.Get(&c.Settings)))
+			}
+			rows[i] = append(row, values(evidence, c)...)
+		})
+		if e.evidence.failure != nil {
+			return e.evidence.failure
 		}
-		return append(row, values(c)...)
-	})
+		if err := table.WriteAll(rows); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
 }
 
 // number returns the shortest decimal that reads back as x; "" for nil and where x is

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 // records reads a CSV table: a map from column to field for each row, and the header.
 func records(t *testing.T, table []byte) (header []string, rows []map[string]string) {
 	t.Helper()
-	lines, err := csv.NewReader(strings.NewReader(string(table))).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +36,11 @@ func records(t *testing.T, table []byte) (header []string, rows []map[string]str
 func TestCellsCSV(t *testing.T) {
 	text := resting + "  - {claim: fixed-point, margin: 1}\nsweep: [{param: grpo.group_size, values: [16, 64]}]\n"
 	e, _ := runSweep(t, text, t.TempDir(), 2)
-	table, err := e.cellsCSV()
-	if err != nil {
+	var table bytes.Buffer
+	if err := e.cellsCSV(&table); err != nil {
 		t.Fatal(err)
 	}
-	header, rows := records(t, table)
+	header, rows := records(t, table.Bytes())
 	want := []string{"cell", "label", "variant"}
 	for _, k := range config.Keys {
 		want = append(want, k.Path)
@@ -68,15 +69,15 @@ func TestCellsCSV(t *testing.T) {
 func TestOpenIntervalsAreEmpty(t *testing.T) {
 	plan := planText(t, strings.TrimSuffix(resting, "checks:\n"))
 	id := plan.Cells[0].ID
-	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}}, &silent{})
+	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{id: {ID: id, Status: store.CellOK, Estimates: []store.NamedEstimate{{Name: sim.ExpectedRewardMean, Mean: 0.5}}}}, 1, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := e.cellsCSV()
-	if err != nil {
+	var table bytes.Buffer
+	if err := e.cellsCSV(&table); err != nil {
 		t.Fatal(err)
 	}
-	_, rows := records(t, table)
+	_, rows := records(t, table.Bytes())
 	if mean, lo, hi := rows[0]["expected_reward_mean"], rows[0]["expected_reward_mean_lo"], rows[0]["expected_reward_mean_hi"]; mean != "0.5" || lo != "" || hi != "" {
 		t.Errorf("%q [%q, %q], want 0.5 and two empty ends", mean, lo, hi)
 	}

@@ -230,16 +230,12 @@ func repeat(ctx context.Context, f file, verdicts []sweeps.Verdict) (failure, st
 	if err != nil {
 		return refused, err.Error()
 	}
-	was, err := sweeps.VerdictsJSON(spec.Name, verdicts)
-	if err != nil {
+	var was, now bytes.Buffer
+	if err := errors.Join(sweeps.VerdictsJSON(&was, spec.Name, verdicts), sweeps.VerdictsJSON(&now, spec.Name, again)); err != nil {
 		return refused, err.Error()
 	}
-	now, err := sweeps.VerdictsJSON(spec.Name, again)
-	if err != nil {
-		return refused, err.Error()
-	}
-	if !bytes.Equal(was, now) {
-		return unsteady, fmt.Sprintf("%s\nthen\n%s", was, now)
+	if !bytes.Equal(was.Bytes(), now.Bytes()) {
+		return unsteady, fmt.Sprintf("%s\nthen\n%s", &was, &now)
 	}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".parquet") {

@@ -25,7 +25,7 @@ const (
 // jobFlags are the flags of the commands that write jobs.
 type jobFlags struct {
 	tasks, workers int
-	out            string
+	out, cache     string
 	set            []string
 }
 
@@ -34,6 +34,7 @@ func (f *jobFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.tasks, "tasks", 0, "number of tasks, each of which simulates a part of the cells; required")
 	c.Flags().IntVar(&f.workers, "workers", 1, "processors of a task, 1 to 4096")
 	c.Flags().StringVar(&f.out, "out", "", "write into this `file`, not to stdout")
+	c.Flags().StringVar(&f.cache, "cache", "", "`folder` of finished cells that the tasks share, as in sweep --cache")
 	addSet(c, &f.set)
 }
 
@@ -41,6 +42,7 @@ func (f *jobFlags) add(c *cobra.Command) {
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int
+	Cache          string  // folder of finished cells that the tasks share; "": none
 	Bytes          float64 // of all tasks together, on disk
 	Task, Merge    resources
 }
@@ -57,31 +59,28 @@ func newResources(seconds, bytes float64) resources {
 	return resources{max(shortestTime, limit), int(math.Ceil(memoryFactor * bytes / 1e6))}
 }
 
-// newJobs forecasts the jobs of a plan.
-func (f *jobFlags) newJobs(ctx context.Context, plan *sweeps.Plan) (*jobs, error) {
+// newJobs forecasts the jobs of a sweep.
+func (f *jobFlags) newJobs(ctx context.Context, spec *config.Spec) (*jobs, error) {
 	var problems []error
-	if most := min(len(plan.Cells), maxShards); f.tasks < 1 || f.tasks > most {
+	if most := min(spec.Size(), maxShards); f.tasks < 1 || f.tasks > most {
 		problems = append(problems, fmt.Errorf("--tasks: got %d, want 1 to %d", f.tasks, most))
 	}
 	if err := errors.Join(append(problems, checkWorkers(f.workers))...); err != nil {
 		return nil, usageError{err}
 	}
-	forecast, err := sweeps.ForecastSpec(ctx, plan.Spec, f.workers)
+	forecast, err := sweeps.ForecastSpec(ctx, spec, f.workers)
 	if err != nil {
 		return nil, err
 	}
-	seconds := 0.0
-	if forecast.ReplicaSteps > 0 {
-		seconds = forecast.Seconds * plan.LargestWork(f.tasks) / forecast.ReplicaSteps
-	}
+	seconds, memory := forecast.LargestShard(spec, f.tasks)
 	return &jobs{
-		Sweep: plan.Spec.Name, Tasks: f.tasks, Workers: f.workers, Bytes: float64(forecast.Bytes),
-		Task:  newResources(seconds, forecast.Memory),
-		Merge: newResources(forecast.Judging, forecast.JudgingMemory),
+		Sweep: spec.Name, Tasks: f.tasks, Workers: f.workers, Cache: f.cache, Bytes: float64(forecast.Bytes),
+		Task:  newResources(seconds, memory),
+		Merge: newResources(forecast.Judging+forecast.Writing, forecast.JudgingMemory),
 	}, nil
 }
 
-// readPlan reads the configuration of the jobs.
-func (f *jobFlags) readPlan(c *cobra.Command, file string) (*sweeps.Plan, error) {
-	return readPlan(c.ErrOrStderr(), config.ToJudge, file, f.set)
+// readSpec reads the configuration of the jobs.
+func (f *jobFlags) readSpec(c *cobra.Command, file string) (*config.Spec, error) {
+	return readSpec(c.ErrOrStderr(), config.ToJudge, file, f.set)
 }

@@ -47,21 +47,26 @@ IMAGE; any image with grposim and a POSIX shell will do.
 
 The memory of a pod is %d times the forecast on this machine. A pod that is evicted starts
 again and continues after its last finished cell, as often as that happens; a pod that
-fails in another way starts again at most 5 times.`, memoryFactor),
+fails in another way starts again at most 5 times.
+
+With --cache DIR the pods share the finished cells in DIR, a folder of the volume.`, memoryFactor),
 		Example: `  grposim kubernetes smoke --tasks 2 --image registry.example/grposim:1
   grposim kubernetes configs/smoke.yaml --tasks 2 --image registry.example/grposim:1 --out smoke-jobs.yaml`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			plan, err := flags.readPlan(c, args[0])
+			spec, err := flags.readSpec(c, args[0])
 			if err != nil {
 				return err
 			}
-			j, err := flags.newJobs(c.Context(), plan)
+			j, err := flags.newJobs(c.Context(), spec)
 			if image == "" {
 				err = errors.Join(err, usageError{errors.New("--image: got nothing, want the name of an image that holds grposim")})
 			}
-			document := plan.Spec.Document()
+			if flags.cache != "" && !plainWord.MatchString(flags.cache) {
+				err = errors.Join(err, usageError{fmt.Errorf("--cache: got %q, want a path in the volume of letters, digits and ./:=,+@%%-_", flags.cache)})
+			}
+			document := spec.Document()
 			if len(document) > maxConfigMap {
 				err = errors.Join(err, usageError{fmt.Errorf("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap", args[0], len(document), maxConfigMap)})
 			}

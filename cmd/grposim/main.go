@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -17,7 +18,15 @@ var errTerminated = fmt.Errorf("terminated: %w", context.Canceled)
 // in the journal, so nothing is lost when the process ends in the middle of a command.
 const grace = 800 * time.Millisecond
 
+// garbage is the share of the memory in use, in percent, by which it grows before it is
+// collected, unless the environment variable GOGC says otherwise. Go's default, 100, costs a large
+// sweep a quarter more memory; its time goes into floating point, not into collecting.
+const garbage = 50
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

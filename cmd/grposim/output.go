@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +40,17 @@ func addOutput(c *cobra.Command) *output {
 // mostRows is the number of verdicts up to which all are printed without --all.
 const mostRows = 40
 
+// cells returns the number of cells of a sweep that print shows.
+func (o *output) cells(spec *config.Spec) int {
+	switch {
+	case o.json:
+		return 0
+	case o.all && len(spec.Checks) == 0:
+		return spec.Size()
+	}
+	return min(spec.Size(), mostRows)
+}
+
 // print prints the verdicts of experiments, and writes the JUnit report. folder is the
 // place of the other files. The error is an exitError unless the exit code is 0.
 func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment) error {
@@ -53,10 +66,8 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	}
 	var err error
 	if o.json {
-		var data []byte
-		if data, err = sweeps.VerdictsJSON(nameOf(folder, experiments), verdicts); err == nil {
-			_, err = stdout.Write(data)
-		}
+		text := bufio.NewWriter(stdout)
+		err = errors.Join(sweeps.VerdictsJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
 	} else if len(verdicts) == 0 && len(experiments) == 1 {
 		err = o.printCells(stdout, folder, experiments[0])
 	} else {
@@ -71,18 +82,20 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 // printCells prints what was measured in the cells of an experiment without checks, the
 // first ones of many.
 func (o *output) printCells(w io.Writer, folder string, e *sweeps.Experiment) error {
-	cells, err := e.CellRows()
-	if err != nil {
+	cells, failure := e.CellRows()
+	rows := [][]string{upper(sweeps.CellColumns)}
+	shown := 0
+	for row := range cells {
+		if shown == mostRows && !o.all {
+			break
+		}
+		rows = append(rows, row)
+		shown++
+	}
+	if err := cmp.Or(failure(), printTable(w, rows)); err != nil {
 		return err
 	}
-	shown := cells
-	if len(cells) > mostRows && !o.all {
-		shown = cells[:mostRows]
-	}
-	if err := printTable(w, append([][]string{upper(sweeps.CellColumns)}, shown...)); err != nil {
-		return err
-	}
-	if hidden := len(cells) - len(shown); hidden > 0 {
+	if hidden := e.Plan.Spec.Size() - shown; hidden > 0 {
 		fmt.Fprintf(w, "\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 	return nil
@@ -272,11 +285,7 @@ func removeFigures(dir, figures string) error {
 
 // writePage writes a page into a file.
 func writePage(file, title string, parts []report.Part) error {
-	page, err := report.Page(title, parts)
-	if err != nil {
-		return err
-	}
-	return store.WriteFile(file, page)
+	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, title, parts) })
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -287,14 +296,10 @@ func writeSummary(dir string, parts []report.Part) error {
 		experiments = append(experiments, part.Experiment)
 	}
 	name, verdicts := nameOf(dir, experiments), allVerdicts(experiments)
-	data, err := sweeps.VerdictsJSON(name, verdicts)
-	if err != nil {
-		return err
-	}
 	return errors.Join(
 		store.RemovePending(dir),
-		store.WriteFile(filepath.Join(dir, "verdicts.json"), data),
-		store.WriteFile(filepath.Join(dir, "verdicts.md"), sweeps.VerdictsMarkdown(verdicts)),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.json"), func(w io.Writer) error { return sweeps.VerdictsJSON(w, name, verdicts) }),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.md"), func(w io.Writer) error { return sweeps.VerdictsMarkdown(w, verdicts) }),
 		writePage(filepath.Join(dir, "report.html"), name, parts),
 	)
 }

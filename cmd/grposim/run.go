@@ -198,7 +198,7 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // addWorkers adds the flag --workers of the commands that simulate.
 func addWorkers(c *cobra.Command, workers *int) {
-	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate, 1 to 4096; results do not depend on it")
+	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate and judge, 1 to 4096; results do not depend on it")
 }
 
 // addSet adds the flag --set of the commands that read a configuration.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -36,9 +37,9 @@ func shardFolder(name string, s store.Shard) string {
 }
 
 // printShard says what a shard holds and what to do with it.
-func printShard(w io.Writer, part, whole *sweeps.Plan) error {
+func printShard(w io.Writer, part *sweeps.Plan) error {
 	_, err := fmt.Fprintf(w, "shard %d of %d: %d of %d cells; `grposim merge OUT DIR…` judges all shards together\n",
-		part.Shard.Index, part.Shard.Of, len(part.Cells), len(whole.Cells))
+		part.Shard.Index, part.Shard.Of, len(part.Cells), part.Spec.Size())
 	return err
 }
 
@@ -60,15 +61,16 @@ is missing, damaged, or of another configuration or version, and names that shar
 		Args: arguments(cobra.MinimumNArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			display := newProgress(stderr)
-			run, err := runner.runner(1, display)
+			run, err := runner.runner(runtime.GOMAXPROCS(0), display)
 			if err != nil {
 				return err
 			}
+			run.Draw = drawIn(c.Context(), args[0], display)
 			experiment, err := run.Merge(c.Context(), args[0], args[1:])
 			if err != nil {
 				return err
 			}
-			return finishSweep(c.Context(), stdout, stderr, args[0], experiment, display, verdicts)
+			return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
 		},
 	}
 	verdicts = addOutput(c)
@@ -92,7 +94,7 @@ func (f *runnerFlags) addWait(c *cobra.Command) {
 
 // runner returns what the flags say. The error is that of a folder that cannot be a cache.
 func (f *runnerFlags) runner(workers int, display *progress) (r sweeps.Runner, err error) {
-	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait, Program: store.Program()}
 	if f.cache != "" {
 		r.Cache, err = store.OpenCache(f.cache)
 	}

@@ -46,24 +46,26 @@ The time limit of a task is %d times the forecast of its work on this machine, a
 %s; its memory is %d times the forecast. A task that is preempted, that loses its node, or
 that reaches its time limit is queued again, at most 20 times, and continues after its last
 finished cell. All machines need the file system of this folder, and this program at the
-same path. N above the MaxArraySize of the cluster is refused where Slurm can be asked.`, timeFactor, shortestTime, memoryFactor),
+same path. N above the MaxArraySize of the cluster is refused where Slurm can be asked.
+
+With --cache DIR the tasks share the finished cells in DIR, as in "grposim sweep".`, timeFactor, shortestTime, memoryFactor),
 		Example: `  grposim slurm smoke --tasks 2
   grposim slurm configs/smoke.yaml --tasks 2 --workers 4 --out smoke.sh`,
 		ValidArgsFunction: completeConfiguration,
 		Args:              arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			plan, err := flags.readPlan(c, args[0])
+			spec, err := flags.readSpec(c, args[0])
 			if err != nil {
 				return err
 			}
-			j, err := flags.newJobs(c.Context(), plan)
+			j, err := flags.newJobs(c.Context(), spec)
 			if err != nil {
 				return err
 			}
 			if err := checkArraySize(c.Context(), flags.tasks); err != nil {
 				return err
 			}
-			s := slurmJobs{jobs: j, Results: resultsFolder(plan.Spec.Name), Config: args}
+			s := slurmJobs{jobs: j, Results: resultsFolder(spec.Name), Config: args}
 			for _, set := range flags.set {
 				s.Config = append(s.Config, "--set", set)
 			}

@@ -71,20 +71,17 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 					return err
 				}
 				if shard != "" {
-					forecast = forecast.Part(sweeps.NewPlan(spec).Part(s))
+					forecast = forecast.Part(sweeps.NewPart(spec, s))
 				}
 				if verdicts.json {
 					return json.NewEncoder(stdout).Encode(forecast)
 				}
 				return printForecast(stdout, forecast, workers)
 			}
-			plan := sweeps.NewPlan(spec)
-			folder, part := resultsFolder(spec.Name), plan
-			if shard != "" {
-				folder, part = shardFolder(spec.Name, s), plan.Part(s)
-			}
 			if !c.Flags().Changed("out") {
-				out = folder
+				if out = resultsFolder(spec.Name); shard != "" {
+					out = shardFolder(spec.Name, s)
+				}
 			}
 			display := newProgress(stderr)
 			run, err := runner.runner(workers, display)
@@ -92,16 +89,21 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 				return err
 			}
 			if shard != "" {
+				part := sweeps.NewPart(spec, s)
 				if err := run.RunPart(c.Context(), part, out); err != nil {
 					return err
 				}
-				return printShard(stdout, part, plan)
+				return printShard(stdout, part)
 			}
-			experiment, err := run.Run(c.Context(), plan, out)
+			experiment, err := run.Stored(c.Context(), spec, out, verdicts.cells(spec))
+			if err == nil && experiment == nil {
+				run.Draw = drawIn(c.Context(), out, display)
+				experiment, err = run.Run(c.Context(), sweeps.NewPlan(spec), out)
+			}
 			if err != nil {
 				return err
 			}
-			return finishSweep(c.Context(), stdout, stderr, out, experiment, display, verdicts)
+			return finishSweep(stdout, stderr, out, experiment, display, verdicts)
 		},
 	}
 	addWorkers(c, &workers)
@@ -116,12 +118,17 @@ Built-in configurations: ` + strings.Join(builtInNames(), ", "),
 	return c
 }
 
-// finishSweep writes the figures and the page of a sweep into its results folder dir and
-// prints its verdicts.
-func finishSweep(ctx context.Context, stdout, stderr io.Writer, dir string, e *sweeps.Experiment, display *progress, verdicts *output) error {
-	if _, err := writeReport(ctx, dir, e, display); err != nil {
+// drawIn returns the function that writes the figures and the page of a sweep into its results
+// folder dir.
+func drawIn(ctx context.Context, dir string, display *progress) func(e *sweeps.Experiment) error {
+	return func(e *sweeps.Experiment) error {
+		_, err := writeReport(ctx, dir, e, display)
 		return err
 	}
+}
+
+// finishSweep prints the verdicts of a sweep in its results folder dir.
+func finishSweep(stdout, stderr io.Writer, dir string, e *sweeps.Experiment, display *progress, verdicts *output) error {
 	display.Note("report: " + filepath.Join(dir, "report.html"))
 	return verdicts.print(stdout, stderr, dir, []*sweeps.Experiment{e})
 }

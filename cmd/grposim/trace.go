@@ -53,6 +53,7 @@ func (r reading) cells(dir string) ([]source, error) {
 	var all []source
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
+		simulated := c.Sim()
 		t, err := c.Trace(outcomes[c.ID])
 		switch {
 		case err != nil:
@@ -61,8 +62,8 @@ func (r reading) cells(dir string) ([]source, error) {
 			continue
 		}
 		s := source{file: dir, trainer: logs.Grposim, trace: *t,
-			about: fmt.Sprintf("cell %s, mean of %d replicas", cmp.Or(c.Label(), plan.Spec.Name), c.Sim.Replicas())}
-		if c.Sim.Replicas() > 1 {
+			about: fmt.Sprintf("cell %s, mean of %d replicas", cmp.Or(c.Label(), plan.Spec.Name), simulated.Replicas())}
+		if simulated.Replicas() > 1 {
 			s.notes = append(s.notes, "The series are means over replicas: oscillations of single replicas cancel, so an instability can be invisible. The claim failure-mode diagnoses each replica.")
 		}
 		all = append(all, s)

@@ -6,8 +6,11 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
+	"io"
+	"iter"
 	"net/url"
 	"regexp"
 	"slices"
@@ -41,24 +44,24 @@ type Part struct {
 // experiment as it was run.
 func ConfigFile(experiment string) string { return experiment + ".json" }
 
-// Page returns one HTML page about finished experiments. It holds all that it shows, and
+// Page writes one HTML page about finished experiments. It holds all that it shows, and
 // links to the files of the results folders. Equal arguments give equal bytes.
-func Page(title string, parts []Part) ([]byte, error) {
+func Page(w io.Writer, title string, parts []Part) error {
 	tmpl, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
 	p := page{Title: title, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []sweeps.Verdict
+	var failures []func() error
 	for i, part := range parts {
 		e := part.Experiment
 		verdicts = append(verdicts, e.Verdicts...)
 		s := newSection(i, part)
 		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
-			if s.Cells, err = e.CellRows(); err != nil {
-				return nil, err
-			}
+			rows, failure := e.CellRows()
+			s.Cells, failures = rows, append(failures, failure)
 		}
 		p.Sections = append(p.Sections, s)
 	}
@@ -75,11 +78,11 @@ func Page(title string, parts []Part) ([]byte, error) {
 		p.Headline = sweeps.Headline(p.Statements)
 	}
 	p.Counts = counts(total)
-	var out bytes.Buffer
-	if err := tmpl.Execute(&out, p); err != nil {
-		return nil, err
+	err = tmpl.Execute(w, p)
+	for _, failure := range failures {
+		err = errors.Join(err, failure())
 	}
-	return out.Bytes(), nil
+	return err
 }
 
 // page is the data of the template.
@@ -186,12 +189,13 @@ type section struct {
 	Summary  sweeps.Summary
 	Refuted  int // number of verdicts that agree that a prediction fails
 	Figures  []figure
-	Verdicts string       // their number, in words
-	Claims   []claimCount // in the order of the rows
-	Rows     []row
-	Cells    [][]string // rows of sweeps.CellColumns; nil unless there are no checks
-	Command  string     // that runs the experiment again
-	FromFile bool       // Command reads ConfigFile
+	Verdicts string             // their number, in words
+	Claims   []claimCount       // in the order of the rows
+	Rows     iter.Seq[row]      // one for each verdict; nil if there are none
+	Long     bool               // whether the table of verdicts is folded at first
+	Cells    iter.Seq[[]string] // rows of sweeps.CellColumns; nil unless there are no checks
+	Command  string             // that runs the experiment again
+	FromFile bool               // Command reads ConfigFile
 
 	Config     string       // the configuration as run, JSON
 	ConfigFile string       // name of a file with it
@@ -230,9 +234,6 @@ type claimCount struct {
 	Name  string
 	Count int
 }
-
-// Long reports whether the table of verdicts is folded at first.
-func (s section) Long() bool { return len(s.Rows) > 20 }
 
 // CellColumns are the headers of Cells.
 func (s section) CellColumns() []string { return sweeps.CellColumns }
@@ -281,9 +282,18 @@ func newSection(i int, part Part) section {
 	if len(e.Verdicts) == 1 {
 		s.Verdicts = "1 verdict"
 	}
+	s.Long = len(e.Verdicts) > 20
+	if len(e.Verdicts) > 0 {
+		s.Rows = func(yield func(row) bool) {
+			for i := range e.Verdicts {
+				if !yield(newRow(e.Verdicts[i])) {
+					return
+				}
+			}
+		}
+	}
 	for _, v := range e.Verdicts {
-		r := newRow(v)
-		if r.Refuted {
+		if refuted(&v) {
 			s.Refuted++
 		}
 		i := slices.IndexFunc(s.Claims, func(c claimCount) bool { return c.Name == v.Claim })
@@ -292,7 +302,6 @@ func newSection(i int, part Part) section {
 			s.Claims = append(s.Claims, claimCount{Name: v.Claim})
 		}
 		s.Claims[i].Count++
-		s.Rows = append(s.Rows, r)
 	}
 	return s
 }

@@ -25,17 +25,24 @@ import (
 )
 
 // examplePage returns the page of the example experiments.
+// pageText returns what Page writes.
+func pageText(title string, parts []Part) ([]byte, error) {
+	var b bytes.Buffer
+	err := Page(&b, title, parts)
+	return b.Bytes(), err
+}
+
 func examplePage(t *testing.T) (string, []Part) {
 	t.Helper()
 	parts, err := examples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := Page("grposim: <claims>", parts)
+	data, err := pageText("grposim: <claims>", parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Page("grposim: <claims>", parts)
+	again, err := pageText("grposim: <claims>", parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +258,7 @@ func TestPageScales(t *testing.T) {
 		plan.Spec, one.Plan = &spec, &plan
 		all[i].Experiment = &one
 	}
-	data, err := Page("many", all)
+	data, err := pageText("many", all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +318,7 @@ func TestOwnClaim(t *testing.T) {
 		Experiment: &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "own"}}, Verdicts: []sweeps.Verdict{v}},
 		Command:    "grposim sweep own.json",
 	}
-	data, err := Page("own", []Part{part})
+	data, err := pageText("own", []Part{part})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +337,7 @@ func TestOwnClaim(t *testing.T) {
 		}
 	}
 	part.Command = "grposim sweep smoke"
-	if data, err = Page("own", []Part{part}); err != nil || !strings.Contains(string(data), ">Run it again:</p>") {
+	if data, err = pageText("own", []Part{part}); err != nil || !strings.Contains(string(data), ">Run it again:</p>") {
 		t.Errorf("a built-in configuration needs no download (%v)", err)
 	}
 }
@@ -340,7 +347,7 @@ func TestOwnClaim(t *testing.T) {
 func TestEmptyPage(t *testing.T) {
 	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
-		data, err := Page("", parts)
+		data, err := pageText("", parts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +452,7 @@ func TestStrip(t *testing.T) {
 
 // A browser runs the page's own script and no other: its policy names the script's digest.
 func TestPageAllowsItsScriptAlone(t *testing.T) {
-	text, err := Page("none", nil)
+	text, err := pageText("none", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,11 @@ type control struct {
 	Caught bool // the check disagrees with the faulty theory
 }
 
+// refuted reports whether a prediction fails, as expected.
+func refuted(v *sweeps.Verdict) bool {
+	return v.Expect == config.Fails && v.Verdict == sweeps.Agree
+}
+
 // newRow formats a verdict.
 func newRow(v sweeps.Verdict) row {
 	m, lo, hi := float64(v.Measured), float64(v.Lo), float64(v.Hi)
@@ -51,7 +56,7 @@ func newRow(v sweeps.Verdict) row {
 		Badge: badge{v.Verdict}, Claim: v.Claim, Quantity: v.Quantity, Cell: shortCell(v.Cell), Label: v.Label,
 		Kind: string(v.PredictionKind), Expect: string(v.Expect), Because: v.Because,
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
-		Strip: newStrip(m, lo, hi, p, margin), Refuted: v.Expect == config.Fails && v.Verdict == sweeps.Agree,
+		Strip: newStrip(m, lo, hi, p, margin), Refuted: refuted(&v),
 	}
 	if r.Label == "" {
 		r.Label = r.Cell

@@ -57,7 +57,7 @@ func TestShades(t *testing.T) {
 func TestCaption(t *testing.T) {
 	e := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}}
 	e.Figures = []sweeps.Figure{{Name: "map", Caption: "Σπ² < 1"}}
-	page, err := Page("captions", []Part{{Experiment: e, SVGs: map[string][]byte{"map": []byte("<svg>1</svg>")}}})
+	page, err := pageText("captions", []Part{{Experiment: e, SVGs: map[string][]byte{"map": []byte("<svg>1</svg>")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // WriteFile replaces the content of a file by data, atomically: a crash leaves
 // either the old content or the new.
 func WriteFile(path string, data []byte) error {
-	return replaceFile(path, func(w io.Writer) error {
+	return ReplaceFile(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -49,9 +49,9 @@ func writeJSON(path string, v any) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// replaceFile replaces the content of a file by the output of write, atomically. If
-// write fails, the file keeps its content.
-func replaceFile(path string, write func(io.Writer) error) error {
+// ReplaceFile replaces the content of a file by the output of write, which is buffered,
+// atomically. If write fails, the file keeps its content.
+func ReplaceFile(path string, write func(io.Writer) error) error {
 	if err := checkRegular(path, os.Lstat); err != nil {
 		return err
 	}

@@ -201,7 +201,7 @@ func TestTemporaryFilesLieBeside(t *testing.T) {
 		return names
 	}
 	path := filepath.Join(dir, "verdicts.json")
-	err := replaceFile(path, func(w io.Writer) error {
+	err := ReplaceFile(path, func(w io.Writer) error {
 		if beside := names(dir); len(beside) != 1 || !pending.MatchString(beside[0]) || len(names(elsewhere)) > 0 {
 			t.Errorf("beside: %q, in TMPDIR: %q", beside, names(elsewhere))
 		}

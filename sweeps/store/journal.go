@@ -108,22 +108,57 @@ func ReadJournal(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// readJournal reads all lines of a journal's text.
-func readJournal(path string, text io.ReaderAt) (*Journal, error) {
-	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome), synced: time.Now()}
+// ReadOutcomes returns the outcomes of these cells in the journal of a folder. It reads no
+// further than the last of them, and returns those that it has found.
+func ReadOutcomes(dir string, ids []string) (map[string]*Outcome, error) {
+	wanted := make(map[string]bool)
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	found := make(map[string]*Outcome)
+	path := filepath.Join(dir, JournalName)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	_, err = scan(file, func(line []byte, at int64) (more bool) {
+		if o, ok := parseLine(line); ok && wanted[o.ID] {
+			o.recorded, o.line = nil, &storedLine{source: &lineSource{fileText(path), path}, at: at, length: len(line)}
+			found[o.ID] = o
+		}
+		return len(found) < len(wanted)
+	})
+	return found, errors.Join(err, file.Close())
+}
+
+// scan calls visit with every line of a journal's text and its offset, until that returns
+// false, and returns the offset of what follows.
+func scan(text io.ReaderAt, visit func(line []byte, at int64) (more bool)) (end int64, err error) {
 	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
 	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
 	lines.Split(wholeLines)
-	for lines.Scan() {
+	for more := true; more && lines.Scan(); {
 		line := lines.Bytes()
+		more = visit(line, end)
+		end += int64(len(line))
+	}
+	return end, lines.Err()
+}
+
+// readJournal reads all lines of a journal's text.
+func readJournal(path string, text io.ReaderAt) (*Journal, error) {
+	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome), synced: time.Now()}
+	var err error
+	j.end, err = scan(text, func(line []byte, at int64) (more bool) {
 		if o, ok := parseLine(line); ok {
+			j.end = at
 			j.keep(o, len(line))
 		} else {
 			j.Damaged = append(j.Damaged, bytes.Clone(line))
 		}
-		j.end += int64(len(line))
-	}
-	return j, lines.Err()
+		return true
+	})
+	return j, err
 }
 
 // keep adds an outcome whose line begins at the end, and drops its trajectory from
@@ -230,7 +265,7 @@ func (j *Journal) Sort(order []string) error {
 	if inPlace && end == j.end {
 		return nil
 	}
-	err := replaceFile(j.source.path, func(w io.Writer) error {
+	err := ReplaceFile(j.source.path, func(w io.Writer) error {
 		for _, l := range lines {
 			line, err := l.read(j.buffer)
 			if err != nil {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -75,13 +77,20 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 	}
 }
 
-// labelled returns cells with these ids.
-func labelled(ids []string) []LabelledCell {
-	var cells []LabelledCell
-	for _, id := range ids {
-		cells = append(cells, LabelledCell{ID: id, Label: "label of " + id})
+// labelled returns the number of these ids and their cells.
+func labelled(ids []string) (cells int, cell func(i int) LabelledCell) {
+	return len(ids), func(i int) LabelledCell { return LabelledCell{ID: ids[i], Label: "label of " + ids[i]} }
+}
+
+// newTable creates the table of the cells with these ids.
+func newTable(t *testing.T, dir string, ids []string, footer ...Metadata) *TrajectoryTable {
+	t.Helper()
+	cells, cell := labelled(ids)
+	table, err := NewTrajectoryTable(dir, cells, cell, footer...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return cells
+	return table
 }
 
 // In the table a number that is not finite is null, the metadata are in the footer, and
@@ -91,10 +100,11 @@ func TestTrajectoryFile(t *testing.T) {
 	o := longOutcome("a", 2000)
 	s := &o.recorded.Quantities[0]
 	s.Mean[3], s.Quantiles[4][2] = Number(math.NaN()), Number(math.Inf(1))
-	table, err := NewTrajectoryTable(dir, labelled([]string{"a"}), func() (map[string]string, error) { return map[string]string{"key": "value"}, nil })
-	if err != nil {
-		t.Fatal(err)
+	long := strings.Repeat("a value of many bytes ", 1<<17)
+	text := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
+	table := newTable(t, dir, []string{"a"}, Metadata{"empty", text("")}, Metadata{"key", text("value")}, Metadata{"long", text(long)})
 	if err := table.Save(map[string]*Outcome{"a": o}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +116,10 @@ func TestTrajectoryFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if value, found := file.Lookup("key"); !found || value != "value" {
-		t.Errorf("the metadata hold %q", value)
+	for key, want := range map[string]string{"empty": "", "key": "value", "long": long} {
+		if value, found := file.Lookup(key); !found || value != want {
+			t.Errorf("%s: the metadata hold %.40q of %d bytes, want %d", key, value, len(value), len(want))
+		}
 	}
 	for _, chunk := range file.Metadata().RowGroups[0].Columns {
 		if chunk.MetaData.Codec != parquet.Zstd.CompressionCodec() {
@@ -126,7 +138,7 @@ func TestTrajectoryFile(t *testing.T) {
 	if rows[3].Mean != nil || rows[4].Q50 != nil || rows[4].Mean == nil || *rows[4].Mean != 2 {
 		t.Errorf("rows %+v and %+v, want null for NaN and +Inf, and 2", rows[3], rows[4])
 	}
-	if most := 16 * len(rows); len(data) > most { // a quarter of the eight numbers of a row
+	if most := 16 * len(rows); len(data)-len(long) > most { // a quarter of the eight numbers of a row
 		t.Errorf("%d bytes for %d rows, want at most %d", len(data), len(rows), most)
 	}
 }
@@ -172,10 +184,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewTrajectoryTable(dir, labelled(ids), noFooter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := newTable(t, dir, ids)
 		for i := range cells {
 			o := longOutcome(ids[order(i)], order(i)+1)
 			recorded := o.recorded
@@ -219,10 +228,7 @@ func TestTrajectoryGroups(t *testing.T) {
 	for i := range cells {
 		ids = append(ids, fmt.Sprint("cell ", i))
 	}
-	table, err := NewTrajectoryTable(dir, labelled(ids), noFooter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := newTable(t, dir, ids)
 	for _, id := range ids {
 		o := longOutcome(id, steps)
 		recorded := o.recorded
@@ -250,9 +256,7 @@ func TestTrajectoryGroups(t *testing.T) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
 	}
-	if _, err := NewTrajectoryTable(dir, labelled(ids), noFooter); err != nil { // and the program is killed
-		t.Fatal(err)
-	}
+	newTable(t, dir, ids) // and the program is killed
 	if err := NewManifest("x", []byte("{}")).Write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -267,5 +271,3 @@ func TestTrajectoryGroups(t *testing.T) {
 		t.Errorf("%d entries in the folder, want journal, table and manifest: %v", len(entries), err)
 	}
 }
-
-func noFooter() (map[string]string, error) { return nil, nil }

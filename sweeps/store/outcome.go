@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 
@@ -114,6 +116,16 @@ func (o *Outcome) SetTrajectory(t *Trajectory) { o.recorded, o.line = t, nil }
 
 // InJournal reports whether the outcome is in a journal.
 func (o *Outcome) InJournal() bool { return o.line != nil }
+
+// SameLine reports whether two outcomes that are in journals have the same bytes there.
+func (o *Outcome) SameLine(other *Outcome) (bool, error) {
+	a, err := o.line.read(nil)
+	b, otherErr := other.line.read(nil)
+	return bytes.Equal(a, b), errors.Join(err, otherErr)
+}
+
+// Source returns the path of the journal that the outcome is in.
+func (o *Outcome) Source() string { return o.line.source.path }
 
 // LineSize returns the size of the outcome's journal line in bytes.
 func LineSize(o *Outcome) (int, error) {

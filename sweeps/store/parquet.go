@@ -3,10 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
-	"slices"
 
 	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
@@ -66,37 +64,38 @@ type LabelledCell struct {
 // TrajectoryTable writes trajectories.parquet: the cells of a sweep in order, each
 // as soon as it and all before it have an outcome.
 type TrajectoryTable struct {
-	cells   []LabelledCell // in order
-	next    int            // index of the first cell that is not written
+	cells   int                      // their number
+	cell    func(i int) LabelledCell // in order
+	next    int                      // index of the first cell that is not written
 	file    *renameio.PendingFile
 	columns *parquet.GenericWriter[trajectoryRow]
-	footer  func() (map[string]string, error) // key-value metadata
-	rows    []trajectoryRow                   // buffer: the rows of the last cell
+	footer  []Metadata
+	rows    []trajectoryRow // buffer: the rows of the last cell
 }
 
 // rowsPerGroup is the number of rows in a row group of the file, which stores each
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
-// NewTrajectoryTable creates the table of a locked results folder for these cells, with the
-// key-value metadata that footer returns, which Save calls. The caller calls Discard at the
+// NewTrajectoryTable creates the table of a locked results folder for cells with the indices
+// 0 … cells−1, with key-value metadata, which Save writes. The caller calls Discard at the
 // end, after Save as well.
-func NewTrajectoryTable(dir string, cells []LabelledCell, footer func() (map[string]string, error)) (*TrajectoryTable, error) {
+func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell, footer ...Metadata) (*TrajectoryTable, error) {
 	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
 		parquet.Compression(&parquet.Zstd))
-	return &TrajectoryTable{cells: cells, file: file, columns: columns, footer: footer}, nil
+	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns, footer: footer}, nil
 }
 
 // WriteNext writes the next cells in order, up to the first without an outcome. The
 // cell with the given id has the trajectory recorded, which saves reading it from the
 // journal; those of the others are read.
 func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
-	for ; t.next < len(t.cells); t.next++ {
-		cell := t.cells[t.next]
+	for ; t.next < t.cells; t.next++ {
+		cell := t.cell(t.next)
 		o := outcomes[cell.ID]
 		if o == nil {
 			break
@@ -143,11 +142,13 @@ func finite(x *Number) *float64 {
 // Save writes the remaining cells and puts the file in place, atomically. outcomes
 // holds all cells of the table.
 func (t *TrajectoryTable) Save(outcomes map[string]*Outcome) error {
-	metadata, err := t.footer()
-	for _, key := range slices.Sorted(maps.Keys(metadata)) {
-		t.columns.SetKeyValueMetadata(key, metadata[key])
+	for _, m := range t.footer {
+		t.columns.SetKeyValueMetadata(m.Key, m.placeholder())
 	}
-	err = errors.Join(err, t.WriteNext(outcomes, "", nil), t.columns.Close())
+	err := errors.Join(t.WriteNext(outcomes, "", nil), t.columns.Close())
+	if err == nil {
+		err = replacePlaceholders(t.file.File, t.footer)
+	}
 	if err == nil {
 		err = t.file.CloseAtomicallyReplace()
 	}

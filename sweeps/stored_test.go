@@ -1,0 +1,202 @@
+package sweeps
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// endless is a sweep whose verdicts have infinite numbers: at the first group size the search
+// finds no onset.
+const endless = `
+name: endless
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 1, at: current}}
+optimizer: {learning_rate: 0.1}
+run: {steps: 20}
+sweep: [{param: optimizer.momentum, values: [0, 0.5]}]
+checks:
+  - {claim: stability-threshold, displacement: 0.01, draws: 100, locate: {param: optimizer.learning_rate, from: 0.1, to: 0.2, tolerance: 0.5}, margin: 0.5}
+`
+
+// storedRunner is a runner of a program, given by its sum, that draws one file.
+func storedRunner(dir, program string) (m Runner, drawn *int) {
+	drawn = new(int)
+	return Runner{Workers: 2, Progress: &silent{}, Program: program, Draw: func(*Experiment) error {
+		*drawn++
+		return store.WriteFile(filepath.Join(dir, "one.svg"), []byte("<svg/>"))
+	}}, drawn
+}
+
+// What the same program has judged of the same folder is read back: verdicts as judged, with
+// their labels and infinite numbers, and the cells asked for.
+func TestStored(t *testing.T) {
+	for _, text := range []string{small, endless, minimal} {
+		dir, plan := t.TempDir(), planText(t, text)
+		m, _ := storedRunner(dir, "a program")
+		judged, err := m.Run(t.Context(), plan, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, dir)
+		e, err := m.Stored(t.Context(), plan.Spec, dir, 1)
+		if err != nil || e == nil {
+			t.Fatalf("%s: got %v, %v", plan.Spec.Name, e, err)
+		}
+		sameContents(t, "stored", contents(t, dir), before)
+		if len(e.Verdicts) != len(judged.Verdicts) || len(e.Plan.Cells) != 1 {
+			t.Fatalf("%d verdicts and %d cells, want %d and 1", len(e.Verdicts), len(e.Plan.Cells), len(judged.Verdicts))
+		}
+		for i := range e.Verdicts {
+			got, want := e.Verdicts[i], judged.Verdicts[i]
+			for n, x := range got.numbers() {
+				y := want.numbers()[n]
+				if math.IsNaN(float64(*x)) && math.IsNaN(float64(*y)) {
+					*x, *y = 0, 0
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, verdict %d: got %+v, want %+v", plan.Spec.Name, i, got, want)
+			}
+		}
+		rows, failure := e.CellRows()
+		wantRows, _ := judged.CellRows()
+		got, want := slices.Collect(rows), slices.Collect(wantRows)
+		if err := failure(); err != nil || len(got) != 1 || !slices.Equal(got[0], want[0]) {
+			t.Errorf("%s: cells %q (%v), want %q", plan.Spec.Name, got, err, want[0])
+		}
+	}
+	at := infinities([]Verdict{{Lo: store.Number(math.Inf(-1))}, {Hi: store.Number(math.Inf(1)), Predicted: store.Number(math.NaN())}})
+	if want := map[string][]int{"-lo": {0}, "+hi": {1}}; !maps.EqualFunc(at, want, slices.Equal) {
+		t.Errorf("infinities: got %v, want %v", at, want)
+	}
+}
+
+// Nothing but the same program on the same configuration, journal and files counts as done; and
+// judging again then gives the same bytes.
+func TestStoredIsNotTrusted(t *testing.T) {
+	dir, plan := t.TempDir(), planText(t, small)
+	m, drawn := storedRunner(dir, "a program")
+	run := func() {
+		t.Helper()
+		if _, err := m.Run(t.Context(), plan, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	want := contents(t, dir)
+	trusted := func(what string, m Runner, spec *config.Spec) bool {
+		t.Helper()
+		e, err := m.Stored(t.Context(), spec, dir, 0)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		return e != nil
+	}
+	if !trusted("unchanged", m, plan.Spec) || *drawn != 1 {
+		t.Fatalf("an unchanged folder is judged again; %d times drawn", *drawn)
+	}
+	for _, program := range []string{"another program", ""} {
+		other := m
+		other.Program = program
+		if trusted("another program", other, plan.Spec) {
+			t.Errorf("program %q: the verdicts of another are trusted", program)
+		}
+	}
+	for what, changed := range map[string]string{
+		"a margin": strings.Replace(small, "margin: 0.05", "margin: 0.06", 1),
+		"a cell":   strings.Replace(small, "values: [1, 4, 7]", "values: [1, 4, 8]", 1),
+	} {
+		if trusted(what, m, planText(t, changed).Spec) {
+			t.Errorf("%s has changed: the verdicts are trusted", what)
+		}
+	}
+	for _, name := range []string{store.JournalName, "cells.csv", "predictions.csv", "trajectories.parquet", "verdicts.json", "verdicts.md", "one.svg"} {
+		path := filepath.Join(dir, name)
+		data := readFile(t, path)
+		changed := bytes.Clone(data)
+		changed[len(changed)/2] ^= 1
+		if err := os.WriteFile(path, changed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if trusted(name, m, plan.Spec) {
+			t.Errorf("%s has changed: the verdicts are trusted", name)
+		}
+		run()
+		if err := os.RemoveAll(filepath.Join(dir, store.DamagedName)); err != nil {
+			t.Fatal(err)
+		}
+		run()
+		sameContents(t, name, contents(t, dir), want)
+		if !trusted(name, m, plan.Spec) {
+			t.Errorf("%s: judged again, the folder is not trusted", name)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "figures"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "figures", "two.svg"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if trusted("a new file", m, plan.Spec) {
+		t.Error("a new file: the verdicts are trusted")
+	}
+	if shard := NewPart(plan.Spec, store.Shard{Index: 1, Of: 1}); m.RunPart(t.Context(), shard, dir) != nil || trusted("a shard", m, plan.Spec) {
+		t.Error("a shard counts as judged")
+	}
+}
+
+// heapOf returns the bytes of heap memory that what make returns holds.
+func heapOf[T any](make func() T) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	held := make()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(held)
+	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
+}
+
+// A plan holds less than 1 kB a cell, and a shard nothing of the cells of others but their work.
+func TestMemoryOfAPlan(t *testing.T) {
+	const cells, most = 8000, 1000
+	text := strings.TrimSuffix(resting, "checks:\n") + `sweep:
+  - {param: optimizer.learning_rate, range: {from: 0.001, to: 0.08, step: 0.001}}
+  - {param: seed, range: {from: 1, to: 100, step: 1}}
+`
+	spec := planText(t, text).Spec
+	if spec.Size() != cells {
+		t.Fatalf("%d cells", spec.Size())
+	}
+	NewPlan(spec) // fills what is computed once
+	if held := heapOf(func() *Plan { return NewPlan(spec) }) / cells; held > most {
+		t.Errorf("a plan holds %.0f bytes a cell, want at most %d", held, most)
+	}
+	if held := heapOf(func() *Plan { return NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
+		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
+	}
+}
+
+// A prediction cache keeps at most maxPredictions, and goroutines share them.
+func TestPredictionsAreBounded(t *testing.T) {
+	cache := newPredictionCache()
+	shared := cache.sharingPredictions(2)
+	for i := range maxPredictions + 10 {
+		shared.predictions.put(predictionKey{extent: 1, equilibriumKey: equilibriumKey{groups: i}}, nil)
+	}
+	if n := len(cache.predictions.known); n != 10 {
+		t.Errorf("%d predictions are kept, want 10", n)
+	}
+}
