@@ -33,7 +33,7 @@ var (
 	commandSpan   = regexp.MustCompile("`((?:make|go run|go test|grposim) [^`]+)`")
 	configName    = regexp.MustCompile(`\Aname: (\S+)\n`)
 	makeTarget    = regexp.MustCompile(`(?m)^([a-z-]+):`)
-	exitRemark    = regexp.MustCompile(`exit code (\d+)`)
+	exitRemark    = regexp.MustCompile(`exit code (\d+)\s*$`)
 	quotedCommand = regexp.MustCompile(`"(grposim [^"]+)"`)
 )
 
@@ -80,7 +80,7 @@ func submatches(pattern *regexp.Regexp, text string) []string {
 }
 
 // Every command that a document shows in a block works: it exits with 0, or with the exit
-// code that the comment behind it names. Those of grposim are run here,
+// code with which the comment behind it ends. Those of grposim are run here,
 // in a folder with the repository's configurations and the files that documents show.
 // Of a command that takes too long, or would run the tests inside the tests, and of a
 // command in running text, this test checks that what it names exists.
