@@ -42,8 +42,8 @@ and the exit code of diagnose.
 
 Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
 terminated; 1 a mode is present; then those of diagnose, when the log stands still.`,
-		Example: `  grposim sweep configs/smoke.yaml
-  grposim watch results/local/smoke/trajectory.csv --every 50ms --until-idle 200ms`,
+		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
+  grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := how.check(modes)
