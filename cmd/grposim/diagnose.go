@@ -53,9 +53,10 @@ Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot 
 understood; 4 a file cannot be read; 1 a mode is present; 3 none is present and some mode is not observable;
 0 all are absent. Stock logs lack a column for some mode, so that 3 is their usual
 answer; --mode asks about some modes only.`,
-		Example: `  grposim sweep configs/smoke.yaml
-  grposim diagnose results/local/smoke --mode policy-concentration,advantage-degeneracy
-  grposim diagnose results/local/smoke --json --mode policy-concentration`,
+		Example: `  grposim diagnose log.jsonl --group-size 8
+  grposim diagnose log.jsonl --json --mode advantage-degeneracy,policy-concentration
+  grposim sweep configs/smoke.yaml
+  grposim diagnose results/local/smoke --mode policy-concentration`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := how.check(modes)

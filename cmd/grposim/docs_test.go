@@ -81,7 +81,7 @@ func submatches(pattern *regexp.Regexp, text string) []string {
 
 // Every command that a document shows in a block works: it exits with 0, or with the exit
 // code with which the comment behind it ends. Those of grposim are run here,
-// in a folder with the repository's configurations and the files that documents show.
+// in a folder with the repository's configurations, a log, and the files that documents show.
 // Of a command that takes too long, or would run the tests inside the tests, and of a
 // command in running text, this test checks that what it names exists.
 func TestCommandsInDocuments(t *testing.T) {
@@ -92,7 +92,8 @@ func TestCommandsInDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := documents(t, root) // before the folder changes
+	write(t, filepath.Join(dir, "log.jsonl"), trlLog(160, nil)) // stands for a reader's log
+	all := documents(t, root)                                   // before the folder changes
 	t.Chdir(dir)
 	ran := make(map[string]int) // number of commands by document
 	for _, d := range all {

@@ -23,8 +23,8 @@ const (
 	exitInterrupted  = 130 // interrupted by Ctrl-C
 	exitTryAgain     = 75  // terminated by a scheduler (SIGTERM), or the results folder is in use: EX_TEMPFAIL
 	exitDamaged      = 4   // results are damaged, a file cannot be read or written, or an internal error
-	exitDisagree     = 1   // a verdict is disagree, or compared runs or scores are different
-	exitInconclusive = 3   // a verdict is inconclusive, a control does not disagree, or there are verdicts and none is agree; compared runs or scores are undecided
+	exitDisagree     = 1   // a verdict is disagree; compared runs or scores are different; a failure mode is present
+	exitInconclusive = 3   // a verdict is inconclusive, a control does not disagree, or there are verdicts and none is agree; compared runs or scores are undecided; no failure mode is present and one is not observable; a log is flat
 )
 
 // exitError is the exit code, other than 0, of a command that has printed everything it
@@ -128,9 +128,11 @@ Exit codes, the first that applies:
   130  interrupted (Ctrl-C); run the same command again to continue
   75   try again: terminated (SIGTERM), or the results folder is in use
   4    results are damaged, a file cannot be read or written, or an internal error
-  1    a verdict is disagree; compared runs or scores are different
+  1    a verdict is disagree; compared runs or scores are different; a failure mode
+       is present
   3    a verdict is inconclusive, a control does not disagree, or there are
-       verdicts and none is agree; compared runs or scores are undecided
+       verdicts and none is agree; compared runs or scores are undecided; no failure
+       mode is present and one is not observable; the reward of a log is flat
   0    otherwise
 
 An internal error is reported in one line; with ` + traceVariable + `=1 in the environment its

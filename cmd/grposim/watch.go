@@ -35,15 +35,15 @@ The log is diagnosed at 16 rows and then whenever it has grown by a twentieth. A
 present only if two diagnoses in a row find it. The lines depend on the log alone, not
 on when it is read.
 
-A LOG that does not exist yet is waited for. One that has become shorter, or begins with
-another row, is read anew. With --keep-going the command goes on when a mode is present;
+A LOG that does not exist yet is waited for. One that has become shorter, or whose
+rows have changed, is read anew. With --keep-going the command goes on when a mode is present;
 with --until-idle it ends when the log has not grown for that time, with a diagnosis of all of it
 and the exit code of diagnose.
 
 Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
 terminated; 1 a mode is present; then those of diagnose, when the log stands still.`,
-		Example: `  grposim sweep configs/smoke.yaml
-  grposim watch results/local/smoke/trajectory.csv --every 50ms --until-idle 200ms`,
+		Example: `  grposim watch log.jsonl --every 100ms --until-idle 1s   # ends: the log does not grow
+  grposim watch log.jsonl --mode policy-concentration --until-idle 1s --every 100ms`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := how.check(modes)
@@ -78,11 +78,33 @@ type watcher struct {
 	goOn           bool
 	stdout, stderr io.Writer
 
-	rows, first int // rows read last, and the step of their first
-	look        int // rows of the next diagnosis
-	told        map[diagnose.Mode]diagnose.Finding
-	suspected   map[diagnose.Mode]bool // present in the last diagnosis
-	said        string                 // last message about the file
+	rows      int // rows read last
+	last      row // the last of them
+	look      int // rows of the next diagnosis
+	told      map[diagnose.Mode]diagnose.Finding
+	suspected map[diagnose.Mode]bool // present in the last diagnosis
+	said      string                 // last message about the file
+}
+
+// row is a row of a log with a reward: a row that is written in parts may lack it at first.
+type row struct {
+	index, step int
+	reward      float64
+}
+
+// lastRow returns the last row with a reward; its index is -1 if there is none.
+func lastRow(t *diagnose.Trace) row {
+	for i := len(t.Steps) - 1; i >= 0; i-- {
+		if !math.IsNaN(t.Reward[i]) {
+			return row{i, t.Steps[i], t.Reward[i]}
+		}
+	}
+	return row{index: -1}
+}
+
+// in reports whether a log still has the row.
+func (r row) in(t *diagnose.Trace) bool {
+	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], t.Reward[r.index]}
 }
 
 // follow reads the log at intervals until a mode is present, the log stands still for a
@@ -118,7 +140,7 @@ func (w *watcher) follow(ctx context.Context, every, until time.Duration) error 
 
 // restart forgets what was read.
 func (w *watcher) restart() {
-	w.rows, w.first, w.look = 0, 0, firstLook
+	w.rows, w.last, w.look = 0, row{index: -1}, firstLook
 	w.told, w.suspected = make(map[diagnose.Mode]diagnose.Finding), make(map[diagnose.Mode]bool)
 	for _, m := range diagnose.Failures {
 		w.told[m] = diagnose.NotObservable
@@ -151,11 +173,11 @@ func (w *watcher) read() (found bool, err error) {
 		return false, usageError{fmt.Errorf("%s: got %d cells, want the log of one run", w.path, len(sources))}
 	}
 	t := sources[0].trace
-	if n := len(t.Steps); n < w.rows || n > 0 && w.rows > 0 && t.Steps[0] != w.first {
-		w.say("%s: has %d rows from step %d after %d rows from step %d: read anew", w.path, n, t.Steps[0], w.rows, w.first)
+	if len(t.Steps) < w.rows || !w.last.in(&t) {
+		w.say("%s: the %d rows read before are no longer in it: read anew", w.path, w.rows)
 		w.restart()
 	}
-	w.rows, w.first = len(t.Steps), t.Steps[0]
+	w.rows, w.last = len(t.Steps), lastRow(&t)
 	for ; w.look <= w.rows; w.look = nextLook(w.look) {
 		if w.tell(diagnose.Name(t.Prefix(w.look)), t.Steps[w.look-1]) && !w.goOn {
 			return true, nil

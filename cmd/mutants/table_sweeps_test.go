@@ -214,7 +214,7 @@ var commandMutants = []mutant{
 	{id: "cmd/grposim/watch-first-sign", fault: "a mode is reported at the first diagnosis that finds it", file: "cmd/grposim/watch.go",
 		before: "now == diagnose.Present && !w.suspected[v.Mode]", after: "now == diagnose.Present && w.suspected == nil"},
 	{id: "cmd/grposim/watch-replaced", fault: "a file that was replaced is not read anew", file: "cmd/grposim/watch.go",
-		before: "w.rows, w.first)\n\t\tw.restart()", after: "w.rows, w.first)"},
+		before: "w.path, w.rows)\n\t\tw.restart()", after: "w.path, w.rows)"},
 	{id: "cmd/grposim/true-reward-training", fault: "the true reward is the first column of the log", file: "cmd/grposim/trace.go",
 		before: "r.trueReward == \"\" && score", after: "r.trueReward == \"\""},
 	{id: "cmd/grposim/folder-exits-4", fault: "a folder that holds no results exits 4", file: "cmd/grposim/run.go",
