@@ -216,7 +216,7 @@ var commandMutants = []mutant{
 	{id: "cmd/grposim/watch-replaced", fault: "a file that was replaced is not read anew", file: "cmd/grposim/watch.go",
 		before: "w.path, w.rows)\n\t\tw.restart()", after: "w.path, w.rows)"},
 	{id: "cmd/grposim/true-reward-training", fault: "the true reward is the first column of the log", file: "cmd/grposim/trace.go",
-		before: "r.trueReward == \"\" && score", after: "r.trueReward == \"\""},
+		before: "r.trueReward == \"\" && score", after: "r.trueReward == \"\" && (score || i == 0)"},
 	{id: "cmd/grposim/folder-exits-4", fault: "a folder that holds no results exits 4", file: "cmd/grposim/run.go",
 		before: " || errors.As(err, &folder) ||", after: " || errors.As(err, &folder) && exit < 0 ||"},
 	{id: "cmd/grposim/interrupted-exits-4", fault: "an interruption exits 4", file: "cmd/grposim/run.go",
