@@ -164,7 +164,10 @@ func TestWatch(t *testing.T) {
 				panic(err)
 			}
 		}
-		replace(trlLog(40, func(_ int, values map[string]float64) { values["reward"] += 0.1 }))
+		replace(trlLog(40, func(_ int, values map[string]float64) {
+			values["reward"] += 0.1
+			values["frac_reward_zero_std"] += 0.1
+		}))
 		time.Sleep(100 * time.Millisecond)
 		for n := 20; n <= len(lines); n += 5 {
 			replace(strings.Join(lines[:n], ""))

@@ -302,7 +302,7 @@ var diagnoseMutants = []mutant{
 	{id: "rom/diagnose/noise-absent", fault: "a value whose interval contains the threshold counts as the absence of a mode", file: "rom/diagnose/verdict.go",
 		before: "case e.Observable == Observed && !e.noisy():", after: "case e.Observable == Observed:"},
 	{id: "rom/diagnose/reward-excludes", fault: "the reward alone excludes an instability", file: "rom/diagnose/verdict.go",
-		before: "rings.sign() == no && seen &&", after: "rings.sign() == no &&"},
+		before: "rings.sign() == no && seen &&", after: "rings.sign() == no && (seen || beyond != nil) &&"},
 	{id: "rom/diagnose/missing-swapped", fault: "the evaluation is named as the missing series of concentration", file: "rom/diagnose/verdict.go",
 		before: "{EntropySeries, PolicyConcentration,", after: "{TrueRewardSeries, PolicyConcentration,"},
 	{id: "rom/diagnose/excuse", fault: "most groups without variance are no degeneracy if the spread of difficulties explains them, although nothing rises", file: "rom/diagnose/verdict.go",
