@@ -3,7 +3,7 @@ package mutants
 // equivalenceMutants are faults in tests of equivalence.
 var equivalenceMutants = []mutant{
 	{id: "equivalence/inside-one-side", fault: "only one of the two one-sided tests is made", file: "rom/equivalence/equivalence.go",
-		before: "return lo > -r.Margin && hi < r.Margin", after: "return lo > -r.Margin"},
+		before: "return lo > -r.Margin && hi < r.Margin", after: "return hi >= lo && lo > -r.Margin"},
 	{id: "equivalence/not-different-is-same", fault: "what is not significantly different is the same", file: "rom/equivalence/equivalence.go",
 		before: "return lo > -r.Margin && hi < r.Margin", after: "return lo <= 0 && hi >= 0 || lo > -r.Margin && hi < r.Margin"},
 	{id: "equivalence/significant-is-different", fault: "a difference within the margin is different if it is not 0", file: "rom/equivalence/equivalence.go",
@@ -18,10 +18,10 @@ var equivalenceMutants = []mutant{
 		before: "if claim == EachRow {", after: "if claim == AllRows {"},
 	{id: "equivalence/shares-swapped", fault: "the interval of a difference takes the ends of the other side", file: "rom/equivalence/equivalence.go",
 		before: "return b - a - math.Hypot(b-bLo, aHi-a), b - a + math.Hypot(bHi-b, a-aLo)", after: "return b - a - math.Hypot(bHi-b, a-aLo), b - a + math.Hypot(b-bLo, aHi-a)"},
-	{id: "equivalence/exact-share", fault: "the upper end of a share is one success short", file: "rom/equivalence/equivalence.go",
+	{id: "equivalence/exact-share", fault: "the upper end of a share is half a success short", file: "rom/equivalence/equivalence.go",
 		before: "distuv.Beta{Alpha: p*n + 1, Beta: n - p*n}", after: "distuv.Beta{Alpha: p*n + 0.5, Beta: n - p*n + 0.5}"},
 	{id: "equivalence/independent-rows", fault: "the rows of a run count as independent", file: "rom/equivalence/runs.go",
-		before: "e.variance * widen, e.df / widen", after: "e.variance, e.df"},
+		before: "e.variance * widen, e.df / widen", after: "e.variance * min(widen, 1), e.df / min(widen, 1)"},
 	{id: "equivalence/half-difference", fault: "the error of a difference is that of half a sum", file: "rom/equivalence/runs.go",
 		before: "2*math.Sqrt(half.variance)", after: "math.Sqrt(half.variance)"},
 	{id: "equivalence/scatter-df", fault: "the scatter between runs has the degrees of freedom of all runs", file: "rom/equivalence/runs.go",

@@ -249,3 +249,18 @@ func TestRunsThreePhase(t *testing.T) {
 		}
 	}
 }
+
+// The line through (0, 0), (1, 1), (2, 0) and through points of 1 + 2t; and Student's
+// test of {1, 2, 3} against {4, 6} by hand.
+func TestLineAndScatter(t *testing.T) {
+	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}); math.Abs(e.value-1./3) > 1e-12 || math.Abs(e.variance-5./9) > 1e-12 || e.df != 1 {
+		t.Errorf("%+v, want 1/3, 5/9, 1", e)
+	}
+	if e := lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}); math.Abs(e.value-9) > 1e-12 {
+		t.Errorf("1 + 2t at 4 is %g", e.value)
+	}
+	half := 2.353363 * math.Sqrt(4./3*(1./3+1./2))
+	if lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6})(0.05); math.Abs(lo-3+half) > 1e-5 || math.Abs(hi-3-half) > 1e-5 {
+		t.Errorf("[%g, %g], want 3 ± %g", lo, hi, half)
+	}
+}
