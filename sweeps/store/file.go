@@ -61,7 +61,10 @@ func ReplaceFile(path string, write func(io.Writer) error) error {
 	}
 	defer file.Cleanup() // does nothing once the file is in place
 	buffer := bufio.NewWriterSize(file, 1<<16)
-	if err := errors.Join(write(buffer), buffer.Flush()); err != nil {
+	if err := write(buffer); err != nil { // of the file too: a failed buffer keeps its error
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
 		return err
 	}
 	return file.CloseAtomicallyReplace()
