@@ -228,7 +228,7 @@ func (j *judgement) drawFrontiers(d *figureSource) Figure {
 	}
 	line := FigureSeries{Name: "the paper’s line", Group: "line", Mark: Reference}
 	for _, x := range []float64{1, float64(most)} {
-		line.Points = append(line.Points, barePoint(x, 1))
+		line.Points = append(line.Points, BarePoint(x, 1))
 	}
 	f.Series = append(f.Series, line)
 	return f

@@ -169,7 +169,7 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 	line := func(name, group string, mark Mark, at func(i int) float64) {
 		s := FigureSeries{Name: name, Group: group, Mark: mark}
 		for i, t := range steps {
-			s.Points = append(s.Points, barePoint(float64(t), at(i)))
+			s.Points = append(s.Points, BarePoint(float64(t), at(i)))
 		}
 		f.Series = append(f.Series, s)
 	}
@@ -191,13 +191,13 @@ func (j *judgement) drawLaws(d *figureSource) Figure {
 		forecast := FigureSeries{Name: fmt.Sprintf("critically-damped, from the first 30 %%, plateau %.2g", fit.Plateau), Group: "forecast", Mark: Boundary}
 		for _, t := range steps {
 			if x := fit.At(t); x <= 1.2*slices.Max(reward) {
-				forecast.Points = append(forecast.Points, barePoint(float64(t), x))
+				forecast.Points = append(forecast.Points, BarePoint(float64(t), x))
 			}
 		}
 		f.Series = append(f.Series, forecast)
 	}
 	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
-		Points: []FigurePoint{barePoint(origin, 0), barePoint(origin, 1.2*slices.Max(reward))}})
+		Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, 1.2*slices.Max(reward))}})
 	measured := FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured}
 	last := math.Inf(-1)
 	for i, t := range recorded.Steps {

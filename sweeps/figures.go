@@ -91,8 +91,8 @@ type FigurePoint struct {
 	Lo, Hi float64 // the ends of the interval in y; NaN without interval
 }
 
-// barePoint returns a point without interval.
-func barePoint(x, y float64) FigurePoint { return FigurePoint{x, y, math.NaN(), math.NaN()} }
+// BarePoint returns a point without interval.
+func BarePoint(x, y float64) FigurePoint { return FigurePoint{x, y, math.NaN(), math.NaN()} }
 
 // figureSource holds the checks that one figure shows, and their cells and verdicts.
 type figureSource struct {

@@ -104,7 +104,7 @@ func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 			v := values[i]
 			series[0].Points = append(series[0].Points, FigurePoint{x, v.measured, v.lo, v.hi})
 			for n, p := range v.predicted {
-				series[1+n].Points = append(series[1+n].Points, barePoint(x, p))
+				series[1+n].Points = append(series[1+n].Points, BarePoint(x, p))
 			}
 		}
 		for _, s := range series {

@@ -88,7 +88,7 @@ func (j *judgement) drawLearning(sets []CellSet) Figure {
 				continue
 			}
 			x, q := float64(t), reward.Quantiles[i]
-			mean.Points = append(mean.Points, barePoint(x, float64(reward.Mean[i])))
+			mean.Points = append(mean.Points, BarePoint(x, float64(reward.Mean[i])))
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 		}
 		if c.Settings.Run.Replicas > 1 && !c.deterministic() {

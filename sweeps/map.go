@@ -374,16 +374,16 @@ func (m *RegimeMap) Figure() Figure {
 	chain := func(s *FigureSeries, lines [][]spot) {
 		for _, line := range lines {
 			for _, p := range line {
-				s.Points = append(s.Points, barePoint(p.x, p.y))
+				s.Points = append(s.Points, BarePoint(p.x, p.y))
 			}
-			s.Points = append(s.Points, barePoint(math.NaN(), math.NaN()))
+			s.Points = append(s.Points, BarePoint(math.NaN(), math.NaN()))
 		}
 	}
 	for _, class := range Classes {
 		s := FigureSeries{Name: string(class), Group: string(class), Mark: Marker}
 		for _, p := range m.points {
 			if p.class == class {
-				s.Points = append(s.Points, barePoint(p.x, p.y))
+				s.Points = append(s.Points, BarePoint(p.x, p.y))
 				s.Values = append(s.Values, p.value)
 			}
 		}

@@ -8,12 +8,11 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/fit"
-	"grposim/rom/logs"
 	"grposim/sweeps"
 	"grposim/sweeps/store"
 )
 
-// logAdvice is what a training log says of the settings that its recipe may take.
+// logAdvice is the advice on refresh interval and noise that follows from a training log.
 type logAdvice struct {
 	File   string              `json:"file"`
 	Regime fit.Regime          `json:"regime"`
@@ -23,15 +22,16 @@ type logAdvice struct {
 // adviseLog fits a log and prints the advice that follows from its timescale. lag is the
 // age of the snapshot in the run, in optimizer steps.
 func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) error {
-	log, curve, err := readCurve(stderr, file, "")
+	log, err := openLog(stderr, file)
 	if err != nil {
 		return err
 	}
-	by := "optimizer steps, as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
-	if _, has := log.Column(logs.LR); has {
-		if _, over, err := readCurve(io.Discard, file, loggedRate); err == nil {
-			curve, by = over, "steps at the peak learning rate"
-		}
+	curve, time, err := lawCurve(log, "")
+	if err != nil {
+		return err
+	}
+	if time == overSteps {
+		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
 	}
 	r := fit.Fit(curve)
 	a := logAdvice{File: file, Regime: r.Regime}
@@ -47,7 +47,7 @@ func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) 
 		}
 	} else {
 		t := timescale
-		add("time to 95 %", math.Log(20)*t.Value, rom.LeadingOrder, "ln 20 × the timescale T of the exponential law, in "+by,
+		add("time to 95 %", math.Log(20)*t.Value, rom.LeadingOrder, "ln 20 × the timescale T of the exponential law; time: "+time,
 			"%.3g steps, between %.3g and %.3g", math.Log(20)*t.Value, math.Log(20)*t.Lo, math.Log(20)*t.Hi)
 		add("stiffness", 1/(t.Value+lag), rom.LeadingOrder, fmt.Sprintf("1/T = ηK/[(1−μ) − ηK·lag] at a lag of %g steps: the paper's saturation law", lag),
 			"ηK/(1−μ) = %.3g a step, between %.3g and %.3g", 1/(t.Value+lag), 1/(t.Hi+lag), 1/(t.Lo+lag))
@@ -78,16 +78,9 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 	case fit.Underdamped:
 		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
 	}
-	best, exponential := math.Inf(1), 0
-	for i, m := range r.Models {
-		best = min(best, m.BIC)
-		if m.Name == fit.Exponential {
-			exponential = i
-		}
-	}
-	m := &r.Models[exponential]
+	m, best := r.Model(fit.Exponential), r.Model(r.Best)
 	// A difference of 6 in BIC is a likelihood ratio of 20.
-	if lead := m.BIC - best; lead > 6 {
+	if lead := m.BIC - best.BIC; lead > 6 {
 		return t, fmt.Sprintf("the reward does not relax exponentially (the %s law leads by %.0f in BIC); only near a plateau does the rise have the timescale of the stiffness", r.Best, lead)
 	}
 	for _, p := range m.Parameters() {

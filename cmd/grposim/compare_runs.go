@@ -56,7 +56,11 @@ func compareRuns(stdout, stderr io.Writer, args [2]string, o equivalenceOptions)
 	for i, arg := range args {
 		files[i] = logsOf(arg)
 		for _, file := range files[i] {
-			_, curve, err := readCurve(stderr, file, schedules[i])
+			log, err := openLog(stderr, file)
+			if err != nil {
+				return err
+			}
+			curve, err := rewardCurve(log, schedules[i])
 			if err != nil {
 				return err
 			}

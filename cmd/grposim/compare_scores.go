@@ -112,8 +112,8 @@ func (out *scoresOutput) print(w io.Writer, o equivalenceOptions) error {
 	return err
 }
 
-// errorsOf says how often verdicts are wrong at a confidence; the claim is what is wrongly
-// the same.
+// errorsOf returns a sentence with the largest probabilities of wrong verdicts at a
+// confidence; claim names the rows that may wrongly be called the same.
 func errorsOf(confidence float64, claim string) string {
 	return fmt.Sprintf("chance that any row without a difference is called different: at most %.3g; that %s is wrongly called the same: at most %.3g", 1-confidence, claim, (1-confidence)/2)
 }

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"grposim/rom/diagnose"
-	"grposim/rom/logs"
 )
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
@@ -127,20 +125,6 @@ func (r reading) check(modes []string) ([]diagnose.Mode, error) {
 		asked = append(asked, diagnose.Mode(m))
 	}
 	return asked, nil
-}
-
-// badInput makes the errors of a log's content, and of a path that is none, errors of
-// the user's input.
-func badInput(err error) error {
-	var content *logs.Error
-	var path *os.PathError
-	switch {
-	case errors.As(err, &content), errors.As(err, &path) && errors.Is(err, os.ErrNotExist):
-		return usageError{err}
-	case !errors.As(err, &path) && strings.Contains(err.Error(), "got a folder without"):
-		return usageError{err}
-	}
-	return err
 }
 
 // diagnosisExit returns the exit code of diagnoses as an error: 1 if a mode asked about is

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,11 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 			}
 			var siblings []fit.Curve
 			for _, file := range o.siblings {
-				_, curve, err := readCurve(stderr, file, "")
+				log, err := openLog(stderr, file)
+				if err != nil {
+					return err
+				}
+				curve, err := rewardCurve(log, "")
 				if err != nil {
 					return err
 				}
@@ -132,21 +135,17 @@ type triedForecast struct {
 const forecasterName = "forecaster"
 
 func fitLog(stderr io.Writer, file string, siblings []fit.Curve, o *fitOptions) (*logFit, error) {
-	log, steps, err := readCurve(stderr, file, "")
+	log, err := openLog(stderr, file)
 	if err != nil {
 		return nil, err
 	}
-	f := &logFit{log: log, steps: steps, curve: steps, time: "optimizer steps"}
-	switch _, has := log.Column(logs.LR); {
-	case o.schedule != "":
-		f.time = "intrinsic, " + o.schedule
-		if _, f.curve, err = readCurve(io.Discard, file, o.schedule); err != nil {
-			return nil, err
-		}
-	case has:
-		if _, curve, err := readCurve(io.Discard, file, loggedRate); err == nil {
-			f.curve, f.time = curve, "intrinsic, of the logged learning rate"
-		}
+	steps, err := rewardCurve(log, "")
+	if err != nil {
+		return nil, err
+	}
+	f := &logFit{log: log, steps: steps}
+	if f.curve, f.time, err = lawCurve(log, o.schedule); err != nil {
+		return nil, err
 	}
 	f.result = fit.Fit(f.curve)
 	predict := fit.Predict
@@ -322,7 +321,7 @@ var regimes = map[fit.Regime]string{
 // print writes the fit for people.
 func (f *logFit) print(w io.Writer) error {
 	r := &f.result
-	best := &r.Models[slices.IndexFunc(r.Models, func(m fit.Model) bool { return m.Name == r.Best })]
+	best := r.Model(r.Best)
 	steps := f.steps.Time
 	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.File, f.log.Format, len(steps), steps[0], steps[len(steps)-1])
 	fmt.Fprintf(w, "time of the laws: %s\n", f.time)

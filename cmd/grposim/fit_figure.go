@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,20 +15,15 @@ import (
 // draw writes two figures of a fit, of the curve and of its residuals, to a folder.
 func (f *logFit) draw(stderr io.Writer, folder string) error {
 	name := strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File))
-	best := f.result.Models[0]
-	for _, m := range f.result.Models {
-		if m.Name == f.result.Best {
-			best = m
-		}
-	}
+	best := f.result.Model(f.result.Best)
 	fitted := best.Predict(f.curve.Time)
 	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
 	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
 	residuals := sweeps.FigureSeries{Name: "logged reward − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
 	for i, step := range f.steps.Time {
-		rows.Points = append(rows.Points, barePoint(step, f.steps.Reward[i]))
-		line.Points = append(line.Points, barePoint(step, fitted[i]))
-		residuals.Points = append(residuals.Points, barePoint(step, f.steps.Reward[i]-fitted[i]))
+		rows.Points = append(rows.Points, sweeps.BarePoint(step, f.steps.Reward[i]))
+		line.Points = append(line.Points, sweeps.BarePoint(step, fitted[i]))
+		residuals.Points = append(residuals.Points, sweeps.BarePoint(step, f.steps.Reward[i]-fitted[i]))
 	}
 	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast", Mark: sweeps.Predicted}
 	for i, step := range f.at {
@@ -56,9 +50,4 @@ func (f *logFit) draw(stderr io.Writer, folder string) error {
 		printLines(stderr, "figure: "+file+".svg")
 	}
 	return nil
-}
-
-// barePoint is a point without interval.
-func barePoint(x, y float64) sweeps.FigurePoint {
-	return sweeps.FigurePoint{X: x, Y: y, Lo: math.NaN(), Hi: math.NaN()}
 }

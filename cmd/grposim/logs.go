@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,53 +29,78 @@ func logsOf(arg string) []string {
 // isLog reports whether a path is a file, or the output folder of a trainer.
 func isLog(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	const state = "trainer_state.json"
-	_, err = os.Stat(filepath.Join(path, state))
-	inside, _ := filepath.Glob(filepath.Join(path, "checkpoint-*", state)) // the pattern is valid
-	return !info.IsDir() || err == nil || len(inside) > 0
+	return err == nil && (!info.IsDir() || logs.IsOutput(path))
 }
 
-// readCurve reads a log and its reward over optimizer steps, or over the intrinsic time of
-// a schedule. It prints the notes of the log.
-func readCurve(stderr io.Writer, file, schedule string) (*logs.Log, fit.Curve, error) {
-	var none fit.Curve
+// openLog reads a log and prints its notes.
+func openLog(stderr io.Writer, file string) (*logs.Log, error) {
 	l, err := logs.Open(file)
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist):
-		return nil, none, err
-	case err != nil:
-		return nil, none, usageError{err}
+	if err != nil {
+		return nil, badInput(err)
 	}
 	for _, note := range l.Notes {
 		printLines(stderr, file+": "+note)
 	}
+	return l, nil
+}
+
+// badInput makes the errors of a log's content, and of a path that is none, errors of
+// the user's input.
+func badInput(err error) error {
+	var content *logs.Error
+	if errors.As(err, &content) || errors.Is(err, os.ErrNotExist) {
+		return usageError{err}
+	}
+	return err
+}
+
+// rewardCurve returns the reward of a log over optimizer steps, or over the intrinsic time
+// of a schedule.
+func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
+	var c fit.Curve
 	reward, has := l.Column(logs.Reward)
 	if !has {
-		return nil, none, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", file)}
+		return c, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", l.File)}
 	}
 	times := make([]float64, len(l.Steps))
 	for i, step := range l.Steps {
 		times[i] = float64(step)
 	}
 	if schedule != "" {
+		var err error
 		if times, err = intrinsicTime(l, times, schedule); err != nil {
-			return nil, none, usageError{fmt.Errorf("%s: --schedule %s: %w", file, schedule, err)}
+			return c, usageError{fmt.Errorf("%s: --schedule %s: %w", l.File, schedule, err)}
 		}
 	}
-	var c fit.Curve
 	for i, y := range reward.Values {
 		if !math.IsNaN(y) {
 			c.Time, c.Reward = append(c.Time, times[i]), append(c.Reward, y)
 		}
 	}
 	if len(c.Time) < fit.MinRows {
-		return nil, none, usageError{fmt.Errorf("%s: got %d rows with a reward, want at least %d", file, len(c.Time), fit.MinRows)}
+		return c, usageError{fmt.Errorf("%s: got %d rows with a reward, want at least %d", l.File, len(c.Time), fit.MinRows)}
 	}
-	return l, c, nil
+	return c, nil
+}
+
+// overSteps is the time of a log whose learning rate is not known.
+const overSteps = "optimizer steps"
+
+// lawCurve returns the reward over the time of laws of growth: the intrinsic time of a
+// schedule, of the logged learning rate where none is given, or steps where that is not
+// logged in every row.
+func lawCurve(l *logs.Log, schedule string) (c fit.Curve, time string, err error) {
+	if schedule != "" {
+		c, err = rewardCurve(l, schedule)
+		return c, "intrinsic, " + schedule, err
+	}
+	if _, has := l.Column(logs.LR); has {
+		if c, err := rewardCurve(l, loggedRate); err == nil {
+			return c, "intrinsic, of the logged learning rate", nil
+		}
+	}
+	c, err = rewardCurve(l, "")
+	return c, overSteps, err
 }
 
 // loggedRate is the schedule whose learning rates are those of the log.

@@ -29,7 +29,7 @@ var equivalenceMutants = []mutant{
 	{id: "rom/equivalence/seeds-ignored", fault: "repeated runs are compared by the noise within the first of them", file: "rom/equivalence/runs.go",
 		before: "if len(a)+len(b) > 2 {", after: "if len(a)+len(b) > 100 {"},
 	{id: "rom/equivalence/segment-mean", fault: "the value in a segment is that at the mean time of the rows", file: "rom/equivalence/runs.go",
-		before: "estimate{level + slope*(at-middle), ", after: "estimate{level, "},
+		before: "fit.FitLine(t, y).At(at)", after: "fit.FitLine(t, y).At(mean(t))"},
 	{id: "rom/equivalence/frequency-as-time", fault: "the frequency of the three-phase law is its timescale", file: "rom/equivalence/runs.go",
 		before: "p.Value, p.Lo, p.Hi = -p.Value, -p.Hi, -p.Lo", after: "_ = p"},
 	{id: "rom/equivalence/timescale-margin", fault: "the margin of the timescale is that of the reward", file: "rom/equivalence/runs.go",

@@ -202,7 +202,7 @@ func count(event bool) int {
 	return 0
 }
 
-// The errors of Shares are what is declared, exactly, for small numbers of questions: all
+// Verdicts by Shares are wrong as often as declared, exactly, for small numbers of questions: all
 // outcomes are enumerated. Two shares that are equal are different with at most 2α, and
 // shares at the distance of the margin are the same with at most α, for margins up to
 // 0.1; at MaxMargin with 1.01 α.

@@ -77,8 +77,7 @@ const (
 
 const (
 	maxSegments = 10
-	leastRows   = 8   // rows of every run in every segment
-	maxRows     = 500 // as many as rom/fit takes: longer curves are averaged over blocks
+	leastRows   = 8 // rows of every run in every segment
 )
 
 // Runs compares the runs a with the runs b, at least one each, at the confidence 1 − 2α.
@@ -107,7 +106,7 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 			if end-first < fit.MinRows {
 				return nil, fmt.Errorf("run %d of %c has %d rows in the times that all runs have, %g to %g, want at least %d", n+1, 'A'+i, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
-			cut := thin(fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]})
+			cut, _ := fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.Thin()
 			sides[i].runs = append(sides[i].runs, run{curve: cut, fitted: fit.Fit(cut)})
 		}
 	}
@@ -183,24 +182,6 @@ func rows(c fit.Curve, from, to float64) (first, end int) {
 	return first, end
 }
 
-// thin averages successive rows of a long curve, as fit.Fit does.
-func thin(c fit.Curve) fit.Curve {
-	k := (len(c.Time) + maxRows - 1) / maxRows
-	if k == 1 {
-		return c
-	}
-	var out fit.Curve
-	for i := len(c.Time) % k; i < len(c.Time); i += k {
-		var t, y float64
-		for j := i; j < i+k; j++ {
-			t += c.Time[j] / float64(k)
-			y += c.Reward[j] / float64(k)
-		}
-		out.Time, out.Reward = append(out.Time, t), append(out.Reward, y)
-	}
-	return out
-}
-
 // segments divides the common times into as many equal segments as have enough rows of
 // every run, at least one.
 func (c *RunsComparison) segments(sides [2]side) []segment {
@@ -268,23 +249,8 @@ func (r *run) measure(segments []segment) {
 
 // lineAt returns the value at a time of the least-squares line through at least 3 rows.
 func lineAt(at float64, t, y []float64) estimate {
-	n := float64(len(t))
-	var middle, level float64
-	for i := range t {
-		middle += t[i] / n
-		level += y[i] / n
-	}
-	var tt, ty, rest float64
-	for i := range t {
-		tt += (t[i] - middle) * (t[i] - middle)
-		ty += (t[i] - middle) * (y[i] - level)
-	}
-	slope := ty / tt
-	for i := range t {
-		d := y[i] - level - slope*(t[i]-middle)
-		rest += d * d
-	}
-	return estimate{level + slope*(at-middle), rest / (n - 2) * (1/n + (at-middle)*(at-middle)/tt), n - 2}
+	value, variance := fit.FitLine(t, y).At(at)
+	return estimate{value, variance, float64(len(t) - 2)}
 }
 
 // average returns the mean of independent estimates, with the degrees of freedom of
@@ -372,7 +338,7 @@ const logTimescale = "log timescale"
 // parameters returns the parameters of the law fitted to a run, with the logarithm of
 // the timescale, 1/ω for the three-phase law, in place of the shape.
 func (c *RunsComparison) parameters(r run) []fit.Parameter {
-	all := model(r.fitted, c.Law).Parameters()
+	all := r.fitted.Model(c.Law).Parameters()
 	if c.Law == fit.ConstantLaw {
 		return all
 	}
@@ -391,7 +357,7 @@ func commonLaw(sides [2]side) fit.Name {
 		var sum [2]float64
 		for i, s := range sides {
 			for _, r := range s.runs {
-				sum[i] += model(r.fitted, name).BIC
+				sum[i] += r.fitted.Model(name).BIC
 			}
 		}
 		if total := sum[0] + sum[1]; total < lowest {
@@ -399,12 +365,6 @@ func commonLaw(sides [2]side) fit.Name {
 		}
 	}
 	return best
-}
-
-// model returns the fit of a law.
-func model(r fit.Result, name fit.Name) *fit.Model {
-	i := slices.IndexFunc(r.Models, func(m fit.Model) bool { return m.Name == name })
-	return &r.Models[i]
 }
 
 // timescaleMargin is the change of the logarithm of the timescale T that moves a curve

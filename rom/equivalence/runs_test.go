@@ -209,7 +209,7 @@ func TestRunsOfDifferentSpacing(t *testing.T) {
 	for i := range 1200 { // averaged over blocks of three
 		long.Time, long.Reward = append(long.Time, float64(i)/6+1), append(long.Reward, 2)
 	}
-	if got := thin(long); len(got.Time) != 400 || math.Abs(got.Time[0]-long.Time[1]) > 1e-12 {
+	if got, _ := long.Thin(); len(got.Time) != 400 || math.Abs(got.Time[0]-long.Time[1]) > 1e-12 {
 		t.Errorf("%d rows from %g on", len(got.Time), got.Time[0])
 	}
 

@@ -109,18 +109,29 @@ type blocks struct {
 	last     float64   // variance of the noise of the last row
 }
 
-// average divides c into at most maxBlocks blocks. A last block that is not full is
-// dropped from the front: the newest rows count.
+// Thin averages successive rows of a curve of more than 500 and returns how many. The
+// first rows are dropped if their number is no multiple of that: the newest count.
+func (c Curve) Thin() (thin Curve, rows int) {
+	rows = (len(c.Time) + maxBlocks - 1) / maxBlocks
+	if rows == 1 {
+		return c, 1
+	}
+	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
+		thin.Time = append(thin.Time, mean(c.Time[i:i+rows]))
+		thin.Reward = append(thin.Reward, mean(c.Reward[i:i+rows]))
+	}
+	return thin, rows
+}
+
+// average divides c into at most maxBlocks blocks.
 func (c Curve) average() blocks {
-	rows := (len(c.Time) + maxBlocks - 1) / maxBlocks
+	thin, rows := c.Thin()
 	v := noise(c.Reward)
-	b := blocks{rows: rows, noise: mean(v), last: v[len(v)-1]}
+	b := blocks{time: thin.Time, y: thin.Reward, rows: rows, noise: mean(v), last: v[len(v)-1]}
 	// A curve without noise has at least rounding errors.
 	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
 	b.noise = max(b.noise, square(1e-14*largest), 1e-290)
 	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
-		b.time = append(b.time, mean(c.Time[i:i+rows]))
-		b.y = append(b.y, mean(c.Reward[i:i+rows]))
 		b.variance = append(b.variance, max(mean(v[i:i+rows]), b.noise/2)/float64(rows))
 	}
 	return b

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -17,7 +18,7 @@ type Result struct {
 	Evidence    float64 // for an oscillation: Independent × ln of the best monotone law's sum of squares over the oscillator's
 }
 
-// Regime is what a curve shows of its dynamics.
+// Regime names the dynamics that a curve gives evidence for: none, growth, or oscillation.
 type Regime string
 
 const (
@@ -285,10 +286,15 @@ func (r *Result) judge() {
 // beatsCritical reports whether the oscillator is better than the best with ζ = 1 by as
 // much as the end of a 90 % interval is worse.
 func (r *Result) beatsCritical(inertial *Model) bool {
-	for _, m := range r.Models {
-		if m.Name == ThreePhase {
-			return r.Independent*math.Log(m.best.sse/inertial.best.sse) > chi90
+	return r.Independent*math.Log(r.Model(ThreePhase).best.sse/inertial.best.sse) > chi90
+}
+
+// Model returns the fit of a law. It panics if the law is not one of those fitted.
+func (r *Result) Model(name Name) *Model {
+	for i := range r.Models {
+		if r.Models[i].Name == name {
+			return &r.Models[i]
 		}
 	}
-	return false
+	panic(fmt.Sprintf("fit: Model: law %q is not fitted", name))
 }

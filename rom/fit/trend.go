@@ -13,7 +13,7 @@ type trend struct {
 func newTrend(c Curve) trend {
 	over := func(share float64) float64 {
 		k := int(float64(len(c.Time)) * (1 - share))
-		return fitLine(c.Time[k:], c.Reward[k:]).slope
+		return FitLine(c.Time[k:], c.Reward[k:]).Slope
 	}
 	t := trend{level(c.Reward), over(0.3), c.known()}
 	for _, share := range []float64{0.5, 1} {
@@ -42,7 +42,7 @@ func (t trend) after(h float64) float64 {
 type reach struct {
 	window       float64 // length of a window
 	level, error float64 // of the last line at the last row
-	before, last line
+	before, last Line
 }
 
 func newReach(c Curve) reach {
@@ -50,19 +50,19 @@ func newReach(c Curve) reach {
 	w := max(5, n/20)
 	r := reach{
 		window: c.Time[n-1] - c.Time[n-1-w],
-		before: fitLine(c.Time[n-2*w:n-w], c.Reward[n-2*w:n-w]),
-		last:   fitLine(c.Time[n-w:], c.Reward[n-w:]),
+		before: FitLine(c.Time[n-2*w:n-w], c.Reward[n-2*w:n-w]),
+		last:   FitLine(c.Time[n-w:], c.Reward[n-w:]),
 	}
-	r.level = r.last.middle + r.last.slope*(c.end()-r.last.at)
-	r.error = math.Hypot(r.last.middleError, r.last.slopeError*(c.end()-r.last.at))
+	level, variance := r.last.At(c.end())
+	r.level, r.error = level, math.Sqrt(variance)
 	return r
 }
 
 // after returns the bounds a time h after the last row.
 func (r reach) after(h float64) (lo, hi float64) {
-	last, before := 2*r.last.slopeError, -2*r.before.slopeError
-	return r.level - 2*r.error - r.change(h, last-r.last.slope, before-r.before.slope),
-		r.level + 2*r.error + r.change(h, last+r.last.slope, before+r.before.slope)
+	last, before := 2*r.last.SlopeError(), -2*r.before.SlopeError()
+	return r.level - 2*r.error - r.change(h, last-r.last.Slope, before-r.before.Slope),
+		r.level + 2*r.error + r.change(h, last+r.last.Slope, before+r.before.Slope)
 }
 
 // change is how far a slope goes within h that is now last and was before a window ago,
@@ -76,28 +76,4 @@ func (r reach) change(h, last, before float64) float64 {
 	}
 	rate := math.Log(before/last) / r.window
 	return -last * math.Expm1(-rate*h) / rate
-}
-
-// line is a least-squares line with the standard errors of its slope and of its value
-// in the middle.
-type line struct {
-	at, middle, slope       float64
-	middleError, slopeError float64
-}
-
-func fitLine(t, y []float64) line {
-	l := line{at: mean(t), middle: mean(y)}
-	var tt, ty float64
-	for i := range t {
-		tt += square(t[i] - l.at)
-		ty += (t[i] - l.at) * (y[i] - l.middle)
-	}
-	l.slope = ty / tt
-	var rest float64
-	for i := range t {
-		rest += square(y[i] - l.middle - l.slope*(t[i]-l.at))
-	}
-	variance := rest / float64(len(t)-2)
-	l.middleError, l.slopeError = math.Sqrt(variance/float64(len(t))), math.Sqrt(variance/tt)
-	return l
 }

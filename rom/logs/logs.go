@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-// Log is what a file records of one training run.
+// Log holds the rows that a file records of one training run.
 type Log struct {
 	File   string // name of the file
 	Format Format // container and trainer recognised
@@ -96,26 +96,12 @@ func Open(path string) (*Log, error) {
 	if !info.IsDir() {
 		return openFile(path)
 	}
-	const name = "trainer_state.json"
-	entries, err := os.ReadDir(path)
+	files, err := states(path)
 	if err != nil {
 		return nil, err
 	}
-	files := []string{filepath.Join(path, name), ""}
-	newest := -1
-	for _, e := range entries {
-		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
-		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
-			if file := filepath.Join(path, e.Name(), name); exists(file) {
-				newest, files[1] = n, file
-			}
-		}
-	}
 	var longest *Log
 	for _, file := range files {
-		if !exists(file) {
-			continue
-		}
 		l, err := openFile(file)
 		if err != nil {
 			return nil, err
@@ -125,9 +111,39 @@ func Open(path string) (*Log, error) {
 		}
 	}
 	if longest == nil {
-		return nil, fmt.Errorf("%s: got a folder without %s or checkpoint-*/%s, want a log or the output folder of a trainer", path, name, name)
+		wrong := &Error{File: path}
+		wrong.add(0, "got a folder without %s or checkpoint-*/%s, want a log or the output folder of a trainer", TrainerState, TrainerState)
+		return nil, wrong
 	}
 	return longest, nil
+}
+
+// IsOutput reports whether a folder is the output of a trainer, which Open reads.
+func IsOutput(dir string) bool {
+	files, _ := states(dir) // a folder that cannot be listed has none
+	return len(files) > 0
+}
+
+// states returns the trainer_state.json of a folder and that of its newest checkpoint, if
+// they exist.
+func states(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	newest, last := -1, ""
+	for _, e := range entries {
+		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
+		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
+			if file := filepath.Join(dir, e.Name(), string(TrainerState)); exists(file) {
+				newest, last = n, file
+			}
+		}
+	}
+	if own := filepath.Join(dir, string(TrainerState)); exists(own) {
+		files = append(files, own)
+	}
+	if last != "" {
+		files = append(files, last)
+	}
+	return files, err
 }
 
 func exists(file string) bool {
