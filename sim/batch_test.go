@@ -79,6 +79,18 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	return c
 }
 
+// anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
+// those at which something is observed.
+func anyPlainCell(random *rand.Rand, i int) Cell {
+	c := anyTwoArmCell(random, i)
+	e := &c.Estimator
+	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
+	e.Importance.Mode, e.KL.Gradient, e.KL.At = grpo.NoImportance, grpo.ExactKL, grpo.AtCurrent
+	c.Optimizer.Kind = grpo.HeavyBall
+	c.Run.Replicas = 1 + random.IntN(chunkSize)
+	return c
+}
+
 // setOtherRewards gives the arms constant and normal rewards.
 func setOtherRewards(random *rand.Rand, c *Cell) {
 	equal := random.IntN(4) == 0
@@ -112,8 +124,11 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		c := anyVectorCell(random, i)
-		if i%3 == 0 {
+		switch i % 3 {
+		case 0:
 			setOtherRewards(random, &c)
+		case 1:
+			c = anyPlainCell(random, i)
 		}
 		b, first := vectorBatchOf(t, &c), random.IntN(100)
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)

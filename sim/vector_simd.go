@@ -66,6 +66,7 @@ type vectorCell struct {
 	samples       int     // of a full pack
 	together      int     // groups in a full pack; 0 for larger groups
 	first         uint64  // lanes of the first group in a pack
+	plain         bool    // see isPlain
 	single        bool    // each step has one Bernoulli group, in a pack
 	reward0, gap0 float64 // J and z at step 0
 
@@ -162,6 +163,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
 	}
+	v.plain = v.isPlain()
 	return v
 }
 
@@ -232,6 +234,13 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 				b.refresh(t)
 			}
 		}
+		if t != observed[0] && batches[0].plain {
+			rate := c.Optimizer.Rate(t)
+			for _, b := range batches {
+				b.plainStep(t, rate)
+			}
+			continue
+		}
 		for _, b := range batches {
 			b.sample()
 		}
@@ -249,7 +258,7 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 		}
 		if t >= c.Run.BurnIn {
 			for _, b := range batches {
-				b.average()
+				b.average(archsimd.LoadFloat64x8(&b.reward))
 			}
 		}
 		rate := c.Optimizer.Rate(t)
@@ -481,27 +490,34 @@ func (b *vectorBatch) drawPacks() {
 // count sets the advantages in a group with the given rewarded samples, and counts
 // these and the groups without variance.
 func (b *vectorBatch) count(total integers) {
+	up, down, equal := b.lookUp(total)
+	up.Store(&b.up)
+	down.Store(&b.down)
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
+	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+}
+
+// lookUp returns the advantages in a group with the given rewarded samples, and −1 where
+// the group has no variance, else 0.
+func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 	if b.table == nil {
 		var totals draw.Vector
 		total.Store(&totals)
 		for i, n := range totals {
 			b.up[i], b.down[i] = b.advantages.Of(int(n))
 		}
+		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
 	} else {
 		t := &b.table[0]
-		up := archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
-		down := archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
+		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
+		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
 		for n := 1; n < len(b.table); n++ {
 			t, here := &b.table[n], total.ShiftAllRight(4).Equal(archsimd.BroadcastUint64x8(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
-		up.Store(&b.up)
-		down.Store(&b.down)
 	}
-	equal := archsimd.LoadFloat64x8(&b.up).Equal(archsimd.BroadcastFloat64x8(0)).ToInt64x8().AsUint64x8() // −1 in groups without variance
-	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+	return up, down, up.Equal(archsimd.BroadcastFloat64x8(0)).ToInt64x8().AsUint64x8()
 }
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
@@ -648,8 +664,8 @@ func finiteIn(vectors []floats) uint8 {
 }
 
 // average adds the step to the sums after burn-in.
-func (b *vectorBatch) average() {
-	d := archsimd.LoadFloat64x8(&b.reward).Sub(archsimd.BroadcastFloat64x8(b.reward0))
+func (b *vectorBatch) average(reward vector) {
+	d := reward.Sub(archsimd.BroadcastFloat64x8(b.reward0))
 	archsimd.LoadFloat64x8(&b.rewardSum).Add(d).Store(&b.rewardSum)
 	archsimd.LoadFloat64x8(&b.rewardSquares).Add(d.Mul(d)).Store(&b.rewardSquares)
 	archsimd.LoadUint64x8(&b.zeroSum).Add(archsimd.LoadUint64x8(&b.zero)).Store(&b.zeroSum)
@@ -740,8 +756,8 @@ func (b *vectorBatch) pairSoftmax() vector {
 	gap.Min(zero.Sub(gap)).Store(&b.gap[0])
 	e := fp.ExpBelowLanes(b.gap[:], b.gap[:], zero)
 	inverse := one.Div(one.Add(e))
-	other := e.Mul(inverse)
-	inverse.Merge(other, likelier).Store(&b.now.probs[0])
-	other.Merge(inverse, likelier).Store(&b.now.probs[1])
+	// Products of selected factors: the compiler would repeat a division whose result is selected.
+	one.Merge(e, likelier).Mul(inverse).Store(&b.now.probs[0])
+	e.Merge(one, likelier).Mul(inverse).Store(&b.now.probs[1])
 	return inverse
 }

@@ -366,6 +366,8 @@ var drawMutants = []mutant{
 		before: "drawn = n.Sub(drawn).Merge(drawn, mirrored)", after: "_ = mirrored"},
 	{id: "sim/draw/counts-accepts-all", fault: "in a vector rejection accepts every proposal in its range", file: "sim/draw/counts_simd.go",
 		before: "accepted = where & near & height.LessEqual(low).ToBits()", after: "accepted = where & (near & height.LessEqual(low).ToBits() | 0xff)"},
+	{id: "sim/vector-plain-burn-in", fault: "a plain step of two arms in vectors is averaged before burn-in", file: "sim/vector_two_simd.go",
+		before: "if t >= b.Run.BurnIn {", after: "if t >= 0 {"},
 	{id: "sim/vector-burn-in", fault: "a vector batch leaves out the first step after burn-in", file: "sim/vector_simd.go",
 		before: "t >= c.Run.BurnIn", after: "t > c.Run.BurnIn"},
 	{id: "sim/vector-snapshot", fault: "a vector batch keeps its first snapshot", file: "sim/vector_simd.go",

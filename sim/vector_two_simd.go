@@ -1,0 +1,67 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
+// group of at most 64 samples a step, no importance weights, an exact KL penalty at the
+// current policy, and a heavy ball.
+func (v *vectorCell) isPlain() bool {
+	e := &v.Estimator
+	plain := grpo.Estimator{
+		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
+		Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: e.Importance.ClipLow, ClipHigh: e.Importance.ClipHigh},
+		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+	}
+	return v.single && len(v.means) == 2 && *e == plain && v.Optimizer.Kind == grpo.HeavyBall
+}
+
+// plainStep does step t of a plain cell, at which nothing is observed: all phases of
+// runVectors with their numbers in registers.
+func (b *vectorBatch) plainStep(t int, rate float64) {
+	if b.left == 0 {
+		b.draw()
+	}
+	b.left--
+	lanes := archsimd.BroadcastUint64x8(b.first << ((b.together - 1 - b.left) * b.Estimator.GroupSize))
+	rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded).And(lanes)
+	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
+	total, drawn, both := draw.OnesCount(rewarded), draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
+	up, down, equal := b.lookUp(total)
+	archsimd.BroadcastUint64x8(0).Sub(equal).Store(&b.zero)
+	size, share := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), archsimd.BroadcastFloat64x8(b.share)
+	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
+	c0 := share.Mul(up.Mul(both.ConvertToFloat64()).Add(down.Mul(drawn.Sub(both).ConvertToFloat64())))
+	c1 := share.Mul(up.Mul(successes.ConvertToFloat64()).Add(down.Mul(failures.ConvertToFloat64())))
+	sum := c0.Add(c1)
+
+	logit0, logit1 := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
+	prob0, prob1 := archsimd.LoadFloat64x8(&b.now.probs[0]), archsimd.LoadFloat64x8(&b.now.probs[1])
+	if t >= b.Run.BurnIn {
+		reward := prob0.Mul(archsimd.BroadcastFloat64x8(b.means[0])).Add(prob1.Mul(archsimd.BroadcastFloat64x8(b.means[1])))
+		b.average(reward)
+	}
+	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
+	if beta := b.Estimator.KL.Coefficient; beta != 0 {
+		beta := archsimd.BroadcastFloat64x8(beta)
+		l0 := logit0.Sub(archsimd.BroadcastFloat64x8(b.Reference[0]))
+		l1 := logit1.Sub(archsimd.BroadcastFloat64x8(b.Reference[1]))
+		mean := archsimd.BroadcastFloat64x8(0).Add(prob0.Mul(l0)).Add(prob1.Mul(l1)) // 0 − 0 is not −0
+		g0 = g0.Sub(beta.Mul(prob0.Mul(l0.Sub(mean))))
+		g1 = g1.Sub(beta.Mul(prob1.Mul(l1.Sub(mean))))
+	}
+	momentum, step := archsimd.BroadcastFloat64x8(b.Optimizer.Momentum), archsimd.BroadcastFloat64x8(rate)
+	v0 := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[0])).Add(g0)
+	v1 := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[1])).Add(g1)
+	v0.Store(&b.velocity[0])
+	v1.Store(&b.velocity[1])
+	logit0.Add(step.Mul(v0)).Store(&b.now.logits[0])
+	logit1.Add(step.Mul(v1)).Store(&b.now.logits[1])
+	b.updatePolicies(t)
+}
