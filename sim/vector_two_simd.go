@@ -11,15 +11,19 @@ import (
 
 // isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
 // group of at most 64 samples a step, no importance weights, an exact KL penalty at the
-// current policy, and a heavy ball.
+// current policy, a heavy ball, and no option that is not named here.
 func (v *vectorCell) isPlain() bool {
-	e := &v.Estimator
-	plain := grpo.Estimator{
+	e, o := &v.Estimator, &v.Optimizer
+	estimator := grpo.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
 		Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: e.Importance.ClipLow, ClipHigh: e.Importance.ClipHigh},
 		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
-	return v.single && len(v.means) == 2 && *e == plain && v.Optimizer.Kind == grpo.HeavyBall
+	optimizer := grpo.Optimizer{
+		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
+		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
+	}
+	return v.single && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of
