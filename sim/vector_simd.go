@@ -111,7 +111,7 @@ func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
-		c.Estimator.Importance.Mode != grpo.Clip &&
+		(c.Estimator.Importance.Mode == grpo.NoImportance || c.Estimator.Importance.Mode == grpo.Ratio) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL &&
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
