@@ -7,11 +7,11 @@ import (
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
-// ratios out of the range of the clip (docs/theory.md §6); zero without a clip.
+// ratios out of the bounds of their weights (docs/theory.md §6); zero without bounds.
 //
 // Near the fixed point log ρ_a = y_a = δ_a − Σ_b π_bδ_b, δ = θ − θ_old, is normal with a
 // variance s_a² that follows from the stationary law, in every phase of a refresh period.
-// A sample of arm a with a positive advantage drops out with the probability
+// With a clip a sample of arm a with a positive advantage drops out with the probability
 // p⁺ = P(y_a > ln(1+ε_high)), one with a negative advantage with p⁻ = P(y_a < ln(1−ε_low)).
 // With A^±_a the mean positive and negative part of the advantage of arm a this changes
 // the mean force by −π_a(A⁺_a p⁺ + A⁻_a p⁻), which displaces the fixed point, and, n the
@@ -19,12 +19,14 @@ import (
 //
 //	π_a(A⁺_a n⁺ + |A⁻_a| n⁻)
 //
-// which adds to the fresh part of the stiffness and is subtracted from the stale part, and
+// Other weights have more bounds, and where a weight is held at a bound h the excess
+// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
+// slope// adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it. All are averaged over the phases. The numbers are
 // estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
-	if l.Weighting != Clipped {
+	if weightings[l.Weighting].bands == nil {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
@@ -68,6 +70,30 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	return neglected
 }
 
+// loss returns what the bounds take from a weight where the log ratio is normal with the
+// given standard deviation and mean 0: the mean, its derivative in the mean of the log
+// ratio, and the share of the noise.
+func (b band) loss(std float64) (mean, slope, share float64) {
+	density := func(x float64) float64 { return math.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
+	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.above), 1}, {math.Log1p(-min(b.below, 1)), -1}} {
+		h := side.sign * side.bound // ≥ 0; +Inf without a bound
+		beyond := 0.5 * math.Erfc(h/(std*math.Sqrt2))
+		switch {
+		case beyond == 0:
+		case b.held:
+			excess := max(std*std*density(h)-h*beyond, 0)
+			mean += side.sign * excess
+			slope += beyond
+			share += 2 * side.sign * excess
+		default:
+			mean += beyond
+			slope += side.sign * density(h)
+			share += beyond
+		}
+	}
+	return mean, slope, share
+}
+
 // clipped returns what a clip changes where the stationary law is law, and that of the
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
 // negative, and the noise after the change, in the coordinates √n_cθ_c.
@@ -93,7 +119,6 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 		score[a] += 1 / math.Sqrt(l.count[a])
 		scores[a] = reduce(l.q, score)
 	}
-	high, low := math.Log1p(l.ClipHigh), math.Log1p(-l.ClipLow)
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
 	phases := 0
@@ -114,12 +139,13 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 				continue
 			}
 			s := math.Sqrt(variance)
-			rises, falls := 0.5*math.Erfc(high/(s*math.Sqrt2)), 0.5*math.Erfc(-low/(s*math.Sqrt2))
-			density := func(x float64) float64 { return math.Exp(-0.5*x*x/variance) / (s * math.Sqrt(2*math.Pi)) }
+			positive, negative := weightings[l.Weighting].bands(&l.Params, probs[a]/l.count[a])
+			rises, steeper, lost := positive.loss(s)
+			falls, flatter, missing := negative.loss(s)
 			push[a] -= above[a]*rises + below[a]*falls
-			slope[a] += above[a]*density(high) - below[a]*density(low)
-			up[a] += rises
-			down[a] += falls
+			slope[a] += above[a]*steeper + below[a]*flatter
+			up[a] += lost
+			down[a] += missing
 		}
 		phases++
 	})
