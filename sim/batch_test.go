@@ -75,6 +75,9 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
+	if random.IntN(2) == 0 {
+		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
+	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }
@@ -107,6 +110,11 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 		}
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
+	if c.Estimator.Importance.BySign() { // has no vectors with normal rewards
+		for a := range c.Bandit.Arms {
+			c.Bandit.Arms[a].Reward = grpo.Constant
+		}
+	}
 }
 
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
