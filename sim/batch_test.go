@@ -88,7 +88,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
-	e.Importance.Mode, e.KL.Gradient, e.KL.At = grpo.NoImportance, grpo.ExactKL, grpo.AtCurrent
+	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
