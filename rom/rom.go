@@ -75,16 +75,16 @@ const (
 type Weighting int
 
 const (
-	Unweighted Weighting = iota // 1
-	Ratio                       // ρ
-	Clipped                     // ρ where the clipped objective has a slope, else 0
-	DualClipped                 // the same, and 0 for negative advantages and ρ above Cap
-	Truncated                   // min(ρ, Cap)
-	Masked                      // ρ within [Floor, Cap], else 0
-	Clamped                     // ρ, limited to [1 − ClipLow, 1 + ClipHigh] (CISPO)
-	Sigmoid                     // 4σ(1−σ)ρ, σ the logistic function of Temperature·(ρ−1) (SAPO)
-	Powered                     // ρ^Power e^{Decay·(1−ρ)} (VESPO)
-	ChangeClipped               // ρ while π − π_old is at most ClipHigh, or at least −ClipLow by sign (DPPO)
+	Unweighted    Weighting = iota // 1
+	Ratio                          // ρ
+	Clipped                        // ρ where the clipped objective has a slope, else 0
+	DualClipped                    // the same, and 0 for negative advantages and ρ above Cap
+	Truncated                      // min(ρ, Cap)
+	Masked                         // ρ within [Floor, Cap], else 0
+	Clamped                        // ρ, limited to [1 − ClipLow, 1 + ClipHigh] (CISPO)
+	Sigmoid                        // 4σ(1−σ)ρ, σ the logistic function of Temperature·(ρ−1) (SAPO)
+	Powered                        // ρ^Power e^{Decay·(1−ρ)} (VESPO)
+	ChangeClipped                  // ρ while π − π_old is at most ClipHigh, or at least −ClipLow by sign (DPPO)
 )
 
 // KLEstimator is the way the gradient of the KL penalty is computed.
