@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -23,8 +24,14 @@ import (
 // E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
 // slope// adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
-// differs by what is neglected of it. All are averaged over the phases. The numbers are
-// estimates, good to a factor of two while few samples drop out.
+// differs by what is neglected of it. All are averaged over the phases. The displacement δ of
+// the mean is itself random. Beyond bounds at which samples of both signs drop out no force brings
+// a ratio back before the next refresh. This has the probability P at a step, and lasts half of the
+// age of a snapshot on average: a white force to which Var J responds by
+//
+//	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
+//
+// The numbers are estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
 	if weightings[l.Weighting].bands == nil {
 		return Neglected{}
@@ -36,7 +43,7 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	// takes that into account.
 	current := law
 	for range 2 {
-		push, more, noise := l.clipped(current, laws)
+		push, more, noise, out := l.clipped(current, laws)
 		if m.gain != nil { // Adam's preconditioner
 			p := mat.NewDiagDense(len(m.gain), m.gain)
 			var scaled, half, both mat.Dense
@@ -59,8 +66,14 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
-		mean := math.Abs(mat.Dot(mat.NewVecDense(len(gradient), gradient), shift.ColView(0)))
-		change := math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
+		along := mat.NewVecDense(len(gradient), gradient)
+		mean := math.Abs(mat.Dot(along, shift.ColView(0)))
+		stays := 0.0
+		if mean > 0 && out > 0 {
+			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
+			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Age)/(4*(1-m.whole.momentum))) * (1 - out) / out
+		}
+		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
 		if !isFinite([]float64{mean, change}) {
 			return neglected
 		}
@@ -96,8 +109,9 @@ func (b band) loss(std float64) (mean, slope, share float64) {
 
 // clipped returns what a clip changes where the stationary law is law, and that of the
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
-// negative, and the noise after the change, in the coordinates √n_cθ_c.
-func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense) {
+// negative, and the noise after the change, in the coordinates √n_cθ_c; and the probability
+// that samples of both signs of an arm drop out, the largest of all arms.
+func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense, out float64) {
 	arms := len(l.count)
 	probs := make([]float64, arms)
 	softmax(probs, l.logits)
@@ -121,7 +135,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 	}
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
-	phases := 0
+	phases, outside := 0, make([]float64, arms)
 	law.phases(func(joint *mat.Dense) {
 		n := law.dim()
 		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
@@ -146,9 +160,14 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 			slope[a] += above[a]*steeper + below[a]*flatter
 			up[a] += lost
 			down[a] += missing
+			if !positive.held {
+				_, _, beyond := band{max(positive.below, negative.below), max(positive.above, negative.above), false}.loss(s)
+				outside[a] += beyond
+			}
 		}
 		phases++
 	})
+	out = slices.Max(outside) / float64(phases)
 	extra := square(arms)
 	for a := range arms {
 		push[a] *= l.Factors.Stiffness / float64(phases)
@@ -180,7 +199,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 		noise.Sub(noise, leading)
 		noise.Add(noise, l.noise)
 	}
-	return push, more, noise
+	return push, more, noise, out
 }
 
 // advantageParts returns the means of the positive and of the negative part of the
