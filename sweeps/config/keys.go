@@ -76,6 +76,17 @@ func (k Key) defaultFor(s *Settings) any {
 	return k.Default
 }
 
+// Sparse reports whether tables of cells have a column for the key only if a cell does not
+// hold the default: so it is with the options that trainers add to GRPO (docs/theory.md §11).
+func (k Key) Sparse() bool {
+	return slices.ContainsFunc(sparse, func(beginning string) bool { return strings.HasPrefix(k.Path, beginning) })
+}
+
+// sparse lists the beginnings of the paths of sparse keys.
+var sparse = []string{
+	floorKey, capKey, tauKey, powerKey, decayKey,
+}
+
 // Want says in words what a value of the key must be: the end of a message
 // "got X, want Y".
 func (k Key) Want() string {
