@@ -316,13 +316,13 @@ func (w *cellWork) runBins(ctx context.Context, number int) {
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	batch := memory.batchFor(w)
 	sums := record(memory.pools.records.take(len(w.recorded)))
-	clear(sums)
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
-	added, diverged, divergedAt := 0, 0, w.cell.Run.Steps+1
+	diverged, divergedAt := 0, w.cell.Run.Steps+1
+	recorded := make([][][quantityCount]float64, 0, chunkSize) // of the replicas that have not diverged
 	replicas := batch.run(ctx, first, last-first+1)
 	if ctx.Err() != nil {
 		return
@@ -335,13 +335,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			divergedAt = min(divergedAt, r.divergedAt)
 			continue
 		}
-		added++
-		share := 1 / float64(added)
-		for step := range sums {
-			for q := range sums[step] {
-				sums[step][q].add(r.values[step][q], share)
-			}
-		}
+		recorded = append(recorded, r.values)
 		if len(curves) > 0 {
 			curve := curves[w.binOf(i)-w.binOf(first)]
 			for n, reward := range r.curve {
@@ -355,6 +349,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 		}
 	}
+	sums.set(recorded)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.diverged += diverged
@@ -395,18 +390,15 @@ func (w *cellWork) result() Result {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil
 	}
-	values := make([]float64, min(len(w.early), quantileReplicas))
 	summaries := make([]Summary, len(r.Steps)*len(quantities))
 	for i := range r.Steps {
 		row := summaries[i*len(quantities):][:len(quantities):len(quantities)]
 		for q := range row {
-			for j := range values {
-				values[j] = w.early[j][i][q]
-			}
-			row[q] = summarize(w.total[i][q], values)
+			row[q] = w.total[i].summary(q)
 		}
 		r.Trajectory = append(r.Trajectory, row)
 	}
+	setQuantiles(r.Trajectory, w.early[:min(len(w.early), quantileReplicas)])
 	if r.Status == OK && w.chunks > 0 {
 		if w.cell.Run.BurnIn > 0 {
 			r.Estimates = append(r.Estimates, w.stationary()...)
