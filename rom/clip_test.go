@@ -77,7 +77,7 @@ func TestNeglectOfOtherBounds(t *testing.T) {
 		got := Predict(Params{
 			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Scale: Unscaled, Weighting: c.weighting,
 			ClipLow: c.bound, ClipHigh: c.bound, Floor: 1 - c.bound, Cap: 1 + c.bound,
-			Strength: 0.5, Lag: Lag{Block, 16}, Optimizer: Optimizer{Rate: 0.2},
+			Strength: 0.5, Lag: Lag{Kind: Block, Age: 16}, Optimizer: Optimizer{Rate: 0.2},
 		}).Neglected
 		within := func(what string, got, change, err float64) {
 			if !(got < 2*(change+3*err) && got > (change-3*err)/2) {

@@ -89,7 +89,7 @@ func sufficientRule(modes []scalar) Rule {
 		}
 		gain := s.lag.gain()
 		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.momentum)/(0.5*s.total()+stale*gain))
-		if stale == 0 || s.lag.Kind == Random || s.lag.Behind > 0 {
+		if stale == 0 || s.lag.Kind != Delay && !s.lag.plainBlock() {
 			continue
 		}
 		left := max((1-s.momentum-0.5*s.rate*s.total())/(s.rate*stale), 0) // for the gain

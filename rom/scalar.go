@@ -172,7 +172,11 @@ func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 func (s *scalar) sufficientRate() float64 {
 	stale := math.Abs(s.stale)
 	rate := 2 * (1 + s.momentum) / (s.fresh + stale)
-	if age := float64(s.lag.Age) * float64(1+s.lag.Behind); stale > 0 && age > 0 {
+	age := float64(s.lag.Age)
+	if s.lag.Kind == Block {
+		age *= float64(1 + s.lag.Behind)
+	}
+	if stale > 0 && age > 0 {
 		rate = min(rate, (1-s.momentum)/(stale*age))
 	}
 	return rate
