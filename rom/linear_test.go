@@ -97,7 +97,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 			fresh:    rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"),
 			momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"),
 			method:   rapid.SampledFrom([]Method{HeavyBall, Nesterov}).Draw(t, "method"),
-			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Kind: Block, Age: Delay}).Draw(t, "kind"), Age: rapid.IntRange(1, 6).Draw(t, "age")},
+			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), Age: rapid.IntRange(1, 6).Draw(t, "age")},
 		}
 		s.stale = 1 - s.fresh
 		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
