@@ -87,6 +87,31 @@ func (l Lag) Check() {
 		least = 1
 	}
 	checkInt("Lag.Interval", l.Interval, least)
+	if l.Kind == Block {
+		checkInt("Lag.Behind", l.Behind, 0)
+	}
+	if l.Kind == Random {
+		l.Ages.check()
+	}
+}
+
+func (a *Ages) check() {
+	checkWord("Lag.Ages.Law", a.Law, AgeLaws)
+	checkWord("Lag.Ages.Drawn", a.Drawn, AgeDraws)
+	switch a.Law {
+	case UniformAges:
+		checkInt("Lag.Ages.From", a.From, 0)
+		checkInt("Lag.Ages.To", a.To, a.From)
+	case GeometricAges:
+		checkNumber("Lag.Ages.Mean", a.Mean, a.Mean > 0, " > 0")
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			checkNumber("Lag.Ages.Weights["+strconv.Itoa(age)+"]", w, w >= 0, " ≥ 0")
+			sum += w
+		}
+		checkNumber("sum of Lag.Ages.Weights", sum, sum > 0, " > 0")
+	}
 }
 
 // Check is that of Bandit. It ignores the fields that the method and the schedule do

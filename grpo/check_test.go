@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		change(&e)
 		return func() { grpo.NewForce(e, []float64{0, 0}) }
 	}
-	history := func(lag grpo.Lag, arms int) func() { return func() { grpo.NewHistory(lag, arms) } }
+	history := func(lag grpo.Lag, arms int) func() { return func() { grpo.NewHistory(lag, arms, 100) } }
 	advantages := func(adv grpo.Advantage, size int) func() { return func() { grpo.NewBernoulliAdvantages(adv, size) } }
 	atoms := func(adv grpo.Advantage) func() {
 		return func() {
@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 
 		{history(grpo.Lag{Kind: grpo.Block, Interval: 1}, 2), ""},
 		{history(grpo.Lag{Kind: grpo.Delay}, 2), ""},
-		{history(grpo.Lag{Interval: 1}, 2), `grpo: Lag.Kind: got "", want block or delay`},
+		{history(grpo.Lag{Interval: 1}, 2), `grpo: Lag.Kind: got "", want block, delay or random`},
 		{history(grpo.Lag{Kind: grpo.Block}, 2), "grpo: Lag.Interval: got 0, want ≥ 1"},
 		{history(grpo.Lag{Kind: grpo.Delay, Interval: -1}, 2), "grpo: Lag.Interval: got -1, want ≥ 0"},
 		{history(grpo.Lag{Kind: grpo.Delay}, 1), "grpo: number of arms: got 1, want ≥ 2"},

@@ -118,15 +118,64 @@ type LagKind string
 const (
 	Block LagKind = "block" // π_old ← π every Interval ≥ 1 steps
 	Delay LagKind = "delay" // π_old is π of Interval ≥ 0 steps ago, at first the initial one
+
+	// π_old is π of a random number of steps ago, as in asynchronous trainers (AReaL
+	// max_head_offpolicyness, prime-rl max_off_policy_steps, TRL max_staleness).
+	Random LagKind = "random"
 )
 
 // LagKinds lists every LagKind.
-var LagKinds = []LagKind{Block, Delay}
+var LagKinds = []LagKind{Block, Delay, Random}
 
 // Lag is the policy staleness.
 type Lag struct {
 	Kind     LagKind // the rule
-	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy
+	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; unused by Random
+
+	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one;
+	// 1 is the one-step-off schedule of verl and slime. Unused unless the kind is Block.
+	Behind int
+
+	Ages Ages // unused unless the kind is Random
+}
+
+// AgeLaw is the kind of a law of ages.
+type AgeLaw string
+
+const (
+	UniformAges   AgeLaw = "uniform"   // equal probabilities of From, …, To
+	GeometricAges AgeLaw = "geometric" // p_j = (1−r) r^j, j ≥ 0, of mean r/(1−r) = Mean
+	TableAges     AgeLaw = "table"     // p_j in proportion to Weights[j]
+)
+
+// AgeLaws lists every AgeLaw.
+var AgeLaws = []AgeLaw{UniformAges, GeometricAges, TableAges}
+
+// AgeDraw is what has one age.
+type AgeDraw string
+
+const (
+	AgePerGroup AgeDraw = "group" // each group of a step, independently
+	AgePerStep  AgeDraw = "step"  // all groups of a step
+)
+
+// AgeDraws lists every AgeDraw.
+var AgeDraws = []AgeDraw{AgePerGroup, AgePerStep}
+
+// MaxTableAge is the largest age of a table.
+const MaxTableAge = 31
+
+// Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that
+// reaches back before step 0 is the initial one.
+//
+// At G = ∞ the force of a step is its mean over the law, Σ p_j F(π_t, π_{t−j}): the limit
+// of many groups with an age each. The run is then deterministic.
+type Ages struct {
+	Law      AgeLaw
+	From, To int                      // of UniformAges: 0 ≤ From ≤ To
+	Mean     float64                  // of GeometricAges: > 0
+	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
+	Drawn    AgeDraw
 }
 
 // Method is the optimizer's update rule.

@@ -188,7 +188,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 	for _, arms := range []int{2, 3} {
 		base := Params{
 			GroupSize: 6 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
-			Strength: 0.7, Lag: Lag{Block, 1}, Factors: Unit,
+			Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 		}
 		everyEstimator(base, func(p Params) {
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
@@ -239,7 +239,7 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	p := Params{
 		Arms:      []Arm{{Constant, 0.2, 0}, {Constant, 0.7, 0}, {Normal, 0.2, 0}},
 		Reference: []float64{0, 0.3, 0}, GroupSize: 5, Groups: 1, Epsilon: 0.3,
-		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
 	past := make([]float64, 3)
@@ -271,7 +271,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
 		Arms:      []Arm{{Constant, 0, 0}, {Constant, 0.4, 0}, {Constant, 1, 0}},
 		Reference: []float64{0, 0.3, -0.2}, Groups: 1, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2,
-		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
@@ -317,7 +317,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 func TestExpansionOfBernoulliArms(t *testing.T) {
 	base := Params{
 		Arms: []Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}}, Reference: []float64{0, 0.3, -0.2}, Groups: 1,
-		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	everyEstimator(base, func(p Params) {

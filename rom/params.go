@@ -107,11 +107,36 @@ func checkArms(arms []Arm) {
 
 // check panics unless the lag has a known kind and an age in its range.
 func (l Lag) check() {
-	want(among(l.Kind, Delay), "Params.Lag.Kind", l.Kind, "Block or Delay")
+	want(among(l.Kind, Random), "Params.Lag.Kind", l.Kind, "Block, Delay or Random")
 	if l.Kind == Block {
 		want(l.Age >= 1, "Params.Lag.Age", l.Age, "at least 1 for Block")
 	}
 	want(l.Age >= 0, "Params.Lag.Age", l.Age, "at least 0")
+	if l.Kind == Block {
+		want(l.Behind >= 0, "Params.Lag.Behind", l.Behind, "at least 0")
+	}
+	if l.Kind == Random {
+		l.Ages.check()
+	}
+}
+
+func (a *Ages) check() {
+	want(among(a.Law, TableAges), "Params.Lag.Ages.Law", a.Law, "UniformAges, GeometricAges or TableAges")
+	want(a.Draws >= 0, "Params.Lag.Ages.Draws", a.Draws, "at least 0")
+	switch a.Law {
+	case UniformAges:
+		want(a.From >= 0, "Params.Lag.Ages.From", a.From, "at least 0")
+		want(a.To >= a.From, "Params.Lag.Ages.To", a.To, "at least From")
+	case GeometricAges:
+		want(a.Mean > 0 && nonNegative(a.Mean), "Params.Lag.Ages.Mean", a.Mean, "finite and above 0")
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			want(nonNegative(w), fmt.Sprintf("Params.Lag.Ages.Weights[%d]", age), w, "finite and at least 0")
+			sum += w
+		}
+		want(sum > 0, "Params.Lag.Ages.Weights", sum, "a sum above 0")
+	}
 }
 
 // check panics unless every field that the method and the schedule use is in its

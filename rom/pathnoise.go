@@ -226,6 +226,9 @@ func noSpread(p *Params, steps int) string {
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
 	}
+	if !(p.Lag.Kind == Delay || p.Lag.plainBlock()) {
+		return "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"
+	}
 	slots := newSlots(p.Lag, steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
 		return fmt.Sprintf("the spread of runs is followed for at most %d coordinates of policies and velocity, here are %d", maxPathState, n)

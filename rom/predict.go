@@ -81,6 +81,7 @@ type rateKey struct {
 type intervalKey struct {
 	optimizer Optimizer
 	kind      LagKind
+	behind    int
 }
 
 // NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Optimizer
@@ -179,7 +180,7 @@ func (prediction *Prediction) dropInfinite() {
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
 		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance, &prediction.Moments.ZeroVarianceShift,
 	}
-	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.SufficientRule} {
+	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
 			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
@@ -311,7 +312,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
 		for _, rate := range []*float64{
-			d.CriticalLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
+			d.CriticalLearningRate, d.MeanSquareLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
 		} {
 			if rate != nil {
 				*rate /= 1 - p.Optimizer.Beta1
@@ -329,7 +330,13 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		} else {
 			prediction.PaperRule.Because = scope.Because
 		}
-		if !m.coupled {
+		prediction.RuleAtLargestAge = ruleAt(s.total(), s, noise, s.lag.largestAge())
+		if s.total() <= 0 {
+			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
+		}
+		if m.coupled {
+			prediction.SufficientRule.Because = "the sufficient rule is for modes that do not mix"
+		} else {
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
@@ -378,9 +385,9 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 // threshold is searched for once for all learning rates, or all refresh intervals.
 func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
-	byInterval := intervalKey{o, l.Kind}
+	byInterval := intervalKey{o, l.Kind, l.Behind}
 	d := Dynamics{Scope: Scope{In: true}}
-	if of&Margin != 0 && l.Kind == Delay {
+	if of&Margin != 0 && l.Kind != Block {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
 		}
@@ -393,6 +400,9 @@ func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent)
 	}
 	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
+		if l.Kind == Random && l.Ages.Draws > 0 && !m.coupled {
+			d.MeanSquareLearningRate, _ = m.least(nil, (*scalar).meanSquareRate).result()
+		}
 	}
 	if of&CriticalInterval != 0 {
 		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
@@ -491,14 +501,17 @@ func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscil
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
 		rate = first((1 - s.momentum) / slope)
 	}
-	if s.stale > 0 {
+	if s.stale > 0 && s.lag.Kind != Random {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
 		if s.lag.Kind == Block {
-			age = 1 + 2*age
+			age = (1 + 2*age) / float64(1+2*s.lag.Behind)
 		}
 		interval = first(age)
 	}
 	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
+	if s.lag.Kind == Random {
+		interval = threshold{} // there is no interval
+	}
 	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
 	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).result()
 	return d
@@ -532,6 +545,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
 		return
 	}
+	if p.Lag.Kind == Random && p.Lag.Ages.Draws > 0 && m.whole.dim() > 1 {
+		scope.Because = "the noise of random ages is computed for one mode, two kinds of arms"
+		return
+	}
 	law, ok := m.whole.stationary()
 	for i := 0; ok && p.Optimizer.Method == Adam && i < adamIterations; i++ {
 		if m = l.newLinearDynamics(HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
@@ -542,6 +559,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	if !ok {
 		scope.Because = "too close to a threshold for a stationary law"
+		if p.Lag.Kind == Random {
+			scope.Because = "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law"
+		}
 		return
 	}
 	sigma := law.timeAverage()
@@ -581,7 +601,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved {
+	} else if m.whole.dim() <= maxCurved && (p.Lag.Kind == Delay || p.Lag.plainBlock()) {
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()

@@ -155,7 +155,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 150, anyVectorCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 200, anyVectorCell, func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}
@@ -216,7 +216,8 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)}}[random.IntN(2)]
+	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)},
+		{Kind: grpo.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
 	c.Optimizer.Kind = [...]grpo.Method{grpo.HeavyBall, grpo.HeavyBall, grpo.Nesterov, grpo.Adam}[random.IntN(4)]
@@ -318,6 +319,9 @@ func TestCellsWithoutTwoArmBatch(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
+		"random ages": func(c *Cell) {
+			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: grpo.AgePerGroup}}
+		},
 		"three arms": func(c *Cell) {
 			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
 			c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)

@@ -62,11 +62,8 @@ func means(bandit *grpo.Bandit) []float64 {
 }
 
 // Memory returns about how many bytes one worker needs for the policies of the replicas that
-// it runs together: 16 for each arm of the present and of all past ones that a delay needs.
+// it runs together: 16 for each arm of the present and of all older snapshots that the lag needs.
 func (c *Cell) Memory() float64 {
-	policies := 4.0 // present, initial, reference, snapshot
-	if c.Lag.Kind == grpo.Delay {
-		policies += float64(min(c.Lag.Interval, c.Run.Steps))
-	}
-	return chunkSize * policies * float64(16*len(c.Bandit.Arms)+100)
+	policies := 4 + max(c.Lag.Stored(c.Run.Steps)-1, 0) // present, initial, reference, snapshot
+	return chunkSize * float64(policies) * float64(16*len(c.Bandit.Arms)+100)
 }

@@ -24,16 +24,14 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
+		case c.Lag.Kind == grpo.Random:
+			snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
 		case c.Lag.Kind == grpo.Delay:
 			snapshot = past[max(t-c.Lag.Interval, 0)]
 		case t%c.Lag.Interval == 0:
-			snapshot = past[t]
+			snapshot = past[max(t-c.Lag.Behind*c.Lag.Interval, 0)]
 		}
-		pi, old, ref := slowSoftmax(theta), slowSoftmax(snapshot), slowSoftmax(c.Reference)
-		at, atLogits := pi, theta
-		if e.KL.At == grpo.AtSnapshot {
-			at, atLogits = old, snapshot
-		}
+		pi, ref := slowSoftmax(theta), slowSoftmax(c.Reference)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
 			for b := range g {
@@ -41,7 +39,15 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			g[a] += x
 		}
-		for range e.GroupsPerStep {
+		for group := range e.GroupsPerStep {
+			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
+				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
+			}
+			old := slowSoftmax(snapshot)
+			at, atLogits := pi, theta
+			if e.KL.At == grpo.AtSnapshot {
+				at, atLogits = old, snapshot
+			}
 			size := float64(e.GroupSize)
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
@@ -100,14 +106,14 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
 				}
 			}
-		}
-		if e.KL.Gradient == grpo.ExactKL {
-			mean := 0.0
-			for a, p := range at {
-				mean += p * (atLogits[a] - c.Reference[a])
-			}
-			for a, p := range at {
-				g[a] -= e.KL.Coefficient * p * (atLogits[a] - c.Reference[a] - mean)
+			if e.KL.Gradient == grpo.ExactKL {
+				mean := 0.0
+				for a, p := range at {
+					mean += p * (atLogits[a] - c.Reference[a])
+				}
+				for a, p := range at {
+					g[a] -= e.KL.Coefficient * p * (atLogits[a] - c.Reference[a] - mean) / float64(e.GroupsPerStep)
+				}
 			}
 		}
 		rate := o.LearningRate
@@ -167,6 +173,32 @@ func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
 		return 0
 	}
 	return rho
+}
+
+// slowAge draws an age: of a geometric law by the number of failures before a success.
+func slowAge(a grpo.Ages, rng *rand.Rand) int {
+	switch a.Law {
+	case grpo.UniformAges:
+		return a.From + rng.IntN(a.To-a.From+1)
+	case grpo.GeometricAges:
+		age := 0
+		for rng.Float64() >= 1/(1+a.Mean) {
+			age++
+		}
+		return age
+	}
+	sum := 0.0
+	for _, w := range a.Weights {
+		sum += w
+	}
+	u := sum * rng.Float64()
+	for age, w := range a.Weights {
+		if u < w {
+			return age
+		}
+		u -= w
+	}
+	return grpo.MaxTableAge
 }
 
 func slowSoftmax(theta []float64) []float64 {
@@ -244,6 +276,25 @@ func agreement() []Cell {
 			c.Optimizer.LearningRate = 0.4
 		})
 	}
+	add("uniform ages by group, ratio, k3 at snapshot", func(c *Cell) {
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+		c.Estimator.GroupsPerStep = 3
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, From: 1, To: 6, Drawn: grpo.AgePerGroup}}
+	})
+	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
+		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Estimator.GroupsPerStep = 2
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep}}
+	})
+	add("table of ages", func(c *Cell) {
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}}
+		c.Lag.Ages.Weights[0], c.Lag.Ages.Weights[8] = 1, 3
+	})
+	add("one block late", func(c *Cell) {
+		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 3, Behind: 1}
+	})
 	add("delay, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At = grpo.AtSnapshot
 		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}

@@ -18,7 +18,8 @@ type replica struct {
 	start          *grpo.Policy // at step 0
 	policy         *grpo.Policy // π
 	history        *grpo.History
-	snapshot       *grpo.Policy // π_old
+	snapshot       *grpo.Policy // π_old; unused with ages
+	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
@@ -35,20 +36,21 @@ type replica struct {
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
-	lag := cell.Lag
-	if lag.Kind == grpo.Delay {
-		lag.Interval = min(lag.Interval, cell.Run.Steps) // the snapshot is then the initial policy throughout
+	groups := cell.Estimator.GroupsPerStep * cell.Lag.StepsPerSnapshot() // from one snapshot
+	if cell.agedByGroup() {
+		groups = 1
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
 	return &replica{
-		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
+		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
 		recorded:        recorded,
 		read:            append(read, -1),
 		means:           means(&cell.Bandit),
 		reference:       grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
-		history:         grpo.NewHistory(lag, arms),
+		history:         grpo.NewHistory(cell.Lag, arms, cell.Run.Steps),
+		ages:            newAges(cell),
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
@@ -69,6 +71,7 @@ func (r *replica) begin(index int) {
 	c := r.cell
 	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
 	r.words.Reset(r.stream)
+	r.ages.begin(c, ForReplica, index)
 	r.policy.Set(r.start)
 	r.optimizerState.Reset()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
@@ -86,11 +89,7 @@ func (r *replica) step(t int) {
 	if r.divergedAt != running {
 		return
 	}
-	if r.cell.Lag.Refreshes(t) {
-		r.refresh(t)
-	}
-	r.draw()
-	r.gradient(r.policy, r.snapshot)
+	r.push(t)
 	reward := r.policy.Mean(r.means)
 	if !r.note(t, reward) {
 		return
@@ -145,6 +144,19 @@ func (r *replica) logged(reward float64) float64 {
 	return r.sampler.reward / (float64(r.cell.Estimator.GroupSize) * float64(r.cell.Estimator.GroupsPerStep))
 }
 
+// push sets r.g to the gradient of step t.
+func (r *replica) push(t int) {
+	if r.ages != nil {
+		r.pushAged(t)
+		return
+	}
+	if r.cell.Lag.Refreshes(t) {
+		r.refresh(t)
+	}
+	r.draw()
+	r.gradient(r.policy, r.snapshot)
+}
+
 // refresh sets the snapshot of step t and aims the sampler at it.
 func (r *replica) refresh(t int) {
 	r.snapshot = r.history.Behaviour(t, r.policy)
@@ -191,12 +203,12 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[zeroVarianceFractionIndex] = 0
 	v[klReferenceIndex] = r.policy.Divergence(r.reference)
 	v[clipFractionIndex] = 0
-	v[importanceRatioMaxIndex] = r.policy.MaxRatio(r.snapshot)
+	v[importanceRatioMaxIndex] = r.maxRatio()
 	v[gradientNormIndex] = math.Sqrt(norm)
 	v[logitGapIndex] = 0 // the memory may be that of another cell
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
-		v[clipFractionIndex] = r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+		v[clipFractionIndex] = r.clipFraction()
 	}
 	if len(r.g) == 2 {
 		v[logitGapIndex] = gap(r.policy)

@@ -89,6 +89,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
 	switch {
 	case c.Deterministic(),
+		c.Lag.Kind == grpo.Random,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
 		e.KL.Gradient != grpo.ExactKL:
@@ -209,8 +210,8 @@ func (b *twoArmBatch) refresh(t int) {
 			continue
 		}
 		x.old = x.now
-		if b.lag.Kind == grpo.Delay {
-			x.delay(t)
+		if b.lag.Kind == grpo.Delay || b.lag.Behind > 0 {
+			x.age(t)
 		}
 		switch {
 		case b.pair != nil:
@@ -224,9 +225,9 @@ func (b *twoArmBatch) refresh(t int) {
 	}
 }
 
-// delay stores the policy of step t in the replica's history and takes the delayed one
-// as the snapshot.
-func (x *twoArmReplica) delay(t int) {
+// age stores the policy of step t in the replica's history and takes an older one as the
+// snapshot.
+func (x *twoArmReplica) age(t int) {
 	r := x.replica
 	r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
 	r.policy.Probs[0], r.policy.Probs[1] = x.now.probs0, x.now.probs1

@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"grposim/grpo"
 )
 
 // maxGroupSize is the largest finite group size that package draw can draw.
@@ -27,6 +29,11 @@ func (c *Cell) check() {
 		}
 	}
 	lag.Check()
+	if random := lag.Kind == grpo.Random; random {
+		want(sampled || lag.Ages.Drawn == grpo.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite")
+		want(!sampled || c.Relaxation == nil && c.Location == nil, "Lag.Kind", lag.Kind, "block or delay where pairs of replicas draw groups")
+		want(c.Location == nil || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval, "optimizer.learning_rate, because a random lag has no interval")
+	}
 	optimizer.Check()
 	for _, list := range []struct {
 		field   string

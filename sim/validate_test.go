@@ -61,7 +61,13 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Estimator.KL.Gradient = "k1" }, `grpo: Estimator.KL.Gradient: got "k1", want exact, k2 or k3`},
 		{func(c *Cell) { c.Estimator.KL.At = "" }, `grpo: Estimator.KL.At: got "", want current or snapshot`},
-		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block or delay`},
+		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block, delay or random`},
+		{func(c *Cell) { c.Lag.Behind = -1 }, `grpo: Lag.Behind: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Lag.Kind = grpo.Random }, `grpo: Lag.Ages.Law: got "", want uniform, geometric or table`},
+		{func(c *Cell) {
+			c.Estimator.GroupSize = grpo.Infinite
+			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 2, Drawn: grpo.AgePerStep}}
+		}, `sim: Cell.Lag.Ages.Drawn: got "step", want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
 		{func(c *Cell) { c.Lag.Interval = 0 }, `grpo: Lag.Interval: got 0, want ≥ 1`},
 		{func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: -1} }, `grpo: Lag.Interval: got -1, want ≥ 0`},
 		{func(c *Cell) { c.Optimizer.Kind = "sgd" }, `grpo: Optimizer.Kind: got "sgd", want heavy-ball, nesterov or adam`},

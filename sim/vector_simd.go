@@ -24,7 +24,7 @@ type vectorBatch struct {
 	replicas []*replica   // at most eight
 
 	now, old         vectorPolicies   // π and π_old; on-policy the same
-	past             []vectorPolicies // delay τ: the policy of step t in slot t mod (τ+1)
+	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
 
@@ -122,7 +122,8 @@ func hasVectors(c *Cell) bool {
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL &&
-		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
+		c.Lag.Kind != grpo.Random &&
+		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
 // noBernoulli reports whether the rewards of no arm are Bernoulli.
@@ -184,13 +185,9 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	return v
 }
 
-// delayOf returns the delay of a cell's snapshots, at most its steps; 0 without delay lag.
-func delayOf(c *Cell) int {
-	if c.Lag.Kind != grpo.Delay {
-		return 0
-	}
-	return min(c.Lag.Interval, c.Run.Steps)
-}
+// olderSnapshots returns the number of older policies between a cell's snapshots and the
+// newest possible one, at most its steps: τ of a delay, d of a block.
+func olderSnapshots(c *Cell) int { return max(c.Lag.Stored(c.Run.Steps)-1, 0) }
 
 // newBatch returns a vector batch.
 func (v *vectorCell) newBatch() *vectorBatch {
@@ -227,8 +224,8 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
 		b.old = newVectorPolicies(arms)
 	}
-	if delay := delayOf(v.Cell); delay > 0 {
-		for range delay + 1 {
+	if older := olderSnapshots(v.Cell); older > 0 {
+		for range older + 1 {
 			b.past = append(b.past, newVectorPolicies(arms))
 		}
 	}
@@ -334,8 +331,9 @@ func (b *vectorBatch) finish() {
 func (b *vectorBatch) refresh(t int) {
 	switch {
 	case len(b.past) > 0:
-		b.past[t%len(b.past)].set(b.now)
-		b.old = b.past[max(t-len(b.past)+1, 0)%len(b.past)]
+		n := t / b.Lag.StepsPerSnapshot()
+		b.past[n%len(b.past)].set(b.now)
+		b.old = b.past[max(n-len(b.past)+1, 0)%len(b.past)]
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
 		b.old.set(b.now)
 	}

@@ -38,7 +38,13 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Strength:    e.KL.Coefficient,
 		KLEstimator: translate(e.KL.Gradient, estimates),
 		Anchor:      translate(e.KL.At, anchors),
-		Lag:         rom.Lag{Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval},
+		Lag: rom.Lag{
+			Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval, Behind: s.Lag.Behind,
+			Ages: rom.Ages{
+				Law: translate(s.Lag.Ages.Law, ageLaws), From: s.Lag.Ages.From, To: s.Lag.Ages.To,
+				Mean: s.Lag.Ages.Mean, Weights: s.Lag.Ages.Weights, Draws: ageDraws(s),
+			},
+		},
 		Optimizer: rom.Optimizer{
 			Method:   translate(s.Optimizer.Kind, methods),
 			Rate:     s.Optimizer.LearningRate,
@@ -64,6 +70,18 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	return p
 }
 
+// ageDraws returns the number of independent ages of a step; 0 at G = ∞, where the force is
+// the mean over the law.
+func ageDraws(s *config.Settings) int {
+	switch {
+	case s.Estimator.GroupSize == grpo.Infinite:
+		return 0
+	case s.Lag.Ages.Drawn == grpo.AgePerStep:
+		return 1
+	}
+	return s.Estimator.GroupsPerStep
+}
+
 // The enumeration values of the algorithm and their counterparts in the theory.
 var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
@@ -77,7 +95,8 @@ var (
 	}
 	estimates = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
 	anchors   = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
-	lags      = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
+	lags      = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay, grpo.Random: rom.Random}
+	ageLaws   = map[grpo.AgeLaw]rom.AgeLaw{grpo.UniformAges: rom.UniformAges, grpo.GeometricAges: rom.GeometricAges, grpo.TableAges: rom.TableAges}
 	methods   = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
 	decays    = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
 )

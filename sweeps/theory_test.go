@@ -24,6 +24,7 @@ var notOfTheory = map[string]string{
 // value of an enumeration gives other parameters.
 func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := planText(t, minimal).Spec.Points()[0].Settings
+	base.Estimator.GroupsPerStep = 2 // so that ages by group are not those by step
 	for _, k := range config.Keys {
 		values := differentValues(t, k, &base)
 		seen := []rom.Params{}
@@ -64,6 +65,8 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 		return []any{uint64(3), uint64(4)}
 	case config.NumberValue:
 		return []any{0.3, 0.4}
+	case config.WeightsValue:
+		return []any{config.Weights{0, 1}, config.Weights{1, 0.5}}
 	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
 	case config.InitValue:
@@ -88,7 +91,8 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
 	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
-	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
+	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2, Behind: 1, Ages: grpo.Ages{Law: grpo.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: grpo.AgePerGroup}}
+	s.Lag.Ages.Weights[3] = 1
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
 	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
 	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}
@@ -132,7 +136,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 				}
 			}
 			return
-		case reflect.Slice:
+		case reflect.Slice, reflect.Array:
 			walk(path+"[0]", v.Index(0))
 			return
 		case reflect.Pointer:

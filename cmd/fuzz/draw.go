@@ -292,6 +292,22 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.integer(k.Range, 32)
 	},
+	"lag.behind": func(d *drawing, k config.Key, _ class) any {
+		if d.IntN(3) > 0 {
+			return nil
+		}
+		return d.integer(k.Range, 3)
+	},
+	"lag.ages.from": func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, 4) },
+	"lag.ages.to":   func(d *drawing, k config.Key, _ class) any { return 1 + d.integer(k.Range, 16) },
+	"lag.ages.mean": func(d *drawing, k config.Key, _ class) any { return rounded(d.log(0.2, 12)) },
+	"lag.ages.weights": func(d *drawing, k config.Key, _ class) any {
+		weights := []any{1}
+		for range d.IntN(12) {
+			weights = append(weights, d.IntN(4))
+		}
+		return weights
+	},
 	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 3e-3, 1) },
 	"optimizer.momentum": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(2) == 0 {

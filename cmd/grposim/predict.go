@@ -68,6 +68,8 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			scope = "in, except for the dynamics: " + dynamics.Scope.Because
 		case p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2:
 			scope = "in, except for VAR J: it neglects as much"
+		case p.Scope.In && dynamics.MeanSquareLearningRate != nil:
+			scope = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
 		}
 		name := c.Label()
 		if name == "" {

@@ -84,17 +84,21 @@ var grpoMutants = []mutant{
 
 	// Lag.
 	{id: "grpo/block-off-by-one", fault: "the snapshot is refreshed every K+1 steps", file: "grpo/lag.go",
-		before: "t%l.Interval == 0 }", after: "t%(l.Interval+1) == 0 }"},
+		before: "t%l.StepsPerSnapshot() == 0 }", after: "t%(l.StepsPerSnapshot()+1) == 0 }"},
 	{id: "grpo/block-phase", fault: "the snapshot is refreshed one step late in the period", file: "grpo/lag.go",
-		before: "t%l.Interval == 0 }", after: "t == 0 || t%l.Interval == 1 }"},
+		before: "t%l.StepsPerSnapshot() == 0 }", after: "t == 0 || t%l.StepsPerSnapshot() == 1 }"},
 	{id: "grpo/delay-refreshes-as-a-block", fault: "a delay of τ reports the same π_old for τ steps", file: "grpo/lag.go",
-		before: "l.Kind != Block || t%l.Interval == 0 }", after: "t%max(l.Interval, 1) == 0 }"},
+		before: "t%l.StepsPerSnapshot() == 0 }", after: "t%max(l.Interval, 1) == 0 }"},
 	{id: "grpo/snapshot-aliased", fault: "the snapshot is the current policy itself, not a copy", file: "grpo/lag.go",
-		before: "h.past[0].Set(current)", after: "h.past[0] = current"},
+		before: "%len(h.past)].Set(current)", after: "%len(h.past)] = current"},
 	{id: "grpo/delay-ring-short", fault: "the ring of a delay has τ slots instead of τ+1", file: "grpo/lag.go",
-		before: "slots = lag.Interval + 1", after: "slots = lag.Interval"},
+		before: "min(l.oldest(), steps) + 1", after: "max(min(l.oldest(), steps), 1)"},
 	{id: "grpo/delay-off-by-one", fault: "the delay is τ−1", file: "grpo/lag.go",
-		before: "max(t-h.lag.Interval, 0)", after: "max(t-h.lag.Interval+1, 0)"},
+		before: "h.lag.StepsPerSnapshot()-age, 0)", after: "h.lag.StepsPerSnapshot()-age+1, 0)"},
+	{id: "grpo/geometric-ages", fault: "the probabilities of a geometric law begin with r instead of 1−r", file: "grpo/lag.go",
+		before: "append(p, (1-r)*tail)", after: "append(p, r*tail)"},
+	{id: "grpo/late-block", fault: "the snapshot of a block is the last one whatever lag.behind is", file: "grpo/lag.go",
+		before: "return l.Behind", after: "return 0"},
 
 	// Optimizer.
 	{id: "grpo/ema-for-heavy-ball", fault: "heavy ball averages: v ← μv + (1−μ)g", file: "grpo/optimizer.go",

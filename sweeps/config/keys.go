@@ -18,6 +18,7 @@ const (
 	NumberValue                   // float64, finite
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
+	WeightsValue                  // Weights
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
@@ -103,6 +104,8 @@ func (k Key) Want() string {
 		return "a number" + condition
 	case WordValue:
 		return listWords(k.Words)
+	case WeightsValue:
+		return fmt.Sprintf("a list of at most %d numbers ≥ 0", grpo.MaxTableAge+1)
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
@@ -138,6 +141,13 @@ const (
 	anchorKey        = "grpo.kl.at"
 	LagIntervalKey   = "lag.interval"
 	lagKindKey       = "lag.kind"
+	behindKey        = "lag.behind"
+	ageLawKey        = "lag.ages.law"
+	agesFromKey      = "lag.ages.from"
+	agesToKey        = "lag.ages.to"
+	ageMeanKey       = "lag.ages.mean"
+	ageWeightsKey    = "lag.ages.weights"
+	agesDrawnKey     = "lag.ages.drawn"
 	optimizerKey     = "optimizer.kind"
 	LearningRateKey  = "optimizer.learning_rate"
 	coefficientKey   = "grpo.kl.coefficient"
@@ -231,10 +241,31 @@ var Keys = []Key{
 	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty is evaluated.",
 		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
 
-	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago.",
+	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps"),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, string(grpo.Random)),
+	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
+		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, string(grpo.Delay), string(grpo.Random)),
+	ofAges(wordKey(ageLawKey, grpo.AgeLaws, grpo.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
+		func(s *Settings) *grpo.AgeLaw { return &s.Lag.Ages.Law })),
+	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
+		func(s *Settings) *int { return &s.Lag.Ages.From })),
+	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
+		func(s *Settings) *int { return &s.Lag.Ages.To })),
+	ofAges(numberKey(ageMeanKey, Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
+		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })),
+	ofAges(Key{
+		Path: ageWeightsKey, Kind: WeightsValue, Range: nonNegative, Default: Weights{},
+		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
+		get: func(s *Settings) any { return weightsOf(&s.Lag.Ages) },
+		set: func(s *Settings, v any) {
+			s.Lag.Ages.Weights = [grpo.MaxTableAge + 1]float64{}
+			copy(s.Lag.Ages.Weights[:], v.(Weights))
+		},
+	}),
+	ofAges(wordKey(agesDrawnKey, grpo.AgeDraws, grpo.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
+		func(s *Settings) *grpo.AgeDraw { return &s.Lag.Ages.Drawn })),
 
 	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
 		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
@@ -299,6 +330,9 @@ func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string
 	}
 	return k
 }
+
+// ofAges marks a key of random ages, which has no effect with another lag.
+func ofAges(k Key) Key { return k.idle(lagKindKey, string(grpo.Block), string(grpo.Delay)) }
 
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {

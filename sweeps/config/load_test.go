@@ -347,7 +347,7 @@ func TestLoadFillsIn(t *testing.T) {
 			},
 			KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 		},
-		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1},
+		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1, Ages: grpo.Ages{Law: grpo.UniformAges, Drawn: grpo.AgePerGroup}},
 		Optimizer: grpo.Optimizer{
 			Kind: grpo.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 			Schedule: grpo.Schedule{Kind: grpo.ConstantRate, Total: 2000},

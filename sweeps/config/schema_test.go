@@ -92,7 +92,7 @@ func TestDefaultsAreLegal(t *testing.T) {
 			t.Fatalf("%s: %v", k.Path, problems)
 		}
 		l := newLoader(nil)
-		if v, ok := l.value(k, n, k.Path); !ok || v != k.Default {
+		if v, ok := l.value(k, n, k.Path); !ok || !reflect.DeepEqual(v, k.Default) {
 			t.Errorf("%s: %v reads as %v: %v", k.Path, k.Default, v, l.problems)
 		}
 		if err := (schema{root}).validate(map[string]any{"$ref": "#/$defs/" + k.Path}, toJSON(n), k.Path); err != nil {

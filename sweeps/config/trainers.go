@@ -38,6 +38,13 @@ var ofTrainers = map[string]string{
 	"kl_loss_type":                gradientKey,
 	"num_iterations":              LagIntervalKey,
 	"ppo_epochs":                  LagIntervalKey,
+	"max_head_offpolicyness":      ageMeanKey, // AReaL: with a full pipeline the mean age
+	"max_off_policy_steps":        agesToKey,  // prime-rl
+	"max_staleness":               agesToKey,  // TRL
+	"max_trajectory_age_steps":    LagIntervalKey,
+	"weight_sync_steps":           LagIntervalKey,
+	"trigger_parameter_sync_step": LagIntervalKey,
+	"staleness_threshold":         behindKey,
 	"lr":                          LearningRateKey,
 	"optim":                       optimizerKey,
 	"adam_beta1":                  beta1Key,
@@ -51,6 +58,7 @@ var ofTrainers = map[string]string{
 	"max_steps":                   StepsKey,
 	"total_training_steps":        StepsKey,
 
+	"async":      "random",
 	"loo":        "leave-one-out",
 	"rloo":       "leave-one-out",
 	"dr_grpo":    "none",

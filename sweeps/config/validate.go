@@ -37,6 +37,31 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{agesToKey, []string{lagKindKey, ageLawKey, agesFromKey, agesToKey}, func(s *Settings, _ int) (got, want string) {
+		a := &s.Lag.Ages
+		if least := max(a.From, 1); s.Lag.Kind == grpo.Random && a.Law == grpo.UniformAges && a.To < least {
+			return Format(a.To), fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", least)
+		}
+		return "", ""
+	}},
+	{ageMeanKey, []string{lagKindKey, ageLawKey, ageMeanKey}, func(s *Settings, _ int) (got, want string) {
+		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.GeometricAges && a.Mean <= 0 {
+			return Format(a.Mean), "a number > 0, the mean of geometric random ages"
+		}
+		return "", ""
+	}},
+	{ageWeightsKey, []string{lagKindKey, ageLawKey, ageWeightsKey}, func(s *Settings, _ int) (got, want string) {
+		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.TableAges && len(weightsOf(a)) == 0 {
+			return Format(weightsOf(a)), "a list with a number > 0, the weights of random ages"
+		}
+		return "", ""
+	}},
+	{agesDrawnKey, []string{lagKindKey, agesDrawnKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		if s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerStep && !sampled(s) {
+			return string(s.Lag.Ages.Drawn), "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"
+		}
+		return "", ""
+	}},
 	{GroupSizeKey, []string{GroupSizeKey, modeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
 		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.BySign() && size != grpo.Infinite && size > maxSamples {
@@ -175,6 +200,9 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
 		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
 	}
+	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Random {
+		l.cellProblem(at.locate, at.path+".locate.param", "random ages, which have no interval", "a block or a delay")
+	}
 	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
 		l.cellProblem(at.fields[key], at.path+"."+key, got, want)
 	}
@@ -238,7 +266,13 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
-	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
+	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
+		switch lag := s.Lag; {
+		case sampled(s) && lag.Kind == grpo.Random:
+			return "with random ages at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
+		case sampled(s) && lag.Kind == grpo.Block && lag.Behind > 0:
+			return "with " + behindKey + " " + Format(lag.Behind) + " at finite " + GroupSizeKey, "0, or " + GroupSizeKey + " inf"
+		}
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
 			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
 		}
@@ -256,8 +290,14 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
-	{NeedsOnPolicy, []string{LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
-		if lag := s.Lag; lag.Kind == grpo.Block && lag.Interval != 1 || lag.Kind == grpo.Delay && lag.Interval != 0 {
+	{NeedsOnPolicy, []string{LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
+		switch lag := s.Lag; {
+		case lag.Kind == grpo.Random:
+			return "with random ages", "a block of 1 or a delay of 0"
+		case lag.OnPolicy():
+		case lag.Kind == grpo.Block && lag.Interval == 1:
+			return "with " + behindKey + " " + Format(lag.Behind), "0"
+		default:
 			return "with a " + string(lag.Kind) + " of " + Format(lag.Interval), "a block of 1 or a delay of 0"
 		}
 		return "", ""
@@ -300,6 +340,9 @@ var needRules = []needRule{
 	{NeedsRecurrence, []string{lagKindKey}, func(s *Settings) (got, want string) {
 		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
 	}},
+	{NeedsRecurrence, []string{behindKey}, func(s *Settings) (got, want string) {
+		return unequal(behindKey, s.Lag.Behind, 0)
+	}},
 	{NeedsRecurrence, []string{LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Interval > s.Run.Steps {
 			return "with run.steps " + Format(s.Run.Steps) + ", less than one block", "at least lag.interval (" + Format(s.Lag.Interval) + ")"
@@ -323,7 +366,7 @@ func beyondClip(check *Check, s *Settings) (key, got, want string) {
 	if len(s.Bandit.Arms) == 2 {
 		perOffset = 2
 	}
-	onPolicy := s.Lag == grpo.Lag{Kind: grpo.Block, Interval: 1} || s.Lag == grpo.Lag{Kind: grpo.Delay}
+	onPolicy := s.Lag.Kind != grpo.Random && s.Lag.OnPolicy()
 	switch x := check.Offset; {
 	case 4*check.Displacement > most:
 		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight at twice the displacement", roundedDown(most/4))
