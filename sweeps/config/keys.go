@@ -85,7 +85,8 @@ func (k Key) Sparse() bool {
 
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
-	floorKey, capKey, tauKey, powerKey, decayKey,
+	"bandit.prompts.", "policy.reference_update.", "grpo.filter", floorKey, capKey, tauKey, powerKey, decayKey,
+	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
 }
 
 // Want says in words what a value of the key must be: the end of a message
