@@ -23,10 +23,12 @@ type gradientSampler struct {
 // at most the given number of groups.
 func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) gradientSampler {
 	arms := len(cell.Bandit.Arms)
+	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
+	sampler.prompts = newPromptSampler(cell.Prompts)
 	return gradientSampler{
 		cell:       cell,
 		words:      words,
-		sampler:    newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
+		sampler:    sampler,
 		force:      grpo.NewForce(cell.Estimator, cell.Reference),
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
