@@ -44,6 +44,8 @@ func (m *model) covariance() *mat.SymDense {
 		clear(cross[a])
 	}
 	switch {
+	case m.prompts != nil:
+		m.promptCovariance(reward, cross)
 	case m.success != nil:
 		m.countCovariance(reward, cross)
 	case m.composed():

@@ -35,10 +35,12 @@ func FixedPoints(p Params) []FixedPoint {
 
 // Reached returns the fixed point that the on-policy mean field
 // dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
-// whose stiffness is finite.
+// whose stiffness is finite; false too for prompts with a policy each, see
+// Equilibrium.Reached.
 func Reached(p Params) (FixedPoint, bool) {
-	f := fold(p.checked())
-	if !f.representable() {
+	p = p.checked()
+	f := fold(p)
+	if p.tabular() || !f.representable() {
 		return FixedPoint{}, false
 	}
 	return f.linearized(f.reached())

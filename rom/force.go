@@ -69,6 +69,8 @@ func (m *model) rewardForce(dst []float64) {
 // unprojected writes E[c], c_a the mean weighted advantage of a group's samples of arm a.
 func (m *model) unprojected(dst []float64) {
 	switch {
+	case m.prompts != nil:
+		m.overPrompts(dst, (*model).unprojected)
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
 		factor := m.phi(j, rest)
@@ -98,6 +100,11 @@ func (m *model) unprojected(dst []float64) {
 // samples of arm a.
 func (m *model) response(dst []float64) {
 	switch {
+	case m.prompts != nil:
+		m.unprojected(dst)
+		for a, old := range m.past.probs {
+			dst[a] /= old
+		}
 	case m.groups != nil && (m.Scale == GroupStd || m.clips()):
 		m.composedResponse(dst)
 	case m.integral != nil && !m.clips():

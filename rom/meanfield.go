@@ -108,6 +108,9 @@ const nearStart = 1
 // away, in another attractor or on its way, or leaves the range of floating point.
 func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglected, Scope) {
 	p = p.checked()
+	if p.tabular() {
+		return unsettledTabular(p, init, from, to)
+	}
 	m := newModel(&p)
 	point := at.FixedPoint.Logits
 	gradient := func() (square float64) {

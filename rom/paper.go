@@ -64,6 +64,9 @@ const (
 // fixed point, where the curve starts within 1e-9 of J* or passes it, so that there is no
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
+	if p.tabular() {
+		return 0, Scope{Because: noOscillator}
+	}
 	p.GroupSize, p.Measured = Infinite, nil
 	point, ok := Reached(p)
 	return paperStiffness(p, point, ok)

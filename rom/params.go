@@ -49,6 +49,7 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
+	p.Prompts.check(&p)
 	p.groups, p.integral = nil, nil
 	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.bySign()) {
 		p.groups = newCompositions(&p)

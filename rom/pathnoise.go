@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,6 +55,9 @@ func MeanRewardAlone(p Params, init []float64, at []int) Path { return meanRewar
 
 func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	p = p.checked()
+	if p.tabular() {
+		return tabularReward(p, init, at, neglected)
+	}
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
 	if neglected {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
@@ -72,7 +76,7 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	}
 	run := follow(p, init, at, 0, shares...)
 	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
-	if because != "" {
+	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
 	if shares != nil {

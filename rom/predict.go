@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
@@ -62,6 +63,8 @@ type Equilibrium struct {
 
 	paper func() (float64, Scope) // PaperStiffness, computed at the first call
 
+	prompts []promptGroup // of prompts with a policy each: what the fields above are not for; nil: none
+
 	// Thresholds found so far.
 	onsets, rates map[rateKey]threshold
 	intervals     map[intervalKey]threshold
@@ -88,6 +91,9 @@ type intervalKey struct {
 // and Lag of p.
 func NewEquilibrium(p Params) *Equilibrium {
 	p = p.checked()
+	if p.tabular() {
+		return newTabularEquilibrium(p)
+	}
 	merged := fold(p)
 	var logits []float64
 	if merged.representable() {
@@ -103,6 +109,9 @@ func (e *Equilibrium) With(factors Factors, measured *Measured) *Equilibrium {
 	p := e.params
 	p.Factors, p.Measured = factors, measured
 	p = p.checked()
+	if p.tabular() {
+		return newTabularEquilibrium(p)
+	}
 	merged := e.merged
 	merged.Factors = p.Factors
 	with := newEquilibrium(p, merged, e.logits)
@@ -136,6 +145,12 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 
 // Reached is the function Reached.
 func (e *Equilibrium) Reached() (FixedPoint, bool) {
+	if e.prompts != nil {
+		if e.prediction.FixedPoint == nil {
+			return FixedPoint{}, false
+		}
+		return *e.prediction.FixedPoint, true
+	}
 	if e.linearization != nil && e.params.Measured == nil { // which is finite
 		return *e.prediction.FixedPoint, true
 	}
@@ -232,7 +247,7 @@ func (e *Equilibrium) locate() (because string) {
 		return beyondRange
 	}
 	prediction.FixedPoint = point
-	if because := p.unknownWeights(); because != "" {
+	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because != "" {
 		return because
 	}
 	e.linearization = newLinearization(*f, e.logits)
@@ -266,6 +281,9 @@ func (e *Equilibrium) locate() (because string) {
 func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 	o.check()
 	l.check()
+	if e.prompts != nil {
+		return e.predictTabular(o, l, of)
+	}
 	prediction := e.prediction
 	if e.linearization != nil {
 		if because := e.addDynamics(&prediction, o, l, of); because != "" {

@@ -231,6 +231,8 @@ type Params struct {
 	// closed forms.
 	Measured *Measured
 
+	Prompts Prompts // of a cell with many; the zero value: none
+
 	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
 	integral *groupIntegral // the same where there are too many compositions; nil: not integrated
 }

@@ -16,6 +16,9 @@ type Settled struct {
 func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	o.check()
 	l.check()
+	if e.prompts != nil {
+		return e.settledTabular(o, l, from, to)
+	}
 	whole := Settled{Reward: 1, Largest: 1}
 	if e.linearization == nil || to <= from || e.params.GroupSize == Infinite || l.Kind == Block && l.Age > maxPeriod {
 		return whole

@@ -26,10 +26,12 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 	if cell.agedByGroup() {
 		estimator.GroupsPerStep = 1 // the force of each group, by its own snapshot
 	}
+	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
+	sampler.prompts = newPromptSampler(cell.Prompts)
 	return gradientSampler{
 		cell:       cell,
 		words:      words,
-		sampler:    newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
+		sampler:    sampler,
 		force:      grpo.NewForce(estimator, cell.Reference),
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),

@@ -21,6 +21,7 @@ type replica struct {
 	snapshot       *grpo.Policy // π_old; unused with ages
 	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
+	tabular        *tabular // the policies of prompts that have one each; nil: the policy above
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	nextRecord int                      // index in recorded of the next step to record
@@ -45,7 +46,8 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
 		recorded:        recorded,
 		read:            append(read, -1),
-		means:           means(&cell.Bandit),
+		means:           cell.means(),
+		tabular:         newTabular(cell),
 		reference:       grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
@@ -75,6 +77,13 @@ func (r *replica) begin(index int) {
 	r.policy.Set(r.start)
 	r.optimizerState.Reset()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
+	if r.sampler.prompts != nil {
+		r.sampler.prompts.begin()
+	}
+	if p := r.tabular; p != nil {
+		p.begin()
+		r.reward0, r.gap0 = p.means()
+	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
 	r.divergedAt = running
@@ -89,8 +98,14 @@ func (r *replica) step(t int) {
 	if r.divergedAt != running {
 		return
 	}
-	r.push(t)
-	reward := r.policy.Mean(r.means)
+	reward, z := 0.0, 0.0
+	if r.tabular != nil {
+		r.tabular.draw(r, t)
+		reward, z = r.tabular.means()
+	} else {
+		r.push(t)
+		reward, z = r.policy.Mean(r.means), gap(r.policy)
+	}
 	if !r.note(t, reward) {
 		return
 	}
@@ -102,7 +117,7 @@ func (r *replica) step(t int) {
 		r.sums.reward += d
 		r.sums.rewardSquare += float64(d * d)
 		if len(r.g) == 2 {
-			d := gap(r.policy) - r.gap0
+			d := z - r.gap0
 			r.sums.gap += d
 			r.sums.gapSquare += float64(d * d)
 		}
@@ -167,9 +182,15 @@ func (r *replica) refresh(t int) {
 // has diverged.
 func (r *replica) move(t int) {
 	o := &r.cell.Optimizer
-	o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
-	r.policy.Update()
-	if math.IsNaN(r.policy.Probs[0]) { // then all are
+	var ok bool
+	if r.tabular != nil {
+		ok = r.tabular.move(o, t)
+	} else {
+		o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
+		r.policy.Update()
+		ok = !math.IsNaN(r.policy.Probs[0]) // then none is
+	}
+	if !ok {
 		r.divergedAt = t + 1
 	}
 }
@@ -192,6 +213,10 @@ func (r *replica) finish() averages {
 
 // observe writes the quantities of the step into v; reward is J.
 func (r *replica) observe(v *[quantityCount]float64, reward float64) {
+	if r.tabular != nil {
+		r.tabular.observe(r, v)
+		return
+	}
 	norm := 0.0
 	for _, x := range r.g {
 		norm += float64(x * x)

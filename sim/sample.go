@@ -31,6 +31,9 @@ type sampler struct {
 
 	reward float64 // sum of the rewards of all samples of the step
 
+	prompts   *promptSampler // nil: all groups have the arms of bandit
+	behaviour *grpo.Policy   // the policy that draws groups of prompts
+
 	law               draw.BinomialLaw  // of the first of two arms' count in a larger group
 	tree              *draw.Multinomial // of the counts of more arms
 	counts, successes []int             // of the last group, by arm: samples, rewarded samples
@@ -116,6 +119,8 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.left = 0
 	switch {
+	case s.prompts != nil:
+		s.behaviour = behaviour
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)
@@ -130,6 +135,10 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
 	s.reward = 0
 	for range s.estimator.GroupsPerStep {
+		if s.prompts != nil {
+			s.promptGroup(sum, w, s.prompts.choose(w), s.behaviour)
+			continue
+		}
 		s.group(sum, w)
 	}
 }

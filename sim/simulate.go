@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"grposim/grpo"
 	"grposim/sim/measure"
 )
 
@@ -443,10 +442,10 @@ func (w *cellWork) stationary() []measure.Named {
 		}
 		return values
 	}
-	start := grpo.NewPolicy(w.cell.Init)
+	reward0, gap0 := w.cell.start()
 	reward := column(func(a *averages) float64 { return a.reward })
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
+		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(reward0)},
 		{Name: ExpectedRewardVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
 		{Name: ZeroVarianceShare, Estimate: w.cell.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
@@ -454,7 +453,7 @@ func (w *cellWork) stationary() []measure.Named {
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap(start))},
+			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap0)},
 			measure.Named{Name: LogitGapVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 				column(func(a *averages) float64 { return a.gapSquare }), z))},
 		)

@@ -89,7 +89,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
 	switch {
 	case c.Deterministic(),
-		c.Lag.Kind == grpo.Random,
+		c.Lag.Kind == grpo.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
 		e.KL.Gradient != grpo.ExactKL:

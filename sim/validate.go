@@ -43,6 +43,9 @@ func (c *Cell) check() {
 			wantNumbers(list.field, list.numbers, arms)
 		}
 	}
+	if c.Prompts != nil {
+		c.Prompts.check(c)
+	}
 	want(c.Run.Steps >= 1, "Run.Steps", c.Run.Steps, "at least 1")
 	want(c.Run.BurnIn >= 0 && c.Run.BurnIn < c.Run.Steps, "Run.BurnIn", c.Run.BurnIn, fmt.Sprintf("at least 0 and less than Run.Steps, %d", c.Run.Steps))
 	want(!sampled || c.Run.Replicas >= 1, "Run.Replicas", c.Run.Replicas, "at least 1")

@@ -119,6 +119,7 @@ const longestVectorHistory = 1 << 16
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
+		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL &&

@@ -322,7 +322,7 @@ func (c *Cell) memory() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
 	}
-	in := sim.Cell{Bandit: c.Settings.Bandit, Lag: c.Settings.Lag, Run: c.Settings.Run}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: promptsOf(&c.Settings), Lag: c.Settings.Lag, Run: c.Settings.Run}
 	return in.Memory()
 }
 

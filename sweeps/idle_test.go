@@ -19,7 +19,9 @@ func TestIdleKeysHaveNoEffect(t *testing.T) {
 	const text = `
 name: idle
 seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+  prompts: {means: {alpha: 1, beta: 1}, start: {alpha: 1, beta: 1}}
 grpo: {group_size: 8, groups_per_step: 2, kl: {coefficient: 0.5}}
 lag: {interval: 8, ages: {to: 5, mean: 2, weights: [1, 1]}}
 optimizer: {learning_rate: 1.5}
@@ -33,6 +35,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 		tested++
 		other, _ := config.LookupKey(k.Idle.Param)
 		states := []any{0.0, 0.5}
+		if other.Kind == config.IntegerValue {
+			states = []any{1, 3}
+		}
 		if other.Words != nil {
 			states = differentValues(t, other, nil)
 		}

@@ -63,11 +63,15 @@ func (c *Cell) Sim() sim.Cell {
 	case c.probed != nil:
 		return *c.probed
 	default:
-		return sim.Cell{
+		in := sim.Cell{
 			ID: c.ID, Seed: s.Seed,
-			Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+			Bandit: s.Bandit, Prompts: promptsOf(s), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
 		}
+		if in.Prompts != nil {
+			in.Bandit.TrueMeans = nil // those of the prompts
+		}
+		return in
 	}
 }
 

@@ -99,6 +99,9 @@ type equilibriumKey struct {
 	temperature, power, decay  rom.BySign
 	strength                   float64
 	factors                    rom.Factors
+	first, second, starts      string // of the prompts
+	policies                   rom.Policies
+	order                      rom.PromptOrder
 }
 
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
@@ -108,6 +111,8 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
+		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
+		policies: p.Prompts.Policies, order: p.Prompts.Order,
 	}
 	for _, arm := range p.Arms {
 		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)

@@ -64,9 +64,8 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	if init := s.Policy.Init; init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}
-	for _, arm := range s.Bandit.Arms {
-		p.Arms = append(p.Arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: arm.Mean, Std: arm.Std})
-	}
+	prompts := promptsOf(s)
+	p.Arms, p.Prompts = meanArms(s, prompts), theoryOf(prompts)
 	return p
 }
 

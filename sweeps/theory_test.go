@@ -2,12 +2,14 @@ package sweeps
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -30,6 +32,9 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 		seen := []rom.Params{}
 		for _, v := range values {
 			s := base
+			if strings.HasPrefix(k.Path, "bandit.prompts.") {
+				s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.InOrder, Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+			}
 			if err := k.Set(&s, v); err != nil {
 				t.Fatal(err)
 			}
@@ -96,6 +101,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
 	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
 	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}
+	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Shared, Order: sim.Independent}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
 		if v.Kind() == reflect.Struct {
@@ -113,6 +119,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // measuredStiffness fills it in
 	p.Start = []float64{0}                                                                     // given in numbers
+	p.Prompts.Starts = []float64{0}                                                            // of tabular prompts
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }
@@ -120,6 +127,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
+	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keyOf := func(p rom.Params) predictionKey {

@@ -166,7 +166,10 @@ const (
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
-var Keys = []Key{
+var Keys = slices.Concat(banditKeys, promptKeys, otherKeys)
+
+// banditKeys are the rows of section `bandit` but for prompts.
+var banditKeys = []Key{
 	{
 		Path: SeedKey, Kind: SeedValue, Range: atLeast(0),
 		Doc: "Seed of every random number. Cells that differ in it alone are independent repetitions.",
@@ -186,6 +189,10 @@ var Keys = []Key{
 		set:    func(s *Settings, v any) { s.Bandit.TrueMeans = v.([]float64) },
 		follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
 	},
+}
+
+// otherKeys are the rows of the other sections.
+var otherKeys = []Key{
 	{
 		Path: InitKey, Kind: InitValue, Follows: "0 for every arm",
 		Doc:    "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",

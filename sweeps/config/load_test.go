@@ -337,7 +337,8 @@ func TestLoadFillsIn(t *testing.T) {
 			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
 		},
-		Policy: Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
+		Prompts: Prompts{Count: 1, Parameters: sim.Tabular, Order: sim.Shuffled},
+		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
 		Estimator: grpo.Estimator{
 			GroupSize: 16, GroupsPerStep: 1,
 			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},

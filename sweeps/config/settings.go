@@ -15,6 +15,7 @@ import (
 type Settings struct {
 	Seed      uint64         // seed of all random streams
 	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
+	Prompts   Prompts        // its section `prompts`
 	Policy    Policy         // section `policy`
 	Estimator grpo.Estimator // section `grpo`
 	Lag       grpo.Lag       // section `lag`

@@ -24,7 +24,10 @@ type cellRule struct {
 }
 
 // cellRules are the rules between keys that hold in every cell.
-var cellRules = []cellRule{
+var cellRules = slices.Concat(generalRules, promptRules)
+
+// generalRules are those that do not belong to one option.
+var generalRules = []cellRule{
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
 			return Format(s.Lag.Interval), "an integer ≥ 1 for a block"
@@ -193,6 +196,9 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 		if got, want := rule.broken(&p.Settings); got != "" {
 			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell "+got, want+" for "+check.Claim.Name)
 		}
+	}
+	if got, want := promptClaim(check.Claim, &p.Settings); got != "" && !l.bad[promptsKey] {
+		l.cellProblem(at.fields["claim"], at.path+".claim", got, want)
 	}
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
 		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
