@@ -163,7 +163,7 @@ const (
 var AgeDraws = []AgeDraw{AgePerGroup, AgePerStep}
 
 // MaxTableAge is the largest age of a table.
-const MaxTableAge = 31
+const MaxTableAge = 23
 
 // Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that
 // reaches back before step 0 is the initial one.

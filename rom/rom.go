@@ -157,7 +157,7 @@ type Ages struct {
 	Law      AgeLaw
 	From, To int         // of UniformAges, 0 ≤ From ≤ To
 	Mean     float64     // of GeometricAges, finite and > 0
-	Weights  [32]float64 // of TableAges, by age: finite and ≥ 0, not all 0
+	Weights  [24]float64 // of TableAges, by age: finite and ≥ 0, not all 0
 
 	// Draws is the number B_a of independent ages whose forces one step averages: the
 	// groups of the step if each has an age of its own, 1 if they share it. 0 stands for
