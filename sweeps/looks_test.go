@@ -31,7 +31,7 @@ checks:
   - {claim: fixed-point, variant: alone, where: {lag.interval: 1}, absolute_margin: 0.1}
   - {claim: fixed-point, variant: alone, where: {lag.interval: 4}, absolute_margin: 0.004}
   - {claim: stationary-fluctuation, variant: alone, where: {lag.interval: 7}, margin: 0.01}
-  - {claim: fluctuation-scaling, variant: compared, over: grpo.group_size, margin: 0.4}
+  - {claim: fluctuation-scaling, variant: compared, over: grpo.group_size, margin: 0.15}
 looks: [0.2, 0.5, 1]
 `
 
