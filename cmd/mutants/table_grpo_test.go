@@ -58,7 +58,7 @@ var grpoMutants = []mutant{
 	{id: "grpo/weights-sign", fault: "negative advantages have the temperature of positive ones", file: "grpo/force.go",
 		before: "f.below, imp.Temperature.Negative", after: "f.below, imp.Temperature.Positive"},
 	{id: "grpo/by-sign-of-dppo", fault: "weights with two bounds count as equal for both signs", file: "grpo/weight.go",
-		before: "form == PowerWeight || up != down", after: "form == PowerWeight"},
+		before: "form == PowerWeight || up != down", after: "form == PowerWeight || up.High != down.High && up.Low == down.Low"},
 	{id: "grpo/kl-sign", fault: "the KL penalty pushes away from the reference", file: "grpo/force.go",
 		before: "- float64(beta*float64(probs[a]*(l-mean)))", after: "+ float64(beta*float64(probs[a]*(l-mean)))"},
 	{id: "grpo/kl-uncentred", fault: "the exact KL gradient is π log π/π_ref, the mean not subtracted", file: "grpo/force.go",
