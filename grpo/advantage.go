@@ -20,7 +20,7 @@ type ArmStatistics struct {
 type GroupStatistics struct {
 	Arms         []ArmStatistics // one per arm, allocated by the caller
 	Groups       int             // number of groups added
-	ZeroVariance int             // number of groups among them whose rewards are all equal
+	ZeroVariance int             // number of groups among them whose rewards are all equal, before any are redrawn
 }
 
 // Reset removes all groups from s.

@@ -28,6 +28,9 @@ func (b *Bandit) Check() {
 func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
+	if e.Filter != "" {
+		checkWord("Estimator.Filter", e.Filter, Filters)
+	}
 	e.Advantage.check("Estimator.Advantage")
 	checkWord("Estimator.Importance.Mode", e.Importance.Mode, ImportanceModes)
 	if e.Importance.Mode == Clip {
@@ -39,6 +42,9 @@ func (e *Estimator) Check() {
 	if e.KL.Coefficient != 0 {
 		checkWord("Estimator.KL.Gradient", e.KL.Gradient, KLGradients)
 		checkWord("Estimator.KL.At", e.KL.At, KLPoints)
+		if e.Filter == Drop && e.KL.Gradient != ExactKL {
+			panic(mistake("Estimator.KL.Gradient", strconv.Quote(string(e.KL.Gradient)), "exact with the filter drop"))
+		}
 	}
 }
 

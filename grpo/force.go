@@ -50,9 +50,15 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 // arm and sign it is
 //
 //	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL
+//
+// With the filter Drop the number n of groups whose rewards differ, or 1, takes the place of B.
 func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
-	share := 1 / (float64(f.estimator.GroupSize) * float64(statistics.Groups))
+	groups := statistics.Groups
+	if f.estimator.Filter == Drop {
+		groups = max(groups-statistics.ZeroVariance, 1)
+	}
+	share := 1 / (float64(f.estimator.GroupSize) * float64(groups))
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
 	for a := range g {

@@ -73,6 +73,18 @@ type Advantage struct {
 	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale
 }
 
+// Filter is what happens to groups whose rewards are all equal.
+type Filter string
+
+const (
+	KeepAll Filter = "none"   // they count, with advantages 0
+	Redraw  Filter = "redraw" // each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
+	Drop    Filter = "drop"   // they do not count: the mean is that of the other groups, 0 if there are none
+)
+
+// Filters lists every Filter.
+var Filters = []Filter{KeepAll, Redraw, Drop}
+
 // ImportanceMode is the weight w_i of a sample.
 type ImportanceMode string
 
@@ -126,6 +138,7 @@ type KL struct {
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
 	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	Filter        Filter     // of groups of equal rewards; "": KeepAll. Drop needs the exact KL gradient
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty

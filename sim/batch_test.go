@@ -107,6 +107,7 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 		}
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
+	c.Estimator.Filter = grpo.KeepAll
 }
 
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
@@ -202,6 +203,7 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
 	e.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000}[random.IntN(13)]
 	e.GroupsPerStep = 1 + random.IntN(3)
+	e.Filter = grpo.Filters[random.IntN(3)]
 	e.Advantage.Scale = grpo.Scales[random.IntN(2)]
 	e.Advantage.Baseline = grpo.Baselines[random.IntN(2)]
 	e.Advantage.Std = grpo.Deviations[random.IntN(2)]

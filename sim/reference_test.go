@@ -41,8 +41,10 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			g[a] += x
 		}
+		kept := 0.0
 		for range e.GroupsPerStep {
 			size := float64(e.GroupSize)
+		again:
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
 			for i := range drawn {
@@ -69,6 +71,12 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				}
 				mean += rewards[i] / size
 				low, high = min(low, rewards[i]), max(high, rewards[i])
+			}
+			if low == high && e.Filter == grpo.Redraw {
+				goto again
+			}
+			if low < high {
+				kept++
 			}
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
@@ -111,6 +119,11 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				case grpo.K3:
 					add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
 				}
+			}
+		}
+		if e.Filter == grpo.Drop {
+			for a := range g { // so far the penalty, whose gradient is exact, is not in it
+				g[a] *= float64(e.GroupsPerStep) / max(kept, 1)
 			}
 		}
 		if e.KL.Gradient == grpo.ExactKL {
@@ -222,8 +235,33 @@ func agreement() []Cell {
 		c.Optimizer.Kind = grpo.Nesterov
 		c.Optimizer.Schedule.Warmup = 5
 	})
+	add("redraw", func(c *Cell) { c.filter(grpo.Redraw) })
+	add("redraw, k3, ratio", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 4
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.Gradient = grpo.K3
+	})
+	add("redraw, large group", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 200
+		c.Init[0] = 6
+	})
+	add("drop, three groups", func(c *Cell) {
+		c.filter(grpo.Drop)
+		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
+	})
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	return cells
+}
+
+// filter sets a filter, and makes all arms Bernoulli.
+func (c *Cell) filter(f grpo.Filter) {
+	c.Estimator.Filter = f
+	c.Bandit.Arms = slices.Clone(c.Bandit.Arms)
+	for a := range c.Bandit.Arms {
+		c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
+	}
 }
 
 // The final logits of the simulator and of slowReplica have the same distribution: the

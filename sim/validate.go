@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"grposim/grpo"
 )
 
 // maxGroupSize is the largest finite group size that package draw can draw.
@@ -17,6 +19,9 @@ func (c *Cell) check() {
 	c.Bandit.Check()
 	c.Estimator.Check()
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
+	if filter := c.Estimator.Filter; filter != "" && filter != grpo.KeepAll {
+		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
+	}
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
 		switch p.Param {

@@ -15,7 +15,7 @@ import (
 func (v *vectorCell) isPlain() bool {
 	e, o := &v.Estimator, &v.Optimizer
 	estimator := grpo.Estimator{
-		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
+		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
 		Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: e.Importance.ClipLow, ClipHigh: e.Importance.ClipHigh},
 		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
@@ -23,7 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	return v.single && len(v.means) == 2 && *e == estimator && *o == optimizer
+	return v.single && (e.Filter == "" || e.Filter == grpo.KeepAll) && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of
