@@ -97,7 +97,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 }
 
 // thirdCumulant returns the third cumulant of the reduced force, n×n×n, at the logits
-// given to model.set; nil unless rewards take two values. Given S successes the force
+// given to model.set; nil unless rewards take two values, and where groups are dropped. Given S successes the force
 // is the sum of S independent contributions X of successes and G−S contributions Y of
 // failures, with X = (u⁺w⁺_a R_a − βκ_a K_a)/G on arm a with probability α_a, Y alike
 // (docs/theory.md §2), R and K the columns of the two projections. So given S its r-th
@@ -107,7 +107,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 //	κ_3 = E κ + Σ Cov(M_i, V_jk) over the three choices of i + κ_3(M).
 func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
-	if m.success == nil || m.GroupSize == Infinite {
+	if m.success == nil || m.GroupSize == Infinite || m.Filter == Drop {
 		return nil
 	}
 	_, n := l.q.Dims()
@@ -163,8 +163,7 @@ func (l *linearization) thirdCumulant() []float64 {
 	for a, p := range m.past.probs {
 		alpha[a], delta[a] = p*m.success[a]/j, p*(1-m.success[a])/rest
 	}
-	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
-	m.weights = weights
+	first, stride, weights := m.successes(j, rest)
 	given := make([][3][]float64, len(weights))
 	mean, variance := make([]float64, n), make([]float64, n*n)
 	for i, w := range weights {

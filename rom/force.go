@@ -71,6 +71,10 @@ func (m *model) unprojected(dst []float64) {
 	switch {
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
+		if m.Filter != KeepAll && (j <= 0 || rest <= 0) { // no group can have both rewards
+			clear(dst)
+			return
+		}
 		factor := m.phi(j, rest)
 		for a, old := range m.past.probs {
 			s := m.success[a]
@@ -135,8 +139,9 @@ func (m *model) subtractPenalty(dst []float64) {
 		return
 	}
 	c := m.x
-	for a, old := range m.past.probs {
-		c[a] = m.Strength * m.kappa[a] * old
+	m.sampleShares(c)
+	for a := range c {
+		c[a] *= m.Strength * m.kappa[a]
 	}
 	project(c, at.probs)
 	for a := range dst {

@@ -42,8 +42,14 @@ func (m *model) informative(t int) float64 {
 // which neither divides by J(1−J) nor contains groups without variance; c is
 // G/(G−1) for leave-one-out and else 1, 1/s stands for inverseScale. Without
 // scale it is c(1 − 1/G) span; at G = ∞ it is inverseScale at R = J, and 0 where no
-// reward varies.
+// reward varies. A filter multiplies it by filterFactor.
 func (m *model) phi(j, rest float64) float64 {
+	factor, _ := m.filterFactor(j, rest)
+	return factor * m.phiOfAll(j, rest)
+}
+
+// phiOfAll is phi without a filter.
+func (m *model) phiOfAll(j, rest float64) float64 {
 	if m.GroupSize == Infinite {
 		if j <= 0 || rest <= 0 {
 			return 0
@@ -66,6 +72,16 @@ func (m *model) phi(j, rest float64) float64 {
 // phiSlope returns φ_G′(J): a binomial expectation has the derivative
 // d/dJ E[f(T)] = n E[f(T′+1) − f(T′)], T′ ~ Binomial(n−1, J).
 func (m *model) phiSlope(j, rest float64) float64 {
+	slope := m.slopeOfAll(j, rest)
+	if m.Filter == KeepAll {
+		return slope
+	}
+	factor, filtered := m.filterFactor(j, rest)
+	return factor*slope + filtered*m.phiOfAll(j, rest)
+}
+
+// slopeOfAll is phiSlope without a filter.
+func (m *model) slopeOfAll(j, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return 0
 	}
@@ -91,13 +107,15 @@ func (m *model) phiSlope(j, rest float64) float64 {
 }
 
 // groupMoments holds the expectations over the number of successes
-// S ~ Binomial(G, J) on which the covariance of a group's force depends: R = S/G,
+// S ~ Binomial(G, J), given 0 < S < G with a filter, on which the covariance of a group's force depends: R = S/G,
 // u⁺ and u⁻ the advantages of a success and of a failure, q = R u⁺ = −(1−R)u⁻.
 type groupMoments struct {
 	mean       float64 // h_G = E q
 	up, down   float64 // E[R u⁺²], E[(1−R) u⁻²]
 	variance   float64 // Var q
 	covariance float64 // Cov(q, R)
+	share      float64 // E R
+	spread     float64 // Var R
 }
 
 // moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
@@ -114,20 +132,21 @@ func (m *model) moments(j, rest float64) groupMoments {
 		inverse = m.baseline * m.informative(s-1)
 		return share * other * inverse, inverse, share, other
 	}
-	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
-	m.weights = weights
+	first, stride, weights := m.successes(j, rest)
 	var g groupMoments
 	for i, w := range weights {
 		value, inverse, share, other := q(first + i*stride)
 		g.mean += w * value
 		g.up += w * value * inverse * other
 		g.down += w * value * inverse * share
+		g.share += w * share
 	}
 	// Centred in a second pass: at J = ½ Var q is only about 1/G² of E q².
 	for i, w := range weights {
 		value, _, share, _ := q(first + i*stride)
 		g.variance += w * (value - g.mean) * (value - g.mean)
 		g.covariance += w * (value - g.mean) * (share - j)
+		g.spread += w * (share - g.share) * (share - g.share)
 	}
 	return g
 }

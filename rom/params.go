@@ -34,6 +34,14 @@ func (p Params) checked() Params {
 		want(p.ClipLow > 0 && p.ClipLow < 1, "Params.ClipLow", p.ClipLow, "within (0, 1)")
 		want(p.ClipHigh > 0 && nonNegative(p.ClipHigh), "Params.ClipHigh", p.ClipHigh, "finite and above 0")
 	}
+	want(among(p.Filter, Drop), "Params.Filter", p.Filter, "KeepAll, Redraw or Drop")
+	if p.GroupSize == Infinite {
+		p.Filter = KeepAll // no group has equal rewards
+	}
+	if success, _ := twoValued(p.Arms); p.Filter != KeepAll {
+		want(success != nil, "Params.Filter", p.Filter, "KeepAll where rewards take more than two values")
+		want(p.Filter != Drop || p.KLEstimator == ExactKL || p.Strength == 0, "Params.KLEstimator", p.KLEstimator, "ExactKL with the filter Drop")
+	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
 	want(among(p.KLEstimator, K3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K2 or K3")
 	want(among(p.Anchor, AtSnapshot), "Params.Anchor", p.Anchor, "AtCurrent or AtSnapshot")

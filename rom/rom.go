@@ -71,6 +71,15 @@ const (
 	Sample                      // divided by G − 1
 )
 
+// Filter is what happens to groups of equal rewards.
+type Filter int
+
+const (
+	KeepAll Filter = iota // they count, with advantages 0
+	Redraw                // each is replaced by a group whose rewards differ
+	Drop                  // the mean is that of the other groups, 0 if there are none
+)
+
 // Weighting is the importance weight of a sample; ρ = π(a)/π_old(a).
 type Weighting int
 
@@ -167,6 +176,8 @@ type Params struct {
 
 	GroupSize int // G ≥ 2, or Infinite, the zero value
 	Groups    int // B ≥ 1, groups averaged in one step
+
+	Filter Filter // of groups of equal rewards; rewards of two values only, and Drop with ExactKL or without a penalty only
 
 	Baseline  Baseline
 	Scale     Scale

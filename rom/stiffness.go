@@ -20,7 +20,8 @@ import (
 //
 // Clipped is the same as Ratio, because on-policy ρ = 1 is inside the clip. ∇φ = φ_G′u
 // where rewards take two values. Where the mean force itself is an expansion in 1/G,
-// its derivatives are central differences of that expansion, accurate to 1e-11.
+// its derivatives are central differences of that expansion, accurate to 1e-11; so are those of
+// a sampled KL gradient where groups are redrawn.
 func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
@@ -33,13 +34,20 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
 	f, s := square(arms), square(arms)
-	if m.factored() || m.groups != nil || m.integral != nil {
+	switch {
+	case m.resamples():
+		m.differencedStiffness(f, s, theta, func(dst []float64) {
+			m.rewardForce(dst)
+			m.subtractPenalty(dst)
+		})
+		m.set(theta, theta)
+	case m.factored() || m.groups != nil || m.integral != nil:
 		m.rewardStiffness(f, s)
-	} else {
-		m.differencedStiffness(f, s, theta)
+	default:
+		m.differencedStiffness(f, s, theta, m.rewardForce)
 		m.set(theta, theta)
 	}
-	if m.Strength > 0 {
+	if m.Strength > 0 && !m.resamples() {
 		m.penaltyStiffness(f, s)
 	}
 	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
@@ -195,11 +203,10 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 	}
 }
 
-// differencedStiffness adds the reward part of the stiffness by central differences of
-// sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
+// differencedStiffness adds the stiffness of a force by central differences of sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
 // and as much from rounding. The step is small enough to stay inside the range of a
 // clip.
-func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) {
+func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64, forceAt func(dst []float64)) {
 	step := 0.01
 	if m.Weighting == Clipped {
 		step = min(step, m.ClipLow/8, m.ClipHigh/8)
@@ -213,12 +220,12 @@ func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) 
 				copy(moved, theta)
 				moved[b] += sign * float64(i+1) * step
 				m.set(moved, theta)
-				m.rewardForce(force)
+				forceAt(force)
 				for a, x := range force {
 					fresh[a][b] -= sign * c * x / step
 				}
 				m.set(theta, moved)
-				m.rewardForce(force)
+				forceAt(force)
 				for a, x := range force {
 					stale[a][b] -= sign * c * x / step
 				}
