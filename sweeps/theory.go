@@ -23,6 +23,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Reference:   s.Policy.Reference,
 		GroupSize:   e.GroupSize,
 		Groups:      e.GroupsPerStep,
+		Filter:      translate(e.Filter, filters),
 		Baseline:    translate(e.Advantage.Baseline, baselines),
 		Scale:       translate(e.Advantage.Scale, scales),
 		Deviation:   translate(e.Advantage.Std, deviations),
@@ -64,6 +65,7 @@ var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
 	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut}
 	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled}
+	filters    = map[grpo.Filter]rom.Filter{"": rom.KeepAll, grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped}
 	estimates  = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}

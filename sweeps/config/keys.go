@@ -112,6 +112,7 @@ const (
 	referenceKey     = "policy.reference"
 	GroupSizeKey     = "grpo.group_size"
 	groupsKey        = "grpo.groups_per_step"
+	filterKey        = "grpo.filter"
 	baselineKey      = "grpo.advantage.baseline"
 	scaleKey         = "grpo.advantage.scale"
 	epsilonKey       = "grpo.advantage.epsilon"
@@ -178,6 +179,8 @@ var Keys = []Key{
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
+	wordKey(filterKey, grpo.Filters, grpo.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. `inf` has no such groups.",
+		func(s *Settings) *grpo.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, grpo.Infinite),
 	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
 	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",

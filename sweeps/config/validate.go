@@ -44,6 +44,19 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if filter := s.Estimator.Filter; other && filter != grpo.KeepAll && sampled(s) {
+			return string(filter), "none unless all arms are bernoulli"
+		}
+		return "", ""
+	}},
+	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
+		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == grpo.Drop && kl.Coefficient != 0 && kl.Gradient != grpo.ExactKL {
+			return string(filter), "none or redraw with a sampled " + gradientKey
+		}
+		return "", ""
+	}},
 	{BurnInKey, []string{BurnInKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Run.BurnIn >= s.Run.Steps {
 			return Format(s.Run.BurnIn), fmt.Sprintf("less than run.steps (%d)", s.Run.Steps)
