@@ -339,7 +339,7 @@ func TestLoadFillsIn(t *testing.T) {
 		},
 		Policy: Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
 		Estimator: grpo.Estimator{
-			GroupSize: 16, GroupsPerStep: 1,
+			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
 			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
 			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
 			KL:         grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
