@@ -32,6 +32,12 @@ func (e *Estimator) Check() {
 		checkWord("Estimator.Filter", e.Filter, Filters)
 	}
 	e.Advantage.check("Estimator.Advantage")
+	if e.Advantage.Tabled() && e.Filter != "" && e.Filter != KeepAll {
+		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
+	}
+	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
+		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline second-best"))
+	}
 	checkWord("Estimator.Importance.Mode", e.Importance.Mode, ImportanceModes)
 	if e.Importance.Mode == Clip {
 		low, high := e.Importance.ClipLow, e.Importance.ClipHigh
@@ -52,8 +58,20 @@ func (e *Estimator) Check() {
 func (adv *Advantage) check(name string) {
 	checkWord(name+".Baseline", adv.Baseline, Baselines)
 	checkWord(name+".Scale", adv.Scale, Scales)
-	if adv.Scale == StdScale {
+	goes := adv.Baseline != SecondBest || adv.Scale == StdScale || adv.Scale == NoScale
+	switch adv.Scale {
+	case OthersStd:
+		goes = adv.Baseline == LeaveOneOut
+	case MeanScale:
+		goes = adv.Baseline == MeanBaseline
+	}
+	if !goes {
+		panic(mistake(name+".Baseline", strconv.Quote(string(adv.Baseline)), "one that goes with the scale "+string(adv.Scale)))
+	}
+	if adv.Scale == StdScale || adv.Scale == BatchStd {
 		checkWord(name+".Std", adv.Std, Deviations)
+	}
+	if adv.Scale != NoScale && adv.Scale != MeanScale {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }

@@ -59,6 +59,9 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 		groups = max(groups-statistics.ZeroVariance, 1)
 	}
 	share := 1 / (float64(f.estimator.GroupSize) * float64(groups))
+	if f.estimator.Advantage.Scale == BatchStd {
+		share /= f.estimator.Advantage.batchScale(float64(f.estimator.GroupSize)*float64(groups), statistics.Rewarded)
+	}
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
 	for a := range g {
@@ -67,8 +70,9 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 		g[a] = c
 		sum += c
 	}
+	drawn := 1 / (float64(f.estimator.GroupSize) * float64(groups))
 	f.project(g, sum, current, behaviour, func(a int) float64 {
-		return share * float64(statistics.Arms[a].Count)
+		return drawn * float64(statistics.Arms[a].Count)
 	})
 }
 
@@ -94,8 +98,11 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	factor := 0.0
 	if square > 0 && lowest < highest { // square may be positive by the rounding of mean
 		factor = 1
-		if adv := &f.estimator.Advantage; adv.Scale == StdScale {
+		switch adv := &f.estimator.Advantage; adv.Scale {
+		case StdScale, BatchStd, OthersStd:
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
+		case MeanScale:
+			factor = 1 / mean
 		}
 	}
 	sum := 0.0

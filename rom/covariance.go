@@ -138,13 +138,17 @@ func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 			upB, downB := m.up[b]*alpha[b], m.down[b]*delta[b]
 			reward[a][b] = g.variance*(up-down)*(upB-downB) - (g.up*up*upB+g.down*down*downB)/m.size
 			cross[a][b] = m.kappa[b] * (g.covariance*(up-down)*(alpha[b]-delta[b]) - h*(up*alpha[b]-down*delta[b]))
+			if g.excessVariance != 0 {
+				reward[a][b] += g.excessAlong*((up-down)*downB+down*(upB-downB)) + g.excessVariance*down*downB
+				cross[a][b] += m.kappa[b] * (g.excessShare*down*(alpha[b]-delta[b]) - g.excess*down*delta[b]/m.size)
+			}
 			if m.resamples() {
 				penalty[a][b] = m.kappa[a] * m.kappa[b] * (g.spread*(alpha[a]-delta[a])*(alpha[b]-delta[b]) -
 					(g.share*alpha[a]*alpha[b]+(1-g.share)*delta[a]*delta[b])/m.size)
 			}
 		}
 		reward[a][a] += (g.up*m.up[a]*up + g.down*m.down[a]*down) / m.size
-		cross[a][a] += h * m.kappa[a] * (up - down)
+		cross[a][a] += h*m.kappa[a]*(up-down) + g.excess*m.kappa[a]*down/m.size
 		if m.resamples() {
 			penalty[a][a] += m.kappa[a] * m.kappa[a] * (g.share*alpha[a] + (1-g.share)*delta[a]) / m.size
 		}

@@ -107,7 +107,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 //	κ_3 = E κ + Σ Cov(M_i, V_jk) over the three choices of i + κ_3(M).
 func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
-	if m.success == nil || m.GroupSize == Infinite || m.Filter == Drop {
+	if m.success == nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale == BatchStd {
 		return nil
 	}
 	_, n := l.q.Dims()
@@ -168,14 +168,11 @@ func (l *linearization) thirdCumulant() []float64 {
 	mean, variance := make([]float64, n), make([]float64, n*n)
 	for i, w := range weights {
 		s := first + i*stride
-		share, inverse := float64(s)/m.size, 0.0
-		if s > 0 && s < m.GroupSize {
-			inverse = m.baseline * m.inverseScale(share, (m.size-float64(s))/m.size)
-		}
+		up, down := m.advantages(s)
 		data := make([]float64, n+n*n+n*n*n)
 		c := [3][]float64{data[:n], data[n : n+n*n], data[n+n*n:]}
-		cumulants(&c, float64(s), inverse*(m.size-float64(s))/m.size, m.up, alpha)
-		cumulants(&c, m.size-float64(s), -inverse*share, m.down, delta)
+		cumulants(&c, float64(s), up, m.up, alpha)
+		cumulants(&c, m.size-float64(s), down, m.down, delta)
 		given[i] = c
 		for k, x := range c[0] {
 			mean[k] += w * x

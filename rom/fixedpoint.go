@@ -430,13 +430,13 @@ func (c *curve) zeros() []float64 {
 	if spread == 0 {
 		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
-	if c.Scale == Unscaled && c.Filter == KeepAll {
+	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
 		return []float64{c.factor(0) / c.Strength}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
 	end := math.Inf(1)
-	if c.Filter != KeepAll {
+	if c.Filter != KeepAll || c.tabled() || c.Scale == GroupMeanScale {
 		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
 	} else if !c.factored() && len(c.Arms) == 2 {
 		// No advantage exceeds √(G−1) standard deviations of the group.

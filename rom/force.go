@@ -84,6 +84,11 @@ func (m *model) unprojected(dst []float64) {
 			}
 			dst[a] = factor * old * slope
 		}
+		if excess := m.excess(j, rest); excess != 0 {
+			for a, old := range m.past.probs {
+				dst[a] += excess * old * (m.up[a]*m.success[a] + m.down[a]*(1-m.success[a]))
+			}
+		}
 	case m.GroupSize == Infinite:
 		m.prepare()
 		factor, _, _ := m.generalScale(m.spread())

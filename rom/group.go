@@ -7,10 +7,22 @@ import "math"
 // span: 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample
 // deviation; span itself without scale. rest is 1 − R.
 func (m *model) inverseScale(share, rest float64) float64 {
-	if m.Scale == Unscaled {
+	switch m.Scale {
+	case Unscaled:
 		return m.span
+	case GroupMeanScale:
+		return 1 / share
 	}
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
+}
+
+// pool returns the number of samples whose standard deviation divides the advantages: G, with
+// BatchStd N = GB.
+func (m *model) pool() int {
+	if m.Scale == BatchStd {
+		return m.GroupSize * m.Groups
+	}
+	return m.GroupSize
 }
 
 // maxScales is the number of successes below which a model keeps the scales of groups.
@@ -23,9 +35,10 @@ func (m *model) informative(t int) float64 {
 		return m.scales[t]
 	}
 	s := float64(t + 1)
-	scale := m.inverseScale(s/m.size, (m.size-s)/m.size)
+	pool := float64(m.pool())
+	scale := m.inverseScale(s/pool, (pool-s)/pool)
 	if m.scales == nil {
-		m.scales = make([]float64, min(m.GroupSize, maxScales))
+		m.scales = make([]float64, min(m.pool(), maxScales))
 	}
 	if t < len(m.scales) {
 		m.scales[t] = scale
@@ -50,6 +63,10 @@ func (m *model) phi(j, rest float64) float64 {
 
 // phiOfAll is phi without a filter.
 func (m *model) phiOfAll(j, rest float64) float64 {
+	if m.tabled() {
+		phi, _ := m.tablePhi(j, rest)
+		return phi
+	}
 	if m.GroupSize == Infinite {
 		if j <= 0 || rest <= 0 {
 			return 0
@@ -60,7 +77,7 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return c * m.span
 	}
-	first, stride, weights := binomial(m.GroupSize-2, j, rest, m.weights)
+	first, stride, weights := binomial(m.pool()-2, j, rest, m.weights)
 	m.weights = weights
 	sum := 0.0
 	for i, w := range weights {
@@ -82,6 +99,10 @@ func (m *model) phiSlope(j, rest float64) float64 {
 
 // slopeOfAll is phiSlope without a filter.
 func (m *model) slopeOfAll(j, rest float64) float64 {
+	if m.tabled() {
+		_, slope := m.tablePhi(j, rest)
+		return slope
+	}
 	if m.Scale == Unscaled {
 		return 0
 	}
@@ -90,9 +111,12 @@ func (m *model) slopeOfAll(j, rest float64) float64 {
 			return 0
 		}
 		inverse := m.inverseScale(j, rest)
+		if m.Scale == GroupMeanScale {
+			return -inverse * inverse
+		}
 		return -inverse * inverse * (rest - j) / (2 * math.Sqrt(j*rest))
 	}
-	n := m.GroupSize - 2
+	n := m.pool() - 2
 	if n == 0 {
 		return 0
 	}
@@ -116,13 +140,22 @@ type groupMoments struct {
 	covariance float64 // Cov(q, R)
 	share      float64 // E R
 	spread     float64 // Var R
+
+	// Of tabled advantages also, with e = R u⁺ + (1−R) u⁻:
+	excess, excessVariance   float64 // E e, Var e
+	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
 // moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
 // where no reward varies.
 func (m *model) moments(j, rest float64) groupMoments {
-	if j <= 0 || rest <= 0 {
+	switch {
+	case j <= 0 || rest <= 0:
 		return groupMoments{}
+	case m.tabled():
+		return m.tableMoments(j, rest)
+	case m.Scale == BatchStd:
+		return m.batchMoments(j, rest)
 	}
 	q := func(s int) (value, inverse, share, other float64) {
 		if s == 0 || s == m.GroupSize {

@@ -91,3 +91,28 @@ func TestKnownCriticalPenalty(t *testing.T) {
 		}
 	}
 }
+
+// The factors of docs/theory.md §11.4 at z = 0.8, to the printed digits.
+func TestKnownAdvantageFactors(t *testing.T) {
+	cell := func(baseline rom.Baseline, scale rom.Scale, size, groups int) rom.Params {
+		p := redrawn(scale, 0, size)
+		p.Filter, p.Baseline, p.Groups = rom.KeepAll, baseline, groups
+		return p
+	}
+	for i, shape := range [][2]int{{4, 4}, {8, 8}, {16, 4}} {
+		closeTo(t, "batch std", factorAt(cell(rom.GroupMean, rom.BatchStd, shape[0], shape[1])), []float64{1.651452013, 1.892775872, 2.027974149}[i], 5e-10)
+	}
+	for i, size := range []int{4, 8, 16} {
+		closeTo(t, "MaxRL", factorAt(cell(rom.GroupMean, rom.GroupMeanScale, size, 1)), []float64{1.417518189, 1.463695968, 1.464167089}[i], 5e-10)
+		closeTo(t, "NeMo-RL", factorAt(cell(rom.LeaveOneOut, rom.OthersStd, size, 1)), []float64{1.475505515, 2.050087850, 2.199241980}[i], 5e-10)
+	}
+	p := cell(rom.SecondBest, rom.GroupStd, 4, 1)
+	p.Deviation = rom.Sample
+	closeTo(t, "pass@k", factorAt(p), 0.063721, 5e-7)
+	// REINFORCE++: one group of all samples of the step.
+	closeTo(t, "REINFORCE++", factorAt(cell(rom.GroupMean, rom.GroupStd, 16, 1)), 2.064315, 5e-7)
+
+	// E A ≠ 0 leaves a force towards the snapshot: NeMo-RL at z = 0.5 with the snapshot at 0.8.
+	p = cell(rom.LeaveOneOut, rom.OthersStd, 4, 1)
+	closeTo(t, "NeMo-RL off-policy", mean(p, []float64{0.5, 0}, []float64{0.8, 0})[0], 0.224854, 5e-7)
+}

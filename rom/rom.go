@@ -53,14 +53,18 @@ type Baseline int
 const (
 	GroupMean   Baseline = iota // the mean of the group
 	LeaveOneOut                 // the mean of the other samples of the group
+	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
 )
 
 // Scale is the number that the advantage is divided by.
 type Scale int
 
 const (
-	GroupStd Scale = iota // the group's standard deviation plus Epsilon
-	Unscaled              // 1
+	GroupStd       Scale = iota // the group's standard deviation plus Epsilon
+	Unscaled                    // 1
+	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
+	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
+	GroupMeanScale              // the mean of the group's rewards; with GroupMean
 )
 
 // Deviation is the kind of standard deviation that GroupStd uses.

@@ -113,6 +113,21 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 			stale[a][b] -= u[a] * slope[b]
 		}
 	}
+	if !m.tabled() || m.Weighting != Unweighted {
+		return
+	}
+	// E A (π_old − π), because −πΣc is not 0
+	excess := m.excess(chances(probs, m.success))
+	for a, p := range probs {
+		for b, q := range probs {
+			x := -p * q
+			if a == b {
+				x += p
+			}
+			fresh[a][b] += excess * x
+			stale[a][b] -= excess * x
+		}
+	}
 }
 
 // composedStiffness is rewardStiffness where the force is a sum over the compositions of

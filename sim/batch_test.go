@@ -88,6 +88,10 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e.Importance.Mode, e.KL.Gradient, e.KL.At = grpo.NoImportance, grpo.ExactKL, grpo.AtCurrent
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
+	if e := &c.Estimator; random.IntN(5) == 0 {
+		e.Filter = grpo.KeepAll
+		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+	}
 	return c
 }
 
@@ -108,6 +112,9 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
 	c.Estimator.Filter = grpo.KeepAll
+	if c.Estimator.Advantage.Tabled() {
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale}
+	}
 }
 
 // vectorBatchOf returns a batch of a cell that uses vectors. It skips the test without
@@ -207,6 +214,15 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	e.Advantage.Scale = grpo.Scales[random.IntN(2)]
 	e.Advantage.Baseline = grpo.Baselines[random.IntN(2)]
 	e.Advantage.Std = grpo.Deviations[random.IntN(2)]
+	if random.IntN(3) == 0 {
+		e.Filter = grpo.KeepAll
+		e.Advantage = [...]grpo.Advantage{
+			{Baseline: grpo.SecondBest, Scale: grpo.NoScale},
+			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
+			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
+		}[random.IntN(4)]
+	}
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]

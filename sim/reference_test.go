@@ -42,6 +42,8 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			g[a] += x
 		}
 		kept := 0.0
+		var batch, pulls []float64 // of all samples: rewards, and weights of their scores
+		var pulled []int           // their arms
 		for range e.GroupsPerStep {
 			size := float64(e.GroupSize)
 		again:
@@ -78,6 +80,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			if low < high {
 				kept++
 			}
+			batch = append(batch, rewards...)
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
 				sum := 0.0
@@ -98,6 +101,17 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if e.Advantage.Baseline == grpo.LeaveOneOut {
 					advantage *= size / (size - 1)
 				}
+				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				case low == high:
+				case e.Advantage.Baseline == grpo.SecondBest:
+					advantage = max(rewards[i]-slices.Max(others), 0) / scale
+				case e.Advantage.Scale == grpo.MeanScale:
+					advantage = (rewards[i] - mean) / mean
+				case e.Advantage.Scale == grpo.OthersStd:
+					if std := slowStd(others, grpo.SampleStd); std > 0 {
+						advantage /= std + e.Advantage.Epsilon
+					}
+				}
 				rho := pi[a] / old[a]
 				weight := 1.0
 				switch e.Importance.Mode {
@@ -112,7 +126,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					}
 				}
 				share := 1 / (size * float64(e.GroupsPerStep))
-				add(a, share*weight*advantage, pi)
+				pulls, pulled = append(pulls, share*weight*advantage), append(pulled, a)
 				switch e.KL.Gradient {
 				case grpo.K2:
 					add(a, -share*e.KL.Coefficient*math.Log(at[a]/ref[a]), at)
@@ -121,10 +135,15 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				}
 			}
 		}
+		scale := 1.0
 		if e.Filter == grpo.Drop {
-			for a := range g { // so far the penalty, whose gradient is exact, is not in it
-				g[a] *= float64(e.GroupsPerStep) / max(kept, 1)
-			}
+			scale = max(kept, 1) / float64(e.GroupsPerStep)
+		}
+		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
+			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+		}
+		for i, x := range pulls {
+			add(pulled[i], x/scale, pi)
 		}
 		if e.KL.Gradient == grpo.ExactKL {
 			mean := 0.0
@@ -156,6 +175,20 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		}
 	}
 	return theta
+}
+
+func slowStd(x []float64, kind grpo.Deviation) float64 {
+	mean, sum, n := 0.0, 0.0, float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	if kind == grpo.SampleStd {
+		n--
+	}
+	return math.Sqrt(sum / n)
 }
 
 func slowSoftmax(theta []float64) []float64 {
@@ -251,6 +284,18 @@ func agreement() []Cell {
 		c.filter(grpo.Drop)
 		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
 	})
+	for _, adv := range []grpo.Advantage{
+		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
+		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
+		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+	} {
+		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
+			c.filter(grpo.KeepAll)
+			c.Estimator.Advantage = adv
+			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
+		})
+	}
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	return cells
 }

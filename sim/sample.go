@@ -154,7 +154,7 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		rewarded := s.pack.Rewarded & lanes
 		s.reward += float64(bits.OnesCount64(rewarded))
 		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
-		if s.redraw(up, w) {
+		if s.redraw(bits.OnesCount64(rewarded), w) {
 			s.addRedrawn(sum)
 			return
 		}
@@ -170,7 +170,7 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		}
 		s.reward += float64(total)
 		up, down := sum.OpenBernoulli(s.advantages, total)
-		if s.redraw(up, w) {
+		if s.redraw(total, w) {
 			s.addRedrawn(sum)
 			return
 		}
@@ -180,10 +180,10 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	}
 }
 
-// redraw redraws a group of the advantage up, into s.counts and s.successes, if its rewards
+// redraw redraws a group of total rewards of 1, into s.counts and s.successes, if its rewards
 // are equal and such groups are redrawn. It reports whether it did.
-func (s *sampler) redraw(up float64, w *draw.Words) bool {
-	return up == 0 && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
+func (s *sampler) redraw(total int, w *draw.Words) bool {
+	return (total == 0 || total == s.estimator.GroupSize) && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
 }
 
 // addRedrawn adds the samples of a redrawn group to sum.

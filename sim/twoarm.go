@@ -92,6 +92,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	case c.Deterministic(),
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode == grpo.Clip,
+		e.Advantage.Scale == grpo.BatchStd,
 		e.KL.Gradient != grpo.ExactKL:
 		return nil
 	}
@@ -124,7 +125,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		b.first, b.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
 			a := &b.packedAdvantages[total]
-			if a.up, a.down = s.advantages.Of(total); a.up == 0 {
+			if a.up, a.down = s.advantages.Of(total); total == 0 || total == e.GroupSize {
 				a.zeroVariance = 1
 			}
 		}

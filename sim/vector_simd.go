@@ -598,6 +598,9 @@ func (b *vectorBatch) gradient() {
 		left := archsimd.BroadcastUint64x8(uint64(e.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
 	}
+	if e.Advantage.Scale == grpo.BatchStd {
+		share = share.Div(b.batchScale())
+	}
 	var lanesOf []draw.Vector
 	var rewarded, others integers
 	if single {
@@ -641,6 +644,20 @@ func (b *vectorBatch) gradient() {
 		g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
 		g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
 	}
+}
+
+// batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
+func (b *vectorBatch) batchScale() vector {
+	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.Estimator.GroupsPerStep)
+	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
+	mean := total.Div(n)
+	squares := mean.Mul(one.Sub(mean)).Mul(n)
+	if adv.Std == grpo.SampleStd {
+		samples--
+	}
+	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
+	return one.Merge(scale, total.Equal(archsimd.BroadcastFloat64x8(0)).Or(total.Equal(n)))
 }
 
 // observe notes step t in the replicas, as replica.note.

@@ -51,6 +51,28 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{baselineKey, []string{baselineKey, scaleKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		switch has := string(adv.Baseline); {
+		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
+			return has, "leave-one-out with the scale others-std"
+		case adv.Scale == grpo.MeanScale && adv.Baseline != grpo.MeanBaseline:
+			return has, "mean with the scale mean"
+		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
+			return has, "mean or leave-one-out with the scale batch-std"
+		case adv.Baseline == grpo.SecondBest && !sampled(s):
+			return has, "mean or leave-one-out at " + GroupSizeKey + " inf"
+		}
+		return "", ""
+	}},
+	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter != grpo.KeepAll) {
+			return has, "bernoulli arms and " + filterKey + " none with it"
+		}
+		return "", ""
+	}},
 	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
 		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == grpo.Drop && kl.Coefficient != 0 && kl.Gradient != grpo.ExactKL {
 			return string(filter), "none or redraw with a sampled " + gradientKey
