@@ -68,7 +68,7 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 		return phi
 	}
 	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 {
+		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
 			return 0
 		}
 		return m.inverseScale(j, rest)
@@ -107,7 +107,7 @@ func (m *model) slopeOfAll(j, rest float64) float64 {
 		return 0
 	}
 	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 {
+		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
 			return 0
 		}
 		inverse := m.inverseScale(j, rest)

@@ -133,7 +133,6 @@ func (p *Params) checkAdvantage() {
 	case BatchStd:
 		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
 	}
-	want(p.Baseline != SecondBest || p.GroupSize != Infinite, "Params.GroupSize", p.GroupSize, "finite with SecondBest")
 	if p.Baseline > LeaveOneOut || p.Scale > Unscaled {
 		for _, arm := range p.Arms {
 			want(arm.Law == Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
