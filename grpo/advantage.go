@@ -6,7 +6,7 @@ import (
 )
 
 // ArmStatistics sums the samples of one arm over the groups of a step: advantages
-// by sign, because clipping treats the signs differently.
+// by sign, because importance weights may depend on the sign.
 type ArmStatistics struct {
 	Positive      float64 // Σ A_i over A_i > 0, ≥ 0
 	Negative      float64 // Σ A_i over A_i < 0, ≤ 0
@@ -132,9 +132,9 @@ func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	}
 }
 
-// Atom is a number of samples of one arm that share a reward. Without clipping,
-// which treats each sample by itself, the samples of a normal arm are one atom with
-// their mean reward; their scatter about that mean is a separate argument of AddAtoms.
+// Atom is a number of samples of one arm that share a reward. Where weights do not depend
+// on the sign of the advantage (Importance.BySign), the samples of a normal arm are one
+// atom with their mean reward; their scatter about it is a separate argument of AddAtoms.
 type Atom struct {
 	Arm    int     // index of the arm
 	Count  int     // number of samples, ≥ 0

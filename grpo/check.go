@@ -38,12 +38,7 @@ func (e *Estimator) Check() {
 	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
 		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline second-best"))
 	}
-	checkWord("Estimator.Importance.Mode", e.Importance.Mode, ImportanceModes)
-	if e.Importance.Mode == Clip {
-		low, high := e.Importance.ClipLow, e.Importance.ClipHigh
-		checkNumber("Estimator.Importance.ClipLow", low, low > 0 && low < 1, " in (0, 1)")
-		checkNumber("Estimator.Importance.ClipHigh", high, high > 0, " > 0")
-	}
+	e.Importance.check("Estimator.Importance")
 	checkNumber("Estimator.KL.Coefficient", e.KL.Coefficient, e.KL.Coefficient >= 0, " ≥ 0")
 	if e.KL.Coefficient != 0 {
 		checkWord("Estimator.KL.Gradient", e.KL.Gradient, KLGradients)
@@ -73,6 +68,38 @@ func (adv *Advantage) check(name string) {
 	}
 	if adv.Scale != NoScale && adv.Scale != MeanScale {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
+	}
+}
+
+// check panics unless imp, the field called name, is valid.
+func (imp *Importance) check(name string) {
+	checkWord(name+".Mode", imp.Mode, ImportanceModes)
+	switch imp.Mode {
+	case Clip, DualClip, CISPO, DPPO:
+		checkNumber(name+".ClipLow", imp.ClipLow, imp.ClipLow > 0 && imp.ClipLow < 1, " in (0, 1)")
+		checkNumber(name+".ClipHigh", imp.ClipHigh, imp.ClipHigh > 0, " > 0")
+	}
+	switch imp.Mode {
+	case DualClip, Truncated, Masked:
+		checkNumber(name+".Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
+	}
+	if imp.Mode == Masked {
+		checkNumber(name+".Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
+	}
+	for _, sign := range []struct {
+		name                      string
+		temperature, power, decay float64
+	}{
+		{"Positive", imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive},
+		{"Negative", imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative},
+	} {
+		switch imp.Mode {
+		case SAPO:
+			checkNumber(name+".Temperature."+sign.name, sign.temperature, sign.temperature > 0, " > 0")
+		case VESPO:
+			checkNumber(name+".Power."+sign.name, sign.power, sign.power > 0, " > 0")
+			checkNumber(name+".Decay."+sign.name, sign.decay, sign.decay >= 0, " ≥ 0")
+		}
 	}
 }
 

@@ -16,7 +16,9 @@ type Force struct {
 	estimator Estimator
 	reference *Policy // π_ref
 
-	upper, lower []float64 // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice without clipping
+	upper, lower []float64  // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice for the modes none and ratio
+	form         WeightForm // of the weights
+	above, below Interval   // their bounds for A > 0 and A < 0
 }
 
 // NewForce returns the force of an estimator whose KL penalty pulls towards the
@@ -38,7 +40,8 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 		f.upper[a] = 1
 	}
 	f.lower = f.upper
-	if estimator.Importance.Mode == Clip {
+	f.form, f.above, f.below = estimator.Importance.Form()
+	if mode := estimator.Importance.Mode; mode != NoImportance && mode != Ratio {
 		f.lower = make([]float64, len(reference))
 	}
 	return f
@@ -115,10 +118,11 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	f.project(g, sum, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
-// ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight
-// clipping sets to 0. It is 0 without clipping and without such samples.
+// ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight the
+// bounds of the importance mode set to 0. It is 0 in modes that set none to 0, and without
+// such samples.
 func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Policy) float64 {
-	if f.estimator.Importance.Mode != Clip {
+	if !f.estimator.Importance.Drops() {
 		return 0
 	}
 	f.setWeights(current, behaviour)
@@ -139,7 +143,7 @@ func (f *Force) ClipFraction(statistics *GroupStatistics, current, behaviour *Po
 }
 
 // setWeights sets the importance weights w⁺ and w⁻ of every arm. An arm of
-// probability 0 under behaviour has weight 0.
+// probability 0 under behaviour has ratio 0.
 func (f *Force) setWeights(current, behaviour *Policy) {
 	imp := &f.estimator.Importance
 	if imp.Mode == NoImportance {
@@ -153,16 +157,13 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 		}
 		ratios[a] = ratio
 	}
-	if imp.Mode == Clip {
-		for a, ratio := range ratios {
-			f.lower[a] = ratio
-			if ratio > 1+imp.ClipHigh {
-				f.upper[a] = 0
-			}
-			if ratio < 1-imp.ClipLow {
-				f.lower[a] = 0
-			}
-		}
+	if imp.Mode == Ratio {
+		return
+	}
+	for a, ratio := range ratios {
+		change := probs[a] - drawn[a]
+		f.upper[a] = f.form.weigh(ratio, change, f.above, imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive)
+		f.lower[a] = f.form.weigh(ratio, change, f.below, imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative)
 	}
 }
 

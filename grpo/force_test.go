@@ -55,18 +55,7 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 			if low == high {
 				advantage = 0
 			}
-			weight := 1.0
-			rho := pi[s.arm] / piOld[s.arm]
-			switch e.Importance.Mode {
-			case grpo.Ratio:
-				weight = rho
-			case grpo.Clip:
-				// the slope of min(ρA, clip(ρ)A)
-				weight = rho
-				if advantage > 0 && rho > 1+e.Importance.ClipHigh || advantage < 0 && rho < 1-e.Importance.ClipLow {
-					weight = 0
-				}
-			}
+			weight := weightByDefinition(e.Importance, pi[s.arm], piOld[s.arm], advantage > 0)
 			kappa := 0.0
 			switch e.KL.Gradient {
 			case grpo.K2:
@@ -97,6 +86,56 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 	return g
 }
 
+// weightByDefinition returns the weight of a sample of an arm of probability p under π
+// and old under π_old, written out for every mode (docs/theory.md §11.2).
+func weightByDefinition(imp grpo.Importance, p, old float64, positive bool) float64 {
+	rho := p / old
+	keep := func(condition bool) float64 {
+		if condition {
+			return rho
+		}
+		return 0
+	}
+	by := func(s grpo.Signed) float64 {
+		if positive {
+			return s.Positive
+		}
+		return s.Negative
+	}
+	switch imp.Mode {
+	case grpo.NoImportance:
+		return 1
+	case grpo.Ratio:
+		return rho
+	case grpo.Clip: // the slope of min(ρA, clip(ρ)A)
+		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow)
+	case grpo.DualClip:
+		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow && rho <= imp.Cap)
+	case grpo.Truncated:
+		return math.Min(rho, imp.Cap)
+	case grpo.Masked:
+		return keep(rho >= imp.Floor && rho <= imp.Cap)
+	case grpo.CISPO:
+		return math.Max(1-imp.ClipLow, math.Min(rho, 1+imp.ClipHigh))
+	case grpo.SAPO:
+		sigma := 1 / (1 + math.Exp(-by(imp.Temperature)*(rho-1)))
+		return 4 * sigma * (1 - sigma) * rho
+	case grpo.VESPO:
+		return math.Pow(rho, by(imp.Power)) * math.Exp(by(imp.Decay)*(1-rho))
+	case grpo.DPPO:
+		return keep(positive && p-old <= imp.ClipHigh || !positive && p-old >= -imp.ClipLow)
+	}
+	panic("no definition of " + imp.Mode)
+}
+
+// importance returns every field of an Importance of the mode.
+func importance(mode grpo.ImportanceMode) grpo.Importance {
+	return grpo.Importance{
+		Mode: mode, ClipLow: 0.2, ClipHigh: 0.3, Floor: 0.5, Cap: 1.5,
+		Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
+	}
+}
+
 func softmax(theta []float64) []float64 {
 	p := make([]float64, len(theta))
 	sum := 0.0
@@ -120,7 +159,7 @@ func estimators(f func(grpo.Estimator)) {
 						for _, at := range grpo.KLPoints {
 							f(grpo.Estimator{
 								Advantage:  grpo.Advantage{Baseline: baseline, Scale: scale, Std: std, Epsilon: 0.01},
-								Importance: grpo.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.3},
+								Importance: importance(mode),
 								KL:         grpo.KL{Coefficient: 0.7, Gradient: gradient, At: at},
 							})
 						}
@@ -195,12 +234,12 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 	})
 }
 
-// Without clipping, the samples of a normal arm may be given as one atom by their mean
+// Where weights do not depend on the sign of A, the samples of a normal arm may be given as one atom by their mean
 // and scatter: the force is the same as that of the single samples.
 func TestScatterReplacesSingleSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	estimators(func(e grpo.Estimator) {
-		if e.Importance.Mode == grpo.Clip {
+		if e.Importance.BySign() {
 			return
 		}
 		e.GroupSize, e.GroupsPerStep = 12, 1
@@ -323,4 +362,42 @@ func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Bounded weights stay numbers at ratios near the ends of the range of floating point.
+func TestWeightsOfExtremeRatios(t *testing.T) {
+	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{{Positive: 1, PositiveCount: 1, Count: 1}, {Negative: -1, NegativeCount: 1, Count: 1}}, Groups: 1}
+	e := grpo.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd}
+	for _, mode := range []grpo.ImportanceMode{grpo.SAPO, grpo.VESPO, grpo.Truncated, grpo.CISPO} {
+		for _, decay := range []float64{0, 2, 1e300} {
+			e.Importance = importance(mode)
+			e.Importance.Decay = grpo.Signed{Positive: decay, Negative: decay}
+			for _, gap := range []float64{0, 40, -40, 744, -744, 800, -800} {
+				g := make([]float64, 2)
+				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}), grpo.NewPolicy([]float64{-gap, 0}))
+				if math.IsNaN(g[0]) || math.IsNaN(g[1]) {
+					t.Errorf("%s, decay %g, logit gap %g: force %v", mode, decay, gap, g)
+				}
+			}
+		}
+	}
+}
+
+// The share of samples whose weight is set to 0: all of one sign beyond a bound, none in
+// modes that hold the ratio at a bound.
+func TestClipFractionOfEveryMode(t *testing.T) {
+	current, old := grpo.NewPolicy([]float64{0.9, 0}), grpo.NewPolicy([]float64{0.1, 0}) // ρ = 1.354, 0.609
+	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{
+		{Positive: 3, PositiveCount: 3, Negative: -1, NegativeCount: 1, Count: 4}, {Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
+	}, Groups: 1}
+	for mode, want := range map[grpo.ImportanceMode]float64{
+		grpo.NoImportance: 0, grpo.Ratio: 0, grpo.Clip: 6. / 8, grpo.DualClip: 6. / 8, grpo.Truncated: 0, grpo.Masked: 4. / 8,
+		grpo.CISPO: 0, grpo.SAPO: 0, grpo.VESPO: 0, grpo.DPPO: 0,
+	} {
+		e := grpo.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
+		e.Importance.Floor, e.Importance.Cap = 0.7, 1.36
+		if got := grpo.NewForce(e, []float64{0, 0}).ClipFraction(&statistics, current, old); got != want {
+			t.Errorf("%s: %g, want %g", mode, got, want)
+		}
+	}
 }

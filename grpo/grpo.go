@@ -97,25 +97,6 @@ func (adv *Advantage) Tabled() bool {
 	return adv.Baseline == SecondBest || adv.Scale == BatchStd || adv.Scale == OthersStd || adv.Scale == MeanScale
 }
 
-// ImportanceMode is the weight w_i of a sample.
-type ImportanceMode string
-
-const (
-	NoImportance ImportanceMode = "none"  // 1
-	Ratio        ImportanceMode = "ratio" // ρ = π/π_old
-	Clip         ImportanceMode = "clip"  // ρ where the clipped objective has slope, else 0
-)
-
-// ImportanceModes lists every ImportanceMode.
-var ImportanceModes = []ImportanceMode{NoImportance, Ratio, Clip}
-
-// Importance is the treatment of off-policy samples.
-type Importance struct {
-	Mode     ImportanceMode // the weight w_i
-	ClipLow  float64        // ε_low in (0, 1), Clip only: a sample of A < 0 counts while ρ ≥ 1 − ε_low
-	ClipHigh float64        // ε_high > 0, Clip only: a sample of A > 0 counts while ρ ≤ 1 + ε_high
-}
-
 // KLGradient is the estimator of the gradient of the KL penalty.
 type KLGradient string
 

@@ -2,16 +2,17 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
-// ratios out of the range of the clip (docs/theory.md §6); zero without a clip.
+// ratios out of the bounds of their weights (docs/theory.md §6); zero without bounds.
 //
 // Near the fixed point log ρ_a = y_a = δ_a − Σ_b π_bδ_b, δ = θ − θ_old, is normal with a
 // variance s_a² that follows from the stationary law, in every phase of a refresh period.
-// A sample of arm a with a positive advantage drops out with the probability
+// With a clip a sample of arm a with a positive advantage drops out with the probability
 // p⁺ = P(y_a > ln(1+ε_high)), one with a negative advantage with p⁻ = P(y_a < ln(1−ε_low)).
 // With A^±_a the mean positive and negative part of the advantage of arm a this changes
 // the mean force by −π_a(A⁺_a p⁺ + A⁻_a p⁻), which displaces the fixed point, and, n the
@@ -19,12 +20,20 @@ import (
 //
 //	π_a(A⁺_a n⁺ + |A⁻_a| n⁻)
 //
-// which adds to the fresh part of the stiffness and is subtracted from the stale part, and
+// Other weights have more bounds, and where a weight is held at a bound h the excess
+// E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
+// slope// adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
-// differs by what is neglected of it. All are averaged over the phases. The numbers are
-// estimates, good to a factor of two while few samples drop out.
+// differs by what is neglected of it. All are averaged over the phases. The displacement δ of
+// the mean is itself random. Beyond bounds at which samples of both signs drop out no force brings
+// a ratio back before the next refresh. This has the probability P at a step, and lasts half of the
+// age of a snapshot on average: a white force to which Var J responds by
+//
+//	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
+//
+// The numbers are estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
-	if l.Weighting != Clipped {
+	if weightings[l.Weighting].bands == nil {
 		return Neglected{}
 	}
 	gradient := l.rewardGradient()
@@ -34,7 +43,7 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	// takes that into account.
 	current := law
 	for range 2 {
-		push, more, noise := l.clipped(current, laws)
+		push, more, noise, out := l.clipped(current, laws)
 		if m.gain != nil { // Adam's preconditioner
 			p := mat.NewDiagDense(len(m.gain), m.gain)
 			var scaled, half, both mat.Dense
@@ -57,8 +66,14 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if err := shift.Solve(&total, mat.NewDense(len(gradient), 1, reduce(l.q, push))); !ok || err != nil {
 			return neglected
 		}
-		mean := math.Abs(mat.Dot(mat.NewVecDense(len(gradient), gradient), shift.ColView(0)))
-		change := math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
+		along := mat.NewVecDense(len(gradient), gradient)
+		mean := math.Abs(mat.Dot(along, shift.ColView(0)))
+		stays := 0.0
+		if mean > 0 && out > 0 {
+			stiffness := math.Abs(mat.Dot(along, mat.NewVecDense(len(gradient), reduce(l.q, push)))) / mean
+			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Age)/(4*(1-m.whole.momentum))) * (1 - out) / out
+		}
+		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
 		if !isFinite([]float64{mean, change}) {
 			return neglected
 		}
@@ -68,10 +83,35 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	return neglected
 }
 
+// loss returns what the bounds take from a weight where the log ratio is normal with the
+// given standard deviation and mean 0: the mean, its derivative in the mean of the log
+// ratio, and the share of the noise.
+func (b band) loss(std float64) (mean, slope, share float64) {
+	density := func(x float64) float64 { return math.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
+	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.above), 1}, {math.Log1p(-min(b.below, 1)), -1}} {
+		h := side.sign * side.bound // ≥ 0; +Inf without a bound
+		beyond := 0.5 * math.Erfc(h/(std*math.Sqrt2))
+		switch {
+		case beyond == 0:
+		case b.held:
+			excess := max(std*std*density(h)-h*beyond, 0)
+			mean += side.sign * excess
+			slope += beyond
+			share += 2 * side.sign * excess
+		default:
+			mean += beyond
+			slope += side.sign * density(h)
+			share += beyond
+		}
+	}
+	return mean, slope, share
+}
+
 // clipped returns what a clip changes where the stationary law is law, and that of the
 // relative modes laws: the mean force, the fresh stiffness, of which the stale one is the
-// negative, and the noise after the change, in the coordinates √n_cθ_c.
-func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense) {
+// negative, and the noise after the change, in the coordinates √n_cθ_c; and the probability
+// that samples of both signs of an arm drop out, the largest of all arms.
+func (l *linearization) clipped(law *stationary, laws []stationary) (push []float64, more, noise *mat.Dense, out float64) {
 	arms := len(l.count)
 	probs := make([]float64, arms)
 	softmax(probs, l.logits)
@@ -93,10 +133,9 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 		score[a] += 1 / math.Sqrt(l.count[a])
 		scores[a] = reduce(l.q, score)
 	}
-	high, low := math.Log1p(l.ClipHigh), math.Log1p(-l.ClipLow)
 	push = make([]float64, arms)
 	slope, up, down := make([]float64, arms), make([]float64, arms), make([]float64, arms)
-	phases := 0
+	phases, outside := 0, make([]float64, arms)
 	law.phases(func(joint *mat.Dense) {
 		n := law.dim()
 		moved := mat.NewDense(n, n, nil) // covariance of x − x_old
@@ -114,15 +153,21 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 				continue
 			}
 			s := math.Sqrt(variance)
-			rises, falls := 0.5*math.Erfc(high/(s*math.Sqrt2)), 0.5*math.Erfc(-low/(s*math.Sqrt2))
-			density := func(x float64) float64 { return math.Exp(-0.5*x*x/variance) / (s * math.Sqrt(2*math.Pi)) }
+			positive, negative := weightings[l.Weighting].bands(&l.Params, probs[a]/l.count[a])
+			rises, steeper, lost := positive.loss(s)
+			falls, flatter, missing := negative.loss(s)
 			push[a] -= above[a]*rises + below[a]*falls
-			slope[a] += above[a]*density(high) - below[a]*density(low)
-			up[a] += rises
-			down[a] += falls
+			slope[a] += above[a]*steeper + below[a]*flatter
+			up[a] += lost
+			down[a] += missing
+			if !positive.held {
+				_, _, beyond := band{max(positive.below, negative.below), max(positive.above, negative.above), false}.loss(s)
+				outside[a] += beyond
+			}
 		}
 		phases++
 	})
+	out = slices.Max(outside) / float64(phases)
 	extra := square(arms)
 	for a := range arms {
 		push[a] *= l.Factors.Stiffness / float64(phases)
@@ -154,7 +199,7 @@ func (l *linearization) clipped(law *stationary, laws []stationary) (push []floa
 		noise.Sub(noise, leading)
 		noise.Add(noise, l.noise)
 	}
-	return push, more, noise
+	return push, more, noise, out
 }
 
 // advantageParts returns the means of the positive and of the negative part of the

@@ -140,7 +140,7 @@ func newCompositions(p *Params) *compositions {
 	}
 	walk(0, size, factorials[size])
 	c.pull, c.square = make([]float64, total*j), make([]float64, total*j)
-	if p.Weighting == Clipped {
+	if p.bySign() {
 		c.above = make([]float64, total*j)
 	}
 	if c.smeared {

@@ -232,15 +232,15 @@ func checkSampledGroups(t *testing.T, r *rand.Rand, p Params, theta, old []float
 func TestComposedStiffness(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	for _, size := range []int{2, 5, 9} {
-		for _, weighting := range []Weighting{Unweighted, Ratio, Clipped} {
+		for _, weighting := range []Weighting{Unweighted, Ratio, Clipped, Powered} {
 			p := mixed(size)
-			p.Weighting = weighting
+			p.Weighting, p.Power, p.Decay = weighting, BySign{2, 3}, BySign{3, 2}
 			p = p.checked()
 			m := newModel(&p)
 			theta := normals(r, 4, 0.7)
 			m.set(theta, theta)
 			fresh, stale := square(4), square(4)
-			m.composedStiffness(fresh, stale)
+			m.rewardStiffness(fresh, stale)
 			wantFresh, wantStale := square(4), square(4)
 			m.differencedStiffness(wantFresh, wantStale, theta, m.rewardForce)
 			for a := range 4 {

@@ -78,6 +78,11 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
 				weight = 0
 			}
+		case Powered:
+			weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
+			if advantage < 0 {
+				weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
+			}
 		}
 		pull(weight*advantage, s.arm, now)
 		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KLEstimator {
@@ -152,12 +157,13 @@ func everyEstimator(base Params, visit func(p Params)) {
 	for _, baseline := range []Baseline{GroupMean, LeaveOneOut} {
 		for _, scale := range []Scale{GroupStd, Unscaled} {
 			for _, deviation := range []Deviation{Population, Sample} {
-				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped} {
+				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped, Powered} {
 					for _, estimate := range []KLEstimator{ExactKL, K2, K3} {
 						for _, anchor := range []Anchor{AtCurrent, AtSnapshot} {
 							p := base
 							p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
 							p.Weighting, p.KLEstimator, p.Anchor = weighting, estimate, anchor
+							p.Power, p.Decay = BySign{2, 3}, BySign{3, 2}
 							visit(p)
 						}
 					}
@@ -288,7 +294,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		return mean, cov
 	}
 	everyEstimator(base, func(p Params) {
-		if p.Weighting == Clipped && p.Scale == Unscaled {
+		if p.bySign() && p.Scale == Unscaled {
 			return // an atom may sit on the clip's kink at small G
 		}
 		name := fmt.Sprint(p.Baseline, p.Scale, p.Deviation, p.Weighting, p.KLEstimator, p.Anchor)

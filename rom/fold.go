@@ -24,6 +24,9 @@ func fold(p Params) folded {
 	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
 		key := classKey{arm: arm, reference: p.Reference[a]}
+		if p.Weighting == ChangeClipped { // whose bounds depend on the probability of one arm
+			key.alone = a + 1
+		}
 		if p.Start != nil {
 			key.start = p.Start[a]
 		}
@@ -65,6 +68,7 @@ func fold(p Params) folded {
 type classKey struct {
 	arm              Arm
 	reference, start float64
+	alone            int // arm + 1 of an arm that is not merged
 }
 
 // arms returns the centred logits of all arms, given those of the classes.

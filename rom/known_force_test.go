@@ -13,11 +13,11 @@ func options(base rom.Params) []rom.Params {
 	var all []rom.Params
 	for _, baseline := range []rom.Baseline{rom.GroupMean, rom.LeaveOneOut} {
 		for scale := range 5 {
-			for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
+			for _, w := range everyWeighting {
 				for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 					for _, anchor := range []rom.Anchor{rom.AtCurrent, rom.AtSnapshot} {
-						p := base
-						p.Baseline, p.Weighting, p.KLEstimator, p.Anchor = baseline, w, est, anchor
+						p := weighted(base, w)
+						p.Baseline, p.KLEstimator, p.Anchor = baseline, est, anchor
 						switch scale {
 						case 0:
 							p.Scale = rom.Unscaled
@@ -26,7 +26,7 @@ func options(base rom.Params) []rom.Params {
 						default:
 							p.Scale, p.Deviation, p.Epsilon = rom.GroupStd, rom.Deviation(scale-3), 0.05
 						}
-						p.ClipLow, p.ClipHigh = 0.2, 0.28
+						p.ClipLow, p.ClipHigh = 0.15, 0.28
 						all = append(all, p)
 					}
 				}
@@ -107,12 +107,12 @@ func TestForceByCountsAtLargerGroups(t *testing.T) {
 	want, got := oracleForce(small, theta, old), oracleForceByCounts(small, theta, old)
 	closeTo(t, "the oracle by counts", got.cov(0, 0), want.cov(0, 0), 1e-14)
 	for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
-		for _, w := range []rom.Weighting{rom.Unweighted, rom.Ratio, rom.Clipped} {
+		for _, w := range everyWeighting {
 			for _, est := range []rom.KLEstimator{rom.ExactKL, rom.K2, rom.K3} {
 				for _, size := range []int{8, 16, 25} {
 					p, theta, old := randomCell(r, rom.Bernoulli, 2, size)
-					p.Scale, p.Weighting, p.KLEstimator = scale, w, est
-					p.ClipLow, p.ClipHigh = 0.2, 0.2
+					p = weighted(p, w)
+					p.Scale, p.KLEstimator = scale, est
 					want := oracleForceByCounts(p, theta, old)
 					cov, _ := rom.ForceCovariance(p, theta, old)
 					for a, g := range mean(p, theta, old) {

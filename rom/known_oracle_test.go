@@ -92,19 +92,53 @@ func oracleOutcomes(p rom.Params, old []float64) []outcome {
 	return out
 }
 
-// oracleWeight is w of docs/theory.md §1 for one sample.
+// oracleWeight is w of docs/theory.md §1 and §11.2 for one sample.
 func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	rho := now / then
+	up := adv > 0
+	tau, k, lambda := p.Temperature.Positive, p.Power.Positive, p.Decay.Positive
+	if !up {
+		tau, k, lambda = p.Temperature.Negative, p.Power.Negative, p.Decay.Negative
+	}
+	counts := true
 	switch p.Weighting {
 	case rom.Unweighted:
 		return 1
-	case rom.Ratio:
-		return rho
+	case rom.Clipped:
+		counts = up && rho <= 1+p.ClipHigh || !up && rho >= 1-p.ClipLow
+	case rom.DualClipped:
+		counts = up && rho <= 1+p.ClipHigh || !up && rho >= 1-p.ClipLow && rho <= p.Cap
+	case rom.Truncated:
+		return min(rho, p.Cap)
+	case rom.Masked:
+		counts = p.Floor <= rho && rho <= p.Cap
+	case rom.Clamped:
+		return min(max(rho, 1-p.ClipLow), 1+p.ClipHigh)
+	case rom.Sigmoid:
+		s := 1 / (1 + math.Exp(-tau*(rho-1)))
+		return 4 * s * (1 - s) * rho
+	case rom.Powered:
+		return math.Pow(rho, k) * math.Exp(lambda*(1-rho))
+	case rom.ChangeClipped:
+		counts = up && now-then <= p.ClipHigh || !up && now-then >= -p.ClipLow
 	}
-	if adv > 0 && rho > 1+p.ClipHigh || adv < 0 && rho < 1-p.ClipLow {
+	if !counts {
 		return 0
 	}
 	return rho
+}
+
+// everyWeighting lists the weightings.
+var everyWeighting = []rom.Weighting{
+	rom.Unweighted, rom.Ratio, rom.Clipped, rom.DualClipped, rom.Truncated, rom.Masked, rom.Clamped, rom.Sigmoid, rom.Powered, rom.ChangeClipped,
+}
+
+// weighted returns p with a weighting and its parameters as trainers set them.
+func weighted(p rom.Params, w rom.Weighting) rom.Params {
+	p.Weighting, p.ClipLow, p.ClipHigh, p.Floor, p.Cap = w, 0.2, 0.2, 0.5, 1.2
+	p.Temperature = rom.BySign{Positive: 1, Negative: 1.05}
+	p.Power, p.Decay = rom.BySign{Positive: 2, Negative: 3}, rom.BySign{Positive: 3, Negative: 2}
+	return p
 }
 
 // oracleKappa is the weight of one sample in a sampled KL gradient.

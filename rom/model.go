@@ -99,7 +99,7 @@ func newModel(p *Params) *model {
 // for G = ∞, without scale and clip, and where the compositions of a group can be
 // summed or integrated over; else Expansion.
 func (m *model) kind() Kind {
-	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.Weighting == Clipped) {
+	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
 		return Exact
 	}
 	return Expansion
@@ -114,29 +114,6 @@ func (m *model) factored() bool {
 // clips reports whether samples of positive and negative advantage have different
 // weights.
 func (m *model) clips() bool { return !slices.Equal(m.up, m.down) }
-
-// weigh sets the importance weights of every arm for positive (up) and negative
-// (down) advantages. An arm with π_old = 0 has weight 0.
-func (m *model) weigh() {
-	for a, old := range m.past.probs {
-		w := 1.0
-		if m.Weighting != Unweighted {
-			w = 0
-			if old > 0 {
-				w = m.now.probs[a] / old
-			}
-		}
-		m.up[a], m.down[a] = w, w
-		if m.Weighting == Clipped {
-			if w > 1+m.ClipHigh {
-				m.up[a] = 0
-			}
-			if w < 1-m.ClipLow {
-				m.down[a] = 0
-			}
-		}
-	}
-}
 
 // anchor is the policy at which the KL penalty is evaluated.
 func (m *model) anchor() *policy {

@@ -33,11 +33,7 @@ func (p Params) checked() Params {
 	}
 	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
 	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
-	want(among(p.Weighting, Clipped), "Params.Weighting", p.Weighting, "Unweighted, Ratio or Clipped")
-	if p.Weighting == Clipped {
-		want(p.ClipLow > 0 && p.ClipLow < 1, "Params.ClipLow", p.ClipLow, "within (0, 1)")
-		want(p.ClipHigh > 0 && nonNegative(p.ClipHigh), "Params.ClipHigh", p.ClipHigh, "finite and above 0")
-	}
+	p.checkWeighting()
 	want(among(p.Filter, Drop), "Params.Filter", p.Filter, "KeepAll, Redraw or Drop")
 	if p.GroupSize == Infinite {
 		p.Filter = KeepAll // no group has equal rewards
@@ -67,13 +63,40 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
 	p.groups, p.integral = nil, nil
-	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.Weighting == Clipped) {
+	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.bySign()) {
 		p.groups = newCompositions(&p)
 		if p.groups == nil && p.Scale == GroupStd {
 			p.integral = newGroupIntegral(&p)
 		}
 	}
 	return p
+}
+
+// checkWeighting panics unless every field that the weighting uses is in its range.
+func (p *Params) checkWeighting() {
+	want(among(p.Weighting, ChangeClipped), "Params.Weighting", p.Weighting, "Unweighted, Ratio, Clipped, DualClipped, Truncated, Masked, Clamped, Sigmoid, Powered or ChangeClipped")
+	positive := func(name string, x float64) {
+		want(x > 0 && nonNegative(x), "Params."+name, x, "finite and above 0")
+	}
+	switch p.Weighting {
+	case Clipped, DualClipped, Clamped, ChangeClipped:
+		want(p.ClipLow > 0 && p.ClipLow < 1, "Params.ClipLow", p.ClipLow, "within (0, 1)")
+		positive("ClipHigh", p.ClipHigh)
+	case Masked:
+		want(p.Floor >= 0 && p.Floor <= 1, "Params.Floor", p.Floor, "within [0, 1]")
+	case Sigmoid:
+		positive("Temperature.Positive", p.Temperature.Positive)
+		positive("Temperature.Negative", p.Temperature.Negative)
+	case Powered:
+		positive("Power.Positive", p.Power.Positive)
+		positive("Power.Negative", p.Power.Negative)
+		want(nonNegative(p.Decay.Positive), "Params.Decay.Positive", p.Decay.Positive, "finite and at least 0")
+		want(nonNegative(p.Decay.Negative), "Params.Decay.Negative", p.Decay.Negative, "finite and at least 0")
+	}
+	switch p.Weighting {
+	case DualClipped, Truncated, Masked:
+		want(p.Cap >= 1 && nonNegative(p.Cap), "Params.Cap", p.Cap, "finite and at least 1")
+	}
 }
 
 // checkArms panics unless there are at least 2 arms, each with a known law, a

@@ -217,6 +217,9 @@ const (
 
 // noSpread returns the reason why the spread of runs is not followed, "" where it is.
 func noSpread(p *Params, steps int) string {
+	if because := p.unknownWeights(); because != "" {
+		return because
+	}
 	if p.Optimizer.Method == Adam {
 		return "the effect of the noise of finite groups on the mean path under Adam is not known"
 	}

@@ -231,6 +231,9 @@ func (e *Equilibrium) locate() (because string) {
 		return beyondRange
 	}
 	prediction.FixedPoint = point
+	if because := p.unknownWeights(); because != "" {
+		return because
+	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > maxClasses {

@@ -23,7 +23,7 @@ func newGroupLaw(p *Params, unit float64) *groupLaw {
 	parts, _, _ := components(p.Arms)
 	j := len(parts)
 	g := &groupLaw{
-		size: float64(p.GroupSize), unscaled: p.Scale == Unscaled, factor: 1, clipped: p.Weighting == Clipped,
+		size: float64(p.GroupSize), unscaled: p.Scale == Unscaled, factor: 1, clipped: p.bySign(),
 		pull: make([]float64, j), above: make([]float64, j), square: make([]float64, j), pairs: make([]float64, j*j),
 		precision: make([]float64, j), mean: make([]float64, j), excess: make([]float64, j),
 	}

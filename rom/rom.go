@@ -88,9 +88,16 @@ const (
 type Weighting int
 
 const (
-	Unweighted Weighting = iota // 1
-	Ratio                       // ρ
-	Clipped                     // ρ where the clipped objective has a slope, else 0
+	Unweighted    Weighting = iota // 1
+	Ratio                          // ρ
+	Clipped                        // ρ where the clipped objective has a slope, else 0
+	DualClipped                    // the same, and 0 for negative advantages and ρ above Cap
+	Truncated                      // min(ρ, Cap)
+	Masked                         // ρ within [Floor, Cap], else 0
+	Clamped                        // ρ, limited to [1 − ClipLow, 1 + ClipHigh] (CISPO)
+	Sigmoid                        // 4σ(1−σ)ρ, σ the logistic function of Temperature·(ρ−1) (SAPO)
+	Powered                        // ρ^Power e^{Decay·(1−ρ)} (VESPO)
+	ChangeClipped                  // ρ while π − π_old is at most ClipHigh, or at least −ClipLow by sign (DPPO)
 )
 
 // KLEstimator is the way the gradient of the KL penalty is computed.
@@ -188,9 +195,14 @@ type Params struct {
 	Deviation Deviation
 	Epsilon   float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
 
-	Weighting Weighting
-	ClipLow   float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1)
-	ClipHigh  float64 // Clipped: ratios above 1 + ClipHigh count for negative advantages only; finite and > 0
+	Weighting   Weighting
+	ClipLow     float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1); also DualClipped, Clamped, ChangeClipped
+	ClipHigh    float64 // Clipped: ratios above 1 + ClipHigh count for negative advantages only; finite and > 0; also as ClipLow
+	Floor       float64 // Masked: the least ratio that counts, within [0, 1]
+	Cap         float64 // DualClipped, Truncated, Masked: the largest ratio that counts, finite and ≥ 1
+	Temperature BySign  // Sigmoid: τ, finite and > 0
+	Power       BySign  // Powered: k, finite and > 0
+	Decay       BySign  // Powered: λ, finite and ≥ 0
 
 	Strength    float64 // β of the KL penalty, finite and ≥ 0
 	KLEstimator KLEstimator

@@ -43,13 +43,10 @@ func (l *linearization) reducedForce(y []float64) []float64 {
 }
 
 // differenceStep returns the step h of second differences, small enough to stay
-// inside the range of a clip. The error of the fourth-order formula, h⁴/90 times
+// inside the smooth range of the weights. The error of the fourth-order formula, h⁴/90 times
 // the sixth derivative, and rounding over h² are both about 1e-11.
 func (m *model) differenceStep() float64 {
-	if m.Weighting == Clipped {
-		return min(5e-3, m.ClipLow/8, m.ClipHigh/8)
-	}
-	return 5e-3
+	return min(5e-3, m.smoothRange()/8)
 }
 
 // along returns d²f/ds² at s = 0 by the five-point formula with step h.

@@ -18,7 +18,8 @@ import (
 //	k3, current         β(diag π_ref − π_refπᵀ − ππ_refᵀ + ππᵀ), stale β(diag κ − πκᵀ)F
 //	KL at snapshot      the same sum, all stale
 //
-// Clipped is the same as Ratio, because on-policy ρ = 1 is inside the clip. ∇φ = φ_G′u
+// Other weights are the same as Ratio where their slopes s^± at ρ = 1 are 1, because
+// on-policy ρ = 1 is inside their bounds, else see bendWeights. ∇φ = φ_G′u
 // where rewards take two values. Where the mean force itself is an expansion in 1/G,
 // its derivatives are central differences of that expansion, accurate to 1e-11; so are those of
 // a sampled KL gradient where groups are redrawn.
@@ -96,6 +97,9 @@ func (m *model) phiGradient() (phi float64, slope, u []float64) {
 
 // rewardStiffness adds the reward part of the stiffness of an exactly known force.
 func (m *model) rewardStiffness(fresh, stale [][]float64) {
+	if m.Weighting != Unweighted {
+		defer m.bendWeights(fresh, stale)
+	}
 	probs := m.now.probs
 	if !m.factored() {
 		m.composedStiffness(fresh, stale)
@@ -219,13 +223,10 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 }
 
 // differencedStiffness adds the stiffness of a force by central differences of sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
-// and as much from rounding. The step is small enough to stay inside the range of a
-// clip.
+// and as much from rounding. The step is small enough to stay inside the smooth
+// range of the weights.
 func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64, forceAt func(dst []float64)) {
-	step := 0.01
-	if m.Weighting == Clipped {
-		step = min(step, m.ClipLow/8, m.ClipHigh/8)
-	}
+	step := min(0.01, m.smoothRange()/8)
 	arms := len(m.Arms)
 	moved, force := make([]float64, arms), make([]float64, arms)
 	coefficients := [3]float64{45.0 / 60, -9.0 / 60, 1.0 / 60}

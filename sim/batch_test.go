@@ -75,6 +75,13 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
+	if random.IntN(2) == 0 {
+		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
+	}
+	if e := &c.Estimator; random.IntN(5) == 0 {
+		e.Filter = grpo.KeepAll
+		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }
@@ -85,13 +92,10 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
-	e.Importance.Mode, e.KL.Gradient, e.KL.At = grpo.NoImportance, grpo.ExactKL, grpo.AtCurrent
+	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
+	e.Filter = grpo.KeepAll
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
-	if e := &c.Estimator; random.IntN(5) == 0 {
-		e.Filter = grpo.KeepAll
-		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
-	}
 	return c
 }
 
@@ -114,6 +118,11 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 	c.Estimator.Filter = grpo.KeepAll
 	if c.Estimator.Advantage.Tabled() {
 		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale}
+	}
+	if c.Estimator.Importance.BySign() { // has no vectors with normal rewards
+		for a := range c.Bandit.Arms {
+			c.Bandit.Arms[a].Reward = grpo.Constant
+		}
 	}
 }
 

@@ -122,7 +122,6 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 // Vectors do not run the pairs of a cell with an option that they lack.
 func TestCellsWithoutVectorPairs(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"clip":       func(c *Cell) { c.Estimator.Importance.Mode, c.Estimator.Importance.ClipHigh = grpo.Clip, 0.2 },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
 		"normal":     func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
 		"G = ∞":      func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },

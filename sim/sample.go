@@ -10,8 +10,9 @@ import (
 )
 
 // sampler draws groups as sufficient statistics (docs/theory.md §2): the number of
-// samples of each arm and their rewards, in O(A) for any group size. Only clipping with
-// normal rewards needs the single samples.
+// samples of each arm and their rewards, in O(A) for any group size. Only weights that
+// depend on the sign of the advantage (grpo.Importance.BySign) need the single samples of normal
+// rewards.
 //
 // Groups of at most packedSize samples are drawn sample by sample, 64 samples at
 // once, which may belong to several groups of the same snapshot. Of larger groups the
@@ -263,10 +264,10 @@ func (s *sampler) count(lanes uint64) {
 // drawAtoms draws the rewards of s.counts into s.atoms and returns their scatter,
 // Σ (r_i − its atom's reward)². Of the n rewards of a normal arm it draws the mean,
 // Mean + Std·N(0,1)/√n, and the scatter about it, Std²·χ²_{n−1}, which are
-// independent; clipping needs each reward, and then each is an atom.
+// independent; weights by the sign of the advantage need each reward, and then each is an atom.
 func (s *sampler) drawAtoms(w *draw.Words) (scatter float64) {
 	s.atoms = s.atoms[:0]
-	single := s.estimator.Importance.Mode == grpo.Clip
+	single := s.estimator.Importance.BySign()
 	for a, n := range s.counts {
 		if n == 0 {
 			continue

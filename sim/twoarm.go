@@ -91,7 +91,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	switch {
 	case c.Deterministic(),
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
-		e.Importance.Mode == grpo.Clip,
+		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
 		e.Advantage.Scale == grpo.BatchStd,
 		e.KL.Gradient != grpo.ExactKL:
 		return nil

@@ -55,7 +55,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std or none`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Std = grpo.StdScale, "" }, `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = grpo.StdScale, nan }, `grpo: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio or clip`},
+		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},
 		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `grpo: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
 		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `grpo: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
 		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},

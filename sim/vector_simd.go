@@ -32,11 +32,12 @@ type vectorBatch struct {
 	left  int    // groups in the packs that have not been used
 	lanes uint64 // lanes of the current group in the packs
 
-	positive, negative []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
-	force              []floats      // by arm
-	exponentials       []floats      // scratch of measure, by arm
-	rewards            []floats      // of atoms, by arm
-	counts, successes  []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
+	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
+	force                []floats      // by arm
+	exponentials         []floats      // scratch of measure, by arm
+	rewards              []floats      // of atoms, by arm
+	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 
 	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
 	singles                   [draw.Width]*draw.Single
@@ -54,6 +55,7 @@ type vectorSums struct {
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
+	exponents      [2]floats   // scratch of weigh
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
@@ -74,7 +76,13 @@ type vectorCell struct {
 	first         uint64  // lanes of the first group in a pack
 	plain         bool    // see isPlain
 	single        bool    // each step has one Bernoulli group, in a pack
+	ratio         bool    // samples have the weight π/π_old
+	bounded       bool    // samples have the weights of weigh
+	drops         bool    // some of these are set to 0
 	reward0, gap0 float64 // J and z at step 0
+
+	form         grpo.WeightForm // of weigh
+	above, below grpo.Interval   // bounds of weights for A > 0 and A < 0
 
 	table []struct{ up, down [2]floats } // the advantages by number of rewarded samples, 16 in each; of groups in one pack
 }
@@ -112,12 +120,13 @@ func (p vectorPolicies) set(q vectorPolicies) {
 const longestVectorHistory = 1 << 16
 
 // hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell. The rewards of all arms must be Bernoulli, or of none.
+// of a cell. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn
+// by their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
-		c.Estimator.Importance.Mode != grpo.Clip &&
+		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL &&
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
@@ -125,6 +134,11 @@ func hasVectors(c *Cell) bool {
 // noBernoulli reports whether the rewards of no arm are Bernoulli.
 func noBernoulli(bandit *grpo.Bandit) bool {
 	return !slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Bernoulli })
+}
+
+// anyNormal reports whether the rewards of an arm are normal with a density.
+func anyNormal(bandit *grpo.Bandit) bool {
+	return slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal && arm.Std > 0 })
 }
 
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
@@ -153,6 +167,9 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 		samples:   min(e.GroupSize, draw.MaxLanes),
 		first:     s.first,
 	}
+	v.form, v.above, v.below = e.Importance.Form()
+	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
+	v.bounded = !v.ratio && e.Importance.Mode != grpo.NoImportance
 	if e.Advantage.Baseline == grpo.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}
@@ -197,6 +214,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 
 		exponentials: make([]floats, arms),
 		rewards:      make([]floats, arms),
+	}
+	if v.drops {
+		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
 	means := v.means
 	if v.advantages == nil {
@@ -368,6 +388,10 @@ func (b *vectorBatch) empty() {
 			zero.Store(&b.positive[a])
 			zero.Store(&b.negative[a])
 		}
+		for a := range b.positives {
+			none.Store(&b.positives[a])
+			none.Store(&b.negatives[a])
+		}
 	}
 }
 
@@ -453,6 +477,10 @@ func (b *vectorBatch) addAtoms() {
 		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
 		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
 		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
+		if b.drops {
+			count := archsimd.LoadUint64x8(&b.counts[a])
+			b.addCounts(a, count.Masked(advantage.Greater(zero)), count.Masked(advantage.Less(zero)))
+		}
 	}
 }
 
@@ -580,6 +608,83 @@ func (b *vectorBatch) addArm(a int, count, successes integers) {
 	positive, negative := &b.positive[a], &b.negative[a]
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
 	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
+	if b.drops {
+		pushes := up.NotEqual(archsimd.BroadcastFloat64x8(0))
+		b.addCounts(a, successes.Masked(pushes), count.Sub(successes).Masked(pushes))
+	}
+}
+
+// addCounts adds numbers of samples of an arm with A > 0 and with A < 0.
+func (b *vectorBatch) addCounts(a int, positives, negatives integers) {
+	archsimd.LoadUint64x8(&b.positives[a]).Add(positives).Store(&b.positives[a])
+	archsimd.LoadUint64x8(&b.negatives[a]).Add(negatives).Store(&b.negatives[a])
+}
+
+// weigh returns the importance weights of an arm for A > 0 and A < 0, as
+// grpo.Force.Sampled.
+func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
+	imp, zero, one := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	ratio := prob.Div(old).Masked(old.Greater(zero))
+	switch b.form {
+	case grpo.DroppedWeight:
+		return zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))
+	case grpo.DroppedByChange:
+		change := prob.Sub(old)
+		return zero.Merge(ratio, outside(change, b.above)), zero.Merge(ratio, outside(change, b.below))
+	case grpo.HeldWeight:
+		return held(ratio, b.above), held(ratio, b.below)
+	}
+	ratio = held(ratio, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestRatio})
+	if b.form == grpo.SigmoidWeight {
+		for sign, temperature := range [2]float64{imp.Temperature.Positive, imp.Temperature.Negative} {
+			x := archsimd.BroadcastFloat64x8(temperature).Mul(ratio.Sub(one))
+			x.Min(zero.Sub(x)).Store(&b.exponents[sign])
+		}
+		fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
+		part := func(e vector) vector {
+			return archsimd.BroadcastFloat64x8(4).Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(ratio)
+		}
+		return part(archsimd.LoadFloat64x8(&b.exponents[0])), part(archsimd.LoadFloat64x8(&b.exponents[1]))
+	}
+	logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
+	for sign, k := range [2][2]float64{{imp.Power.Positive, imp.Decay.Positive}, {imp.Power.Negative, imp.Decay.Negative}} {
+		x := archsimd.BroadcastFloat64x8(k[0]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(k[1]).Mul(rest))
+		held(x, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestExponent}).Store(&b.exponents[sign])
+	}
+	fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
+	return archsimd.LoadFloat64x8(&b.exponents[0]), archsimd.LoadFloat64x8(&b.exponents[1])
+}
+
+// outside returns where x is outside of an interval; NaN is not.
+func outside(x vector, within grpo.Interval) archsimd.Mask64x8 {
+	return x.Less(archsimd.BroadcastFloat64x8(within.Low)).Or(x.Greater(archsimd.BroadcastFloat64x8(within.High)))
+}
+
+// held returns x limited to an interval; NaN is not.
+func held(x vector, within grpo.Interval) vector {
+	low, high := archsimd.BroadcastFloat64x8(within.Low), archsimd.BroadcastFloat64x8(within.High)
+	x = low.Merge(x, x.Less(low))
+	return high.Merge(x, x.Greater(high))
+}
+
+// clipFraction is grpo.Force.ClipFraction.
+func (b *vectorBatch) clipFraction() vector {
+	zero, none := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
+	clipped, all := none, none
+	for a := range b.positives {
+		upper, lower := b.weigh(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a]))
+		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
+		if b.single {
+			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
+			pushes := archsimd.LoadFloat64x8(&b.up).NotEqual(zero)
+			positives = draw.OnesCount(lanes.And(rewarded)).Masked(pushes)
+			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(pushes)
+		}
+		all = all.Add(positives).Add(negatives)
+		clipped = clipped.Add(positives.Masked(upper.Equal(zero))).Add(negatives.Masked(lower.Equal(zero)))
+	}
+	samples := all.ConvertToFloat64()
+	return clipped.ConvertToFloat64().Div(samples).Masked(samples.Greater(zero))
 }
 
 // gradient sets the force and J, as grpo.Force.Sampled and grpo.Policy.Mean.
@@ -589,7 +694,7 @@ func (b *vectorBatch) gradient() {
 	if e.KL.At == grpo.AtSnapshot {
 		at = &b.old
 	}
-	ratio, single := e.Importance.Mode == grpo.Ratio, b.single
+	ratio, bounded, single := b.ratio, b.bounded, b.single
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
@@ -626,6 +731,10 @@ func (b *vectorBatch) gradient() {
 			old := archsimd.LoadFloat64x8(&old[a])
 			weight := prob.Div(old).Masked(old.Greater(zero))
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
+		}
+		if bounded {
+			upper, lower := b.weigh(prob, archsimd.LoadFloat64x8(&old[a]))
+			positive, negative = upper.Mul(positive), lower.Mul(negative)
 		}
 		c := share.Mul(positive.Add(negative))
 		c.Store(&force[a])
@@ -719,6 +828,9 @@ func (b *vectorBatch) measure() (finite uint8) {
 	archsimd.LoadUint64x8(&b.zero).ConvertToFloat64().Div(groups).Store(&q[zeroVarianceFractionIndex])
 	divergence.Store(&q[klReferenceIndex])
 	zero.Store(&q[clipFractionIndex])
+	if b.drops {
+		b.clipFraction().Store(&q[clipFractionIndex])
+	}
 	ratio.Store(&q[importanceRatioMaxIndex])
 	square.Sqrt().Store(&q[gradientNormIndex])
 	zero.Store(&q[logitGapIndex])

@@ -13,10 +13,11 @@ import (
 // group of at most 64 samples a step, no importance weights, an exact KL penalty at the
 // current policy, a heavy ball, and no option that is not named here.
 func (v *vectorCell) isPlain() bool {
-	e, o := &v.Estimator, &v.Optimizer
+	e, o, unweighted := &v.Estimator, &v.Optimizer, v.Estimator.Importance
+	unweighted.Mode = grpo.NoImportance // which uses no other field
 	estimator := grpo.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
-		Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: e.Importance.ClipLow, ClipHigh: e.Importance.ClipHigh},
+		Importance: unweighted,
 		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
 	optimizer := grpo.Optimizer{

@@ -104,7 +104,7 @@ var QuantityColumns = []store.Column{
 	{Name: string(sim.Collision), Doc: "Σ π².", Unit: pureRatio, Range: "1/arms to 1"},
 	{Name: string(sim.ZeroVarianceFraction), Doc: "Share of the step's groups with equal rewards; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
 	{Name: string(sim.KLReference), Doc: "KL(π‖π_ref).", Unit: inNats, Range: atLeast0},
-	{Name: string(sim.ClipFraction), Doc: "Share of samples of nonzero advantage whose weight the clip sets to 0; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
+	{Name: string(sim.ClipFraction), Doc: "Share of samples of nonzero advantage whose weight the importance mode sets to 0; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
 	{Name: string(sim.ImportanceRatioMax), Doc: "Largest ratio π_a/π_old,a.", Unit: pureRatio, Range: "≥ 1"},
 	{Name: string(sim.GradientNorm), Doc: "Norm ‖g‖₂ of the step's gradient.", Unit: ofForce, Range: atLeast0},
 	{Name: string(sim.LogitGap), Doc: "z = θ_1 − θ_0; two arms.", Unit: ofLogit, Range: anyReal},

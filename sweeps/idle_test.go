@@ -21,7 +21,7 @@ seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
 grpo: {group_size: 8, kl: {coefficient: 0.5}}
 lag: {interval: 8}
-optimizer: {learning_rate: 0.5}
+optimizer: {learning_rate: 1.5}
 run: {steps: 60, burn_in: 10, replicas: 4}
 `
 	tested := 0
@@ -43,8 +43,11 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			var results []sim.Result
 			var predictions []rom.Prediction
 			for _, v := range differentValues(t, k, &s)[:2] {
-				if k.Path == config.ScheduleTotalKey {
+				switch {
+				case k.Path == config.ScheduleTotalKey:
 					v = v.(int) * 10
+				case k.Range.Low == 1: // a cap
+					v = v.(float64) + 1
 				}
 				changed := s
 				if err := k.Set(&changed, v); err != nil {

@@ -96,6 +96,8 @@ type equilibriumKey struct {
 	estimator                  rom.KLEstimator
 	anchor                     rom.Anchor
 	epsilon, clipLow, clipHigh float64
+	floor, most                float64
+	temperature, power, decay  rom.BySign
 	strength                   float64
 	factors                    rom.Factors
 }
@@ -105,7 +107,8 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
 		groupSize: p.GroupSize, groups: p.Groups, filter: p.Filter,
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
-		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, strength: p.Strength, factors: p.Factors,
+		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
+		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
 	}
 	for _, arm := range p.Arms {
 		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)

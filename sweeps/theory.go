@@ -31,6 +31,11 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Weighting:   translate(e.Importance.Mode, weightings),
 		ClipLow:     e.Importance.ClipLow,
 		ClipHigh:    e.Importance.ClipHigh,
+		Floor:       e.Importance.Floor,
+		Cap:         e.Importance.Cap,
+		Temperature: rom.BySign(e.Importance.Temperature),
+		Power:       rom.BySign(e.Importance.Power),
+		Decay:       rom.BySign(e.Importance.Decay),
 		Strength:    e.KL.Coefficient,
 		KLEstimator: translate(e.KL.Gradient, estimates),
 		Anchor:      translate(e.KL.At, anchors),
@@ -67,12 +72,16 @@ var (
 	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale}
 	filters    = map[grpo.Filter]rom.Filter{"": rom.KeepAll, grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
-	weightings = map[grpo.ImportanceMode]rom.Weighting{grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped}
-	estimates  = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
-	anchors    = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
-	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
-	methods    = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
-	decays     = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
+	weightings = map[grpo.ImportanceMode]rom.Weighting{
+		grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped, grpo.DualClip: rom.DualClipped,
+		grpo.Truncated: rom.Truncated, grpo.Masked: rom.Masked, grpo.CISPO: rom.Clamped,
+		grpo.SAPO: rom.Sigmoid, grpo.VESPO: rom.Powered, grpo.DPPO: rom.ChangeClipped,
+	}
+	estimates = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
+	anchors   = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
+	lags      = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
+	methods   = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
+	decays    = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
 )
 
 // translate returns the counterpart of an enumeration value. It panics if there is

@@ -86,7 +86,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
 	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
-	s.Estimator.Importance.Mode = grpo.Clip
+	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
 	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
 	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5

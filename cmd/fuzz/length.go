@@ -30,7 +30,7 @@ func stepWork(s *config.Settings) float64 {
 	for _, arm := range s.Bandit.Arms {
 		if arm.Reward == grpo.Normal && s.Estimator.GroupSize != grpo.Infinite {
 			work *= 2.5
-			if s.Estimator.Importance.Mode == grpo.Clip { // drawn sample by sample
+			if s.Estimator.Importance.BySign() { // drawn sample by sample
 				work *= 1 + float64(s.Estimator.GroupSize)/5
 			}
 			break

@@ -98,7 +98,7 @@ var simMutants = []mutant{
 
 	// Two-arm batches: the cells that have one.
 	{id: "sim/two-arm-of-a-clip", fault: "a two-arm batch runs cells with clipping, as if without importance weights", file: "sim/twoarm.go",
-		before: "\t\te.Importance.Mode == grpo.Clip,\n", after: ""},
+		before: "\t\te.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,\n", after: ""},
 	{id: "sim/two-arm-of-k3", fault: "a two-arm batch runs cells with a sampled KL gradient, as if it were exact", file: "sim/twoarm.go",
 		before: ",\n\t\te.KL.Gradient != grpo.ExactKL:", after: ":"},
 	{id: "sim/two-arm-of-a-delay", fault: "a two-arm batch runs cells with delay lag, as if it were block lag", file: "sim/twoarm.go",
@@ -382,6 +382,12 @@ var drawMutants = []mutant{
 		before: "(pushes(plus) || pushes(minus)) && differ(plus, minus)", after: "differ(plus, minus)"},
 	{id: "sim/vector-pairs-tail", fault: "bins of fewer pairs draw as many as the others of their vector", file: "sim/vector_pairs_simd.go",
 		before: "plus.streams.Copy(i, &saved[0])", after: ""},
+	{id: "sim/vector-bounds", fault: "in a vector batch weights by sign have the bounds of the other sign", file: "sim/vector_simd.go",
+		before: "zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))", after: "zero.Merge(ratio, outside(ratio, b.below)), zero.Merge(ratio, outside(ratio, b.above))"},
+	{id: "sim/vector-clip-fraction", fault: "the clip fraction of a vector batch counts groups without variance", file: "sim/vector_simd.go",
+		before: "positives = draw.OnesCount(lanes.And(rewarded)).Masked(pushes)", after: "positives = draw.OnesCount(lanes.And(rewarded))"},
+	{id: "sim/vector-normal-by-sign", fault: "vectors draw normal rewards by their sums under weights by the sign of the advantage", file: "sim/vector_simd.go",
+		before: "\t\t!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&\n", after: ""},
 	{id: "sim/vector-nesterov", fault: "a vector batch runs Nesterov as the heavy ball", file: "sim/vector_simd.go",
 		before: "rate.Mul(g.Add(momentum.Mul(v)))", after: "rate.Mul(v)"},
 	{id: "grpo/fp/exp-lanes-far", fault: "in a vector e^x is wrong below −512", file: "grpo/fp/exp_simd.go",

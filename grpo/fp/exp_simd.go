@@ -5,8 +5,8 @@ package fp
 import "simd/archsimd"
 
 // ExpBelowLanes is ExpBelow for eight softmax policies at once: element i of every
-// vector belongs to policy i. A number x that is NaN is allowed and gives NaN. It needs
-// AVX-512.
+// vector belongs to policy i. A number x that is NaN is allowed and gives NaN, and x may
+// exceed top by less than 512. It needs AVX-512.
 func ExpBelowLanes(y, x [][8]float64, top archsimd.Float64x8) (sum archsimd.Float64x8) {
 	round, perUnit := archsimd.BroadcastFloat64x8(toInteger), archsimd.BroadcastFloat64x8(stepsPerUnit)
 	x = x[:len(y)]

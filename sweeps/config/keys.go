@@ -119,6 +119,11 @@ const (
 	modeKey          = "grpo.importance.mode"
 	clipLowKey       = "grpo.importance.clip_low"
 	clipHighKey      = "grpo.importance.clip_high"
+	floorKey         = "grpo.importance.floor"
+	capKey           = "grpo.importance.cap"
+	tauKey           = "grpo.importance.tau"
+	powerKey         = "grpo.importance.power"
+	decayKey         = "grpo.importance.decay"
 	gradientKey      = "grpo.kl.gradient"
 	anchorKey        = "grpo.kl.at"
 	LagIntervalKey   = "lag.interval"
@@ -189,12 +194,28 @@ var Keys = []Key{
 		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale), string(grpo.OthersStd), string(grpo.MeanScale)),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the group's standard deviation.",
 		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale), string(grpo.MeanScale)),
-	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`), π/π_old (`ratio`), or π/π_old where the clipped objective has a gradient and 0 elsewhere (`clip`).",
+	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
-	numberKey(clipLowKey, openUnit, 0.2, "A sample of negative advantage counts while its ratio is at least 1 − clip_low.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
-	numberKey(clipHighKey, positive, 0.2, "A sample of positive advantage counts while its ratio is at most 1 + clip_high.",
-		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).idle(modeKey, string(grpo.NoImportance), string(grpo.Ratio)),
+	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipLow }).weighs(grpo.Clip, grpo.DualClip, grpo.CISPO, grpo.DPPO),
+	numberKey(clipHighKey, positive, 0.2, "With `clip` a sample of positive advantage counts while its ratio is at most 1 + clip_high.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.ClipHigh }).weighs(grpo.Clip, grpo.DualClip, grpo.CISPO, grpo.DPPO),
+	numberKey(floorKey, unit, 0.0, "Least ratio of a sample that counts.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Floor }).weighs(grpo.Masked),
+	numberKey(capKey, atLeast(1), 3.0, "Largest ratio: of a sample that counts, or at which the weight is held. The usual cap of `truncated` is 2.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Cap }).weighs(grpo.DualClip, grpo.Truncated, grpo.Masked),
+	numberKey(tauKey, positive, 1.0, "τ of the logistic weight of positive advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Positive }).weighs(grpo.SAPO),
+	numberKey(tauKey+"_negative", positive, 1.05, "τ of the logistic weight of negative advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Temperature.Negative }).weighs(grpo.SAPO),
+	numberKey(powerKey, positive, 2.0, "Exponent k of the ratio for positive advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Positive }).weighs(grpo.VESPO),
+	numberKey(powerKey+"_negative", positive, 3.0, "Exponent k of the ratio for negative advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Power.Negative }).weighs(grpo.VESPO),
+	numberKey(decayKey, nonNegative, 3.0, "Rate λ of e^{λ(1−ρ)} for positive advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Positive }).weighs(grpo.VESPO),
+	numberKey(decayKey+"_negative", nonNegative, 2.0, "Rate λ of e^{λ(1−ρ)} for negative advantages.",
+		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(grpo.VESPO),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
 	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k2`, `k3`).",
@@ -274,6 +295,17 @@ func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {
 	k.Idle = Condition{Param: param, Values: values}
+	return k
+}
+
+// weighs sets the importance modes that use the key; in the others it has no effect.
+func (k Key) weighs(modes ...grpo.ImportanceMode) Key {
+	k.Idle.Param = modeKey
+	for _, mode := range grpo.ImportanceModes {
+		if !slices.Contains(modes, mode) {
+			k.Idle.Values = append(k.Idle.Values, string(mode))
+		}
+	}
 	return k
 }
 

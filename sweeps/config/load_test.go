@@ -61,7 +61,7 @@ func TestLoadBad(t *testing.T) {
 }
 
 func TestLoadGood(t *testing.T) {
-	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../../configs/*/*.yaml")) {
+	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../../configs/paper/*.yaml"), testFiles(t, "../../../configs/trainers/*.yaml")) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if _, err := ReadFile(file); err != nil {
 				t.Error(err)
@@ -340,9 +340,12 @@ func TestLoadFillsIn(t *testing.T) {
 		Policy: Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
 		Estimator: grpo.Estimator{
 			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
-			Advantage:  grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
-			Importance: grpo.Importance{Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
+			Importance: grpo.Importance{
+				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
+				Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
+			},
+			KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 		},
 		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1},
 		Optimizer: grpo.Optimizer{

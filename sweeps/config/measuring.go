@@ -54,7 +54,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsThreeValues, func(m *Measuring) any { return &m.Over }},
 	{Key{
 		Path: "displacement", Kind: NumberValue, Range: measurable,
-		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. With `clip`, no larger than keeps every ratio in its range.",
+		Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. No larger than keeps every ratio within the bounds of its weight.",
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Displacement }},
 	{Key{
 		Path: "draws", Kind: IntegerValue, Range: atLeast(1),
@@ -62,7 +62,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsDisplacement, func(m *Measuring) any { return &m.Draws }},
 	{Key{
 		Path: "offset", Kind: NumberValue, Range: measurable,
-		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With `clip` and a lag, no larger than keeps every ratio in its range.",
+		Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With a lag, no larger than keeps every ratio within the bounds of its weight.",
 	}, NeedsOffset, func(m *Measuring) any { return &m.Offset }},
 	{Key{
 		Path: "locate", Kind: searchValue,

@@ -11,7 +11,7 @@ import (
 const (
 	docName       = "Name of the file's experiment and of its results folder."
 	docClaim      = "What the file claims, in prose."
-	docExtends    = "Another configuration file, relative to the folder of this one. All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
+	docExtends    = "Another configuration file, relative to the folder of this one, or a preset, the defaults of a trainer: trl, verl, openrlhf, nemo-rl, areal, prime-rl or slime ([trainers.md](trainers.md)). All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
 	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
 	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
 	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
@@ -71,7 +71,7 @@ func ReferenceDoc() []byte {
 	line("|---|---|---|---|")
 	line("| `name` | %s | required | %s |", nameWant, docName)
 	line("| `claim` | text | | %s |", docClaim)
-	line("| `extends` | the name of a file | | %s |", docExtends)
+	line("| `extends` | the name of a file or of a preset | | %s |", docExtends)
 	line("| `seed`, `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | | | The base; see the next table. |")
 	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
 	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)

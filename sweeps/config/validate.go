@@ -39,8 +39,8 @@ var cellRules = []cellRule{
 	}},
 	{GroupSizeKey, []string{GroupSizeKey, modeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
-		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.Mode == grpo.Clip && size != grpo.Infinite && size > maxSamples {
-			return Format(size), fmt.Sprintf("at most %d for clipped normal rewards, which are drawn sample by sample", maxSamples)
+		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.BySign() && size != grpo.Infinite && size > maxSamples {
+			return Format(size), fmt.Sprintf("at most %d for normal rewards with weights by the sign of the advantage (%s), which are drawn sample by sample", maxSamples, s.Estimator.Importance.Mode)
 		}
 		return "", ""
 	}},
@@ -344,7 +344,7 @@ var needRules = []needRule{
 }
 
 // beyondClip is the rule that probes about a fixed point keep importance ratios within the
-// clip, beyond which the force is another one. It returns the key that breaks it, what the
+// bounds of their weights, beyond which the force is another one. It returns the key that breaks it, what the
 // key has and what it should have, or "".
 //
 // With max |v_a| = 1 the logits of two arms differ by at most 2, so a displacement 2d of
@@ -352,10 +352,8 @@ var needRules = []needRule{
 // current policy and a snapshot both within x: log ratios are at most 2x for two arms,
 // whose offset is that of the logit gap, else 4x.
 func beyondClip(check *Check, s *Settings) (key, got, want string) {
-	if s.Estimator.Importance.Mode != grpo.Clip {
-		return "", "", ""
-	}
-	most := min(math.Log1p(s.Estimator.Importance.ClipHigh), -math.Log1p(-s.Estimator.Importance.ClipLow))
+	within := s.Estimator.Importance.SmoothRange()
+	most := min(math.Log(within.High), -math.Log(max(within.Low, 0)))
 	perOffset := 4.0
 	if len(s.Bandit.Arms) == 2 {
 		perOffset = 2
@@ -363,15 +361,18 @@ func beyondClip(check *Check, s *Settings) (key, got, want string) {
 	onPolicy := s.Lag == grpo.Lag{Kind: grpo.Block, Interval: 1} || s.Lag == grpo.Lag{Kind: grpo.Delay}
 	switch x := check.Offset; {
 	case 4*check.Displacement > most:
-		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the clip at twice the displacement", roundedDown(most/4))
+		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight at twice the displacement", roundedDown(most/4))
 	case perOffset*x > most && !onPolicy:
-		return "offset", Format(x), fmt.Sprintf("at most %.4g, with which no ratio leaves the clip", roundedDown(most/perOffset))
+		return "offset", Format(x), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight", roundedDown(most/perOffset))
 	}
 	return "", "", ""
 }
 
-// roundedDown returns the largest number of four digits that is not above x > 0.
+// roundedDown returns the largest number of four digits that is not above x ≥ 0.
 func roundedDown(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
 	return math.Floor(x/unit) * unit
 }

@@ -1,0 +1,134 @@
+package rom_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"grposim/rom"
+)
+
+// The slopes s^± decide what is fresh and what is stale, and thresholds with them: the
+// reference bandit with the std scale, β = 1.2, G = 16 (docs/theory.md §11.2).
+func TestStiffnessOfWeights(t *testing.T) {
+	for _, w := range everyWeighting {
+		p := weighted(bandit(rom.GroupStd, 1.2, 16), w)
+		p.Anchor, p.Lag, p.Optimizer = rom.AtCurrent, delay(16), rom.Optimizer{Rate: 0.01, Momentum: 0.9}
+		fresh, stale, threshold := 0.40886144, -0.06970872, 0.3188
+		switch w {
+		case rom.Unweighted:
+			fresh, stale, threshold = 0.11380735, 0.22534537, 0.0128
+		case rom.Powered:
+			fresh, stale, threshold = 0.54176053, -0.20260781, 0.0479
+		}
+		got := rom.Predict(p)
+		printed(t, describe(p)+" λ_f", got.Stiffness.Fresh, fresh, 1e-8)
+		printed(t, describe(p)+" λ_s", got.Stiffness.Stale, stale, 1e-8)
+		printed(t, describe(p)+" threshold ηλ", critical(t, p), threshold, 1e-4)
+	}
+}
+
+// The mean force of one group far from the snapshot: z_old = 0.5, std scale, G = 16, no
+// penalty. With noisy rewards a clip reverses it.
+func TestForceFarFromTheSnapshot(t *testing.T) {
+	for _, c := range []struct {
+		w          rom.Weighting
+		above, mid float64 // E g_1 at z = 1.5 and at z = −0.5
+	}{
+		{rom.Unweighted, 0.32947826, 0.32947826},
+		{rom.Ratio, 0.20910526, 0.32947826},
+		{rom.Clipped, -0.04075397, 0.39369255},
+		{rom.Truncated, 0.20228581, 0.27366117},
+		{rom.Clamped, 0.28762470, 0.31333918},
+		{rom.Sigmoid, 0.19797727, 0.30251451},
+		{rom.Powered, 0.08287510, 0.45025588},
+	} {
+		p := weighted(bandit(rom.GroupStd, 0, 16), c.w)
+		printed(t, describe(p)+" z = 1.5", mean(p, gapAt(1.5), gapAt(0.5))[0], c.above, 1e-8)
+		printed(t, describe(p)+" z = −0.5", mean(p, gapAt(-0.5), gapAt(0.5))[0], c.mid, 1e-8)
+	}
+}
+
+// Where w⁺ ≠ w⁻ at any displacement, or a weight has a kink at π = π_old, what is not known
+// is out of scope; the fixed point is known.
+func TestScopeOfWeights(t *testing.T) {
+	normal, few := bandit(rom.GroupStd, 1.2, 6), bandit(rom.GroupStd, 1.2, 6)
+	normal.Arms = []rom.Arm{{Law: rom.Normal, Mean: 0.9, Std: 0.3}, {Law: rom.Normal, Mean: 0.2, Std: 0.3}}
+	few.Arms = []rom.Arm{{Law: rom.Bernoulli, Mean: 0.9}, {Law: rom.Constant, Mean: 0.2}}
+	for _, w := range everyWeighting {
+		for name, p := range map[string]rom.Params{"normal rewards": normal, "three values": few} {
+			p = weighted(p, w)
+			in := name != "normal rewards" || w != rom.Sigmoid && w != rom.Powered
+			if got := rom.Predict(p); got.Exact.Scope.In != in || got.Noise.In != in || got.FixedPoint == nil {
+				t.Errorf("%s, %s: scopes %+v, %+v, fixed point %v", describe(p), name, got.Exact.Scope, got.Noise, got.FixedPoint)
+			}
+			if path := rom.MeanReward(p, gapAt(0), []int{10}); path.Scope.In != in {
+				t.Errorf("%s, %s: path %+v", describe(p), name, path.Scope)
+			}
+			p.GroupSize = rom.Infinite
+			if got := rom.Predict(p); !got.Exact.Scope.In {
+				t.Errorf("%s, %s, G = ∞: scope %+v", describe(p), name, got.Exact.Scope)
+			}
+		}
+		p := weighted(normal, w)
+		p.Cap = 1
+		in := w != rom.Truncated && w != rom.Masked && w != rom.DualClipped && w != rom.Sigmoid && w != rom.Powered
+		if got := rom.Predict(p); got.Exact.Scope.In != in || got.FixedPoint == nil {
+			t.Errorf("%s, cap 1: scope %+v", describe(p), got.Exact.Scope)
+		}
+	}
+}
+
+// Λ_f and Λ_s are the derivatives of the mean force for every weight, also where rewards
+// have three values and at slopes that no trainer has.
+func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, w := range everyWeighting {
+		for _, c := range []struct {
+			law  rom.Law
+			size int
+		}{{rom.Bernoulli, 7}, {rom.Constant, 5}, {rom.Constant, rom.Infinite}, {rom.Normal, rom.Infinite}} {
+			p, theta, _ := randomCell(r, c.law, 3, c.size)
+			p = weighted(p, w)
+			p.Power, p.Decay = rom.BySign{Positive: 0.5, Negative: 2.5}, rom.BySign{Positive: 1.2, Negative: 0.1}
+			for a := range p.Arms {
+				p.Arms[a].Std = 0.4
+			}
+			checkStiffness(t, p, theta)
+		}
+	}
+}
+
+// Past a flip a bounded weight bounds the cycle of the snapshots at about the logarithm of
+// its bound: the range of the logit gap at 20 refreshes. 0/1 arms, std scale, G = ∞, L_ref = −6, β = 1.57, blocks of 400 steps, beyond
+// the 265 at which the fixed point loses stability.
+func TestCycleOfBoundedWeights(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.57, rom.Infinite)
+	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+	p.Reference, p.Anchor = gapAt(-6), rom.AtCurrent
+	p.Lag, p.Optimizer = block(400), rom.Optimizer{Rate: 0.05}
+	fixed, ok := rom.Reached(weighted(p, rom.Ratio))
+	if !ok {
+		t.Fatal("no fixed point")
+	}
+	for _, c := range []struct {
+		w          rom.Weighting
+		bound      float64
+		width, tol float64
+	}{
+		{rom.Ratio, 0, 3.216, 0.0005}, {rom.Clipped, 1.2, 0.216, 0.0005}, {rom.Clipped, 1.28, 0.288, 0.0005}, {rom.Clamped, 1.2, 0.213, 0.0005},
+		{rom.Truncated, 2, 0.80, 0.005}, {rom.Truncated, 5, 1.80, 0.005}, {rom.Sigmoid, 0, 0.40, 0.005},
+		{rom.Powered, 0, 0, 0.005}, {rom.Unweighted, 0, 0, 0.005},
+	} {
+		p := weighted(p, c.w)
+		if c.bound > 0 {
+			p.ClipHigh, p.Cap = c.bound-1, c.bound
+		}
+		low, high := 1e9, -1e9
+		rom.MeanField(p, gapAt(gapOf(fixed.Logits)+0.05), 400*200, func(step int, theta []float64) {
+			if step%400 == 0 && step > 400*180 {
+				low, high = min(low, gapOf(theta)), max(high, gapOf(theta))
+			}
+		})
+		printed(t, describe(p), high-low, c.width, c.tol)
+	}
+}

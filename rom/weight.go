@@ -1,0 +1,201 @@
+package rom
+
+import "math"
+
+// BySign holds a parameter of samples with positive and with negative advantage.
+type BySign struct{ Positive, Negative float64 }
+
+// weighting is a row of the table of importance weights w^±(ρ) (docs/theory.md §11.2).
+type weighting struct {
+	// weight returns w^± of an arm with the given ratio ρ and π_old.
+	weight func(p *Params, ratio, old float64) (up, down float64)
+	// slope returns s^± = dw^±/dρ at ρ = 1.
+	slope func(p *Params) (up, down float64)
+	// bands returns where w^± is ρ, for an arm of the given probability; nil: w^± is smooth.
+	bands func(p *Params, prob float64) (up, down band)
+	// scale returns the change of ρ over which a smooth weight bends; nil: one of order 1.
+	scale func(p *Params) float64
+}
+
+// band is the range 1 − below ≤ ρ ≤ 1 + above in which a weight is ρ.
+type band struct {
+	below, above float64 // ≥ 0, +Inf: no bound
+	held         bool    // beyond a bound the weight is the bound, else 0
+}
+
+// of returns the weight.
+func (b band) of(ratio float64) float64 {
+	switch {
+	case ratio > 1+b.above && b.held:
+		return 1 + b.above
+	case ratio < 1-b.below && b.held:
+		return 1 - b.below
+	case ratio > 1+b.above, ratio < 1-b.below:
+		return 0
+	}
+	return ratio
+}
+
+// banded is the row of weights with the given bands.
+func banded(bands func(p *Params, prob float64) (up, down band)) weighting {
+	return weighting{
+		weight: func(p *Params, ratio, old float64) (up, down float64) {
+			above, below := bands(p, old)
+			return above.of(ratio), below.of(ratio)
+		},
+		slope: func(*Params) (up, down float64) { return 1, 1 },
+		bands: bands,
+	}
+}
+
+// weightings is the table, by Weighting.
+var weightings = [...]weighting{
+	Unweighted: {
+		weight: func(*Params, float64, float64) (up, down float64) { return 1, 1 },
+		slope:  func(*Params) (up, down float64) { return 0, 0 },
+	},
+	Ratio: {
+		weight: func(_ *Params, ratio, _ float64) (up, down float64) { return ratio, ratio },
+		slope:  func(*Params) (up, down float64) { return 1, 1 },
+	},
+	Clipped: banded(func(p *Params, _ float64) (up, down band) {
+		return band{math.Inf(1), p.ClipHigh, false}, band{p.ClipLow, math.Inf(1), false}
+	}),
+	DualClipped: banded(func(p *Params, _ float64) (up, down band) {
+		return band{math.Inf(1), p.ClipHigh, false}, band{p.ClipLow, p.Cap - 1, false}
+	}),
+	Truncated: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{math.Inf(1), p.Cap - 1, true}
+		return both, both
+	}),
+	Masked: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{1 - p.Floor, p.Cap - 1, false}
+		return both, both
+	}),
+	Clamped: banded(func(p *Params, _ float64) (up, down band) {
+		both := band{p.ClipLow, p.ClipHigh, true}
+		return both, both
+	}),
+	Sigmoid: {
+		weight: func(p *Params, ratio, _ float64) (up, down float64) {
+			// 4σ(1−σ) = 1/cosh²(x/2), which is 0 long before cosh overflows
+			of := func(tau float64) float64 {
+				ratio := min(ratio, 1e300)
+				c := math.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
+				return ratio / (c * c)
+			}
+			return of(p.Temperature.Positive), of(p.Temperature.Negative)
+		},
+		slope: func(*Params) (up, down float64) { return 1, 1 },
+		scale: func(p *Params) float64 { return 1 / max(p.Temperature.Positive, p.Temperature.Negative, 1) },
+	},
+	Powered: {
+		weight: func(p *Params, ratio, _ float64) (up, down float64) {
+			of := func(k, lambda float64) float64 {
+				return math.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+			}
+			return of(p.Power.Positive, p.Decay.Positive), of(p.Power.Negative, p.Decay.Negative)
+		},
+		slope: func(p *Params) (up, down float64) {
+			return p.Power.Positive - p.Decay.Positive, p.Power.Negative - p.Decay.Negative
+		},
+		scale: func(p *Params) float64 {
+			return 1 / max(p.Power.Positive, p.Power.Negative, p.Decay.Positive, p.Decay.Negative, 1)
+		},
+	},
+	ChangeClipped: banded(func(p *Params, prob float64) (up, down band) {
+		return band{math.Inf(1), p.ClipHigh / prob, false}, band{p.ClipLow / prob, math.Inf(1), false}
+	}),
+}
+
+// bySign reports whether samples of positive and of negative advantage can have different
+// weights at the same ratio.
+func (p *Params) bySign() bool {
+	switch p.Weighting {
+	case Clipped, DualClipped, ChangeClipped:
+		return true
+	}
+	return p.signedWithin()
+}
+
+// signedWithin reports whether they differ at any distance from ρ = 1.
+func (p *Params) signedWithin() bool {
+	switch p.Weighting {
+	case Sigmoid:
+		return p.Temperature.Positive != p.Temperature.Negative
+	case Powered:
+		return p.Power.Positive != p.Power.Negative || p.Decay.Positive != p.Decay.Negative
+	}
+	return false
+}
+
+// smoothRange returns the largest change of a ratio from 1 at which no weight has a kink,
+// or over which smooth weights bend.
+func (p *Params) smoothRange() float64 {
+	row := weightings[p.Weighting]
+	switch {
+	case row.bands != nil:
+		up, down := row.bands(p, 1)
+		return min(up.below, up.above, down.below, down.above)
+	case row.scale != nil:
+		return 0.4 * row.scale(p)
+	}
+	return math.Inf(1)
+}
+
+// unknownWeights returns the reason why the importance weights put the dynamics about a
+// point with θ = θ_old out of scope, "" where they do not. Where w⁺ ≠ w⁻ however small the
+// displacement, mean and noise of finite groups are known from the numbers of samples by
+// sign, and so for rewards of few values only.
+func (p *Params) unknownWeights() string {
+	success, _ := twoValued(p.Arms)
+	switch {
+	case p.smoothRange() == 0:
+		return "the importance weight has a kink or a jump where the current policy is the snapshot"
+	case p.signedWithin() && p.GroupSize != Infinite && success == nil && (p.groups == nil || p.groups.smeared):
+		return "importance weights that depend on the sign of the advantage, with normal rewards or rewards of too many values in finite groups"
+	}
+	return ""
+}
+
+// weigh sets the importance weights of every arm for positive (up) and negative
+// (down) advantages. An arm with π_old = 0 has the ratio 0.
+func (m *model) weigh() {
+	row := &weightings[m.Weighting]
+	for a, old := range m.past.probs {
+		ratio := 0.0
+		if old > 0 {
+			ratio = m.now.probs[a] / old
+		}
+		m.up[a], m.down[a] = row.weight(m.Params, ratio, old)
+	}
+}
+
+// bendWeights moves what the slopes s^± of the weights change from the stale to the fresh part of
+// the reward's stiffness, given that of weights ρ. E[c_a] is linear in w^±_a, so with d_a its
+// value for w^± = s^± − 1 and θ = θ_old it is
+//
+//	−(I − π1ᵀ) diag d (I − 1πᵀ)
+func (m *model) bendWeights(fresh, stale [][]float64) {
+	up, down := weightings[m.Weighting].slope(m.Params)
+	if up == 1 && down == 1 {
+		return
+	}
+	for a := range m.up {
+		m.up[a], m.down[a] = up-1, down-1
+	}
+	d := make([]float64, len(m.up))
+	m.unprojected(d)
+	m.weigh()
+	part, probs := square(len(d)), m.now.probs
+	for a, x := range d {
+		part[a][a] = -x
+	}
+	projectMatrix(part, probs, probs)
+	for a := range d {
+		for b, x := range part[a] {
+			fresh[a][b] += x
+			stale[a][b] -= x
+		}
+	}
+}
