@@ -302,13 +302,7 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 	softmax(now, theta)
 	softmax(past, old)
 	for i, s := range group {
-		ratio, weight := now[s.arm]/past[s.arm], 1.0
-		if p.Weighting != Unweighted {
-			weight = ratio
-		}
-		if p.Weighting == Clipped && (advantages[i] > 0 && ratio > 1+p.ClipHigh || advantages[i] < 0 && ratio < 1-p.ClipLow) {
-			weight = 0
-		}
+		weight := sampleWeight(&p, now[s.arm]/past[s.arm], advantages[i])
 		for a := range g {
 			e := 0.0
 			if a == s.arm {

@@ -164,7 +164,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 150, anyVectorCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyVectorCell, func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}

@@ -189,11 +189,11 @@ func (s *sampler) redraw(total int, w *draw.Words) bool {
 
 // addRedrawn adds the samples of a redrawn group to sum.
 func (s *sampler) addRedrawn(sum *grpo.GroupStatistics) {
-	total := 0
+	rewarded := 0
 	for _, k := range s.successes {
-		total += k
+		rewarded += k
 	}
-	up, down := s.advantages.Of(total)
+	up, down := s.advantages.Of(rewarded)
 	for a, k := range s.successes {
 		sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 	}
