@@ -250,7 +250,7 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	switch {
 	case ok:
-	case params.Strength == 0 && j.kind != rom.LeadingOrder && j.kind != rom.PaperRule:
+	case params.Filter == rom.Redraw && params.Strength == 0 && j.kind != rom.LeadingOrder && j.kind != rom.PaperRule:
 		point.Reward = bestMean(params.Arms)
 	default:
 		theory.outOfScope = noFixedPoint
@@ -281,8 +281,8 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	return cv, theory
 }
 
-// bestMean returns the mean reward of the best arm, which takes the place of J* without a
-// penalty: there is no fixed point then, and the policy tends to that arm.
+// bestMean returns the mean reward of the best arm, which takes the place of J* where groups are
+// redrawn without a penalty: there is no fixed point then, and the policy tends to that arm.
 func bestMean(arms []rom.Arm) float64 {
 	return slices.MaxFunc(arms, func(a, b rom.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
 }
