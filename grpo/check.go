@@ -28,12 +28,24 @@ func (b *Bandit) Check() {
 func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
+	if e.Filter != "" {
+		checkWord("Estimator.Filter", e.Filter, Filters)
+	}
 	e.Advantage.check("Estimator.Advantage")
+	if e.Advantage.Tabled() && e.Filter != "" && e.Filter != KeepAll {
+		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
+	}
+	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
+		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline second-best"))
+	}
 	e.Importance.check("Estimator.Importance")
 	checkNumber("Estimator.KL.Coefficient", e.KL.Coefficient, e.KL.Coefficient >= 0, " ≥ 0")
 	if e.KL.Coefficient != 0 {
 		checkWord("Estimator.KL.Gradient", e.KL.Gradient, KLGradients)
 		checkWord("Estimator.KL.At", e.KL.At, KLPoints)
+		if e.Filter == Drop && e.KL.Gradient != ExactKL {
+			panic(mistake("Estimator.KL.Gradient", strconv.Quote(string(e.KL.Gradient)), "exact with the filter drop"))
+		}
 	}
 }
 
@@ -41,8 +53,20 @@ func (e *Estimator) Check() {
 func (adv *Advantage) check(name string) {
 	checkWord(name+".Baseline", adv.Baseline, Baselines)
 	checkWord(name+".Scale", adv.Scale, Scales)
-	if adv.Scale == StdScale {
+	goes := adv.Baseline != SecondBest || adv.Scale == StdScale || adv.Scale == NoScale
+	switch adv.Scale {
+	case OthersStd:
+		goes = adv.Baseline == LeaveOneOut
+	case MeanScale:
+		goes = adv.Baseline == MeanBaseline
+	}
+	if !goes {
+		panic(mistake(name+".Baseline", strconv.Quote(string(adv.Baseline)), "one that goes with the scale "+string(adv.Scale)))
+	}
+	if adv.Scale == StdScale || adv.Scale == BatchStd {
 		checkWord(name+".Std", adv.Std, Deviations)
+	}
+	if adv.Scale != NoScale && adv.Scale != MeanScale {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }

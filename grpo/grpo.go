@@ -37,10 +37,11 @@ type Baseline string
 const (
 	MeanBaseline Baseline = "mean"          // the group's mean
 	LeaveOneOut  Baseline = "leave-one-out" // the mean of the others: a factor G/(G−1)
+	SecondBest   Baseline = "second-best"   // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
 )
 
 // Baselines lists every Baseline.
-var Baselines = []Baseline{MeanBaseline, LeaveOneOut}
+var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest}
 
 // Scale is the number that divides the advantage.
 type Scale string
@@ -48,10 +49,14 @@ type Scale string
 const (
 	StdScale Scale = "std"  // the standard deviation of the group's rewards, plus epsilon
 	NoScale  Scale = "none" // 1 (Dr. GRPO)
+
+	BatchStd  Scale = "batch-std"  // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
+	OthersStd Scale = "others-std" // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
+	MeanScale Scale = "mean"       // the mean of the group's rewards (MaxRL)
 )
 
 // Scales lists every Scale.
-var Scales = []Scale{StdScale, NoScale}
+var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale}
 
 // Deviation says which standard deviation StdScale takes.
 type Deviation string
@@ -65,12 +70,31 @@ const (
 var Deviations = []Deviation{PopulationStd, SampleStd}
 
 // Advantage says how a reward becomes an advantage,
-// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal.
+// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal. OthersStd
+// goes with LeaveOneOut, MeanScale with MeanBaseline, SecondBest with StdScale or NoScale.
+// Those and BatchStd are for 0/1 rewards, without a Filter.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
-	Std      Deviation // the standard deviation of StdScale; unused by NoScale
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale
+	Std      Deviation // the standard deviation of StdScale and BatchStd; unused by others
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale and MeanScale
+}
+
+// Filter is what happens to groups whose rewards are all equal.
+type Filter string
+
+const (
+	KeepAll Filter = "none"   // they count, with advantages 0
+	Redraw  Filter = "redraw" // each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
+	Drop    Filter = "drop"   // they do not count: the mean is that of the other groups, 0 if there are none
+)
+
+// Filters lists every Filter.
+var Filters = []Filter{KeepAll, Redraw, Drop}
+
+// Tabled reports whether the advantage is one of those for 0/1 rewards only.
+func (adv *Advantage) Tabled() bool {
+	return adv.Baseline == SecondBest || adv.Scale == BatchStd || adv.Scale == OthersStd || adv.Scale == MeanScale
 }
 
 // KLGradient is the estimator of the gradient of the KL penalty.
@@ -107,6 +131,7 @@ type KL struct {
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
 	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	Filter        Filter     // of groups of equal rewards; "": KeepAll. Drop needs the exact KL gradient
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty

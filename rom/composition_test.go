@@ -242,7 +242,7 @@ func TestComposedStiffness(t *testing.T) {
 			fresh, stale := square(4), square(4)
 			m.rewardStiffness(fresh, stale)
 			wantFresh, wantStale := square(4), square(4)
-			m.differencedStiffness(wantFresh, wantStale, theta)
+			m.differencedStiffness(wantFresh, wantStale, theta, m.rewardForce)
 			for a := range 4 {
 				for b := range 4 {
 					near(t, "fresh", fresh[a][b]+1, wantFresh[a][b]+1, 1e-12)

@@ -69,21 +69,7 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			advantage = 0
 		}
 		ratio := now[s.arm] / past[s.arm]
-		weight := 1.0
-		switch p.Weighting {
-		case Ratio:
-			weight = ratio
-		case Clipped:
-			weight = ratio
-			if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
-				weight = 0
-			}
-		case Powered:
-			weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
-			if advantage < 0 {
-				weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
-			}
-		}
+		weight := sampleWeight(&p, ratio, advantage)
 		pull(weight*advantage, s.arm, now)
 		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KLEstimator {
 		case K2:
@@ -102,6 +88,26 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 		}
 	}
 	return g
+}
+
+// sampleWeight returns the weight of a sample with the importance ratio.
+func sampleWeight(p *Params, ratio, advantage float64) float64 {
+	weight := 1.0
+	switch p.Weighting {
+	case Ratio:
+		weight = ratio
+	case Clipped:
+		weight = ratio
+		if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
+			weight = 0
+		}
+	case Powered:
+		weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
+		if advantage < 0 {
+			weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
+		}
+	}
+	return weight
 }
 
 // enumerate returns the mean and the covariance of sampledForce over all groups

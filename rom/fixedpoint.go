@@ -80,6 +80,10 @@ func (f *folded) reached() []float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
+	if m.resamples() {
+		f.because = "fixed points where groups are redrawn are known for the exact KL gradient only"
+		return nil
+	}
 	start, followed := f.start(), len(f.Arms) > 2
 	var end []float64
 	converged := false
@@ -94,6 +98,10 @@ func (f *folded) reached() []float64 {
 		if f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
+		}
+		if f.Filter == Redraw && slices.Max(m.success) == 1 {
+			// φ/P → ∞ as all rewards become 1 (docs/theory.md §11.3).
+			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
 		return nil
 	}
@@ -207,7 +215,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !isFinite(m.reference) || m.resamples() {
 		return nil
 	}
 	c := newCurve(m)
@@ -424,13 +432,15 @@ func (c *curve) zeros() []float64 {
 	if spread == 0 {
 		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
-	if c.Scale == Unscaled {
+	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
 		return []float64{c.factor(0) / c.Strength}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
 	end := math.Inf(1)
-	if !c.factored() && len(c.Arms) == 2 {
+	if c.Filter != KeepAll || c.tabled() || c.Scale == GroupMeanScale {
+		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
+	} else if !c.factored() && len(c.Arms) == 2 {
 		// No advantage exceeds √(G−1) standard deviations of the group.
 		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.Strength)
 	} else if c.success != nil && c.GroupSize != Infinite {

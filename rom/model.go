@@ -84,7 +84,8 @@ func newModel(p *Params) *model {
 			m.baseline = m.size / (m.size - 1)
 		}
 		if p.Deviation == Sample {
-			m.deviation = math.Sqrt(m.size / (m.size - 1))
+			n := float64(m.pool())
+			m.deviation = math.Sqrt(n / (n - 1))
 		}
 	}
 	m.success, m.span = twoValued(p.Arms)

@@ -25,11 +25,24 @@ func (p Params) checked() Params {
 	}
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
-	want(among(p.Baseline, LeaveOneOut), "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut")
-	want(among(p.Scale, Unscaled), "Params.Scale", p.Scale, "GroupStd or Unscaled")
+	want(among(p.Baseline, SecondBest), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut or SecondBest")
+	want(among(p.Scale, GroupMeanScale), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd or GroupMeanScale")
+	p.checkAdvantage()
+	if p.GroupSize == Infinite && (p.Scale == BatchStd || p.Scale == OthersStd) {
+		p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population // all are those of one reward
+	}
 	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
 	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
 	p.checkWeighting()
+	want(among(p.Filter, Drop), "Params.Filter", p.Filter, "KeepAll, Redraw or Drop")
+	if p.GroupSize == Infinite {
+		p.Filter = KeepAll // no group has equal rewards
+	}
+	if success, _ := twoValued(p.Arms); p.Filter != KeepAll {
+		want(p.Baseline <= LeaveOneOut && p.Scale <= Unscaled, "Params.Filter", p.Filter, "KeepAll with this advantage")
+		want(success != nil, "Params.Filter", p.Filter, "KeepAll where rewards take more than two values")
+		want(p.Filter != Drop || p.KLEstimator == ExactKL || p.Strength == 0, "Params.KLEstimator", p.KLEstimator, "ExactKL with the filter Drop")
+	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
 	want(among(p.KLEstimator, K3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K2 or K3")
 	want(among(p.Anchor, AtSnapshot), "Params.Anchor", p.Anchor, "AtCurrent or AtSnapshot")
@@ -156,6 +169,23 @@ func (o Optimizer) check() {
 	want(o.Warmup >= 0, "Params.Optimizer.Warmup", o.Warmup, "at least 0")
 	if o.Decay != Steady {
 		want(o.Total > o.Warmup, "Params.Optimizer.Total", o.Total, "more than Warmup, unless Decay is Steady")
+	}
+}
+
+// checkAdvantage panics unless baseline, scale and rewards go together.
+func (p *Params) checkAdvantage() {
+	switch p.Scale {
+	case OthersStd:
+		want(p.Baseline == LeaveOneOut, "Params.Baseline", p.Baseline, "LeaveOneOut with OthersStd")
+	case GroupMeanScale:
+		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale")
+	case BatchStd:
+		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+	}
+	if p.Baseline > LeaveOneOut || p.Scale > Unscaled {
+		for _, arm := range p.Arms {
+			want(arm.Law == Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
+		}
 	}
 }
 

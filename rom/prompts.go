@@ -128,7 +128,7 @@ func (m *model) promptCovariance(reward, cross [][]float64) {
 			clear(reward[a])
 			clear(cross[a])
 		}
-		one.countCovariance(reward, cross)
+		one.countCovariance(reward, cross, nil) // no groups are redrawn, so the third is not written
 		for a := range arms {
 			for b := range arms {
 				sums[0][a][b] += reward[a][b] / n

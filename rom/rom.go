@@ -53,14 +53,18 @@ type Baseline int
 const (
 	GroupMean   Baseline = iota // the mean of the group
 	LeaveOneOut                 // the mean of the other samples of the group
+	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
 )
 
 // Scale is the number that the advantage is divided by.
 type Scale int
 
 const (
-	GroupStd Scale = iota // the group's standard deviation plus Epsilon
-	Unscaled              // 1
+	GroupStd       Scale = iota // the group's standard deviation plus Epsilon
+	Unscaled                    // 1
+	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
+	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
+	GroupMeanScale              // the mean of the group's rewards; with GroupMean
 )
 
 // Deviation is the kind of standard deviation that GroupStd uses.
@@ -69,6 +73,15 @@ type Deviation int
 const (
 	Population Deviation = iota // sum of squares divided by G
 	Sample                      // divided by G − 1
+)
+
+// Filter is what happens to groups of equal rewards.
+type Filter int
+
+const (
+	KeepAll Filter = iota // they count, with advantages 0
+	Redraw                // each is replaced by a group whose rewards differ
+	Drop                  // the mean is that of the other groups, 0 if there are none
 )
 
 // Weighting is the importance weight of a sample; ρ = π(a)/π_old(a).
@@ -200,6 +213,8 @@ type Params struct {
 
 	GroupSize int // G ≥ 2, or Infinite, the zero value
 	Groups    int // B ≥ 1, groups averaged in one step
+
+	Filter Filter // of groups of equal rewards; rewards of two values only, and Drop with ExactKL or without a penalty only
 
 	Baseline  Baseline
 	Scale     Scale

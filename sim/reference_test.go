@@ -39,6 +39,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			g[a] += x
 		}
+		kept := 0.0
+		var batch, pulls []float64 // of all samples: rewards, and weights of their scores
+		var pulled []int           // their arms
 		for group := range e.GroupsPerStep {
 			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
 				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
@@ -49,6 +52,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				at, atLogits = old, snapshot
 			}
 			size := float64(e.GroupSize)
+		again:
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
 			for i := range drawn {
@@ -76,6 +80,13 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				mean += rewards[i] / size
 				low, high = min(low, rewards[i]), max(high, rewards[i])
 			}
+			if low == high && e.Filter == grpo.Redraw {
+				goto again
+			}
+			if low < high {
+				kept++
+			}
+			batch = append(batch, rewards...)
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
 				sum := 0.0
@@ -96,9 +107,20 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if e.Advantage.Baseline == grpo.LeaveOneOut {
 					advantage *= size / (size - 1)
 				}
+				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				case low == high:
+				case e.Advantage.Baseline == grpo.SecondBest:
+					advantage = max(rewards[i]-slices.Max(others), 0) / scale
+				case e.Advantage.Scale == grpo.MeanScale:
+					advantage = (rewards[i] - mean) / mean
+				case e.Advantage.Scale == grpo.OthersStd:
+					if std := slowStd(others, grpo.SampleStd); std > 0 {
+						advantage /= std + e.Advantage.Epsilon
+					}
+				}
 				weight := slowWeight(&e.Importance, pi[a], old[a], advantage)
 				share := 1 / (size * float64(e.GroupsPerStep))
-				add(a, share*weight*advantage, pi)
+				pulls, pulled = append(pulls, share*weight*advantage), append(pulled, a)
 				switch e.KL.Gradient {
 				case grpo.K2:
 					add(a, -share*e.KL.Coefficient*math.Log(at[a]/ref[a]), at)
@@ -115,6 +137,16 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					g[a] -= e.KL.Coefficient * p * (atLogits[a] - c.Reference[a] - mean) / float64(e.GroupsPerStep)
 				}
 			}
+		}
+		scale := 1.0
+		if e.Filter == grpo.Drop {
+			scale = max(kept, 1) / float64(e.GroupsPerStep)
+		}
+		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
+			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+		}
+		for i, x := range pulls {
+			add(pulled[i], x/scale, pi)
 		}
 		rate := o.LearningRate
 		if t < o.Schedule.Warmup {
@@ -137,6 +169,20 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		}
 	}
 	return theta
+}
+
+func slowStd(x []float64, kind grpo.Deviation) float64 {
+	mean, sum, n := 0.0, 0.0, float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	if kind == grpo.SampleStd {
+		n--
+	}
+	return math.Sqrt(sum / n)
 }
 
 // slowWeight returns the weight of a sample of an arm of probability pi under π and old
@@ -303,8 +349,45 @@ func agreement() []Cell {
 		c.Optimizer.Kind = grpo.Nesterov
 		c.Optimizer.Schedule.Warmup = 5
 	})
+	add("redraw", func(c *Cell) { c.filter(grpo.Redraw) })
+	add("redraw, k3, ratio", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 4
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.Gradient = grpo.K3
+	})
+	add("redraw, large group", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 200
+		c.Init[0] = 6
+	})
+	add("drop, three groups", func(c *Cell) {
+		c.filter(grpo.Drop)
+		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
+	})
+	for _, adv := range []grpo.Advantage{
+		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
+		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
+		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+	} {
+		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
+			c.filter(grpo.KeepAll)
+			c.Estimator.Advantage = adv
+			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
+		})
+	}
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	return cells
+}
+
+// filter sets a filter, and makes all arms Bernoulli.
+func (c *Cell) filter(f grpo.Filter) {
+	c.Estimator.Filter = f
+	c.Bandit.Arms = slices.Clone(c.Bandit.Arms)
+	for a := range c.Bandit.Arms {
+		c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
+	}
 }
 
 // everyWeight returns an Importance of the mode whose bounds a run of agreement reaches.

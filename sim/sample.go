@@ -29,10 +29,11 @@ type sampler struct {
 	lanes    uint64 // lanes of the next group
 	left     int    // groups in the pack that have not been used
 
-	reward float64 // sum of the rewards of all samples of the step
+	reward float64 // sum of the rewards of all samples of the step, before any group is redrawn
 
-	prompts   *promptSampler // nil: all groups have the arms of bandit
-	behaviour *grpo.Policy   // the policy that draws groups of prompts
+	informative *draw.Informative // redraws groups of equal rewards; nil: they stay
+	behaviour   *grpo.Policy      // that draws the groups
+	prompts     *promptSampler    // nil: all groups have the arms of bandit
 
 	law               draw.BinomialLaw  // of the first of two arms' count in a larger group
 	tree              *draw.Multinomial // of the counts of more arms
@@ -106,6 +107,9 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 		successes: make([]int, len(bandit.Arms)),
 		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
+	if estimator.Filter == grpo.Redraw {
+		s.informative = draw.NewInformative(estimator.GroupSize, means(bandit))
+	}
 	if laws.advantages == nil {
 		s.pack = draw.NewPack(len(bandit.Arms), nil)
 	} else {
@@ -117,10 +121,9 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 // aim sets the policy that draws the next groups. The policy must not change until
 // they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
-	s.left = 0
+	s.left, s.behaviour = 0, behaviour
 	switch {
 	case s.prompts != nil:
-		s.behaviour = behaviour
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)
@@ -158,6 +161,10 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		rewarded := s.pack.Rewarded & lanes
 		s.reward += float64(bits.OnesCount64(rewarded))
 		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
+		if s.redraw(bits.OnesCount64(rewarded), w) {
+			s.addRedrawn(sum)
+			return
+		}
 		arms := sum.Arms[:len(s.pack.Arms)]
 		for a, arm := range s.pack.Arms {
 			arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
@@ -170,9 +177,31 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		}
 		s.reward += float64(total)
 		up, down := sum.OpenBernoulli(s.advantages, total)
+		if s.redraw(total, w) {
+			s.addRedrawn(sum)
+			return
+		}
 		for a, k := range s.successes {
 			sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 		}
+	}
+}
+
+// redraw redraws a group of total rewards of 1, into s.counts and s.successes, if its rewards
+// are equal and such groups are redrawn. It reports whether it did.
+func (s *sampler) redraw(total int, w *draw.Words) bool {
+	return (total == 0 || total == s.estimator.GroupSize) && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
+}
+
+// addRedrawn adds the samples of a redrawn group to sum.
+func (s *sampler) addRedrawn(sum *grpo.GroupStatistics) {
+	rewarded := 0
+	for _, k := range s.successes {
+		rewarded += k
+	}
+	up, down := s.advantages.Of(rewarded)
+	for a, k := range s.successes {
+		sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 	}
 }
 

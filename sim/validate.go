@@ -19,6 +19,10 @@ func (c *Cell) check() {
 	c.Bandit.Check()
 	c.Estimator.Check()
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
+	if filter := c.Estimator.Filter; filter != "" && filter != grpo.KeepAll {
+		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
+	}
+	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
 		switch p.Param {

@@ -5,6 +5,7 @@ package sim
 import (
 	"context"
 	"math"
+	"math/bits"
 	"simd/archsimd"
 	"slices"
 
@@ -37,6 +38,11 @@ type vectorBatch struct {
 	exponentials         []floats      // scratch of measure, by arm
 	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+
+	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
+	singles                   [draw.Width]*draw.Single
+	probs                     []float64 // scratch of redraw, by arm
+	redrawn, redrawnSuccesses []int     // the same
 
 	*vectorSums
 }
@@ -220,6 +226,13 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	} else {
 		b.packs = draw.NewPacks(streams, arms, means)
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
+	}
+	if v.Estimator.Filter == grpo.Redraw {
+		b.informative = draw.NewInformative(v.Estimator.GroupSize, v.means)
+		b.probs, b.redrawn, b.redrawnSuccesses = make([]float64, arms), make([]int, arms), make([]int, arms)
+		for i := range b.singles {
+			b.singles[i] = draw.NewSingle(streams, i)
+		}
 	}
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
@@ -522,6 +535,12 @@ func (b *vectorBatch) count(total integers) {
 	down.Store(&b.down)
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
 	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+	if b.informative == nil {
+		return
+	}
+	for left := equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits(); left != 0; left &= left - 1 {
+		b.redraw(bits.TrailingZeros8(left))
+	}
 }
 
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
@@ -544,8 +563,43 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
 	}
-	return up, down, up.Equal(archsimd.BroadcastFloat64x8(0)).ToInt64x8().AsUint64x8()
+	size := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize))
+	return up, down, total.Equal(archsimd.BroadcastUint64x8(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
 }
+
+// redraw redraws the current group of element i, as sampler.redraw.
+func (b *vectorBatch) redraw(i int) {
+	for a := range b.probs {
+		b.probs[a] = b.old.probs[a][i]
+	}
+	if !b.informative.Draw(b.singles[i], b.probs, b.redrawn, b.redrawnSuccesses) {
+		return
+	}
+	total, rewarded := 0, 0
+	for _, k := range b.redrawnSuccesses {
+		total += k
+	}
+	b.up[i], b.down[i] = b.advantages.Of(total)
+	if b.together == 0 {
+		for a, n := range b.redrawn {
+			b.counts[a][i], b.successes[a][i] = uint64(n), uint64(b.redrawnSuccesses[a])
+		}
+		return
+	}
+	// The first lanes of the group are the rewarded samples, arm by arm.
+	first, others := bits.TrailingZeros64(b.lanes), total
+	p := b.packs
+	p.Rewarded[i] = p.Rewarded[i]&^b.lanes | lanesAt(first, total)
+	for a, n := range b.redrawn {
+		k := b.redrawnSuccesses[a]
+		p.Arms[a][i] = p.Arms[a][i]&^b.lanes | lanesAt(first+rewarded, k) | lanesAt(first+others, n-k)
+		rewarded += k
+		others += n - k
+	}
+}
+
+// lanesAt returns n lanes from the given one on.
+func lanesAt(from, n int) uint64 { return (1<<n - 1) << from }
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
 func (b *vectorBatch) addArm(a int, count, successes integers) {
@@ -643,6 +697,14 @@ func (b *vectorBatch) gradient() {
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
+	if e.Filter == grpo.Drop {
+		one := archsimd.BroadcastFloat64x8(1)
+		left := archsimd.BroadcastUint64x8(uint64(e.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
+	}
+	if e.Advantage.Scale == grpo.BatchStd {
+		share = share.Div(b.batchScale())
+	}
 	var lanesOf []draw.Vector
 	var rewarded, others integers
 	if single {
@@ -690,6 +752,20 @@ func (b *vectorBatch) gradient() {
 		g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
 		g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
 	}
+}
+
+// batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
+func (b *vectorBatch) batchScale() vector {
+	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.Estimator.GroupsPerStep)
+	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
+	mean := total.Div(n)
+	squares := mean.Mul(one.Sub(mean)).Mul(n)
+	if adv.Std == grpo.SampleStd {
+		samples--
+	}
+	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
+	return one.Merge(scale, total.Equal(archsimd.BroadcastFloat64x8(0)).Or(total.Equal(n)))
 }
 
 // observe notes step t in the replicas, as replica.note.

@@ -16,7 +16,7 @@ func (v *vectorCell) isPlain() bool {
 	e, o, unweighted := &v.Estimator, &v.Optimizer, v.Estimator.Importance
 	unweighted.Mode = grpo.NoImportance // which uses no other field
 	estimator := grpo.Estimator{
-		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
+		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
 		Importance: unweighted,
 		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
@@ -24,7 +24,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	return v.single && len(v.means) == 2 && *e == estimator && *o == optimizer
+	return v.single && e.Advantage.Scale != grpo.BatchStd && (e.Filter == "" || e.Filter == grpo.KeepAll) && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of

@@ -88,6 +88,7 @@ type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
 	groupSize, groups          int
+	filter                     rom.Filter
 	baseline                   rom.Baseline
 	scale                      rom.Scale
 	deviation                  rom.Deviation
@@ -107,7 +108,7 @@ type equilibriumKey struct {
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
 	key := equilibriumKey{
 		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
-		groupSize: p.GroupSize, groups: p.Groups,
+		groupSize: p.GroupSize, groups: p.Groups, filter: p.Filter,
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,

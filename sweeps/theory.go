@@ -23,6 +23,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Reference:   s.Policy.Reference,
 		GroupSize:   e.GroupSize,
 		Groups:      e.GroupsPerStep,
+		Filter:      translate(e.Filter, filters),
 		Baseline:    translate(e.Advantage.Baseline, baselines),
 		Scale:       translate(e.Advantage.Scale, scales),
 		Deviation:   translate(e.Advantage.Std, deviations),
@@ -84,8 +85,9 @@ func ageDraws(s *config.Settings) int {
 // The enumeration values of the algorithm and their counterparts in the theory.
 var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
-	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut}
-	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled}
+	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut, grpo.SecondBest: rom.SecondBest}
+	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale}
+	filters    = map[grpo.Filter]rom.Filter{"": rom.KeepAll, grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{
 		grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped, grpo.DualClip: rom.DualClipped,

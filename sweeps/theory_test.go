@@ -92,7 +92,7 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 // Params fills in every field of rom.Params except Measured.
 func TestTranslationFillsEveryField(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
-	s.Estimator.GroupsPerStep = 3
+	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
 	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}

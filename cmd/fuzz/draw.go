@@ -305,6 +305,12 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.integer(k.Range, 16)
 	},
+	"grpo.filter": func(d *drawing, k config.Key, _ class) any {
+		if d.IntN(4) > 0 { // most are for Bernoulli arms only
+			return nil
+		}
+		return k.Words[d.IntN(len(k.Words))]
+	},
 	"grpo.kl.coefficient": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
 	"lag.interval": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(3) == 0 {

@@ -18,7 +18,7 @@ var grpoMutants = []mutant{
 	{id: "grpo/all-succeed-guard", fault: "a group of successes only does not count as one of zero variance", file: "grpo/advantage.go",
 		before: "if total == 0 || total == b.size {", after: "if total == 0 {"},
 	{id: "grpo/zero-variance-uncounted", fault: "a group of equal Bernoulli rewards is not counted as one", file: "grpo/advantage.go",
-		before: "\tif up == 0 {\n\t\ts.ZeroVariance++\n\t}\n", after: ""},
+		before: "\tif total == 0 || total == advantages.size {\n\t\ts.ZeroVariance++\n\t}\n", after: ""},
 	{id: "grpo/cached-advantages", fault: "the cached advantages of successes and failures are swapped", file: "grpo/advantage.go",
 		before: "b.known[total].up, b.known[total].down = up, down", after: "b.known[total].down, b.known[total].up = up, down"},
 	{id: "grpo/failures", fault: "successes are counted among the failures too", file: "grpo/advantage.go",
@@ -34,7 +34,7 @@ var grpoMutants = []mutant{
 
 	// Force.
 	{id: "grpo/groups-not-averaged", fault: "the groups of a step are summed, not averaged", file: "grpo/force.go",
-		before: "share := 1 / (float64(f.estimator.GroupSize) * float64(statistics.Groups))", after: "share := 1 / float64(f.estimator.GroupSize)"},
+		before: "share := 1 / (float64(f.estimator.GroupSize) * float64(groups))", after: "share := 1 / float64(f.estimator.GroupSize)"},
 	{id: "grpo/projection-old", fault: "score e_a − π_old for e_a − π", file: "grpo/force.go",
 		before: "f.projectExactKL(g, sum, current, at)", after: "f.projectExactKL(g, sum, behaviour, at)"},
 	{id: "grpo/ratio-inverted", fault: "importance ratio π_old/π", file: "grpo/force.go",
@@ -139,4 +139,12 @@ var grpoMutants = []mutant{
 		before: "logNorm := p.LogNorm()\n", after: "logNorm := p.shift\n"},
 	{id: "grpo/expected-equal-rewards", fault: "at G = ∞ equal rewards are told by the computed deviation", file: "grpo/force.go",
 		before: "square > 0 && lowest < highest", after: "square > 0 && lowest <= highest"},
+	{id: "grpo/drop-counts-all", fault: "with the filter drop the groups of equal rewards count", file: "grpo/force.go",
+		before: "max(groups-statistics.ZeroVariance, 1)", after: "groups"},
+	{id: "grpo/max-rl-scale", fault: "MaxRL divides by the share of failures", file: "grpo/advantage.go",
+		before: "up, down = (1-mean)/mean, -1", after: "up, down = 1, -mean/(1-mean)"},
+	{id: "grpo/others-std", fault: "the deviation of the others of a success counts the success", file: "grpo/advantage.go",
+		before: "adv.othersStd(g-1, total-1)", after: "adv.othersStd(g-1, total)"},
+	{id: "grpo/batch-scale", fault: "the batch deviation is that of a reward, not of the step", file: "grpo/force.go",
+		before: "float64(groups), statistics.Rewarded)", after: "float64(groups), 1)"},
 }

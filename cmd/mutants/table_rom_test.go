@@ -10,7 +10,7 @@ var romMutants = []mutant{
 
 	// The mean force.
 	{id: "rom/phi-trials", fault: "φ_G sums over Binomial(G−1, J) instead of Binomial(G−2, J)", file: "rom/group.go",
-		before: "binomial(m.GroupSize-2, j, rest, m.weights)", after: "binomial(m.GroupSize-1, j, rest, m.weights)"},
+		before: "binomial(m.pool()-2, j, rest, m.weights)", after: "binomial(m.pool()-1, j, rest, m.weights)"},
 	{id: "rom/phi-finite-group", fault: "φ_G lacks 1 − 1/G", file: "rom/group.go",
 		before: "c := m.baseline * (1 - 1/m.size)", after: "c := m.baseline"},
 	{id: "rom/phi-leave-one-out", fault: "φ_G lacks the leave-one-out factor", file: "rom/group.go",
@@ -414,4 +414,14 @@ var logsMutants = []mutant{
 		before: "(level(c.Reward) - at(c.end())) / 2", after: "level(c.Reward) - at(c.end())"},
 	{id: "rom/fit/cosine", fault: "a cosine schedule ends at the negative of its peak", file: "rom/fit/schedule.go",
 		before: "(1 + math.Cos(math.Pi*x)) / 2", after: "math.Cos(math.Pi*x)"},
+	{id: "rom/redraw-slope", fault: "the derivative of the share of groups that differ has the wrong sign", file: "rom/filter.go",
+		before: "return 1 / p, -dp / p / p", after: "return 1 / p, dp / p / p"},
+	{id: "rom/redraw-counts-equal", fault: "groups of equal rewards are not left out of the covariance", file: "rom/filter.go",
+		before: "weights[i] = 0\n", after: "weights[i] *= 1\n"},
+	{id: "rom/drop-noise", fault: "the mean over the groups that are left has the noise of all groups", file: "rom/filter.go",
+		before: "b * (inverse*row[c] + none", after: "b * (row[c]/b + none"},
+	{id: "rom/excess", fault: "a sum of advantages other than 0 exerts no force", file: "rom/force.go",
+		before: "if excess := m.excess(j, rest); excess != 0 {", after: "if excess := m.excess(j, rest); excess > 1 {"},
+	{id: "rom/batch-groups", fault: "the groups of a step are independent given its successes", file: "rom/advantages.go",
+		before: "square += (1 - 1/b) * two", after: "square += (1 - 1/b) * pair * pair"},
 }

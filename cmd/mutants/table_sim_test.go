@@ -73,7 +73,7 @@ var simMutants = []mutant{
 	{id: "sim/groups-overlap", fault: "two groups of a pack have a sample in common", file: "sim/sample.go",
 		before: "s.lanes <<= s.size\n", after: "s.lanes <<= s.size - 1\n"},
 	{id: "sim/pack-kept", fault: "after a refresh the unused groups of the old pack are used first", file: "sim/sample.go",
-		before: "\ts.left = 0\n\tswitch", after: "\tswitch"},
+		before: "\ts.left, s.behaviour = 0, behaviour\n\tswitch", after: "\ts.behaviour = behaviour\n\tswitch"},
 	{id: "sim/rewarded-in-pack", fault: "each group has the successes of the whole pack", file: "sim/sample.go",
 		before: "rewarded := s.pack.Rewarded & lanes", after: "rewarded := s.pack.Rewarded"},
 	{id: "sim/whole-packs", fault: "a group of several packs is rounded up to whole packs", file: "sim/sample.go",
@@ -492,4 +492,8 @@ var measureMutants = []mutant{
 		before: "rate / float64(learningRate*(1+rate))", after: "rate / learningRate"},
 	{id: "sim/equal-rewards-rounding", fault: "equal rewards have the rounding error of rewards that differ", file: "sim/stiffness.go",
 		before: "case !c.rewardsDiffer():\n\t\tslope = 0", after: "case !c.rewardsDiffer():\n\t\tslope = math.Inf(1)"},
+	{id: "sim/redraw-end", fault: "the rarer reward of a redrawn group is the more frequent one", file: "sim/draw/informative.go",
+		before: "if up > down {", after: "if up < down {"},
+	{id: "sim/redraw-arms", fault: "the arms of rewarded samples are drawn as those of the others", file: "sim/draw/informative.go",
+		before: "sums = x.rewarded", after: "sums = x.others"},
 }

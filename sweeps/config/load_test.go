@@ -340,7 +340,7 @@ func TestLoadFillsIn(t *testing.T) {
 		Prompts: Prompts{Count: 1, Parameters: sim.Tabular, Order: sim.Shuffled},
 		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
 		Estimator: grpo.Estimator{
-			GroupSize: 16, GroupsPerStep: 1,
+			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
 			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
 			Importance: grpo.Importance{
 				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,

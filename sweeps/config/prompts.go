@@ -65,6 +65,16 @@ func promptRule(key string, broken func(s *Settings) (got, want string), keys ..
 	}}
 }
 
+// withoutPrompts is the rule that a key is at its default in cells with many prompts.
+func withoutPrompts(key string) cellRule {
+	return promptRule(key, func(s *Settings) (got, want string) {
+		if k, _ := LookupKey(key); !k.AtDefault(s) {
+			return Format(k.Get(s)), Format(k.Default) + " where " + promptsKey + " is more than 1"
+		}
+		return "", ""
+	})
+}
+
 // lawRule is the rule that both parameters of a law are 0 or none.
 func lawRule(key, other string, law func(*Settings) BetaLaw) cellRule {
 	return promptRule(key, func(s *Settings) (got, want string) {
@@ -128,6 +138,13 @@ var promptRules = []cellRule{
 		}
 		return "", ""
 	}, lagKindKey),
+	promptRule(scaleKey, func(s *Settings) (got, want string) {
+		if adv := s.Estimator.Advantage; adv.Scale != grpo.StdScale && adv.Scale != grpo.NoScale || adv.Baseline == grpo.SecondBest {
+			return string(adv.Scale) + " with the baseline " + string(adv.Baseline), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
+		}
+		return "", ""
+	}, baselineKey),
+	withoutPrompts(filterKey),
 	promptRule(modeKey, func(s *Settings) (got, want string) {
 		if mode := s.Estimator.Importance.Mode; s.Prompts.Parameters == sim.Tabular && mode != grpo.NoImportance && mode != grpo.Ratio {
 			return string(mode), "none or ratio for tabular prompts"

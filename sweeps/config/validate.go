@@ -72,6 +72,47 @@ var generalRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if filter := s.Estimator.Filter; other && filter != grpo.KeepAll && sampled(s) {
+			return string(filter), "none unless all arms are bernoulli"
+		}
+		return "", ""
+	}},
+	{baselineKey, []string{baselineKey, scaleKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		switch has := string(adv.Baseline); {
+		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
+			return has, "leave-one-out with the scale others-std"
+		case adv.Scale == grpo.MeanScale && adv.Baseline != grpo.MeanBaseline:
+			return has, "mean with the scale mean"
+		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
+			return has, "mean or leave-one-out with the scale batch-std"
+		case adv.Baseline == grpo.SecondBest && !sampled(s):
+			return has, "mean or leave-one-out at " + GroupSizeKey + " inf"
+		}
+		return "", ""
+	}},
+	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter != grpo.KeepAll) {
+			return has, "bernoulli arms and " + filterKey + " none with it"
+		}
+		return "", ""
+	}},
+	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
+		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == grpo.Drop && kl.Coefficient != 0 && kl.Gradient != grpo.ExactKL {
+			return string(filter), "none or redraw with a sampled " + gradientKey
+		}
+		return "", ""
+	}},
+	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
+		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale == grpo.BatchStd) {
+			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std)"
+		}
+		return "", ""
+	}},
 	{BurnInKey, []string{BurnInKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Run.BurnIn >= s.Run.Steps {
 			return Format(s.Run.BurnIn), fmt.Sprintf("less than run.steps (%d)", s.Run.Steps)
