@@ -38,6 +38,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 		if other.Kind == config.IntegerValue {
 			states = []any{1, 3}
 		}
+		if other.Path == config.GroupSizeKey {
+			states = []any{grpo.Infinite, 8}
+		}
 		if other.Words != nil {
 			states = differentValues(t, other, nil)
 		}
@@ -45,6 +48,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			s := planText(t, text).Cells[0].Settings
 			if err := other.Set(&s, state); err != nil {
 				t.Fatal(err)
+			}
+			if s.Estimator.Advantage.Scale == grpo.OthersStd { // which needs it
+				s.Estimator.Advantage.Baseline = grpo.LeaveOneOut
 			}
 			switch k.Path {
 			case "lag.ages.mean":
