@@ -23,7 +23,7 @@ type gradientSampler struct {
 // at most the given number of groups.
 func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) gradientSampler {
 	arms := len(cell.Bandit.Arms)
-	return gradientSampler{
+	s := gradientSampler{
 		cell:       cell,
 		words:      words,
 		sampler:    newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
@@ -31,6 +31,10 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
 	}
+	if kl := cell.Estimator.KL; kl.In == grpo.InReward && kl.Coefficient != 0 {
+		s.sampler.reference = s.force.Reference()
+	}
+	return s
 }
 
 // draw draws the groups of a step into s.statistics; at G = ∞ there are none.

@@ -12,9 +12,9 @@ type replica struct {
 	gradientSampler
 	stream         *draw.Xoshiro // the source of words
 	recorded       []int
-	read           []int     // steps at which J is read into curve, then −1
-	means          []float64 // the arms' mean rewards
-	reference      *grpo.Policy
+	read           []int        // steps at which J is read into curve, then −1
+	means          []float64    // the arms' mean rewards
+	initial        *grpo.Policy // π_ref at step 0
 	start          *grpo.Policy // at step 0
 	policy         *grpo.Policy // π
 	history        *grpo.History
@@ -45,7 +45,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		recorded:        recorded,
 		read:            append(read, -1),
 		means:           means(&cell.Bandit),
-		reference:       grpo.NewPolicy(cell.Reference),
+		initial:         grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
 		history:         grpo.NewHistory(lag, arms),
@@ -69,12 +69,18 @@ func (r *replica) begin(index int) {
 	c := r.cell
 	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
 	r.words.Reset(r.stream)
-	r.policy.Set(r.start)
-	r.optimizerState.Reset()
+	r.rest()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
 	r.divergedAt = running
+}
+
+// rest sets policy, reference and optimizer to their states at step 0.
+func (r *replica) rest() {
+	r.policy.Set(r.start)
+	r.force.Reference().Set(r.initial)
+	r.optimizerState.Reset()
 }
 
 // running is the value of divergedAt for a replica that has not diverged.
@@ -89,7 +95,9 @@ func (r *replica) step(t int) {
 	if r.cell.Lag.Refreshes(t) {
 		r.refresh(t)
 	}
-	r.draw()
+	if r.cell.Draws(t) {
+		r.draw()
+	}
 	r.gradient(r.policy, r.snapshot)
 	reward := r.policy.Mean(r.means)
 	if !r.note(t, reward) {
@@ -155,8 +163,12 @@ func (r *replica) refresh(t int) {
 // has diverged.
 func (r *replica) move(t int) {
 	o := &r.cell.Optimizer
+	o.Clip(r.g)
 	o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
 	r.policy.Update()
+	if u := r.cell.ReferenceUpdate; u.Moves(t) {
+		u.Move(r.force.Reference(), r.policy)
+	}
 	if math.IsNaN(r.policy.Probs[0]) { // then all are
 		r.divergedAt = t + 1
 	}
@@ -189,7 +201,7 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[entropyIndex] = r.policy.Entropy()
 	v[collisionIndex] = r.policy.Collision()
 	v[zeroVarianceFractionIndex] = 0
-	v[klReferenceIndex] = r.policy.Divergence(r.reference)
+	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
 	v[clipFractionIndex] = 0
 	v[importanceRatioMaxIndex] = r.policy.MaxRatio(r.snapshot)
 	v[gradientNormIndex] = math.Sqrt(norm)

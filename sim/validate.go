@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"grposim/grpo"
 )
 
 // maxGroupSize is the largest finite group size that package draw can draw.
@@ -28,6 +30,8 @@ func (c *Cell) check() {
 	}
 	lag.Check()
 	optimizer.Check()
+	c.ReferenceUpdate.Check()
+	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
 	for _, list := range []struct {
 		field   string
 		numbers []float64

@@ -121,7 +121,8 @@ func hasVectors(c *Cell) bool {
 		!c.Deterministic() &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Estimator.KL.Gradient == grpo.ExactKL &&
+		c.Estimator.KL.Gradient == grpo.ExactKL && c.Estimator.KL.In != grpo.InAdvantage && c.Estimator.KL.In != grpo.InReward &&
+		c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && c.Optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0 &&
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
