@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -33,6 +34,12 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 	anchor := now
 	if p.Anchor == AtSnapshot {
 		anchor = past
+	}
+	if p.Placement == InReward {
+		group = slices.Clone(group)
+		for i, s := range group {
+			group[i].reward -= p.Strength * math.Log(past[s.arm]/reference[s.arm])
+		}
 	}
 	mean, lowest, highest := 0.0, group[0].reward, group[0].reward
 	for _, s := range group {
@@ -84,15 +91,33 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 				weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
 			}
 		}
+		if p.Placement == InAdvantage {
+			advantage -= p.Strength * math.Log(past[s.arm]/reference[s.arm])
+		}
 		pull(weight*advantage, s.arm, now)
+		if p.Placement != InLoss {
+			continue
+		}
+		rho := anchor[s.arm] / past[s.arm]
 		switch l := math.Log(anchor[s.arm] / reference[s.arm]); p.KLEstimator {
 		case K2:
 			pull(-p.Strength*l, s.arm, anchor)
 		case K3:
 			pull(-p.Strength*(1-math.Exp(-l)), s.arm, anchor)
+		case K1:
+			pull(-p.Strength, s.arm, anchor)
+		case RatioK1:
+			pull(-p.Strength*rho*(l+1), s.arm, anchor)
+		case RatioK3:
+			pull(-p.Strength*rho*l, s.arm, anchor)
 		}
 	}
-	if p.KLEstimator == ExactKL {
+	for a, q := range now {
+		for _, r := range now {
+			g[a] -= p.Entropy * q * r * math.Log(q/r)
+		}
+	}
+	if p.KLEstimator == ExactKL && p.Placement == InLoss {
 		kl := 0.0
 		for a, q := range anchor {
 			kl += q * math.Log(q/reference[a])
@@ -158,12 +183,21 @@ func everyEstimator(base Params, visit func(p Params)) {
 		for _, scale := range []Scale{GroupStd, Unscaled} {
 			for _, deviation := range []Deviation{Population, Sample} {
 				for _, weighting := range []Weighting{Unweighted, Ratio, Clipped, Powered} {
-					for _, estimate := range []KLEstimator{ExactKL, K2, K3} {
+					for _, placement := range []Placement{InAdvantage, InReward} {
+						p := base
+						p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
+						p.Weighting, p.Placement = weighting, placement
+						if weighting <= Ratio {
+							visit(p)
+						}
+					}
+					for _, estimate := range []KLEstimator{ExactKL, K1, K2, K3, RatioK1, RatioK3} {
 						for _, anchor := range []Anchor{AtCurrent, AtSnapshot} {
 							p := base
 							p.Baseline, p.Scale, p.Deviation = baseline, scale, deviation
 							p.Weighting, p.KLEstimator, p.Anchor = weighting, estimate, anchor
 							p.Power, p.Decay = BySign{2, 3}, BySign{3, 2}
+							p.Entropy = 0.3
 							visit(p)
 						}
 					}
@@ -191,6 +225,9 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 			Strength: 0.7, Lag: Lag{Block, 1}, Factors: Unit,
 		}
 		everyEstimator(base, func(p Params) {
+			if p.Placement == InReward && p.Scale == GroupStd && arms > 2 {
+				return // not derived
+			}
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
 			p.Reference = normals(r, arms, 1)
 			var atoms []sample
