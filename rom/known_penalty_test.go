@@ -79,12 +79,12 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 			t.Fatalf("μ = %g: no critical η", momentum)
 		}
 		closeTo(t, "critical η", *rate/want, 1, 1e-5)
-		// The mean field without the bonus: a constant force of 1e-6 starts the motion and
+		// The mean field without the bonus: a small constant force starts the motion and
 		// leaves the differences of the increments, which grow by the multiplier r,
-		// (r − μ)r³ = κ(1 + r + r² + r³): 0.0387 and 22.8 (μ = 0), 0.497 and 2.00 (0.9).
+		// (r − μ)r³ = κ(1 + r + r² + r³): 0.0387 and 23.3 (μ = 0), 0.497 and 2.00 (0.9).
 		for _, share := range []float64{0.96, 1.04} {
 			q := p
-			q.Entropy, q.Arms, q.Optimizer.Rate = 0, []rom.Arm{{Mean: 0.5 + 1e-6}, {Mean: 0.5}}, share*want
+			q.Entropy, q.Arms, q.Optimizer.Rate = 0, []rom.Arm{{Mean: 0.5 + 1e-8}, {Mean: 0.5}}, share*want
 			r, kappa := 1.0, share*want
 			for range 10_000 {
 				r += 0.3 * (momentum + kappa*(1+r+r*r+r*r*r)/(r*r*r) - r)

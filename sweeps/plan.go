@@ -65,6 +65,7 @@ func (c *Cell) Sim() sim.Cell {
 			ID: c.ID, Seed: s.Seed,
 			Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
+			ReferenceUpdate: s.Policy.ReferenceUpdate,
 		}
 	}
 }

@@ -97,7 +97,10 @@ type equilibriumKey struct {
 	epsilon, clipLow, clipHigh float64
 	floor, most                float64
 	temperature, power, decay  rom.BySign
-	strength                   float64
+	strength, entropy          float64
+	placement                  rom.Placement
+	samples                    rom.Samples
+	update                     rom.ReferenceUpdate
 	factors                    rom.Factors
 }
 
@@ -108,6 +111,7 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
+		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate,
 	}
 	for _, arm := range p.Arms {
 		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)

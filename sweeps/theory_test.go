@@ -87,7 +87,9 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Estimator.GroupsPerStep = 3
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
-	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+	s.Estimator.KL = grpo.KL{Coefficient: 1, In: grpo.InReward, Gradient: grpo.K3, At: grpo.AtSnapshot}
+	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1
+	s.Policy.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 1, Rate: 1}
 	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
 	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}

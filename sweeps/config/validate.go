@@ -44,6 +44,24 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{samplesKey, []string{samplesKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
+		if s.Estimator.Samples == grpo.Reused && s.Lag.Kind == grpo.Delay {
+			return string(grpo.Reused), "fresh for a delay, where every step has another snapshot"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, modeKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In == grpo.InAdvantage && kl.Coefficient != 0 && s.Estimator.Importance.Mode != grpo.NoImportance && s.Estimator.Importance.Mode != grpo.Ratio {
+			return string(kl.In), "loss or reward where " + modeKey + " is neither none nor ratio"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
+			return string(kl.In), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
+		}
+		return "", ""
+	}},
 	{BurnInKey, []string{BurnInKey, StepsKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Run.BurnIn >= s.Run.Steps {
 			return Format(s.Run.BurnIn), fmt.Sprintf("less than run.steps (%d)", s.Run.Steps)
@@ -290,6 +308,9 @@ var needRules = []needRule{
 	}},
 	{NeedsRecurrence, []string{gradientKey}, func(s *Settings) (got, want string) {
 		return unequal(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
+	}},
+	{NeedsRecurrence, []string{placementKey}, func(s *Settings) (got, want string) {
+		return unequal(placementKey, s.Estimator.KL.In, grpo.InLoss)
 	}},
 	{NeedsRecurrence, []string{anchorKey}, func(s *Settings) (got, want string) {
 		return unequal(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)
