@@ -75,6 +75,14 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
+	if random.IntN(3) == 0 {
+		c.Estimator.Entropy = random.Float64()
+		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
+		c.Estimator.KL.In = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)]
+		if c.Lag.Kind == grpo.Block {
+			c.Estimator.Samples = [...]grpo.Samples{"", grpo.Fresh, grpo.Reused}[random.IntN(3)]
+		}
+	}
 	if random.IntN(2) == 0 {
 		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
 	}

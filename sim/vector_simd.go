@@ -122,7 +122,7 @@ func hasVectors(c *Cell) bool {
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL && c.Estimator.KL.In != grpo.InAdvantage && c.Estimator.KL.In != grpo.InReward &&
-		c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && c.Optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0 &&
+		c.ReferenceUpdate.Interval == 0 &&
 		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
@@ -262,8 +262,10 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		for _, b := range batches {
-			b.sample()
+		if c.Draws(t) {
+			for _, b := range batches {
+				b.sample()
+			}
 		}
 		for _, b := range batches {
 			b.gradient()
@@ -684,13 +686,42 @@ func (b *vectorBatch) gradient() {
 		for a := range force {
 			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
 		}
-		return
+	} else {
+		beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
+		for a := range force { // as grpo.Force.projectExactKL
+			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
+			g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
+		}
 	}
-	beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
-	for a := range force { // as grpo.Force.projectExactKL
-		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
-		g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
-		g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
+	if e.Entropy != 0 {
+		b.addEntropy()
+	}
+}
+
+// addEntropy adds the gradient of the entropy bonus, as grpo.Force.addEntropy.
+func (b *vectorBatch) addEntropy() {
+	mean, alpha := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Estimator.Entropy)
+	for a := range b.force {
+		mean = mean.Add(archsimd.LoadFloat64x8(&b.now.probs[a]).Mul(archsimd.LoadFloat64x8(&b.now.logits[a])))
+	}
+	for a := range b.force {
+		slope := archsimd.LoadFloat64x8(&b.now.probs[a]).Mul(archsimd.LoadFloat64x8(&b.now.logits[a]).Sub(mean))
+		archsimd.LoadFloat64x8(&b.force[a]).Sub(alpha.Mul(slope)).Store(&b.force[a])
+	}
+}
+
+// clip scales forces to the largest norm, as grpo.Optimizer.Clip.
+func (b *vectorBatch) clip() {
+	square, most, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Optimizer.MaxNorm), archsimd.BroadcastFloat64x8(1)
+	for a := range b.force {
+		g := archsimd.LoadFloat64x8(&b.force[a])
+		square = square.Add(g.Mul(g))
+	}
+	norm := square.Sqrt()
+	factor := most.Div(norm).Merge(one, norm.Greater(most))
+	for a := range b.force {
+		archsimd.LoadFloat64x8(&b.force[a]).Mul(factor).Store(&b.force[a])
 	}
 }
 
@@ -793,6 +824,9 @@ func (b *vectorBatch) average(reward vector) {
 // move moves the logits along the force, as grpo.Optimizer.Step.
 func (b *vectorBatch) move(learningRate float64) {
 	o := &b.Optimizer
+	if o.MaxNorm > 0 {
+		b.clip()
+	}
 	rate, momentum := archsimd.BroadcastFloat64x8(learningRate), archsimd.BroadcastFloat64x8(o.Momentum)
 	switch o.Kind {
 	case grpo.HeavyBall:

@@ -18,11 +18,14 @@ func (v *vectorCell) isPlain() bool {
 	estimator := grpo.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
 		Importance: unweighted,
-		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		KL:         grpo.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
 	optimizer := grpo.Optimizer{
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
+	}
+	if e.Samples == grpo.Fresh { // the other name of ""
+		estimator.Samples = grpo.Fresh
 	}
 	return v.single && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
