@@ -20,13 +20,14 @@ type ArmStatistics struct {
 type GroupStatistics struct {
 	Arms         []ArmStatistics // one per arm, allocated by the caller
 	Groups       int             // number of groups added
-	ZeroVariance int             // number of groups among them whose rewards are all equal
+	Rewarded     int             // number of Bernoulli samples with reward 1 in them, before any are redrawn
+	ZeroVariance int             // number of groups among them whose rewards are all equal, before any are redrawn
 }
 
 // Reset removes all groups from s.
 func (s *GroupStatistics) Reset() {
 	clear(s.Arms)
-	s.Groups, s.ZeroVariance = 0, 0
+	s.Groups, s.Rewarded, s.ZeroVariance = 0, 0, 0
 }
 
 // BernoulliAdvantages are the advantages in groups of one size G whose rewards
@@ -79,9 +80,21 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 	}
 	g := float64(b.size)
 	mean := float64(total) / g
-	variance := mean * (1 - mean)
-	factor := b.advantage.factor(g, float64(variance*g))
-	up, down = factor*(1-mean), -factor*mean
+	switch adv := &b.advantage; {
+	case adv.Baseline == SecondBest:
+		if total == 1 {
+			up = adv.factor(g, float64(mean*(1-mean))*g)
+		}
+	case adv.Scale == MeanScale:
+		up, down = (1-mean)/mean, -1
+	case adv.Scale == OthersStd:
+		others := float64(total-1) / (g - 1) // mean of the others of a success
+		up = (1 - others) / adv.othersStd(g-1, total-1)
+		down = -float64(total) / (g - 1) / adv.othersStd(g-1, total)
+	default:
+		factor := adv.factor(g, float64(mean*(1-mean))*g)
+		up, down = factor*(1-mean), -factor*mean
+	}
 	if total < len(b.known) {
 		b.known[total].up, b.known[total].down = up, down
 	}
@@ -95,7 +108,8 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
 	s.Groups++
-	if up == 0 {
+	s.Rewarded += total
+	if total == 0 || total == advantages.size {
 		s.ZeroVariance++
 	}
 	return up, down
@@ -113,7 +127,9 @@ func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	s.Positive += float64(up * float64(successes))
 	s.Negative += float64(down * float64(failures))
 	s.PositiveCount += successes
-	s.NegativeCount += failures
+	if down < 0 {
+		s.NegativeCount += failures
+	}
 }
 
 // Atom is a number of samples of one arm that share a reward. Where weights do not depend
@@ -173,19 +189,39 @@ func (s *GroupStatistics) AddAtoms(adv *Advantage, atoms []Atom, scatter float64
 func (adv *Advantage) factor(g, squares float64) float64 {
 	factor := 1.0
 	switch adv.Baseline {
-	case MeanBaseline:
+	case MeanBaseline, SecondBest:
 	case LeaveOneOut:
 		factor = g / (g - 1)
 	default:
 		panic(unknownWord("Advantage.Baseline", adv.Baseline, Baselines))
 	}
 	switch adv.Scale {
-	case NoScale:
+	case NoScale, BatchStd: // whose standard deviation is known after all groups of the step
 		return factor
 	case StdScale:
 		return factor / (adv.deviation(g, squares) + adv.Epsilon)
 	}
 	panic(unknownWord("Advantage.Scale", adv.Scale, Scales))
+}
+
+// othersStd returns the scale of OthersStd: with total rewards of 1 among n other samples
+// √(total(n−total)/(n(n−1))) + ε, or 1 where they are equal.
+func (adv *Advantage) othersStd(n float64, total int) float64 {
+	square := float64(total) * (n - float64(total))
+	if square == 0 {
+		return 1
+	}
+	return math.Sqrt(square/float64(n*(n-1))) + adv.Epsilon
+}
+
+// batchScale returns what BatchStd divides the advantages of a step by: the standard
+// deviation of n rewards of which total are 1 and the others 0, plus ε; 1 where they are equal.
+func (adv *Advantage) batchScale(n float64, total int) float64 {
+	if total == 0 || float64(total) == n {
+		return 1
+	}
+	mean := float64(total) / n
+	return adv.deviation(n, float64(mean*(1-mean))*n) + adv.Epsilon
 }
 
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or

@@ -29,7 +29,16 @@ func (b *Bandit) Check() {
 func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
+	if e.Filter != "" {
+		checkWord("Estimator.Filter", e.Filter, Filters)
+	}
 	e.Advantage.check("Estimator.Advantage")
+	if e.Advantage.Tabled() && e.Filter != "" && e.Filter != KeepAll {
+		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
+	}
+	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
+		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline second-best"))
+	}
 	e.Importance.check("Estimator.Importance")
 	checkNumber("Estimator.KL.Coefficient", e.KL.Coefficient, e.KL.Coefficient >= 0, " ≥ 0")
 	if e.KL.Coefficient != 0 {
@@ -38,6 +47,12 @@ func (e *Estimator) Check() {
 		checkWord("Estimator.KL.In", cmp.Or(e.KL.In, InLoss), KLPlacements)
 		if e.KL.In == InAdvantage && e.Importance.Mode != NoImportance && e.Importance.Mode != Ratio {
 			panic(mistake("Estimator.Importance.Mode", string(e.Importance.Mode), "none or ratio, where KL.In is advantage"))
+		}
+		if e.KL.In != "" && e.KL.In != InLoss && (e.Filter != "" && e.Filter != KeepAll || e.Advantage.Tabled()) {
+			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss with a filter or an advantage other than that of the group's mean and std"))
+		}
+		if e.Filter == Drop && e.KL.Gradient != ExactKL {
+			panic(mistake("Estimator.KL.Gradient", strconv.Quote(string(e.KL.Gradient)), "exact with the filter drop"))
 		}
 	}
 	checkNumber("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
@@ -48,8 +63,20 @@ func (e *Estimator) Check() {
 func (adv *Advantage) check(name string) {
 	checkWord(name+".Baseline", adv.Baseline, Baselines)
 	checkWord(name+".Scale", adv.Scale, Scales)
-	if adv.Scale == StdScale {
+	goes := adv.Baseline != SecondBest || adv.Scale == StdScale || adv.Scale == NoScale
+	switch adv.Scale {
+	case OthersStd:
+		goes = adv.Baseline == LeaveOneOut
+	case MeanScale:
+		goes = adv.Baseline == MeanBaseline
+	}
+	if !goes {
+		panic(mistake(name+".Baseline", strconv.Quote(string(adv.Baseline)), "one that goes with the scale "+string(adv.Scale)))
+	}
+	if adv.Scale == StdScale || adv.Scale == BatchStd {
 		checkWord(name+".Std", adv.Std, Deviations)
+	}
+	if adv.Scale != NoScale && adv.Scale != MeanScale {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }
@@ -94,6 +121,31 @@ func (l Lag) Check() {
 		least = 1
 	}
 	checkInt("Lag.Interval", l.Interval, least)
+	if l.Kind == Block {
+		checkInt("Lag.Behind", l.Behind, 0)
+	}
+	if l.Kind == Random {
+		l.Ages.check()
+	}
+}
+
+func (a *Ages) check() {
+	checkWord("Lag.Ages.Law", a.Law, AgeLaws)
+	checkWord("Lag.Ages.Drawn", a.Drawn, AgeDraws)
+	switch a.Law {
+	case UniformAges:
+		checkInt("Lag.Ages.From", a.From, 0)
+		checkInt("Lag.Ages.To", a.To, a.From)
+	case GeometricAges:
+		checkNumber("Lag.Ages.Mean", a.Mean, a.Mean > 0, " > 0")
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			checkNumber("Lag.Ages.Weights["+strconv.Itoa(age)+"]", w, w >= 0, " ≥ 0")
+			sum += w
+		}
+		checkNumber("sum of Lag.Ages.Weights", sum, sum > 0, " > 0")
+	}
 }
 
 // Check is that of Bandit. It ignores the fields that the method and the schedule do

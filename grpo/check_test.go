@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		change(&e)
 		return func() { grpo.NewForce(e, []float64{0, 0}) }
 	}
-	history := func(lag grpo.Lag, arms int) func() { return func() { grpo.NewHistory(lag, arms) } }
+	history := func(lag grpo.Lag, arms int) func() { return func() { grpo.NewHistory(lag, arms, 100) } }
 	advantages := func(adv grpo.Advantage, size int) func() { return func() { grpo.NewBernoulliAdvantages(adv, size) } }
 	atoms := func(adv grpo.Advantage) func() {
 		return func() {
@@ -49,8 +49,8 @@ func TestMistakes(t *testing.T) {
 		{estimator(func(e *grpo.Estimator) { e.GroupSize = 0 }), "grpo: Estimator.GroupSize: got 0, want ≥ 2"},
 		{estimator(func(e *grpo.Estimator) { e.GroupSize = 1 }), "grpo: Estimator.GroupSize: got 1, want ≥ 2"},
 		{estimator(func(e *grpo.Estimator) { e.GroupsPerStep = 0 }), "grpo: Estimator.GroupsPerStep: got 0, want ≥ 1"},
-		{estimator(func(e *grpo.Estimator) { e.Advantage.Baseline = "" }), `grpo: Estimator.Advantage.Baseline: got "", want mean or leave-one-out`},
-		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale = "" }), `grpo: Estimator.Advantage.Scale: got "", want std or none`},
+		{estimator(func(e *grpo.Estimator) { e.Advantage.Baseline = "" }), `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale = "" }), `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Std = "" }), `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale, e.Advantage.Std = grpo.NoScale, "" }), ""},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Epsilon = -1e-9 }), "grpo: Estimator.Advantage.Epsilon: got -1e-09, want a finite number ≥ 0"},
@@ -74,18 +74,18 @@ func TestMistakes(t *testing.T) {
 
 		{history(grpo.Lag{Kind: grpo.Block, Interval: 1}, 2), ""},
 		{history(grpo.Lag{Kind: grpo.Delay}, 2), ""},
-		{history(grpo.Lag{Interval: 1}, 2), `grpo: Lag.Kind: got "", want block or delay`},
+		{history(grpo.Lag{Interval: 1}, 2), `grpo: Lag.Kind: got "", want block, delay or random`},
 		{history(grpo.Lag{Kind: grpo.Block}, 2), "grpo: Lag.Interval: got 0, want ≥ 1"},
 		{history(grpo.Lag{Kind: grpo.Delay, Interval: -1}, 2), "grpo: Lag.Interval: got -1, want ≥ 0"},
 		{history(grpo.Lag{Kind: grpo.Delay}, 1), "grpo: number of arms: got 1, want ≥ 2"},
 
 		{advantages(byStd, 2), ""},
 		{advantages(byStd, 0), "grpo: group size: got 0, want ≥ 2"},
-		{advantages(grpo.Advantage{}, 2), `grpo: Advantage.Baseline: got "", want mean or leave-one-out`},
+		{advantages(grpo.Advantage{}, 2), `grpo: Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
 		{func() { grpo.NewBernoulliAdvantages(byStd, 4).Of(5) }, "grpo: number of rewards of 1: got 5, want from 0 to the group size 4"},
 		{atoms(byStd), ""},
-		{atoms(grpo.Advantage{}), `grpo: Advantage.Baseline: got "", want mean or leave-one-out`},
-		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline}), `grpo: Advantage.Scale: got "", want std or none`},
+		{atoms(grpo.Advantage{}), `grpo: Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline}), `grpo: Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
 		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale}), `grpo: Advantage.Std: got "", want population or sample`},
 
 		{func() { grpo.NewPolicy(nil) }, "grpo: number of arms: got 0, want ≥ 2"},

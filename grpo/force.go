@@ -56,10 +56,18 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 //
 //	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL + α ∇H
 //
+// With the filter Drop the number n of groups whose rewards differ, or 1, takes the place of B.
 // With the KL in the reward it is part of the advantages (see KL.Shifts).
 func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
-	share := 1 / (float64(f.estimator.GroupSize) * float64(statistics.Groups))
+	groups := statistics.Groups
+	if f.estimator.Filter == Drop {
+		groups = max(groups-statistics.ZeroVariance, 1)
+	}
+	share := 1 / (float64(f.estimator.GroupSize) * float64(groups))
+	if f.estimator.Advantage.Scale == BatchStd {
+		share /= f.estimator.Advantage.batchScale(float64(f.estimator.GroupSize)*float64(groups), statistics.Rewarded)
+	}
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
 	for a := range g {
@@ -68,8 +76,9 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 		g[a] = c
 		sum += c
 	}
+	drawn := 1 / (float64(f.estimator.GroupSize) * float64(groups))
 	f.project(g, sum, current, behaviour, func(a int) float64 {
-		return share * float64(statistics.Arms[a].Count)
+		return drawn * float64(statistics.Arms[a].Count)
 	})
 }
 
@@ -96,8 +105,11 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	factor := 0.0
 	if square > 0 && lowest < highest { // square may be positive by the rounding of mean
 		factor = 1
-		if adv := &f.estimator.Advantage; adv.Scale == StdScale {
+		switch adv := &f.estimator.Advantage; adv.Scale {
+		case StdScale, BatchStd, OthersStd:
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
+		case MeanScale:
+			factor = 1 / mean
 		}
 	}
 	sum := 0.0

@@ -37,10 +37,11 @@ type Baseline string
 const (
 	MeanBaseline Baseline = "mean"          // the group's mean
 	LeaveOneOut  Baseline = "leave-one-out" // the mean of the others: a factor G/(G−1)
+	SecondBest   Baseline = "second-best"   // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
 )
 
 // Baselines lists every Baseline.
-var Baselines = []Baseline{MeanBaseline, LeaveOneOut}
+var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest}
 
 // Scale is the number that divides the advantage.
 type Scale string
@@ -48,10 +49,14 @@ type Scale string
 const (
 	StdScale Scale = "std"  // the standard deviation of the group's rewards, plus epsilon
 	NoScale  Scale = "none" // 1 (Dr. GRPO)
+
+	BatchStd  Scale = "batch-std"  // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
+	OthersStd Scale = "others-std" // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
+	MeanScale Scale = "mean"       // the mean of the group's rewards (MaxRL)
 )
 
 // Scales lists every Scale.
-var Scales = []Scale{StdScale, NoScale}
+var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale}
 
 // Deviation says which standard deviation StdScale takes.
 type Deviation string
@@ -65,12 +70,31 @@ const (
 var Deviations = []Deviation{PopulationStd, SampleStd}
 
 // Advantage says how a reward becomes an advantage,
-// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal.
+// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal. OthersStd
+// goes with LeaveOneOut, MeanScale with MeanBaseline, SecondBest with StdScale or NoScale.
+// Those and BatchStd are for 0/1 rewards, without a Filter.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
-	Std      Deviation // the standard deviation of StdScale; unused by NoScale
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale
+	Std      Deviation // the standard deviation of StdScale and BatchStd; unused by others
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale and MeanScale
+}
+
+// Filter is what happens to groups whose rewards are all equal.
+type Filter string
+
+const (
+	KeepAll Filter = "none"   // they count, with advantages 0
+	Redraw  Filter = "redraw" // each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
+	Drop    Filter = "drop"   // they do not count: the mean is that of the other groups, 0 if there are none
+)
+
+// Filters lists every Filter.
+var Filters = []Filter{KeepAll, Redraw, Drop}
+
+// Tabled reports whether the advantage is one of those for 0/1 rewards only.
+func (adv *Advantage) Tabled() bool {
+	return adv.Baseline == SecondBest || adv.Scale == BatchStd || adv.Scale == OthersStd || adv.Scale == MeanScale
 }
 
 // KLGradient is the estimator of the gradient of the KL penalty.
@@ -125,6 +149,7 @@ type KL struct {
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
 	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step
+	Filter        Filter     // of groups of equal rewards; "": KeepAll. Drop needs the exact KL gradient
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty
@@ -149,15 +174,64 @@ type LagKind string
 const (
 	Block LagKind = "block" // π_old ← π every Interval ≥ 1 steps
 	Delay LagKind = "delay" // π_old is π of Interval ≥ 0 steps ago, at first the initial one
+
+	// π_old is π of a random number of steps ago, as in asynchronous trainers (AReaL
+	// max_head_offpolicyness, prime-rl max_off_policy_steps, TRL max_staleness).
+	Random LagKind = "random"
 )
 
 // LagKinds lists every LagKind.
-var LagKinds = []LagKind{Block, Delay}
+var LagKinds = []LagKind{Block, Delay, Random}
 
 // Lag is the policy staleness.
 type Lag struct {
 	Kind     LagKind // the rule
-	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy
+	Interval int     // in optimizer steps: K ≥ 1 (block) or τ ≥ 0 (delay); K = 1 and τ = 0 are on-policy; unused by Random
+
+	// Behind ≥ 0 is the number of blocks by which the snapshot is older than the last one;
+	// 1 is the one-step-off schedule of verl and slime. Unused unless the kind is Block.
+	Behind int
+
+	Ages Ages // unused unless the kind is Random
+}
+
+// AgeLaw is the kind of a law of ages.
+type AgeLaw string
+
+const (
+	UniformAges   AgeLaw = "uniform"   // equal probabilities of From, …, To
+	GeometricAges AgeLaw = "geometric" // p_j = (1−r) r^j, j ≥ 0, of mean r/(1−r) = Mean
+	TableAges     AgeLaw = "table"     // p_j in proportion to Weights[j]
+)
+
+// AgeLaws lists every AgeLaw.
+var AgeLaws = []AgeLaw{UniformAges, GeometricAges, TableAges}
+
+// AgeDraw is what has one age.
+type AgeDraw string
+
+const (
+	AgePerGroup AgeDraw = "group" // each group of a step, independently
+	AgePerStep  AgeDraw = "step"  // all groups of a step
+)
+
+// AgeDraws lists every AgeDraw.
+var AgeDraws = []AgeDraw{AgePerGroup, AgePerStep}
+
+// MaxTableAge is the largest age of a table.
+const MaxTableAge = 23
+
+// Ages is a law of the age of snapshots, in optimizer steps. The policy of an age that
+// reaches back before step 0 is the initial one.
+//
+// At G = ∞ the force of a step is its mean over the law, Σ p_j F(π_t, π_{t−j}): the limit
+// of many groups with an age each. The run is then deterministic.
+type Ages struct {
+	Law      AgeLaw
+	From, To int                      // of UniformAges: 0 ≤ From ≤ To
+	Mean     float64                  // of GeometricAges: > 0
+	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
+	Drawn    AgeDraw
 }
 
 // Method is the optimizer's update rule.

@@ -3,11 +3,11 @@ package grpo
 // History gives the behaviour policy π_old of each step. It serves one run.
 type History struct {
 	lag  Lag
-	past []*Policy // block: the snapshot; delay τ: the policy of step t in slot t mod (τ+1); on-policy: empty
+	past []*Policy // the policy stored in round n (see Lag.oldest) is in slot n mod its length; on-policy: empty, unless Random
 }
 
 // StepsPerSnapshot returns the number of optimizer steps that draw from the same
-// policy: K (block) or 1 (delay).
+// policy: K (block) or 1.
 func (l Lag) StepsPerSnapshot() int {
 	if l.Kind == Block {
 		return l.Interval
@@ -15,19 +15,88 @@ func (l Lag) StepsPerSnapshot() int {
 	return 1
 }
 
-// NewHistory returns the history of a run before its first step, for policies with
-// the given number of arms ≥ 2. It panics if the lag or the number of arms is not valid.
-func NewHistory(lag Lag, arms int) *History {
+// OnPolicy reports whether π_old is always π.
+func (l Lag) OnPolicy() bool { return l.StepsPerSnapshot() == 1 && l.oldest() == 0 }
+
+// Age returns the age of snapshots in steps that characterizes the lag: (1+d)K of a block,
+// one more than its largest age, τ of a delay, the mean age of a random lag.
+func (l Lag) Age() float64 {
+	switch l.Kind {
+	case Block:
+		return float64((1 + l.Behind) * l.Interval)
+	case Delay:
+		return float64(l.Interval)
+	}
+	mean := 0.0
+	for age, p := range l.Ages.Probabilities() {
+		mean += float64(float64(age) * p)
+	}
+	return mean
+}
+
+// oldest returns the largest number of rounds between a policy that is stored and the
+// step that uses it. Policies are stored once a round: in each step, or at each refresh of a
+// block.
+func (l Lag) oldest() int {
+	switch l.Kind {
+	case Block:
+		return l.Behind
+	case Delay:
+		return l.Interval
+	}
+	return len(l.Ages.Probabilities()) - 1
+}
+
+// negligibleTail is the probability of the ages beyond those of a geometric law that are
+// kept; the oldest one kept has theirs.
+const negligibleTail = 1e-15
+
+// Probabilities returns the probabilities p_0, …, p_S of the ages; p_S > 0.
+func (a *Ages) Probabilities() []float64 {
+	var p []float64
+	switch a.Law {
+	case UniformAges:
+		p = make([]float64, a.To+1)
+		for age := a.From; age <= a.To; age++ {
+			p[age] = 1 / float64(a.To-a.From+1)
+		}
+	case GeometricAges:
+		r := a.Mean / (1 + a.Mean)
+		tail := 1.0
+		for ; tail > negligibleTail; tail *= r {
+			p = append(p, (1-r)*tail)
+		}
+		p[len(p)-1] += tail
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			if sum += w; w > 0 {
+				p = append(p, a.Weights[len(p):age+1]...)
+			}
+		}
+		for age := range p {
+			p[age] /= sum
+		}
+	}
+	return p
+}
+
+// Stored returns the number of policies that the history of a run of the given number of
+// steps holds, 0 on-policy: beyond the run the snapshot is the initial policy.
+func (l Lag) Stored(steps int) int {
+	if l.OnPolicy() && l.Kind != Random {
+		return 0
+	}
+	return min(l.oldest(), steps) + 1
+}
+
+// NewHistory returns the history of a run of the given number of steps before its first
+// step, for policies with the given number of arms ≥ 2. It panics if the lag or the number
+// of arms is not valid.
+func NewHistory(lag Lag, arms, steps int) *History {
 	lag.Check()
 	checkArms(arms)
-	slots := 0 // on-policy
-	switch {
-	case lag.Kind == Block && lag.Interval > 1:
-		slots = 1
-	case lag.Kind == Delay && lag.Interval > 0:
-		slots = lag.Interval + 1
-	}
-	h := &History{lag: lag, past: make([]*Policy, slots)}
+	h := &History{lag: lag, past: make([]*Policy, lag.Stored(steps))}
 	for i := range h.past {
 		h.past[i] = NewPolicy(make([]float64, arms))
 	}
@@ -35,24 +104,30 @@ func NewHistory(lag Lag, arms int) *History {
 }
 
 // Refreshes reports whether π_old of step t ≥ 0 may differ from that of step t − 1:
-// whether K divides t (block), always (delay).
-func (l Lag) Refreshes(t int) bool { return l.Kind != Block || t%l.Interval == 0 }
+// whether K divides t (block), always otherwise.
+func (l Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
 
-// Behaviour returns π_old of step t: the policy of the last multiple of K
-// (block), or of step max(t−τ, 0) (delay). It must be called once per step, in
-// order from t = 0, with the policy of that step. The result is valid until the next
-// call; on-policy it is current itself.
-func (h *History) Behaviour(t int, current *Policy) *Policy {
-	switch {
-	case len(h.past) == 0:
-		return current
-	case h.lag.Kind == Block:
-		if h.lag.Refreshes(t) {
-			h.past[0].Set(current)
-		}
-		return h.past[0]
-	default:
-		h.past[t%len(h.past)].Set(current)
-		return h.past[max(t-h.lag.Interval, 0)%len(h.past)]
+// Store stores the policy of step t. It must be called once per step, in order from t = 0.
+func (h *History) Store(t int, current *Policy) {
+	if len(h.past) > 0 && h.lag.Refreshes(t) {
+		h.past[t/h.lag.StepsPerSnapshot()%len(h.past)].Set(current)
 	}
+}
+
+// Aged returns the policy that is age ≤ t steps old in step t, in which it has been
+// stored; for a larger age the initial one. With a block, age counts blocks.
+func (h *History) Aged(t, age int) *Policy {
+	return h.past[max(t/h.lag.StepsPerSnapshot()-age, 0)%len(h.past)]
+}
+
+// Behaviour stores the policy of step t and returns π_old of that step, unless the lag is
+// Random: the policy of the refresh instant d blocks before the last (block), or of step
+// max(t−τ, 0) (delay). The result is valid until the next call; on-policy it is current
+// itself.
+func (h *History) Behaviour(t int, current *Policy) *Policy {
+	h.Store(t, current)
+	if len(h.past) == 0 {
+		return current
+	}
+	return h.Aged(t, h.lag.oldest())
 }

@@ -81,17 +81,50 @@ func TestScheduleFactor(t *testing.T) {
 	}
 }
 
-// The behaviour policy of step t is that of step K⌊t/K⌋, or max(t−τ, 0).
+// The probabilities of a law of ages add to 1 and have its mean; those of a geometric law are
+// (1−r) r^j.
+func TestAges(t *testing.T) {
+	table := grpo.Ages{Law: grpo.TableAges}
+	table.Weights[2], table.Weights[22] = 9, 1
+	for _, c := range []struct {
+		ages      grpo.Ages
+		mean, one float64 // one: probability of age 2
+		oldest    int
+	}{
+		{grpo.Ages{Law: grpo.UniformAges, From: 2, To: 6}, 4, 0.2, 6},
+		{grpo.Ages{Law: grpo.UniformAges, To: 8}, 4, 1. / 9, 8},
+		{table, 4, 0.9, 22},
+		{grpo.Ages{Law: grpo.GeometricAges, Mean: 4}, 4, 0.2 * 0.64, 154},
+	} {
+		p := c.ages.Probabilities()
+		sum, mean := 0.0, 0.0
+		for age, x := range p {
+			sum += x
+			mean += x * float64(age)
+		}
+		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
+			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
+		}
+		if age := (grpo.Lag{Kind: grpo.Random, Ages: c.ages}).Age(); math.Abs(age-c.mean) > 1e-12 {
+			t.Errorf("%+v: age %v", c.ages, age)
+		}
+	}
+}
+
+// The behaviour policy of step t is that of step max(K(⌊t/K⌋ − d), 0), or max(t−τ, 0).
 func TestHistory(t *testing.T) {
-	for _, lag := range []grpo.Lag{{grpo.Block, 1}, {grpo.Block, 4}, {grpo.Delay, 0}, {grpo.Delay, 1}, {grpo.Delay, 3}} {
-		history := grpo.NewHistory(lag, 2)
+	for _, lag := range []grpo.Lag{
+		{Kind: grpo.Block, Interval: 1}, {Kind: grpo.Block, Interval: 4}, {Kind: grpo.Block, Interval: 1, Behind: 1}, {Kind: grpo.Block, Interval: 3, Behind: 2},
+		{Kind: grpo.Delay}, {Kind: grpo.Delay, Interval: 1}, {Kind: grpo.Delay, Interval: 3}, {Kind: grpo.Delay, Interval: 300, Behind: 2},
+	} {
+		history := grpo.NewHistory(lag, 2, 100)
 		current := grpo.NewPolicy([]float64{0, 0})
 		for step := range 20 {
 			current.Logits[0] = float64(step)
 			current.Update()
 			want := step
 			if lag.Kind == grpo.Block {
-				want = step / lag.Interval * lag.Interval
+				want = max(step/lag.Interval-lag.Behind, 0) * lag.Interval
 			} else {
 				want = max(step-lag.Interval, 0)
 			}

@@ -31,6 +31,9 @@ import (
 //
 //	δ² (1−P)/P · min(1, ηλ·age/(4(1−μ)))
 //
+// The share of groups with equal rewards changes by its change at the displaced mean and by the
+// mean of its changes at ± the standard deviation that is added to J.
+//
 // The numbers are estimates, good to a factor of two while few samples drop out.
 func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []stationary) Neglected {
 	if weightings[l.Weighting].bands == nil {
@@ -38,7 +41,7 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	}
 	gradient := l.rewardGradient()
 	variance := form(gradient, law.timeAverage(), gradient)
-	neglected := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}
+	neglected := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -74,13 +77,33 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 			stays = min(1, m.whole.rate*stiffness*float64(l.Lag.Age)/(4*(1-m.whole.momentum))) * (1 - out) / out
 		}
 		change := mean*mean*stays + math.Abs(form(gradient, next.timeAverage(), gradient)-variance)
-		if !isFinite([]float64{mean, change}) {
+		equal := l.equalRewardsAt(shift.RawMatrix().Data, 1)
+		var spread mat.VecDense // of √change in J
+		spread.MulVec(law.timeAverage(), along)
+		size := 0.0
+		if variance > 0 {
+			size = math.Sqrt(change) / variance
+		}
+		here := l.equalRewardsAt(spread.RawVector().Data, 0)
+		equal = math.Abs(equal-here) + math.Abs((l.equalRewardsAt(spread.RawVector().Data, size)+l.equalRewardsAt(spread.RawVector().Data, -size))/2-here)
+		if !isFinite([]float64{mean, change, equal}) {
 			return neglected
 		}
-		neglected.RewardMean, neglected.RewardVariance = mean, change
+		neglected = Neglected{RewardMean: mean, RewardVariance: change, ZeroVariance: equal}
 		current = &next
 	}
 	return neglected
+}
+
+// equalRewardsAt returns the probability that the rewards of a group are equal where the
+// reduced coordinates are displaced by size times x.
+func (l *linearization) equalRewardsAt(x []float64, size float64) float64 {
+	scaled, probs := make([]float64, len(x)), make([]float64, len(l.logits))
+	for k, v := range x {
+		scaled[k] = size * v
+	}
+	softmax(probs, l.displaced(scaled))
+	return l.model.equalRewards(probs)
 }
 
 // loss returns what the bounds take from a weight where the log ratio is normal with the

@@ -12,7 +12,7 @@ import (
 func TestClipNeglect(t *testing.T) {
 	p := Params{
 		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Scale: Unscaled, Weighting: Clipped,
-		Strength: 0.5, Lag: Lag{Block, 16}, Optimizer: Optimizer{Rate: 0.2},
+		Strength: 0.5, Lag: Lag{Kind: Block, Age: 16}, Optimizer: Optimizer{Rate: 0.2},
 	}
 	for _, c := range []struct{ clip, mean, variance float64 }{
 		{0.1, 0.75127, 9.37e-5}, {0.05, 0.74663, 7.26e-5}, {0.02, 0.73114, 6.25e-5},
@@ -46,7 +46,7 @@ func TestWideClipNeglectsNothing(t *testing.T) {
 		Arms: []Arm{{Normal, 1, 0.3}, {Normal, 0, 0.5}, {Normal, 0, 0.5}}, GroupSize: 4, Groups: 1, Weighting: Clipped,
 		Strength: 1, Optimizer: Optimizer{Rate: 0.001}, ClipLow: 0.3, ClipHigh: 0.3,
 	}
-	for _, lag := range []Lag{{Block, 1}, {Block, 8}, {Delay, 3}} {
+	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 8}, {Kind: Delay, Age: 3}} {
 		p.Lag = lag
 		p.Weighting = Clipped
 		clipped := Predict(p).Neglected
@@ -55,7 +55,7 @@ func TestWideClipNeglectsNothing(t *testing.T) {
 			t.Errorf("%+v: neglected with a wide clip %+v, without %+v", lag, clipped, ratio)
 		}
 	}
-	p.Weighting, p.ClipLow, p.ClipHigh, p.Lag, p.Optimizer.Rate = Clipped, 0.01, 0.01, Lag{Block, 8}, 0.02
+	p.Weighting, p.ClipLow, p.ClipHigh, p.Lag, p.Optimizer.Rate = Clipped, 0.01, 0.01, Lag{Kind: Block, Age: 8}, 0.02
 	got := Predict(p)
 	if n := got.Neglected; math.IsNaN(n.RewardVariance) || !(n.RewardMean > 0 && n.RewardVariance > 0.05**got.Exact.StationaryVariance.ExpectedReward) {
 		t.Errorf("a narrow clip: neglected %+v", n)
@@ -77,7 +77,7 @@ func TestNeglectOfOtherBounds(t *testing.T) {
 		got := Predict(Params{
 			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Scale: Unscaled, Weighting: c.weighting,
 			ClipLow: c.bound, ClipHigh: c.bound, Floor: 1 - c.bound, Cap: 1 + c.bound,
-			Strength: 0.5, Lag: Lag{Block, 16}, Optimizer: Optimizer{Rate: 0.2},
+			Strength: 0.5, Lag: Lag{Kind: Block, Age: 16}, Optimizer: Optimizer{Rate: 0.2},
 		}).Neglected
 		within := func(what string, got, change, err float64) {
 			if !(got < 2*(change+3*err) && got > (change-3*err)/2) {

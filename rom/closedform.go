@@ -17,9 +17,10 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	p.Optimizer.check()
 	p.Lag.check()
 	checkLogits("init", init, len(p.Arms))
-	model := newModel(&p)
 	out := func(because string) (func(float64) float64, Scope) { return nil, Scope{Because: because} }
 	switch {
+	case p.tabular():
+		return out(noOscillator)
 	case p.Optimizer.Method == Adam:
 		return out("Adam has no reduced-order model away from its fixed point")
 	case p.Optimizer.Decay != Steady || p.Optimizer.Warmup > 0:
@@ -29,7 +30,7 @@ func ClosedForm(p Params, init []float64) (j func(t float64) float64, scope Scop
 	if !ok {
 		return out(noneFound)
 	}
-	all := Modes(model.linearised(point.Logits))
+	all := Modes(newModel(&p).linearised(point.Logits))
 	shares := make([]float64, len(all))
 	chosen := 0
 	for k, m := range all {

@@ -11,7 +11,7 @@ func mixed(size int) Params {
 	return Params{
 		Arms:      []Arm{{Normal, 1, 0.3}, {Bernoulli, 0.4, 0}, {Constant, 0.2, 0}, {Normal, -0.5, 1.2}},
 		Reference: []float64{0, 0.3, -0.2, 0.1}, GroupSize: size, Groups: 2, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.3,
-		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 }
 
@@ -242,7 +242,7 @@ func TestComposedStiffness(t *testing.T) {
 			fresh, stale := square(4), square(4)
 			m.rewardStiffness(fresh, stale)
 			wantFresh, wantStale := square(4), square(4)
-			m.differencedStiffness(wantFresh, wantStale, theta)
+			m.differencedStiffness(wantFresh, wantStale, theta, m.rewardForce)
 			for a := range 4 {
 				for b := range 4 {
 					near(t, "fresh", fresh[a][b]+1, wantFresh[a][b]+1, 1e-12)
@@ -291,7 +291,7 @@ func TestFixedPointsOfNormalArms(t *testing.T) {
 	} {
 		p := Params{
 			Arms: []Arm{{Normal, 1, c.std}, {Normal, 0, c.std}}, GroupSize: c.size, Groups: 1,
-			Strength: c.strength, Anchor: c.anchor, Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 0.01},
+			Strength: c.strength, Anchor: c.anchor, Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.01},
 		}
 		point, ok := Reached(p)
 		if !ok || math.Abs(point.Reward-c.reward) > c.allowed {
@@ -309,7 +309,7 @@ func TestFixedPointsOfAnyRewards(t *testing.T) {
 		arms := 2 + r.IntN(3)
 		p := Params{
 			GroupSize: 2 + r.IntN(6), Groups: 1, Strength: math.Exp(2*r.NormFloat64() - 1), KLEstimator: KLEstimator(r.IntN(3)),
-			Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Lag: Lag{Block, 1}, Reference: normals(r, arms, 1),
+			Weighting: Weighting(r.IntN(2)), Baseline: Baseline(r.IntN(2)), Lag: Lag{Kind: Block, Age: 1}, Reference: normals(r, arms, 1),
 		}
 		for range arms {
 			p.Arms = append(p.Arms, Arm{laws[r.IntN(3)], r.Float64(), 0.01 + r.Float64()})

@@ -80,7 +80,7 @@ func (l *linear) scanPoints() int { return 200 + 16*min(l.lag.Age, 100) }
 // criticalRate returns the smallest learning rate at which the coupled recursion
 // is not stable, for a block within bounds.
 func (l *linear) criticalRate() threshold {
-	if l.lag.Kind == Delay {
+	if l.lag.Kind != Block {
 		return l.delayCrossing()
 	}
 	low, high := l.bounds()
@@ -108,7 +108,8 @@ func (l *linear) delayCrossing() threshold {
 }
 
 // crossings returns all crossings in order: e^{iw} is a multiplier at the rate η where
-// R(w) = C(w)/ν = η for an eigenvalue ν of Λ_f + Λ_s e^{−iτw}. Every ν is followed through
+// R(w) = C(w)/ν = η for an eigenvalue ν of Λ_f + Λ_s e^{−iτw}, or of Λ_f + Λ_s P(e^{−iw})
+// with random ages. Every ν is followed through
 // w from 0 to π, where a conjugate pair counts once. Between two values of R on either
 // side of the real line there is a real one. There dz/dη = iz/(dR/dw), so that the
 // multiplier leaves the unit circle where Im R rises and enters it where Im R falls. An
@@ -133,7 +134,7 @@ func (l *linear) crossings() []crossing {
 	}
 	var found []crossing
 	unknown := false
-	steps := 64 + 32*l.lag.Age
+	steps := 64 + 32*l.lag.resolution()
 	step := math.Pi / float64(steps)
 	for i := range steps {
 		from, to := max(float64(i), 1e-6)*step, float64(i+1)*step // C(0) = 0 for every ν
@@ -186,9 +187,10 @@ func (l *linear) crossings() []crossing {
 	return found
 }
 
-// delayed writes Λ_f + Λ_s e^{−iτw}, the stiffness at the multiplier e^{iw}, into m.
+// delayed writes Λ_f + Λ_s P(e^{−iw}), the stiffness at the multiplier e^{iw}, into m; with a
+// delay P(e^{−iw}) = e^{−iτw}.
 func (l *linear) delayed(m complexMatrix, w float64) {
-	turn := cmplx.Rect(1, -float64(l.lag.Age)*w)
+	turn := l.lag.onCircle(w)
 	for i, row := range m {
 		for j := range row {
 			row[j] = complex(l.fresh.At(i, j), 0) + turn*complex(l.stale.At(i, j), 0)
@@ -246,7 +248,7 @@ func (l *linear) onsetRate() threshold {
 			gain = 1 + l.momentum - l.momentum/z
 		}
 		force := mat.NewDense(n, n, nil)
-		force.Scale(math.Pow(z, -float64(l.lag.Age)), l.stale)
+		force.Scale(l.lag.onLine(z), l.stale)
 		force.Add(force, l.fresh)
 		values := multipliers(force)
 		if values == nil {
@@ -290,6 +292,9 @@ const (
 func (l *linear) criticalInterval() threshold {
 	n := l.dim()
 	none := threshold{}
+	if l.lag.Kind == Random {
+		return none // there is no interval
+	}
 	if l.lag.Kind == Delay {
 		for tau := 0; tau <= maxCoupledDelay && n*(tau+2) <= maxCompanion/2; tau++ {
 			if moved := l.at(l.rate, tau); !moved.delayStable() {

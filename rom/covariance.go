@@ -44,8 +44,10 @@ func (m *model) covariance() *mat.SymDense {
 		clear(cross[a])
 	}
 	switch {
+	case m.prompts != nil:
+		m.promptCovariance(reward, cross)
 	case m.success != nil:
-		m.countCovariance(reward, cross)
+		m.countCovariance(reward, cross, penalty)
 	case m.composed():
 		m.composedCovariance(reward, cross)
 	case m.integral != nil && !m.clips():
@@ -54,12 +56,14 @@ func (m *model) covariance() *mat.SymDense {
 		m.expandedCovariance(reward, cross)
 	}
 	at := m.anchor().probs
-	// The counts of all samples are multinomial(G, π_old), whatever their rewards.
-	for a, p := range m.past.probs {
-		for b, q := range m.past.probs {
-			penalty[a][b] = -m.kappa[a] * m.kappa[b] * p * q / m.size
+	if !m.resamples() {
+		// The counts of all samples are multinomial(G, π_old), whatever their rewards.
+		for a, p := range m.past.probs {
+			for b, q := range m.past.probs {
+				penalty[a][b] = -m.kappa[a] * m.kappa[b] * p * q / m.size
+			}
+			penalty[a][a] += m.kappa[a] * m.kappa[a] * p / m.size
 		}
-		penalty[a][a] += m.kappa[a] * m.kappa[a] * p / m.size
 	}
 	projectMatrix(reward, m.now.probs, m.now.probs)
 	projectMatrix(cross, m.now.probs, at)
@@ -102,18 +106,25 @@ func projectMatrix(m [][]float64, left, right []float64) {
 	}
 }
 
-// countCovariance writes Cov(c^R, c^R) and Cov(c^R, c^K) of one group of
-// two-valued rewards, in the symbols of docs/theory.md §2. Given S successes,
+// countCovariance writes Cov(c^R, c^R), Cov(c^R, c^K) and, where groups are redrawn under a
+// sampled KL gradient, Cov(c^K, c^K) of one group of two-valued rewards, in the symbols of docs/theory.md §2. Given S successes,
 // their arms are multinomial(S, α) and those of the failures multinomial(G−S, δ),
 // so with V_α = diag α − ααᵀ
 //
 //	Cov(c^R, c^R) = {E[Ru⁺²] W⁺V_αW⁺ + E[(1−R)u⁻²] W⁻V_δW⁻}/G + Var(q) d dᵀ
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
+//	Cov(c^K, c^K) = D_κ {(E R V_α + E(1−R) V_δ)/G + Var(R) (α−δ)(α−δ)ᵀ} D_κ
 //
-// with d = W⁺α − W⁻δ and q = Ru⁺.
-func (m *model) countCovariance(reward, cross [][]float64) {
+// with d = W⁺α − W⁻δ and q = Ru⁺. Where groups are dropped it is B times that of a step's
+// force, see dropped.
+func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 	j, rest := chances(m.past.probs, m.success)
 	if j <= 0 || rest <= 0 {
+		if m.resamples() {
+			for a := range penalty {
+				clear(penalty[a])
+			}
+		}
 		return
 	}
 	g := m.moments(j, rest)
@@ -129,9 +140,27 @@ func (m *model) countCovariance(reward, cross [][]float64) {
 			upB, downB := m.up[b]*alpha[b], m.down[b]*delta[b]
 			reward[a][b] = g.variance*(up-down)*(upB-downB) - (g.up*up*upB+g.down*down*downB)/m.size
 			cross[a][b] = m.kappa[b] * (g.covariance*(up-down)*(alpha[b]-delta[b]) - h*(up*alpha[b]-down*delta[b]))
+			if g.excessVariance != 0 {
+				reward[a][b] += g.excessAlong*((up-down)*downB+down*(upB-downB)) + g.excessVariance*down*downB
+				cross[a][b] += m.kappa[b] * (g.excessShare*down*(alpha[b]-delta[b]) - g.excess*down*delta[b]/m.size)
+			}
+			if m.resamples() {
+				penalty[a][b] = m.kappa[a] * m.kappa[b] * (g.spread*(alpha[a]-delta[a])*(alpha[b]-delta[b]) -
+					(g.share*alpha[a]*alpha[b]+(1-g.share)*delta[a]*delta[b])/m.size)
+			}
 		}
 		reward[a][a] += (g.up*m.up[a]*up + g.down*m.down[a]*down) / m.size
-		cross[a][a] += h * m.kappa[a] * (up - down)
+		cross[a][a] += h*m.kappa[a]*(up-down) + g.excess*m.kappa[a]*down/m.size
+		if m.resamples() {
+			penalty[a][a] += m.kappa[a] * m.kappa[a] * (g.share*alpha[a] + (1-g.share)*delta[a]) / m.size
+		}
+	}
+	if m.Filter == Drop {
+		for a := range alpha { // the mean force of a group that is left
+			alpha[a] = g.mean * (m.up[a]*alpha[a] - m.down[a]*delta[a])
+		}
+		p, _ := m.differ(j, rest)
+		m.dropped(reward, alpha, p)
 	}
 }
 

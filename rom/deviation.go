@@ -2,6 +2,7 @@ package rom
 
 import (
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -12,7 +13,7 @@ import (
 //	g_t = −Λ_f x_t − Λ_s x_old,
 //
 // from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5).
-// Before a delay has passed, x_old is start. The slices are overwritten by the next
+// Before a delay has passed, x_old is start; of random ages it is the mean over their law. The slices are overwritten by the next
 // step. Adam has no linear dynamics of its own: it panics.
 func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
 	fresh, stale := StiffnessAt(p, theta)
@@ -23,20 +24,16 @@ func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64
 	force, velocity := stepGains(p.Optimizer.Method, momentum)
 	return func(yield func(x, v []float64) bool) {
 		x, v := slices.Clone(start), make([]float64, len(start))
-		past := slices.Repeat([][]float64{start}, max(1, p.Lag.Age)) // by step, modulo the age
-		g := make([]float64, len(start))
+		past := newSnapshots(p.Lag, start, math.MaxInt-1)
+		old, g := make([]float64, len(start)), make([]float64, len(start))
 		for t := 0; yield(x, v); t++ {
-			old := x
-			switch {
-			case p.Lag.Kind == Delay && p.Lag.Age > 0:
-				old = past[t%p.Lag.Age]
-				past[t%p.Lag.Age] = slices.Clone(x)
-			case p.Lag.Kind == Block:
-				if t%p.Lag.Age == 0 {
-					past[0] = slices.Clone(x)
+			clear(old)
+			past.store(t, x)
+			past.each(t, func(share float64, snapshot []float64) {
+				for a, y := range snapshot {
+					old[a] += share * y
 				}
-				old = past[0]
-			}
+			})
 			for a := range g {
 				g[a] = 0
 				for b := range g {

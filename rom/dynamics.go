@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -17,6 +18,10 @@ const (
 
 // maxPeriod is the largest refresh interval that is computed step by step.
 const maxPeriod = 10_000
+
+// maxOlderBlock is the largest refresh interval at which a threshold is searched for where
+// the snapshot is older than a block.
+const maxOlderBlock = 512
 
 // linearDynamics is the linear dynamics at a fixed point. whole is that of the merged
 // bandit. parts holds independent scalar recursions: the modes of whole, unless
@@ -103,6 +108,12 @@ func (m *linearDynamics) tooLarge() string {
 	}
 	if m.whole.lag.Kind == Delay && m.whole.lag.Age > maxCompanion/n-2 {
 		return "the companion matrix of the delay is larger than 320"
+	}
+	if !m.whole.lag.plainBlock() && m.whole.memory() > maxCompanion/n-2 {
+		return "the matrix of the past policies is larger than 320"
+	}
+	if m.whole.lag.Kind == Block && m.whole.lag.Behind > 0 && m.whole.lag.Age > maxOlderBlock {
+		return fmt.Sprintf("the refresh interval is longer than %d steps and the snapshot older than a block", maxOlderBlock)
 	}
 	if m.whole.lag.Kind == Block && m.whole.lag.Age > maxPeriod {
 		for i := range m.parts {
@@ -238,7 +249,7 @@ func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*sca
 
 // multipliers returns the multipliers of one mode; nil where they are not finite.
 func (s *scalar) multipliers() []complex128 {
-	if s.lag.Kind == Delay {
+	if !s.lag.plainBlock() {
 		return multipliers(s.linear().monodromy())
 	}
 	m, _ := s.monodromy(s.rate)

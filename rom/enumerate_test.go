@@ -76,21 +76,7 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 			advantage = 0
 		}
 		ratio := now[s.arm] / past[s.arm]
-		weight := 1.0
-		switch p.Weighting {
-		case Ratio:
-			weight = ratio
-		case Clipped:
-			weight = ratio
-			if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
-				weight = 0
-			}
-		case Powered:
-			weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
-			if advantage < 0 {
-				weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
-			}
-		}
+		weight := sampleWeight(&p, ratio, advantage)
 		if p.Placement == InAdvantage {
 			advantage -= p.Strength * math.Log(past[s.arm]/reference[s.arm])
 		}
@@ -127,6 +113,26 @@ func sampledForce(p Params, theta, old []float64, group []sample) []float64 {
 		}
 	}
 	return g
+}
+
+// sampleWeight returns the weight of a sample with the importance ratio.
+func sampleWeight(p *Params, ratio, advantage float64) float64 {
+	weight := 1.0
+	switch p.Weighting {
+	case Ratio:
+		weight = ratio
+	case Clipped:
+		weight = ratio
+		if advantage > 0 && ratio > 1+p.ClipHigh || advantage < 0 && ratio < 1-p.ClipLow {
+			weight = 0
+		}
+	case Powered:
+		weight = math.Pow(ratio, p.Power.Positive) * math.Exp(p.Decay.Positive*(1-ratio))
+		if advantage < 0 {
+			weight = math.Pow(ratio, p.Power.Negative) * math.Exp(p.Decay.Negative*(1-ratio))
+		}
+	}
+	return weight
 }
 
 // enumerate returns the mean and the covariance of sampledForce over all groups
@@ -233,7 +239,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 	for _, arms := range []int{2, 3} {
 		base := Params{
 			GroupSize: 6 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
-			Strength: 0.7, Lag: Lag{Block, 1}, Factors: Unit,
+			Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 		}
 		compare := func(p Params) {
 			if p.Placement == InReward && p.Scale == GroupStd && arms > 2 {
@@ -289,7 +295,7 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	p := Params{
 		Arms:      []Arm{{Constant, 0.2, 0}, {Constant, 0.7, 0}, {Normal, 0.2, 0}},
 		Reference: []float64{0, 0.3, 0}, GroupSize: 5, Groups: 1, Epsilon: 0.3,
-		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
 	past := make([]float64, 3)
@@ -321,7 +327,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
 		Arms:      []Arm{{Constant, 0, 0}, {Constant, 0.4, 0}, {Constant, 1, 0}},
 		Reference: []float64{0, 0.3, -0.2}, Groups: 1, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2,
-		Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
@@ -367,7 +373,7 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 func TestExpansionOfBernoulliArms(t *testing.T) {
 	base := Params{
 		Arms: []Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}}, Reference: []float64{0, 0.3, -0.2}, Groups: 1,
-		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Block, 1}, Factors: Unit,
+		GroupSize: 1000, Epsilon: 0.1, ClipLow: 0.2, ClipHigh: 0.2, Strength: 0.4, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	everyEstimator(base, func(p Params) {

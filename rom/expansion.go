@@ -97,7 +97,8 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 }
 
 // thirdCumulant returns the third cumulant of the reduced force, n×n×n, at the logits
-// given to model.set; nil unless rewards take two values. Given S successes the force
+// given to model.set; nil unless rewards take two values and there is one prompt, and where
+// groups are dropped or a batch has one standard deviation. Given S successes the force
 // is the sum of S independent contributions X of successes and G−S contributions Y of
 // failures, with X = (u⁺w⁺_a R_a − βκ_a K_a)/G on arm a with probability α_a, Y alike
 // (docs/theory.md §2), R and K the columns of the two projections. So given S its r-th
@@ -107,7 +108,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 //	κ_3 = E κ + Σ Cov(M_i, V_jk) over the three choices of i + κ_3(M).
 func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
-	if m.success == nil || m.GroupSize == Infinite {
+	if m.success == nil || m.prompts != nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale == BatchStd {
 		return nil
 	}
 	_, n := l.q.Dims()
@@ -163,20 +164,16 @@ func (l *linearization) thirdCumulant() []float64 {
 	for a, p := range m.past.probs {
 		alpha[a], delta[a] = p*m.success[a]/j, p*(1-m.success[a])/rest
 	}
-	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
-	m.weights = weights
+	first, stride, weights := m.successes(j, rest)
 	given := make([][3][]float64, len(weights))
 	mean, variance := make([]float64, n), make([]float64, n*n)
 	for i, w := range weights {
 		s := first + i*stride
-		share, inverse := float64(s)/m.size, 0.0
-		if s > 0 && s < m.GroupSize {
-			inverse = m.baseline * m.inverseScale(share, (m.size-float64(s))/m.size)
-		}
+		up, down := m.advantages(s)
 		data := make([]float64, n+n*n+n*n*n)
 		c := [3][]float64{data[:n], data[n : n+n*n], data[n+n*n:]}
-		cumulants(&c, float64(s), inverse*(m.size-float64(s))/m.size, m.up, alpha)
-		cumulants(&c, m.size-float64(s), -inverse*share, m.down, delta)
+		cumulants(&c, float64(s), up, m.up, alpha)
+		cumulants(&c, m.size-float64(s), down, m.down, delta)
 		given[i] = c
 		for k, x := range c[0] {
 			mean[k] += w * x

@@ -102,11 +102,11 @@ var extremes = []extreme{
 	{"G = ∞", func(p *Params) { p.GroupSize = Infinite }},
 	{"G = 2", func(p *Params) { p.GroupSize = 2 }},
 	{"B = 2^53", func(p *Params) { p.Groups = 1 << 53 }},
-	{"delay 2^53", func(p *Params) { p.Lag = Lag{Delay, 1 << 53} }},
-	{"delay 300", func(p *Params) { p.Lag = Lag{Delay, 300} }},
-	{"delay 78", func(p *Params) { p.Lag = Lag{Delay, 78} }},
-	{"block 2^53", func(p *Params) { p.Lag = Lag{Block, 1 << 53} }},
-	{"block 10000", func(p *Params) { p.Lag = Lag{Block, 10_000} }},
+	{"delay 2^53", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1 << 53} }},
+	{"delay 300", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 300} }},
+	{"delay 78", func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 78} }},
+	{"block 2^53", func(p *Params) { p.Lag = Lag{Kind: Block, Age: 1 << 53} }},
+	{"block 10000", func(p *Params) { p.Lag = Lag{Kind: Block, Age: 10_000} }},
 	{"current penalty k3", func(p *Params) { p.Anchor, p.KLEstimator = AtCurrent, K3 }},
 	{"current penalty", func(p *Params) { p.Anchor = AtCurrent }},
 	{"ratio", func(p *Params) { p.Weighting = Ratio }},
@@ -189,7 +189,7 @@ func TestHugeDeviations(t *testing.T) {
 						Arms: []Arm{{Constant, 0.01, 0}, {Normal, 1, 0.01}, {Normal, 1, std}}, GroupSize: size, Groups: 1,
 						Baseline: LeaveOneOut, Scale: scale, Deviation: Sample, Epsilon: epsilon,
 						Weighting: Clipped, ClipLow: 0.2, ClipHigh: 0.2, Strength: 2, KLEstimator: K3,
-						Lag: Lag{Delay, 7}, Optimizer: Optimizer{Rate: 1e15, Momentum: 0.5},
+						Lag: Lag{Kind: Delay, Age: 7}, Optimizer: Optimizer{Rate: 1e15, Momentum: 0.5},
 					}
 					for _, fault := range faults(Predict(p)) {
 						t.Errorf("G = %d, scale %v, std %g, ε = %g: %s", size, scale, std, epsilon, fault)

@@ -67,7 +67,7 @@ func TestCriticalBlockAgainstEveryInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(89, 90))
 	late := 0
 	for range 300 {
-		s := &scalar{fresh: r.NormFloat64(), stale: r.NormFloat64(), rate: 0.3 * r.Float64() * r.Float64(), momentum: 0.95 * r.Float64(), method: Method(r.IntN(2)), lag: Lag{Block, 1}}
+		s := &scalar{fresh: r.NormFloat64(), stale: r.NormFloat64(), rate: 0.3 * r.Float64() * r.Float64(), momentum: 0.95 * r.Float64(), method: Method(r.IntN(2)), lag: Lag{Kind: Block, Age: 1}}
 		if s.total() <= 0 {
 			continue
 		}
@@ -96,7 +96,7 @@ func TestSpreadsTogether(t *testing.T) {
 	p := reference(GroupStd, 1.2, 8)
 	p.Arms = append(p.Arms, p.Arms[1])
 	p.Reference = append(p.Reference, p.Reference[1])
-	p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.2, Momentum: 0.5}, Lag{Delay, 3}
+	p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.2, Momentum: 0.5}, Lag{Kind: Delay, Age: 3}
 	init, at := []float64{-1, 1, 0}, []int{0, 10, 40}
 	both := follow(p.checked(), init, at, 0, 1, 0.5)
 	for i, share := range []float64{1, 0.5} {
@@ -146,7 +146,7 @@ func TestKeptValues(t *testing.T) {
 func TestEquilibriumWith(t *testing.T) {
 	for _, size := range []int{8, Infinite} {
 		p := reference(GroupStd, 1.2, size)
-		p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.1, Momentum: 0.5}, Lag{Delay, 2}
+		p.Optimizer, p.Lag = Optimizer{Method: HeavyBall, Rate: 0.1, Momentum: 0.5}, Lag{Kind: Delay, Age: 2}
 		known := NewEquilibrium(p)
 		p.Factors = Factors{Stiffness: 1.3, Noise: 0.7, Lag: 2, Mass: 3}
 		for _, measured := range []*Measured{nil, {mat.NewDense(2, 2, []float64{0.1, -0.1, -0.1, 0.1}), mat.NewDense(2, 2, []float64{0.2, -0.2, -0.2, 0.2})}} {

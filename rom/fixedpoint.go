@@ -35,10 +35,12 @@ func FixedPoints(p Params) []FixedPoint {
 
 // Reached returns the fixed point that the on-policy mean field
 // dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
-// whose stiffness is finite.
+// whose stiffness is finite; false too for prompts with a policy each, see
+// Equilibrium.Reached.
 func Reached(p Params) (FixedPoint, bool) {
-	f := fold(p.checked())
-	if !f.representable() {
+	p = p.checked()
+	f := fold(p)
+	if p.tabular() || !f.representable() {
 		return FixedPoint{}, false
 	}
 	return f.linearized(f.reached())
@@ -77,6 +79,10 @@ func (f *folded) reached() []float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
+	if m.resamples() {
+		f.because = "fixed points where groups are redrawn are known for the exact KL gradient only"
+		return nil
+	}
 	start, followed := f.start(), len(f.Arms) > 2
 	var end []float64
 	converged := false
@@ -91,6 +97,10 @@ func (f *folded) reached() []float64 {
 		if f.GroupSize == Infinite && f.Scale == GroupStd && f.Epsilon == 0 && m.success != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
+		}
+		if f.Filter == Redraw && slices.Max(m.success) == 1 {
+			// φ/P → ∞ as all rewards become 1 (docs/theory.md §11.3).
+			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
 		return nil
 	}
@@ -204,7 +214,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) {
+	if !isFinite(m.reference) || m.resamples() {
 		return nil
 	}
 	c := newCurve(m)
@@ -428,13 +438,15 @@ func (c *curve) zeros() []float64 {
 	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.Strength}
 	}
-	if c.Scale == Unscaled {
+	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
 		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
 	end := math.Inf(1)
-	if !c.factored() && len(c.Arms) == 2 {
+	if c.Filter != KeepAll || c.tabled() || c.Scale == GroupMeanScale {
+		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
+	} else if !c.factored() && len(c.Arms) == 2 {
 		// No advantage exceeds √(G−1) standard deviations of the group.
 		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.pull())
 		if c.shifted() { // beyond the span of the rewards the penalty outweighs any difference

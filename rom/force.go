@@ -71,8 +71,14 @@ func (m *model) rewardForce(dst []float64) {
 // unprojected writes E[c], c_a the mean weighted advantage of a group's samples of arm a.
 func (m *model) unprojected(dst []float64) {
 	switch {
+	case m.prompts != nil:
+		m.overPrompts(dst, (*model).unprojected)
 	case m.success != nil:
 		j, rest := chances(m.past.probs, m.success)
+		if m.Filter != KeepAll && (j <= 0 || rest <= 0) { // no group can have both rewards
+			clear(dst)
+			return
+		}
 		factor := m.phi(j, rest)
 		for a, old := range m.past.probs {
 			s := m.success[a]
@@ -81,6 +87,11 @@ func (m *model) unprojected(dst []float64) {
 				slope = m.up[a]*s*rest - m.down[a]*(1-s)*j
 			}
 			dst[a] = factor * old * slope
+		}
+		if excess := m.excess(j, rest); excess != 0 {
+			for a, old := range m.past.probs {
+				dst[a] += excess * old * (m.up[a]*m.success[a] + m.down[a]*(1-m.success[a]))
+			}
 		}
 	case m.GroupSize == Infinite:
 		m.prepare()
@@ -100,6 +111,11 @@ func (m *model) unprojected(dst []float64) {
 // samples of arm a.
 func (m *model) response(dst []float64) {
 	switch {
+	case m.prompts != nil:
+		m.unprojected(dst)
+		for a, old := range m.past.probs {
+			dst[a] /= old
+		}
 	case m.groups != nil && (m.Scale == GroupStd || m.clips()):
 		m.composedResponse(dst)
 	case m.integral != nil && !m.clips():
@@ -137,8 +153,9 @@ func (m *model) subtractPenalty(dst []float64) {
 		return
 	}
 	c := m.x
-	for a, old := range m.past.probs {
-		c[a] = m.Strength * m.kappa[a] * old
+	m.sampleShares(c)
+	for a := range c {
+		c[a] *= m.Strength * m.kappa[a]
 	}
 	project(c, at.probs)
 	for a := range dst {

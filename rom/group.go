@@ -7,10 +7,22 @@ import "math"
 // span: 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample
 // deviation; span itself without scale. rest is 1 − R.
 func (m *model) inverseScale(share, rest float64) float64 {
-	if m.Scale == Unscaled {
+	switch m.Scale {
+	case Unscaled:
 		return m.span
+	case GroupMeanScale:
+		return 1 / share
 	}
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
+}
+
+// pool returns the number of samples whose standard deviation divides the advantages: G, with
+// BatchStd N = GB.
+func (m *model) pool() int {
+	if m.Scale == BatchStd {
+		return m.GroupSize * m.Groups
+	}
+	return m.GroupSize
 }
 
 // maxScales is the number of successes below which a model keeps the scales of groups.
@@ -23,9 +35,10 @@ func (m *model) informative(t int) float64 {
 		return m.scales[t]
 	}
 	s := float64(t + 1)
-	scale := m.inverseScale(s/m.size, (m.size-s)/m.size)
+	pool := float64(m.pool())
+	scale := m.inverseScale(s/pool, (pool-s)/pool)
 	if m.scales == nil {
-		m.scales = make([]float64, min(m.GroupSize, maxScales))
+		m.scales = make([]float64, min(m.pool(), maxScales))
 	}
 	if t < len(m.scales) {
 		m.scales[t] = scale
@@ -42,10 +55,20 @@ func (m *model) informative(t int) float64 {
 // which neither divides by J(1−J) nor contains groups without variance; c is
 // G/(G−1) for leave-one-out and else 1, 1/s stands for inverseScale. Without
 // scale it is c(1 − 1/G) span; at G = ∞ it is inverseScale at R = J, and 0 where no
-// reward varies.
+// reward varies. A filter multiplies it by filterFactor.
 func (m *model) phi(j, rest float64) float64 {
+	factor, _ := m.filterFactor(j, rest)
+	return factor * m.phiOfAll(j, rest)
+}
+
+// phiOfAll is phi without a filter.
+func (m *model) phiOfAll(j, rest float64) float64 {
+	if m.tabled() {
+		phi, _ := m.tablePhi(j, rest)
+		return phi
+	}
 	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 {
+		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
 			return 0
 		}
 		return m.inverseScale(j, rest)
@@ -54,7 +77,7 @@ func (m *model) phi(j, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return c * m.span
 	}
-	first, stride, weights := binomial(m.GroupSize-2, j, rest, m.weights)
+	first, stride, weights := binomial(m.pool()-2, j, rest, m.weights)
 	m.weights = weights
 	sum := 0.0
 	for i, w := range weights {
@@ -66,17 +89,34 @@ func (m *model) phi(j, rest float64) float64 {
 // phiSlope returns φ_G′(J): a binomial expectation has the derivative
 // d/dJ E[f(T)] = n E[f(T′+1) − f(T′)], T′ ~ Binomial(n−1, J).
 func (m *model) phiSlope(j, rest float64) float64 {
+	slope := m.slopeOfAll(j, rest)
+	if m.Filter == KeepAll {
+		return slope
+	}
+	factor, filtered := m.filterFactor(j, rest)
+	return factor*slope + filtered*m.phiOfAll(j, rest)
+}
+
+// slopeOfAll is phiSlope without a filter.
+func (m *model) slopeOfAll(j, rest float64) float64 {
+	if m.tabled() {
+		_, slope := m.tablePhi(j, rest)
+		return slope
+	}
 	if m.Scale == Unscaled {
 		return 0
 	}
 	if m.GroupSize == Infinite {
-		if j <= 0 || rest <= 0 {
+		if j <= 0 || rest <= 0 || m.Baseline == SecondBest { // two of the best are certain
 			return 0
 		}
 		inverse := m.inverseScale(j, rest)
+		if m.Scale == GroupMeanScale {
+			return -inverse * inverse
+		}
 		return -inverse * inverse * (rest - j) / (2 * math.Sqrt(j*rest))
 	}
-	n := m.GroupSize - 2
+	n := m.pool() - 2
 	if n == 0 {
 		return 0
 	}
@@ -91,20 +131,31 @@ func (m *model) phiSlope(j, rest float64) float64 {
 }
 
 // groupMoments holds the expectations over the number of successes
-// S ~ Binomial(G, J) on which the covariance of a group's force depends: R = S/G,
+// S ~ Binomial(G, J), given 0 < S < G with a filter, on which the covariance of a group's force depends: R = S/G,
 // u⁺ and u⁻ the advantages of a success and of a failure, q = R u⁺ = −(1−R)u⁻.
 type groupMoments struct {
 	mean       float64 // h_G = E q
 	up, down   float64 // E[R u⁺²], E[(1−R) u⁻²]
 	variance   float64 // Var q
 	covariance float64 // Cov(q, R)
+	share      float64 // E R
+	spread     float64 // Var R
+
+	// Of tabled advantages also, with e = R u⁺ + (1−R) u⁻:
+	excess, excessVariance   float64 // E e, Var e
+	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
 // moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
 // where no reward varies.
 func (m *model) moments(j, rest float64) groupMoments {
-	if j <= 0 || rest <= 0 {
+	switch {
+	case j <= 0 || rest <= 0:
 		return groupMoments{}
+	case m.tabled():
+		return m.tableMoments(j, rest)
+	case m.Scale == BatchStd:
+		return m.batchMoments(j, rest)
 	}
 	q := func(s int) (value, inverse, share, other float64) {
 		if s == 0 || s == m.GroupSize {
@@ -114,20 +165,21 @@ func (m *model) moments(j, rest float64) groupMoments {
 		inverse = m.baseline * m.informative(s-1)
 		return share * other * inverse, inverse, share, other
 	}
-	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
-	m.weights = weights
+	first, stride, weights := m.successes(j, rest)
 	var g groupMoments
 	for i, w := range weights {
 		value, inverse, share, other := q(first + i*stride)
 		g.mean += w * value
 		g.up += w * value * inverse * other
 		g.down += w * value * inverse * share
+		g.share += w * share
 	}
 	// Centred in a second pass: at J = ½ Var q is only about 1/G² of E q².
 	for i, w := range weights {
 		value, _, share, _ := q(first + i*stride)
 		g.variance += w * (value - g.mean) * (value - g.mean)
 		g.covariance += w * (value - g.mean) * (share - j)
+		g.spread += w * (share - g.share) * (share - g.share)
 	}
 	return g
 }

@@ -26,7 +26,7 @@ func comparedSize(p *Params) int {
 // (docs/theory.md §2): at G the difference in J is that at G′ times (G′/G)², the relative
 // difference in Var J that at G′ times G′/G.
 func (l *linearization) expansionNeglect(m *linearDynamics, variance float64) Neglected {
-	if l.model.factored() || l.model.groups != nil || l.model.integral != nil {
+	if l.model.prompts != nil || l.model.factored() || l.model.groups != nil || l.model.integral != nil {
 		return Neglected{}
 	}
 	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64}

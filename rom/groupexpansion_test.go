@@ -10,7 +10,7 @@ import (
 func TestExpansionNeglect(t *testing.T) {
 	p := Params{
 		Arms: []Arm{{Constant, 0, 0}, {Constant, 0.5, 0}, {Constant, 0.8, 0}, {Constant, 2, 0}}, GroupSize: 36, Groups: 1,
-		Strength: 1.2, Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 1e-3},
+		Strength: 1.2, Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 1e-3},
 	}
 	exact := Predict(p)
 	p = p.checked()

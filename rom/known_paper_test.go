@@ -12,12 +12,12 @@ import (
 // the reduced-order model for a frozen force under delay.
 func TestPaperDampingRatio(t *testing.T) {
 	for _, c := range []struct {
-		tau  int
+		tau  float64
 		want float64
 	}{{0, 0.556}, {1, 0.451}, {2, 0.342}, {4, 0.135}} {
 		got := rom.PaperDampingRatio(0.12, 0.3, 0.8, c.tau)
 		printed(t, "ζ", got, c.want, 1e-3)
-		p := rom.Predict(free(0.12, 0.3, 0.8, delay(c.tau)))
+		p := rom.Predict(free(0.12, 0.3, 0.8, delay(int(c.tau))))
 		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.RuleAtStiffness.DampingRatio), got, 1e-12)
 		closeTo(t, "ζ of the model", said(t, "ζ of the model", p.LeadingOrder.DampingRatio), got, 1e-12)
 	}
@@ -34,14 +34,14 @@ func TestPaperDampingRatio(t *testing.T) {
 func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
 	for _, c := range []struct {
 		stiffness, mu    float64
-		tau              int
+		tau              float64
 		truncated, exact float64
 		unit             float64
 	}{
 		{1, .5, 0, .08333, .08579, 1e-5}, {1, .5, 1, .06155, .0625, 1e-5}, {1, .5, 2, .04815, .0481, 5e-5}, {1, .5, 4, .0332, .0323, 1e-4}, {1, .5, 16, .0114, .0105, 1e-4},
 		{.12, .8, 1, .0831, .0833, 1e-4}, {.12, .8, 4, .0627, .0624, 1e-4}, {.12, .8, 16, .0305, .0291, 1e-4}, {.12, .8, 64, .0098, .0089, 1e-4},
 	} {
-		p := free(c.stiffness, 0.01, c.mu, delay(c.tau))
+		p := free(c.stiffness, 0.01, c.mu, delay(int(c.tau)))
 		got := rom.Predict(p)
 		onset := rom.PaperOnset(c.mu, c.tau) / c.stiffness
 		printed(t, "ζ = 1", onset, c.truncated, c.unit)
@@ -58,14 +58,13 @@ func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
 func TestPaperCurve(t *testing.T) {
 	const start, end, h = 0.6, 1.4, 0.1
 	for _, c := range []struct {
-		stiffness, rate, mu float64
-		age                 int
+		stiffness, rate, mu, age float64
 	}{
 		{0.12, 0.05, 0.8, 1}, {0.12, rom.PaperOnset(0.8, 1) / 0.12, 0.8, 1}, {0.12, 0.3, 0.8, 4},
 		{0.12, 0.3, 0.8, 6}, {0.12, 0.3, 0.8, 0}, {0, 0.3, 0.8, 2}, {1, 0.3, 0, 12},
 	} {
 		e := rom.PaperCurve(c.stiffness, c.rate, c.mu, c.age, start, end)
-		tau, pull := float64(c.age), c.stiffness*c.rate
+		tau, pull := c.age, c.stiffness*c.rate
 		m, damping := (1+c.mu+pull*tau*tau)/(2*c.rate), (1-c.mu-pull*tau)/c.rate
 		closeTo(t, "e(0)", e(0), start, 1e-15)
 		closeTo(t, "rest", (e(1e-4)-start)/1e-4, 0, 1e-4)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grposim/rom"
 )
 
@@ -415,8 +417,9 @@ func TestOscillationLearningRate(t *testing.T) {
 	}
 }
 
-// The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one,
-// η|λ_s|K ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1+μ).
+// The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one of
+// docs/theory.md §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1
+// the norm of the triangular matrix of K−1 rows of ones.
 func TestRules(t *testing.T) {
 	for _, p := range cells(t, 35) {
 		if p.Lag.Age == 0 || p.Optimizer.Method != rom.HeavyBall || len(p.Arms) > 2 {
@@ -429,13 +432,33 @@ func TestRules(t *testing.T) {
 		if math.Abs(s.Stale) < 1e-9 {
 			continue
 		}
-		bound := min((1-mu)/(math.Abs(s.Stale)*k), 2*(1+mu)/(s.Fresh+math.Abs(s.Stale)))
+		gain := func(k float64) float64 {
+			switch {
+			case p.Lag.Kind == rom.Delay:
+				return k
+			case k == 1:
+				return 0
+			}
+			sums := mat.NewDense(int(k)-1, int(k)-1, nil)
+			sums.Apply(func(i, j int, _ float64) float64 {
+				if j <= i {
+					return 1
+				}
+				return 0
+			}, sums)
+			var svd mat.SVD
+			svd.Factorize(sums, mat.SVDNone)
+			return svd.Values(nil)[0]
+		}
+		bound := (1 - mu) / (s.Total/2 + math.Abs(s.Stale)*gain(k))
 		closeTo(t, "sufficient η", said(t, "sufficient η", got.SufficientRule.CriticalLearningRate)/bound, 1, 1e-12)
 		if c := said(t, "exact η", got.Exact.CriticalLearningRate); c < bound*(1-1e-9) {
 			t.Errorf("%s: unstable from %v, below the bound %v of the sufficient rule", describe(p), c, bound)
 		}
-		if eta*(s.Fresh+math.Abs(s.Stale)) < 2*(1+mu) && got.SufficientRule.CriticalRefreshInterval != nil {
-			closeTo(t, "sufficient K", *got.SufficientRule.CriticalRefreshInterval*math.Abs(s.Stale)*eta/(1-mu), 1, 1e-12)
+		first := math.Ceil(said(t, "sufficient K", got.SufficientRule.CriticalRefreshInterval) - 1e-9)
+		covered := func(k float64) bool { return eta*(s.Total/2+math.Abs(s.Stale)*gain(k)) < 1-mu }
+		if first >= 2 && first < 100 && (!covered(first-1) || covered(first)) {
+			t.Errorf("%s: the sufficient rule ends at an interval of %v: %t before, %t there", describe(p), first, covered(first-1), covered(first))
 		}
 	}
 	// The paper's Figure 6: η = 0.30, μ = 0.80, K = 0.12.

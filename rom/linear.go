@@ -14,6 +14,9 @@ import (
 //	g_t = −Λ_f x_t − Λ_s x_old + ξ_t,   Cov ξ = noise
 //	heavy ball  v′ = μv + g,  x′ = x + ηv′
 //	Nesterov    v′ = μv + g,  x′ = x + η(g + μv′)
+//
+// With random ages x_old is the mean Σ p_j x_{t−j} over their law, and ξ includes the age
+// noise: see ageNoise.
 type linear struct {
 	fresh, stale *mat.Dense // Λ_f and Λ_s, n×n
 	noise        *mat.Dense // Cov ξ, n×n
@@ -40,25 +43,47 @@ func stepGains(method Method, momentum float64) (force, velocity float64) {
 	return 1, momentum
 }
 
-// memory returns the number of past positions in the state, besides (x, v):
-// 1 for a block (x_old), τ for a delay (x_{t−1}, …, x_{t−τ}).
+// memory returns the number of past positions in the state, besides (x, v): 1 + d for a
+// block (those of the last 1 + d refreshes), τ for a delay (x_{t−1}, …, x_{t−τ}), S for
+// random ages up to S, and 1 for a geometric law (y_{t−1} with y_t = (1−r)x_t + ry_{t−1}).
 func (l *linear) memory() int {
-	if l.lag.Kind == Block {
+	switch {
+	case l.lag.Kind == Block:
+		return 1 + l.lag.Behind
+	case l.lag.Kind == Delay:
+		return l.lag.Age
+	case l.lag.Ages.Law == GeometricAges:
 		return 1
 	}
-	return l.lag.Age
+	return int(l.lag.Ages.oldest())
+}
+
+// old returns the weights of the blocks of the state, (x, v, past positions), in x_old.
+func (l *linear) old() []float64 {
+	weights := make([]float64, 2+l.memory())
+	switch {
+	case l.lag.Kind == Delay && l.lag.Age == 0:
+		weights[0] = 1
+	case l.lag.Kind != Random:
+		weights[len(weights)-1] = 1
+	case l.lag.Ages.Law == GeometricAges:
+		weights[2] = l.lag.Ages.ratio()
+		weights[0] = 1 - weights[2]
+	default:
+		p := l.lag.Ages.probabilities()
+		weights[0] = p[0]
+		copy(weights[2:], p[1:])
+	}
+	return weights
 }
 
 // step returns the matrix A of one optimizer step, s′ = A s + Γ ξ, and Γ. The state s
-// is (x, v, x_old) inside a block and (x_t, v_t, x_{t−1}, …, x_{t−τ}) with a delay,
-// where A is the companion matrix.
+// is (x, v, past positions): inside a block the newest of them first and x_old last, with a
+// delay or random ages (x_t, v_t, x_{t−1}, …), where A is the companion matrix. See memory.
 func (l *linear) step() (a, gamma *mat.Dense) {
 	n := l.dim()
 	force, velocity := stepGains(l.method, l.momentum)
-	old := 1 + l.memory() // the block of the state that holds x_old
-	if l.lag.Kind == Delay && l.lag.Age == 0 {
-		old = 0
-	}
+	old := l.old()
 	size := n * (2 + l.memory())
 	a = mat.NewDense(size, size, nil)
 	gamma = mat.NewDense(size, n, nil)
@@ -67,25 +92,30 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 		for j := range n {
 			f, s := l.fresh.At(i, j), l.stale.At(i, j)
 			add(i, j, -l.rate*force*f)
-			add(i, old*n+j, -l.rate*force*s)
 			add(n+i, j, -f)
-			add(n+i, old*n+j, -s)
+			for k, weight := range old {
+				if weight != 0 {
+					add(i, k*n+j, -l.rate*force*(weight*s))
+					add(n+i, k*n+j, -(weight * s))
+				}
+			}
 		}
 		add(i, i, 1)
 		add(i, n+i, l.rate*velocity)
 		add(n+i, n+i, l.momentum)
 		gamma.Set(i, i, l.rate*force)
 		gamma.Set(n+i, i, 1)
-		if l.lag.Kind == Block {
-			add(2*n+i, 2*n+i, 1)
-		}
 		for k := range l.memory() {
-			if l.lag.Kind == Delay {
-				from := 0
-				if k > 0 {
-					from = 1 + k
-				}
-				add((2+k)*n+i, from*n+i, 1)
+			switch {
+			case l.lag.Kind == Block:
+				add((2+k)*n+i, (2+k)*n+i, 1)
+			case l.lag.Kind == Random && l.lag.Ages.Law == GeometricAges:
+				add(2*n+i, i, old[0])
+				add(2*n+i, 2*n+i, old[2])
+			case k == 0:
+				add(2*n+i, i, 1)
+			default:
+				add((2+k)*n+i, (1+k)*n+i, 1)
 			}
 		}
 	}
@@ -93,31 +123,42 @@ func (l *linear) step() (a, gamma *mat.Dense) {
 }
 
 // monodromy returns the monodromy matrix, whose eigenvalues are the multipliers: the
-// map of one refresh period on (x, v), M = P A^K E, or the companion matrix with a
-// delay.
+// map of one refresh period on (x, v) and d past snapshots, M = P A^K E, or the companion
+// matrix without a block.
 func (l *linear) monodromy() *mat.Dense {
 	a, _ := l.step()
-	if l.lag.Kind == Delay {
+	if l.lag.Kind != Block {
 		return a
 	}
 	return l.refresh(power(a, l.lag.Age))
 }
 
-// refresh returns P M E of a map M on (x, v, x_old): E copies x into x_old, P drops
-// x_old.
+// refresh returns P M E of a map M on the state inside a block: E copies x into the newest
+// snapshot and moves the others back, P drops the oldest.
 func (l *linear) refresh(m *mat.Dense) *mat.Dense {
-	n := l.dim()
-	out := mat.NewDense(2*n, 2*n, nil)
-	for i := range 2 * n {
-		for j := range 2 * n {
-			v := m.At(i, j)
-			if j < n {
-				v += m.At(i, 2*n+j)
-			}
-			out.Set(i, j, v)
+	size, _ := m.Dims()
+	free := size - l.dim()
+	out := mat.NewDense(free, free, nil)
+	for i := range free {
+		for j := range size {
+			at := l.beforeRefresh(j)
+			out.Set(i, at, out.At(i, at)+m.At(i, j))
 		}
 	}
 	return out
+}
+
+// beforeRefresh returns the coordinate of the state without its oldest snapshot that a
+// refresh moves to coordinate i of the whole state.
+func (l *linear) beforeRefresh(i int) int {
+	switch n := l.dim(); {
+	case i < 2*n:
+		return i
+	case i < 3*n:
+		return i - 2*n
+	default:
+		return i - n
+	}
 }
 
 // power returns m^k, k ≥ 0, by repeated squaring.

@@ -16,7 +16,7 @@ func reference(scale Scale, beta float64, size int) Params {
 	return Params{
 		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, Reference: []float64{0, 0},
 		GroupSize: size, Groups: 1, Scale: scale, Strength: beta, Anchor: AtSnapshot,
-		Lag: Lag{Block, 1}, Optimizer: Optimizer{Rate: 0.1}, Factors: Unit,
+		Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1}, Factors: Unit,
 	}
 }
 
@@ -39,7 +39,7 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 				if method == Nesterov {
 					closed = NesterovThreshold(mu, k)
 				}
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: Lag{Block, k}}
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: method, momentum: mu, lag: Lag{Kind: Block, Age: k}}
 				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
 					if r := radius(l.at(share*closed, k).monodromy()); r >= 1 {
 						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
@@ -54,7 +54,7 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 					continue
 				}
 				closed := DelayThreshold(mu, tau)
-				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: Lag{Delay, tau}}
+				l := &linear{fresh: single(0), stale: single(1), noise: single(1), momentum: mu, lag: Lag{Kind: Delay, Age: tau}}
 				if r := radius(l.at((1-1e-7)*closed, tau).monodromy()); r >= 1 {
 					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
 				}
@@ -75,9 +75,9 @@ func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 			method Method
 			onset  float64
 		}{
-			{Lag{Block, 1}, HeavyBall, BlockOnset(mu, 1)}, {Lag{Block, 7}, HeavyBall, BlockOnset(mu, 7)},
-			{Lag{Delay, 1}, HeavyBall, DelayOnset(mu, 1)}, {Lag{Delay, 6}, HeavyBall, DelayOnset(mu, 6)},
-			{Lag{Block, 1}, Nesterov, NesterovOnset(mu, 1)}, {Lag{Block, 7}, Nesterov, NesterovOnset(mu, 7)},
+			{Lag{Kind: Block, Age: 1}, HeavyBall, BlockOnset(mu, 1)}, {Lag{Kind: Block, Age: 7}, HeavyBall, BlockOnset(mu, 7)},
+			{Lag{Kind: Delay, Age: 1}, HeavyBall, DelayOnset(mu, 1)}, {Lag{Kind: Delay, Age: 6}, HeavyBall, DelayOnset(mu, 6)},
+			{Lag{Kind: Block, Age: 1}, Nesterov, NesterovOnset(mu, 1)}, {Lag{Kind: Block, Age: 7}, Nesterov, NesterovOnset(mu, 7)},
 		} {
 			l := &linear{fresh: single(0), stale: single(1), noise: single(1), method: c.method, momentum: mu, lag: c.lag}
 			below := multipliers(l.at(c.onset*(1-1e-6), c.lag.Age).monodromy())[0]
@@ -97,7 +97,7 @@ func TestScalarThresholdsAgainstAScan(t *testing.T) {
 			fresh:    rapid.Float64Range(-0.8, 1.5).Draw(t, "fresh"),
 			momentum: rapid.SampledFrom([]float64{0, 0.5, 0.9}).Draw(t, "mu"),
 			method:   rapid.SampledFrom([]Method{HeavyBall, Nesterov}).Draw(t, "method"),
-			lag:      Lag{rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), rapid.IntRange(1, 6).Draw(t, "age")},
+			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), Age: rapid.IntRange(1, 6).Draw(t, "age")},
 		}
 		s.stale = 1 - s.fresh
 		if math.Abs(s.stale) < 0.01 || math.Abs(s.fresh) < 0.01 {
@@ -152,8 +152,10 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 			fresh:    rapid.Float64Range(-3, 3).Draw(t, "fresh"),
 			stale:    rapid.Float64Range(-3, 3).Draw(t, "stale"),
 			momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"),
-			lag:      Lag{rapid.SampledFrom([]LagKind{Block, Delay}).Draw(t, "kind"), rapid.IntRange(1, 24).Draw(t, "age")},
+			lag:      Lag{Kind: rapid.SampledFrom([]LagKind{Block, Delay, Random}).Draw(t, "kind"), Age: rapid.IntRange(1, 24).Draw(t, "age")},
 		}
+		s.lag.Behind = rapid.IntRange(0, 3).Draw(t, "behind")
+		s.lag.Ages = anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"), rapid.Uint64().Draw(t, "weights"))
 		if s.total() < 1e-3 {
 			return
 		}
@@ -163,6 +165,16 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 			t.Fatalf("%+v: radius %v", s, r)
 		}
 	})
+}
+
+// anyAges returns a law of ages; the weights of a table are the bits of a word.
+func anyAges(law, from int, weights uint64) Ages {
+	a := Ages{Law: AgeLaw(law), From: from, To: from + int(weights%8), Mean: 0.1 + float64(weights%1000)/50}
+	a.Weights[0] = 1e-3
+	for age := range 24 {
+		a.Weights[age] += float64(weights >> age & 1)
+	}
+	return a
 }
 
 // The window of docs/theory.md §5: ratio with the KL at the snapshot, μ = .9,
@@ -221,13 +233,13 @@ func TestFoldingChangesNothing(t *testing.T) {
 		Arms:      []Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
 		Reference: []float64{0, 0, 0, 0, 0}, GroupSize: 64, Groups: 4, Strength: 0.8,
 		ClipLow: 0.2, ClipHigh: 0.2,
-		Lag: Lag{Block, 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit,
+		Lag: Lag{Kind: Block, Age: 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit,
 	}
 	everyEstimator(base, func(p Params) {
 		if p.Baseline == LeaveOneOut || p.Deviation == Sample {
 			return
 		}
-		for _, lag := range []Lag{{Block, 3}, {Delay, 2}} {
+		for _, lag := range []Lag{{Kind: Block, Age: 3}, {Kind: Delay, Age: 2}} {
 			p.Lag = lag
 			folded := Predict(p)
 			whole := unmerged(p)
@@ -265,7 +277,7 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
 	p.Optimizer.Momentum = 0.8
-	for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
+	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
 		p.Lag = lag
 		f := fold(p)
 		r := newLinearization(f, f.reached())
@@ -313,7 +325,7 @@ func TestRings(t *testing.T) {
 // The relative mode of a class of equal arms has the stiffness and the noise that the bandit
 // arm by arm has along (e_a − e_b)/√2, a and b two arms of the class.
 func TestRelativeModesArmByArm(t *testing.T) {
-	p := Params{GroupSize: 64, Groups: 4, Strength: 0.8, Lag: Lag{Block, 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit}
+	p := Params{GroupSize: 64, Groups: 4, Strength: 0.8, Lag: Lag{Kind: Block, Age: 3}, Optimizer: Optimizer{Rate: 0.2, Momentum: 0.5}, Factors: Unit}
 	for a := range 10 {
 		p.Arms = append(p.Arms, Arm{Mean: 0.3 + 0.5*float64(a%2)})
 		p.Reference = append(p.Reference, 0)

@@ -62,8 +62,8 @@ type stationary struct {
 	a, gamma *mat.Dense // A and Γ
 	noise    *mat.Dense // Γ Cov[ξ] Γᵀ
 	sum      *mat.Dense // of gather: S_k; block only
-	// start is the covariance at the start of a period: of (x, v) at a refresh
-	// (block), or of s (delay).
+	// start is the covariance at the start of a period: of the state without its oldest
+	// snapshot before a refresh (block), or of s.
 	start *mat.Dense
 	// powers are M, M², M⁴, … of the monodromy matrix, as far as they have been needed.
 	powers []*mat.Dense
@@ -74,19 +74,21 @@ func (l *linear) stationary() (law stationary, ok bool) {
 	law = stationary{linear: l}
 	law.a, law.gamma = l.step()
 	law.noise = congruence(law.gamma, l.noise)
-	if l.lag.Kind == Delay {
-		law.start, ok = lyapunov(law.a, law.noise)
+	if l.lag.Kind != Block {
+		if law.start, ok = lyapunov(law.a, law.noise); ok && l.lag.Kind == Random && l.lag.Ages.Draws > 0 {
+			ok = law.addAgeNoise()
+		}
 		return law, ok
 	}
 	// The noise of a whole block, W_K = Σ_{j<K} A^j Q A^jᵀ.
-	n := l.dim()
 	size, _ := law.a.Dims()
-	law.sum = mat.NewDense(size, n, nil)
+	free := size - l.dim()
+	law.sum = mat.NewDense(size, l.dim(), nil)
 	gathered := mat.NewDense(size, size, nil)
 	for k := range l.lag.Age {
 		gathered = law.gather(gathered, k)
 	}
-	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, 2*n, 0, 2*n)))
+	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, free, 0, free)))
 	return law, ok
 }
 
@@ -112,21 +114,14 @@ func (s *stationary) gather(state *mat.Dense, k int) *mat.Dense {
 }
 
 // states calls visit with the covariance of the state before the step in each phase of
-// a refresh period, beginning with the step of the refresh; with a delay it calls visit
+// a refresh period, beginning with the step of the refresh; without a block it calls visit
 // once.
 func (s *stationary) states(visit func(state *mat.Dense)) {
-	if s.lag.Kind == Delay {
+	if s.lag.Kind != Block {
 		visit(s.start)
 		return
 	}
-	n := s.dim()
-	size, _ := s.a.Dims()
-	state := mat.NewDense(size, size, nil)
-	for i := range size {
-		for j := range size {
-			state.Set(i, j, s.start.At(i%(2*n), j%(2*n)))
-		}
-	}
+	state := s.refreshed(s.start)
 	for k := range s.lag.Age {
 		if k > 0 {
 			state = s.gather(state, k-1)
@@ -135,7 +130,17 @@ func (s *stationary) states(visit func(state *mat.Dense)) {
 	}
 }
 
-// places returns the places in the state of the 2n coordinates of (x, x_old).
+// refreshed returns the covariance of the state just after a refresh, given that of the
+// state without its oldest snapshot before it.
+func (s *stationary) refreshed(before *mat.Dense) *mat.Dense {
+	size, _ := s.a.Dims()
+	state := mat.NewDense(size, size, nil)
+	state.Apply(func(i, j int, _ float64) float64 { return before.At(s.beforeRefresh(i), s.beforeRefresh(j)) }, state)
+	return state
+}
+
+// places returns the places in the state of the 2n coordinates of (x, x_old). The ages are
+// not random.
 func (s *stationary) places() []int {
 	n := s.dim()
 	old := 1 + s.memory()
@@ -149,14 +154,116 @@ func (s *stationary) places() []int {
 	return at
 }
 
-// phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of states.
+// phases calls visit with the covariance of (x, x_old), 2n×2n, in each phase of states. With
+// random ages x_old is the position of a random age.
 func (s *stationary) phases(visit func(joint *mat.Dense)) {
+	if s.lag.Kind == Random {
+		visit(s.aged())
+		return
+	}
 	at := s.places()
 	s.states(func(state *mat.Dense) {
 		joint := mat.NewDense(len(at), len(at), nil)
 		joint.Apply(func(i, j int, _ float64) float64 { return state.At(at[i], at[j]) }, joint)
 		visit(joint)
 	})
+}
+
+// aged returns the covariance of (x, x_{t−a}) with a random age a: x_{t−a} has the
+// covariance of x, and with x that of y = Σ p_j x_{t−j}.
+func (s *stationary) aged() *mat.Dense {
+	n := s.dim()
+	with := s.withMean()
+	joint := mat.NewDense(2*n, 2*n, nil)
+	for i := range n {
+		for j := range n {
+			joint.Set(i, j, s.start.At(i, j))
+			joint.Set(n+i, n+j, s.start.At(i, j))
+			joint.Set(n+i, j, with.At(i, j))
+			joint.Set(j, n+i, with.At(i, j))
+		}
+	}
+	return joint
+}
+
+// withMean returns the covariance of y = Σ p_j x_{t−j} with the whole state.
+func (s *stationary) withMean() *mat.Dense {
+	n := s.dim()
+	size, _ := s.a.Dims()
+	with := mat.NewDense(n, size, nil)
+	for k, weight := range s.old() {
+		for i := range n {
+			for j := range size {
+				with.Set(i, j, with.At(i, j)+weight*s.start.At(k*n+i, j))
+			}
+		}
+	}
+	return with
+}
+
+// ageNoise returns the covariance of the force due to random ages under the law s,
+// Λ_s Cov_p(x_{t−a}) Λ_sᵀ/B_a. All x_{t−j} have the covariance of x, so that Cov_p(x_{t−a}),
+// which is Σ p_j Cov x_{t−j} − Cov Σ p_j x_{t−j}, is Cov x − Cov y.
+func (s *stationary) ageNoise() *mat.Dense {
+	n := s.dim()
+	with, spread := s.withMean(), mat.NewDense(n, n, nil)
+	spread.Copy(s.start.Slice(0, n, 0, n))
+	for k, weight := range s.old() {
+		for i := range n {
+			for j := range n {
+				spread.Set(i, j, spread.At(i, j)-weight*with.At(i, k*n+j))
+			}
+		}
+	}
+	noise := congruence(s.stale, spread)
+	noise.Scale(1/float64(s.lag.Ages.Draws), noise)
+	return noise
+}
+
+// ageShare returns g, the noise of random ages of one mode over the other noise N > 0, under
+// the law due to N alone: (κφ)² (X_00 − pᵀXp)/B_a, X the covariance of positions of unit noise.
+func (s *stationary) ageShare() float64 { return s.ageNoise().At(0, 0) / s.linear.noise.At(0, 0) }
+
+// meanSquareRate returns the smallest learning rate at which g of addAgeNoise reaches 1,
+// which is below that of the mean, at which the covariance is infinite.
+func (s *scalar) meanSquareRate() threshold {
+	critical := s.criticalRate()
+	if !critical.known || critical.at == 0 {
+		return critical
+	}
+	const points, beyond = 24, 4
+	return firstCrossing(func(rate float64) float64 {
+		moved := *s
+		moved.rate, moved.lag.Ages.Draws = rate, 0
+		l := moved.linear()
+		l.noise = single(1)
+		law, ok := l.stationary()
+		if !ok {
+			return beyond
+		}
+		law.lag.Ages.Draws = s.lag.Ages.Draws
+		return min(law.ageShare(), beyond)
+	}, 1e-3*critical.at, critical.at*(1-1e-9), points)
+}
+
+// addAgeNoise adds to a law under the noise N alone that of random ages, which is in
+// proportion to the law itself: of one mode a share g, so that the whole law is 1/(1−g) of
+// the given one. ok is false for g ≥ 1 (the variance grows without bound) and for several
+// modes.
+func (s *stationary) addAgeNoise() (ok bool) {
+	if s.dim() > 1 {
+		return false
+	}
+	if s.linear.noise.At(0, 0) == 0 {
+		return true // nor has a law of variance 0 age noise
+	}
+	g := s.ageShare()
+	if !(g < 1) {
+		return false
+	}
+	s.start.Scale(1/(1-g), s.start)
+	s.noise.Scale(1/(1-g), s.noise)
+	return true
 }
 
 // snapshot returns the covariance of x_old, n×n, which is the same in all phases.

@@ -41,13 +41,16 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	}
 	m := newModel(&p)
 	theta, reference := slices.Clone(init), slices.Clone(p.Reference)
-	force := make([]float64, arms)
+	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
 	past := newSnapshots(p.Lag, theta, steps)
 	kind := m.kind()
 	if o.Method == Adam && p.GroupSize != Infinite {
+		if p.Lag.Kind == Random {
+			return LeadingOrder, Scope{Because: "the second moment of Adam under random ages is not known"}
+		}
 		kind = LeadingOrder
 	}
 	for t := range steps + 1 {
@@ -57,8 +60,15 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		if !visit(t, theta) || t == steps {
 			break
 		}
-		m.set(theta, past.at(t, theta))
-		m.meanForce(force)
+		clear(force)
+		past.store(t, theta)
+		past.each(t, func(share float64, old []float64) {
+			m.set(theta, old)
+			m.meanForce(part)
+			for a, g := range part {
+				force[a] += share * g
+			}
+		})
 		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == Infinite {
 			for a := range force {
 				force[a] *= o.MaxNorm / size
@@ -111,6 +121,9 @@ const nearStart = 1
 // away, in another attractor or on its way, or leaves the range of floating point.
 func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglected, Scope) {
 	p = p.checked()
+	if p.tabular() {
+		return unsettledTabular(p, init, from, to)
+	}
 	m := newModel(&p)
 	point := at.FixedPoint.Logits
 	gradient := func() (square float64) {
@@ -147,7 +160,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		if calm++; distance > settled {
 			calm = 0
 		}
-		return calm < restingSteps+p.Lag.Age
+		return calm < restingSteps+p.Lag.span()
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if scope.In && distance > nearStart {
@@ -204,39 +217,100 @@ func (o *Optimizer) rate(t int) float64 {
 	return o.Rate
 }
 
-// snapshots stores past logits of a run for the behaviour policy: the last snapshot
-// (block), or those of the last τ steps and the present one (delay), never more
-// than the run has.
+// snapshots stores past logits of a run for the behaviour policy: of the last refreshes
+// (block), or of the last steps and the present one, never more than the run has.
 type snapshots struct {
-	lag  Lag
-	ring [][]float64 // with a delay the logits of step t are at t modulo its length
+	lag    Lag
+	ring   [][]float64 // the logits of the n-th refresh, or of step n, are at n modulo its length
+	shares []float64   // of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is used
 }
+
+// negligibleAge is the probability of the ages beyond those of a geometric law that the mean
+// field keeps, which count as the oldest one kept.
+const negligibleAge = 1e-16
 
 // newSnapshots returns the snapshots of a run of the given number of steps that starts
 // at init.
 func newSnapshots(lag Lag, init []float64, steps int) *snapshots {
+	s := &snapshots{lag: lag}
 	n := 1
-	if lag.Kind == Delay {
+	switch lag.Kind {
+	case Block:
+		n = min(lag.Behind, steps) + 1
+	case Delay:
 		n = min(lag.Age, steps) + 1
+	case Random:
+		if lag.Ages.Law == GeometricAges {
+			r := lag.Ages.ratio()
+			for tail := 1.0; tail > negligibleAge; tail *= r {
+				s.shares = append(s.shares, (1-r)*tail)
+			}
+		} else {
+			s.shares = lag.Ages.probabilities()
+		}
+		if n = len(s.shares); n > steps {
+			n = steps + 1
+		}
+		kept := 0.0
+		for _, p := range s.shares[:n-1] {
+			kept += p
+		}
+		s.shares = append(s.shares[:n-1:n-1], 1-kept)
 	}
-	s := &snapshots{lag: lag, ring: make([][]float64, n)}
+	s.ring = make([][]float64, n)
 	for i := range s.ring {
 		s.ring[i] = slices.Clone(init)
 	}
 	return s
 }
 
-// at stores the logits theta of step t and returns θ_old: the logits of the last
-// multiple of K (block), or of step max(t−τ, 0) (delay). It has to be called once
-// in every step.
-func (s *snapshots) at(t int, theta []float64) []float64 {
+// period returns the number of steps from one stored policy to the next.
+func (s *snapshots) period() int {
 	if s.lag.Kind == Block {
-		if t%s.lag.Age == 0 {
-			copy(s.ring[0], theta)
-		}
-		return s.ring[0]
+		return s.lag.Age
 	}
-	n := len(s.ring)
-	copy(s.ring[t%n], theta)
-	return s.ring[max(t-s.lag.Age, 0)%n]
+	return 1
+}
+
+// store stores the logits theta of step t. It has to be called once in every step.
+func (s *snapshots) store(t int, theta []float64) {
+	if t%s.period() == 0 {
+		copy(s.ring[t/s.period()%len(s.ring)], theta)
+	}
+}
+
+// aged returns the logits of the refresh, or of the step, of the given age in step t; those
+// of step 0 for an age that reaches back before it.
+func (s *snapshots) aged(t, age int) []float64 {
+	return s.ring[max(t/s.period()-age, 0)%len(s.ring)]
+}
+
+// at stores the logits theta of step t and returns θ_old: the logits of d refreshes before
+// the last (block), or of step max(t−τ, 0) (delay). It has to be called once in every step.
+// The ages are not random.
+func (s *snapshots) at(t int, theta []float64) []float64 {
+	s.store(t, theta)
+	return s.aged(t, s.oldest())
+}
+
+// oldest returns the age of the snapshot of a block, in refreshes, or of a delay.
+func (s *snapshots) oldest() int {
+	if s.lag.Kind == Block {
+		return s.lag.Behind
+	}
+	return s.lag.Age
+}
+
+// each calls visit with the logits of every age in step t, which have been stored, and the
+// probability of the age.
+func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
+	if s.shares == nil {
+		visit(1, s.aged(t, s.oldest()))
+		return
+	}
+	for age, share := range s.shares {
+		if share > 0 {
+			visit(share, s.aged(t, age))
+		}
+	}
 }

@@ -20,7 +20,7 @@ func path(p Params, init []float64, steps int) []float64 {
 // rounding relative to it 1e-10.
 func TestMeanFieldDecaysByTheDominantMultiplier(t *testing.T) {
 	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
+		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
 			p := reference(GroupStd, 1.2, 16)
 			p.Anchor, p.Weighting = AtCurrent, Unweighted
 			p.Optimizer = Optimizer{Method: method, Rate: 0.05, Momentum: 0.5}
@@ -210,13 +210,13 @@ func TestDelayLongerThanTheRun(t *testing.T) {
 		rewards := path(p, []float64{0.5, 0}, 20)
 		return rewards[len(rewards)-1]
 	}
-	want := end(Lag{Block, 20})
+	want := end(Lag{Kind: Block, Age: 20})
 	for _, age := range []int{19, 20, 21, 1 << 53} {
-		if got := end(Lag{Delay, age}); got != want {
+		if got := end(Lag{Kind: Delay, Age: age}); got != want {
 			t.Errorf("delay %d ends at %v, the first snapshot at %v", age, got, want)
 		}
 	}
-	if end(Lag{Delay, 18}) == want {
+	if end(Lag{Kind: Delay, Age: 18}) == want {
 		t.Error("the snapshot never changes at a delay of 18 in 20 steps")
 	}
 }

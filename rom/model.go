@@ -26,6 +26,8 @@ type model struct {
 	shares  [][]float64 // q_aj, the probability of component j on arm a; nil without Params.groups or Params.integral
 	mixture mixture     // of π_old, scratch
 
+	prompts []*model // of prompts that share one policy: one each; nil: there is one prompt
+
 	near, last [2]*groupExpansion // by moment: for use near a point, see approach, and of the last point; nil: none
 
 	baseline  float64 // G/(G−1) for leave-one-out, else 1
@@ -59,8 +61,10 @@ func (p *policy) set(theta []float64) {
 	}
 }
 
-// newModel returns the model of p, which Params.checked has completed.
+// newModel returns the model of p, which Params.checked has completed. Prompts with a policy
+// each have no model of all.
 func newModel(p *Params) *model {
+	want(!p.tabular(), "Params.Prompts.Policies", p.Prompts.Policies, "OneForAll")
 	arms := len(p.Arms)
 	m := &model{
 		Params:    p,
@@ -85,7 +89,8 @@ func newModel(p *Params) *model {
 			m.baseline = m.size / (m.size - 1)
 		}
 		if p.Deviation == Sample {
-			m.deviation = math.Sqrt(m.size / (m.size - 1))
+			n := float64(m.pool())
+			m.deviation = math.Sqrt(n / (n - 1))
 		}
 	}
 	m.target = m.reference
@@ -95,6 +100,7 @@ func newModel(p *Params) *model {
 	if m.success, m.span = twoValued(p.Arms); p.shifted() {
 		m.success = nil
 	}
+	m.newPrompts()
 	switch {
 	case p.groups != nil && p.shifted():
 		own := *p
@@ -118,16 +124,16 @@ func newModel(p *Params) *model {
 // for G = ∞, without scale and clip, and where the compositions of a group can be
 // summed or integrated over; else Expansion.
 func (m *model) kind() Kind {
-	if m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
+	if m.prompts != nil || m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
 		return Exact
 	}
 	return Expansion
 }
 
 // factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
-// φ for all arms.
+// φ for all arms, which a mean over prompts is not.
 func (m *model) factored() bool {
-	return m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled
+	return m.prompts == nil && (m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled)
 }
 
 // clips reports whether samples of positive and negative advantage have different

@@ -95,6 +95,9 @@ func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) 
 // kurtosis returns a bound on the kurtosis of one step's force; see adamError.
 func (l *linearization) kurtosis() float64 {
 	softmax(l.model.now.probs, l.logits)
+	if l.Filter == Redraw {
+		return 3
+	}
 	informative := 1 - l.model.equalRewards(l.model.now.probs)
 	return 3 * (1 + (1/informative-1)/float64(l.Groups))
 }

@@ -18,20 +18,32 @@ func sortModes(all []mode) {
 	slices.SortStableFunc(all, func(a, b mode) int { return compare(b.total, a.total) })
 }
 
-// meanAge returns ā, the mean age of the snapshot in steps: τ for a delay, (K−1)/2
+// meanAge returns ā, the mean age of the snapshot in steps: τ for a delay, dK + (K−1)/2
 // for a block.
 func (l Lag) meanAge() float64 {
-	if l.Kind == Delay {
+	switch l.Kind {
+	case Delay:
 		return float64(l.Age)
+	case Random:
+		mean, _ := l.Ages.moments()
+		return mean
 	}
-	return float64(l.Age-1) / 2
+	return float64(l.Behind)*float64(l.Age) + float64(l.Age-1)/2
 }
 
-// squareAge returns E[age²]: τ² for a delay, (K−1)(2K−1)/6 for a block.
+// squareAge returns E[age²]: τ² for a delay, (K−1)(2K−1)/6 for a block whose snapshot is the
+// last one.
 func (l Lag) squareAge() float64 {
 	k := float64(l.Age)
-	if l.Kind == Delay {
+	switch {
+	case l.Kind == Delay:
 		return k * k
+	case l.Kind == Random:
+		_, square := l.Ages.moments()
+		return square
+	case l.Behind > 0:
+		_, square := uniformMoments(float64(l.Behind)*k, float64(l.Behind)*k+k-1)
+		return square
 	}
 	return (k - 1) * (2*k - 1) / 6
 }

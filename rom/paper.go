@@ -14,7 +14,7 @@ import (
 // PaperDampingRatio is the paper's ζ = C/(2√(MK)) =
 // [(1−μ) − Kητ]/√(2Kη[(1+μ) + Kητ²]), for Kη > 0. It is negative beyond the
 // threshold Kητ = 1 − μ.
-func PaperDampingRatio(stiffness, rate, momentum float64, age int) float64 {
+func PaperDampingRatio(stiffness, rate, momentum, age float64) float64 {
 	o := paperOscillator(stiffness*rate, momentum, age)
 	return o.Damping / (2 * math.Sqrt(o.Mass*o.Spring))
 }
@@ -22,8 +22,8 @@ func PaperDampingRatio(stiffness, rate, momentum float64, age int) float64 {
 // PaperOnset returns the κ = Kη at which the paper's ζ is 1, the positive root of
 //
 //	τ²κ² + 2bκ = (1−μ)²,   b = (1+μ) + (1−μ)τ;   τ = 0: (1−μ)²/(2(1+μ)).
-func PaperOnset(momentum float64, age int) float64 {
-	free, lag := 1-momentum, float64(age)
+func PaperOnset(momentum, age float64) float64 {
+	free, lag := 1-momentum, age
 	b := 1 + momentum + free*lag
 	return free * free / (b + math.Hypot(b, lag*free))
 }
@@ -31,14 +31,13 @@ func PaperOnset(momentum float64, age int) float64 {
 // PaperCurve returns the paper's order parameter at t ≥ 0 steps, from rest at
 // start towards end: end + e(t), e(0) = start − end, e′(0) = 0. It holds for K ≥ 0
 // and any damping, negative included.
-func PaperCurve(stiffness, rate, momentum float64, age int, start, end float64) func(t float64) float64 {
+func PaperCurve(stiffness, rate, momentum, age, start, end float64) func(t float64) float64 {
 	o := paperOscillator(stiffness*rate, momentum, age)
 	return func(t float64) float64 { return end + (start-end)*o.response(t) }
 }
 
 // paperOscillator returns the paper's M, C and K, each times η.
-func paperOscillator(kappa, momentum float64, age int) Oscillator {
-	lag := float64(age)
+func paperOscillator(kappa, momentum, lag float64) Oscillator {
 	return Oscillator{
 		LagSteps: lag,
 		Mass:     0.5 * (1 + momentum + kappa*lag*lag),
@@ -65,6 +64,9 @@ const (
 // fixed point, where the curve starts within 1e-9 of J* or passes it, so that there is no
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p Params) (float64, Scope) {
+	if p.tabular() {
+		return 0, Scope{Because: noOscillator}
+	}
 	p.GroupSize, p.Measured = Infinite, nil
 	point, ok := Reached(p)
 	return paperStiffness(p, point, ok)

@@ -25,11 +25,24 @@ func (p Params) checked() Params {
 	}
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
-	want(among(p.Baseline, LeaveOneOut), "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut")
-	want(among(p.Scale, Unscaled), "Params.Scale", p.Scale, "GroupStd or Unscaled")
+	want(among(p.Baseline, SecondBest), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut or SecondBest")
+	want(among(p.Scale, GroupMeanScale), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd or GroupMeanScale")
+	p.checkAdvantage()
+	if p.GroupSize == Infinite && (p.Scale == BatchStd || p.Scale == OthersStd) {
+		p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population // all are those of one reward
+	}
 	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
 	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
 	p.checkWeighting()
+	want(among(p.Filter, Drop), "Params.Filter", p.Filter, "KeepAll, Redraw or Drop")
+	if p.GroupSize == Infinite {
+		p.Filter = KeepAll // no group has equal rewards
+	}
+	if success, _ := twoValued(p.Arms); p.Filter != KeepAll {
+		want(p.Baseline <= LeaveOneOut && p.Scale <= Unscaled, "Params.Filter", p.Filter, "KeepAll with this advantage")
+		want(success != nil, "Params.Filter", p.Filter, "KeepAll where rewards take more than two values")
+		want(p.Filter != Drop || p.KLEstimator == ExactKL || p.Strength == 0, "Params.KLEstimator", p.KLEstimator, "ExactKL with the filter Drop")
+	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
 	want(among(p.KLEstimator, RatioK3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K1, K2, K3, RatioK1 or RatioK3")
 	want(among(p.Placement, InReward), "Params.Placement", p.Placement, "InLoss, InAdvantage or InReward")
@@ -57,6 +70,7 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
+	p.Prompts.check(&p)
 	p.groups, p.integral = nil, nil
 	if p.Placement == InReward && p.Strength > 0 {
 		if p.GroupSize != Infinite && p.Scale == GroupStd && p.Weighting <= Ratio && len(p.Arms) == 2 && p.Arms[0].Law != Normal && p.Arms[1].Law != Normal {
@@ -121,11 +135,36 @@ func checkArms(arms []Arm) {
 
 // check panics unless the lag has a known kind and an age in its range.
 func (l Lag) check() {
-	want(among(l.Kind, Delay), "Params.Lag.Kind", l.Kind, "Block or Delay")
+	want(among(l.Kind, Random), "Params.Lag.Kind", l.Kind, "Block, Delay or Random")
 	if l.Kind == Block {
 		want(l.Age >= 1, "Params.Lag.Age", l.Age, "at least 1 for Block")
 	}
 	want(l.Age >= 0, "Params.Lag.Age", l.Age, "at least 0")
+	if l.Kind == Block {
+		want(l.Behind >= 0, "Params.Lag.Behind", l.Behind, "at least 0")
+	}
+	if l.Kind == Random {
+		l.Ages.check()
+	}
+}
+
+func (a *Ages) check() {
+	want(among(a.Law, TableAges), "Params.Lag.Ages.Law", a.Law, "UniformAges, GeometricAges or TableAges")
+	want(a.Draws >= 0, "Params.Lag.Ages.Draws", a.Draws, "at least 0")
+	switch a.Law {
+	case UniformAges:
+		want(a.From >= 0, "Params.Lag.Ages.From", a.From, "at least 0")
+		want(a.To >= a.From, "Params.Lag.Ages.To", a.To, "at least From")
+	case GeometricAges:
+		want(a.Mean > 0 && nonNegative(a.Mean), "Params.Lag.Ages.Mean", a.Mean, "finite and above 0")
+	case TableAges:
+		sum := 0.0
+		for age, w := range a.Weights {
+			want(nonNegative(w), fmt.Sprintf("Params.Lag.Ages.Weights[%d]", age), w, "finite and at least 0")
+			sum += w
+		}
+		want(sum > 0, "Params.Lag.Ages.Weights", sum, "a sum above 0")
+	}
 }
 
 // check panics unless every field that the method and the schedule use is in its
@@ -145,6 +184,23 @@ func (o Optimizer) check() {
 	want(o.Warmup >= 0, "Params.Optimizer.Warmup", o.Warmup, "at least 0")
 	if o.Decay != Steady {
 		want(o.Total > o.Warmup, "Params.Optimizer.Total", o.Total, "more than Warmup, unless Decay is Steady")
+	}
+}
+
+// checkAdvantage panics unless baseline, scale and rewards go together.
+func (p *Params) checkAdvantage() {
+	switch p.Scale {
+	case OthersStd:
+		want(p.Baseline == LeaveOneOut, "Params.Baseline", p.Baseline, "LeaveOneOut with OthersStd")
+	case GroupMeanScale:
+		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale")
+	case BatchStd:
+		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+	}
+	if p.Baseline > LeaveOneOut || p.Scale > Unscaled {
+		for _, arm := range p.Arms {
+			want(arm.Law == Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,6 +55,9 @@ func MeanRewardAlone(p Params, init []float64, at []int) Path { return meanRewar
 
 func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	p = p.checked()
+	if p.tabular() {
+		return tabularReward(p, init, at, neglected)
+	}
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
 	if because := p.underived(); because != "" {
 		path.Scope = Scope{Because: because}
@@ -77,7 +81,7 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	}
 	run := follow(p, init, at, 0, shares...)
 	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
-	if because != "" {
+	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
 	if shares != nil {
@@ -238,6 +242,9 @@ func noSpread(p *Params, steps int) string {
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)
+	}
+	if !(p.Lag.Kind == Delay || p.Lag.plainBlock()) {
+		return "the spread of runs is followed for a constant delay and for blocks whose snapshot is the last one"
 	}
 	slots := newSlots(p.Lag, steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {

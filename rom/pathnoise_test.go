@@ -145,7 +145,7 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 // holdSpread leave.
 func TestSpreadBecomesStationary(t *testing.T) {
 	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 0}, {Delay, 3}} {
+		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 0}, {Kind: Delay, Age: 3}} {
 			for _, weighting := range []Weighting{Unweighted, Ratio} {
 				p := reference(GroupStd, 1.2, 16)
 				p.Groups, p.Anchor, p.Weighting, p.Lag = 1000, AtCurrent, weighting, lag
@@ -239,7 +239,7 @@ func TestMeanRewardScope(t *testing.T) {
 		}
 	}
 	long, many, adam := reference(GroupStd, 1.2, 4), reference(GroupStd, 1.2, 4), reference(GroupStd, 1.2, 4)
-	long.Lag = Lag{Delay, 5000}
+	long.Lag = Lag{Kind: Delay, Age: 5000}
 	many.Arms, many.Reference = make([]Arm, 30), nil
 	many.Arms[0].Mean = 1
 	adam.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.99}

@@ -104,7 +104,14 @@ func (c *compositions) clone() *compositions {
 // underived returns the reason why neither the mean force nor its noise is known, "" where
 // they are.
 func (p *Params) underived() string {
+	outside := p.Strength > 0 && p.Placement != InLoss
 	switch {
+	case outside && p.Filter != KeepAll:
+		return "a KL penalty outside the loss is not derived with dynamic sampling"
+	case outside && (p.Baseline == SecondBest || p.Scale != GroupStd && p.Scale != Unscaled):
+		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
+	case len(p.Prompts.First) > 0 && (outside || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
+		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
 	case !p.shifted():
 		return ""
 	case p.Weighting > Ratio:
@@ -188,7 +195,10 @@ func (p *Params) neverClipped(o Optimizer, l Lag) bool {
 	if o.MaxNorm == 0 || p.GroupSize == Infinite { // no force at the fixed point
 		return true
 	}
-	onPolicy := l == Lag{Block, 1} || l == Lag{Delay, 0}
+	if p.Baseline == SecondBest || p.Scale != GroupStd && p.Scale != Unscaled {
+		return false
+	}
+	onPolicy := l.plainBlock() && l.Age == 1 || l.Kind == Delay && l.Age == 0
 	if p.Weighting != Unweighted && !onPolicy || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
@@ -62,6 +63,8 @@ type Equilibrium struct {
 
 	paper func() (float64, Scope) // PaperStiffness, computed at the first call
 
+	prompts []promptGroup // of prompts with a policy each: what the fields above are not for; nil: none
+
 	// Thresholds found so far.
 	onsets, rates map[rateKey]threshold
 	intervals     map[intervalKey]threshold
@@ -81,12 +84,16 @@ type rateKey struct {
 type intervalKey struct {
 	optimizer Optimizer
 	kind      LagKind
+	behind    int
 }
 
 // NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Optimizer
 // and Lag of p.
 func NewEquilibrium(p Params) *Equilibrium {
 	p = p.checked()
+	if p.tabular() {
+		return newTabularEquilibrium(p)
+	}
 	merged := fold(p)
 	var logits []float64
 	if merged.representable() {
@@ -102,6 +109,9 @@ func (e *Equilibrium) With(factors Factors, measured *Measured) *Equilibrium {
 	p := e.params
 	p.Factors, p.Measured = factors, measured
 	p = p.checked()
+	if p.tabular() {
+		return newTabularEquilibrium(p)
+	}
 	merged := e.merged
 	merged.Factors = p.Factors
 	with := newEquilibrium(p, merged, e.logits)
@@ -135,6 +145,12 @@ func newEquilibrium(p Params, merged folded, logits []float64) *Equilibrium {
 
 // Reached is the function Reached.
 func (e *Equilibrium) Reached() (FixedPoint, bool) {
+	if e.prompts != nil {
+		if e.prediction.FixedPoint == nil {
+			return FixedPoint{}, false
+		}
+		return *e.prediction.FixedPoint, true
+	}
 	if e.linearization != nil && e.params.Measured == nil { // which is finite
 		return *e.prediction.FixedPoint, true
 	}
@@ -179,7 +195,7 @@ func (prediction *Prediction) dropInfinite() {
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
 		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance, &prediction.Moments.ZeroVarianceShift,
 	}
-	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.SufficientRule} {
+	for _, r := range []*Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
 			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
@@ -231,7 +247,7 @@ func (e *Equilibrium) locate() (because string) {
 		return beyondRange
 	}
 	prediction.FixedPoint = point
-	if because := p.unknownWeights(); because != "" {
+	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because != "" {
 		return because
 	}
 	m := newModel(&f.Params)
@@ -270,6 +286,9 @@ func (e *Equilibrium) locate() (because string) {
 func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 	o.check()
 	l.check()
+	if e.prompts != nil {
+		return e.predictTabular(o, l, of)
+	}
 	prediction := e.prediction
 	if e.linearization != nil {
 		if because := e.addDynamics(&prediction, o, l, of); because != "" {
@@ -285,8 +304,13 @@ func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of Extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	if !p.neverClipped(o, l) {
+	switch {
+	case !p.neverClipped(o, l):
 		return "the largest norm may clip the force, which changes its mean"
+	case p.Samples == Reused && !l.plainBlock():
+		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
+	case p.Strength > 0 && p.Placement != InLoss && l.Kind == Random:
+		return "random ages with a KL penalty outside the loss are not derived"
 	}
 	at, m, because := e.dynamicsOf(p)
 	if because != "" {
@@ -319,7 +343,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	if p.Optimizer.Method == Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
 		for _, rate := range []*float64{
-			d.CriticalLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
+			d.CriticalLearningRate, d.MeanSquareLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
 		} {
 			if rate != nil {
 				*rate /= 1 - p.Optimizer.Beta1
@@ -337,7 +361,13 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		} else {
 			prediction.PaperRule.Because = scope.Because
 		}
-		if !m.coupled {
+		prediction.RuleAtLargestAge = ruleAt(s.total(), s, noise, s.lag.largestAge())
+		if s.total() <= 0 {
+			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
+		}
+		if m.coupled {
+			prediction.SufficientRule.Because = "the sufficient rule is for modes that do not mix"
+		} else {
 			prediction.SufficientRule = sufficientRule(m.parts)
 		}
 	}
@@ -386,9 +416,9 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 // threshold is searched for once for all learning rates, or all refresh intervals.
 func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
-	byInterval := intervalKey{o, l.Kind}
+	byInterval := intervalKey{o, l.Kind, l.Behind}
 	d := Dynamics{Scope: Scope{In: true}}
-	if of&Margin != 0 && l.Kind == Delay {
+	if of&Margin != 0 && l.Kind != Block {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
 		}
@@ -401,6 +431,9 @@ func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent)
 	}
 	if of&CriticalRate != 0 {
 		d.CriticalLearningRate, d.Searched.LearningRate = cached(e.rates, byRate, m.criticalRate).result()
+		if l.Kind == Random && l.Ages.Draws > 0 && !m.coupled {
+			d.MeanSquareLearningRate, _ = m.least(nil, (*scalar).meanSquareRate).result()
+		}
 	}
 	if of&CriticalInterval != 0 {
 		d.CriticalRefreshInterval, d.Searched.RefreshInterval = cached(e.intervals, byInterval, m.criticalInterval).result()
@@ -499,14 +532,17 @@ func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscil
 	if slope := s.stale*o.LagSteps - advance; slope > 0 {
 		rate = first((1 - s.momentum) / slope)
 	}
-	if s.stale > 0 {
+	if s.stale > 0 && s.lag.Kind != Random {
 		age := (1 - s.momentum + s.rate*advance) / (s.rate * s.stale * p.Factors.Lag)
 		if s.lag.Kind == Block {
-			age = 1 + 2*age
+			age = (1 + 2*age) / float64(1+2*s.lag.Behind)
 		}
 		interval = first(age)
 	}
 	d.CriticalLearningRate, d.Searched.LearningRate = rate.result()
+	if s.lag.Kind == Random {
+		interval = threshold{} // there is no interval
+	}
 	d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval.result()
 	d.OscillationLearningRate, d.Searched.Onset = ringing(s, p.Factors).result()
 	return d
@@ -544,6 +580,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		scope.Because = "the second moment of Adam under reused samples is not derived"
 		return
 	}
+	if p.Lag.Kind == Random && p.Lag.Ages.Draws > 0 && m.whole.dim() > 1 {
+		scope.Because = "the noise of random ages is computed for one mode, two kinds of arms"
+		return
+	}
 	law, ok := m.whole.stationary()
 	for i := 0; ok && p.Optimizer.Method == Adam && i < adamIterations; i++ {
 		if m = l.newLinearDynamics(HeavyBall, m.whole.rate, m.whole.momentum, l.adamGain(p.Optimizer, &law)); m == nil {
@@ -554,6 +594,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	}
 	if !ok {
 		scope.Because = "too close to a threshold for a stationary law"
+		if p.Lag.Kind == Random {
+			scope.Because = "the noise of random ages makes the variance grow without bound, or it is too close to a threshold for a stationary law"
+		}
 		return
 	}
 	sigma := law.timeAverage()
@@ -596,7 +639,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh { // the noise of steps is independent
+	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh && (p.Lag.Kind == Delay || p.Lag.plainBlock()) { // the noise of steps is independent
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()

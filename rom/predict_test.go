@@ -40,7 +40,7 @@ func TestSecondOrderAgainstTheNonlinearLaw(t *testing.T) {
 func TestShiftOfAFrozenForce(t *testing.T) {
 	p := reference(Unscaled, 0.5, 16)
 	p.Optimizer.Momentum = 0.5
-	for _, lag := range []Lag{{Block, 1}, {Block, 5}, {Delay, 3}} {
+	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 5}, {Kind: Delay, Age: 3}} {
 		p.Lag = lag
 		got := Predict(p)
 		f := fold(p)
@@ -73,7 +73,10 @@ func params(t *rapid.T) Params {
 			Method: Method(pick("method", 3)), Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 3}).Draw(t, "eta"),
 			Momentum: rapid.SampledFrom([]float64{0, 0.5, 0.99}).Draw(t, "mu"), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 		},
-		Lag:     Lag{LagKind(pick("lag", 2)), rapid.IntRange(1, 9).Draw(t, "age")},
+		Lag: Lag{
+			Kind: LagKind(pick("lag", 3)), Age: rapid.IntRange(1, 9).Draw(t, "age"), Behind: pick("behind", 2),
+			Ages: anyAges(pick("law", 3), pick("from", 9), rapid.Uint64().Draw(t, "weights")),
+		},
 		Factors: Unit,
 	}
 	for range arms {
@@ -183,7 +186,7 @@ func TestPredictIsQuick(t *testing.T) {
 		t.Skip("timing")
 	}
 	two := reference(GroupStd, 0.2, 1024)
-	two.Anchor, two.Lag, two.Optimizer.Momentum = AtCurrent, Lag{Block, 16}, 0.9
+	two.Anchor, two.Lag, two.Optimizer.Momentum = AtCurrent, Lag{Kind: Block, Age: 16}, 0.9
 	many, ten := two, two
 	many.Arms, many.Reference, ten.Arms, ten.Reference = nil, nil, nil, nil
 	for i := range 1000 {
@@ -230,7 +233,7 @@ func TestDegenerateFixedPoint(t *testing.T) {
 // multipliers become complex.
 func TestAdamThresholds(t *testing.T) {
 	p := reference(Unscaled, 0.5, 64)
-	p.Lag = Lag{Block, 4}
+	p.Lag = Lag{Kind: Block, Age: 4}
 	p.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.999}
 	d := Predict(p).LeadingOrder
 	at := func(rate float64) Dynamics {

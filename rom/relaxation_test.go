@@ -36,14 +36,14 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 		lag      Lag
 		from     int // periods
 	}{
-		{"on-policy, overdamped", 0.005, 0.8, HeavyBall, Lag{Block, 1}, 0},
-		{"on-policy, ringing", 0.3, 0.8, HeavyBall, Lag{Block, 1}, 0},
-		{"block, ringing", 0.1, 0.8, HeavyBall, Lag{Block, 5}, 0},
-		{"block, growing", 0.8, 0.8, HeavyBall, Lag{Block, 6}, 0},
-		{"nesterov", 0.3, 0.8, Nesterov, Lag{Block, 3}, 0},
-		{"delay, ringing", 0.1, 0.8, HeavyBall, Lag{Delay, 3}, 25},
-		{"delay, overdamped", 0.01, 0.8, HeavyBall, Lag{Delay, 3}, 25},
-		{"delay, growing", 0.3, 0.8, HeavyBall, Lag{Delay, 5}, 25},
+		{"on-policy, overdamped", 0.005, 0.8, HeavyBall, Lag{Kind: Block, Age: 1}, 0},
+		{"on-policy, ringing", 0.3, 0.8, HeavyBall, Lag{Kind: Block, Age: 1}, 0},
+		{"block, ringing", 0.1, 0.8, HeavyBall, Lag{Kind: Block, Age: 5}, 0},
+		{"block, growing", 0.8, 0.8, HeavyBall, Lag{Kind: Block, Age: 6}, 0},
+		{"nesterov", 0.3, 0.8, Nesterov, Lag{Kind: Block, Age: 3}, 0},
+		{"delay, ringing", 0.1, 0.8, HeavyBall, Lag{Kind: Delay, Age: 3}, 25},
+		{"delay, overdamped", 0.01, 0.8, HeavyBall, Lag{Kind: Delay, Age: 3}, 25},
+		{"delay, growing", 0.3, 0.8, HeavyBall, Lag{Kind: Delay, Age: 5}, 25},
 	} {
 		p := reference(GroupStd, 1.2, 16)
 		p.Optimizer = Optimizer{Method: c.method, Rate: c.rate, Momentum: c.mu}
@@ -132,7 +132,7 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 	p := reference(GroupStd, 1.2, 32)
 	p.Arms = []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
-	for _, lag := range []Lag{{Block, 1}, {Block, 4}, {Delay, 3}} {
+	for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 4}, {Kind: Delay, Age: 3}} {
 		for _, mu := range []float64{0, 0.5, 0.9} {
 			p.Lag = lag
 			p.Optimizer.Momentum, p.Optimizer.Rate = mu, 1e-3
@@ -176,7 +176,7 @@ func TestRelaxationOfAdam(t *testing.T) {
 // leaves 1e-9 of it and rounding 1e-11, while x decays by less than a thousand.
 func TestDeviationsOfTheMeanField(t *testing.T) {
 	for _, method := range []Method{HeavyBall, Nesterov} {
-		for _, lag := range []Lag{{Block, 1}, {Block, 3}, {Delay, 0}, {Delay, 1}, {Delay, 4}} {
+		for _, lag := range []Lag{{Kind: Block, Age: 1}, {Kind: Block, Age: 3}, {Kind: Delay, Age: 0}, {Kind: Delay, Age: 1}, {Kind: Delay, Age: 4}} {
 			p := reference(GroupStd, 1.2, 16)
 			p.Arms = append(p.Arms, Arm{Law: Bernoulli, Mean: 0.5})
 			p.Reference = []float64{0.3, 0, -0.2}

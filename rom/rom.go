@@ -53,14 +53,18 @@ type Baseline int
 const (
 	GroupMean   Baseline = iota // the mean of the group
 	LeaveOneOut                 // the mean of the other samples of the group
+	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
 )
 
 // Scale is the number that the advantage is divided by.
 type Scale int
 
 const (
-	GroupStd Scale = iota // the group's standard deviation plus Epsilon
-	Unscaled              // 1
+	GroupStd       Scale = iota // the group's standard deviation plus Epsilon
+	Unscaled                    // 1
+	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
+	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
+	GroupMeanScale              // the mean of the group's rewards; with GroupMean
 )
 
 // Deviation is the kind of standard deviation that GroupStd uses.
@@ -69,6 +73,15 @@ type Deviation int
 const (
 	Population Deviation = iota // sum of squares divided by G
 	Sample                      // divided by G − 1
+)
+
+// Filter is what happens to groups of equal rewards.
+type Filter int
+
+const (
+	KeepAll Filter = iota // they count, with advantages 0
+	Redraw                // each is replaced by a group whose rewards differ
+	Drop                  // the mean is that of the other groups, 0 if there are none
 )
 
 // Weighting is the importance weight of a sample; ρ = π(a)/π_old(a).
@@ -134,8 +147,18 @@ const (
 type LagKind int
 
 const (
-	Block LagKind = iota // π_old becomes π every K steps
-	Delay                // π_old is the policy of τ steps ago
+	Block  LagKind = iota // π_old becomes π every K steps
+	Delay                 // π_old is the policy of τ steps ago
+	Random                // π_old is the policy of a random number of steps ago
+)
+
+// AgeLaw is a law of random ages.
+type AgeLaw int
+
+const (
+	UniformAges   AgeLaw = iota // p_j equal for j = From, …, To
+	GeometricAges               // p_j = (1−r) r^j, j = 0, 1, …, with r/(1−r) = Mean
+	TableAges                   // p_j in proportion to Weights[j]
 )
 
 // Method is the optimizer's update rule (docs/theory.md §1).
@@ -162,7 +185,23 @@ const Infinite = 0
 // Lag is the staleness of the behaviour policy.
 type Lag struct {
 	Kind LagKind
-	Age  int // in optimizer steps: the refresh interval K ≥ 1 (Block) or the delay τ ≥ 0 (Delay)
+	Age  int // in optimizer steps: the refresh interval K ≥ 1 (Block) or the delay τ ≥ 0 (Delay); unused by Random
+
+	Behind int  // blocks by which the snapshot is older than the last one, d ≥ 0; Block
+	Ages   Ages // Random
+}
+
+// Ages is a law of ages p_0, p_1, … in optimizer steps, independent from step to step.
+type Ages struct {
+	Law      AgeLaw
+	From, To int         // of UniformAges, 0 ≤ From ≤ To
+	Mean     float64     // of GeometricAges, finite and > 0
+	Weights  [24]float64 // of TableAges, by age: finite and ≥ 0, not all 0
+
+	// Draws is the number B_a of independent ages whose forces one step averages: the
+	// groups of the step if each has an age of its own, 1 if they share it. 0 stands for
+	// infinitely many, without age noise.
+	Draws int
 }
 
 // Optimizer is the update rule and its constants. The learning rate of step t is
@@ -202,6 +241,8 @@ type Params struct {
 	GroupSize int // G ≥ 2, or Infinite, the zero value
 	Groups    int // B ≥ 1, groups averaged in one step
 
+	Filter Filter // of groups of equal rewards; rewards of two values only, and Drop with ExactKL or without a penalty only
+
 	Baseline  Baseline
 	Scale     Scale
 	Deviation Deviation
@@ -237,6 +278,8 @@ type Params struct {
 	// closed forms.
 	Measured *Measured
 
+	Prompts Prompts // of a cell with many; the zero value: none
+
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
@@ -255,6 +298,9 @@ const (
 	// paper measures it (see PaperStiffness), or with λ of the stiffest mode.
 	PaperRule       Kind = "paper-rule"
 	RuleAtStiffness Kind = "rule-at-stiffness"
+
+	RuleAtLargestAge Kind = "rule-at-largest-age" // RuleAtStiffness with the largest age for K_ref
+	SufficientRule   Kind = "sufficient-rule"     // a condition proven to be sufficient, see sufficientRule
 )
 
 // Neglected holds the predicted absolute sizes of the largest terms that stationary
@@ -355,8 +401,14 @@ type Dynamics struct {
 	// largest modulus comes first; at most 64 are listed.
 	Multipliers [][2]float64 `json:"multipliers"`
 	// CriticalLearningRate is the smallest learning rate at which the fixed point
-	// is not stable, ≥ 0, everything else as it is.
+	// is not stable, ≥ 0, everything else as it is. With random ages it is that of the mean
+	// over ages, which at G = ∞ is the run itself.
 	CriticalLearningRate *float64 `json:"critical_learning_rate"`
+	// MeanSquareLearningRate is the smallest learning rate at which random ages let the
+	// variance grow without bound, below CriticalLearningRate; nil where ages make no noise,
+	// for modes that mix, and where there is none. Between the two single runs may decay or
+	// grow, by the Lyapunov exponent of products of random matrices, which is not computed.
+	MeanSquareLearningRate *float64 `json:"mean_square_learning_rate,omitempty"`
 	// CriticalRefreshInterval is the smallest interval K ≥ 1 (block) or delay
 	// τ ≥ 0 at which the fixed point is not stable, everything else as it is. Where
 	// the on-policy dynamics is already unstable it is 1 (block) or 0 (delay).
@@ -451,6 +503,7 @@ type Prediction struct {
 	PaperRule        Rule       `json:"paper_rule"`        // the formulas of arXiv:2606.30789 at PaperStiffness
 	RuleAtStiffness  Rule       `json:"rule_at_stiffness"` // the same formulas at λ of the stiffest mode
 	SufficientRule   Rule       `json:"sufficient_rule"`
+	RuleAtLargestAge Rule       `json:"-"` // RuleAtStiffness with the largest age of the snapshot for K_ref
 
 	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
 	// take two values (Bernoulli arms, or constants of two values), for G = ∞, without

@@ -35,7 +35,13 @@ func (s *scalar) current() bool {
 
 // onPolicy reports whether the snapshot is always the present position.
 func (s *scalar) onPolicy() bool {
-	return s.lag == Lag{Block, 1} || s.lag == Lag{Delay, 0}
+	switch s.lag.Kind {
+	case Block:
+		return s.lag.Age == 1 && s.lag.Behind == 0
+	case Delay:
+		return s.lag.Age == 0
+	}
+	return s.lag.Ages.oldest() == 0
 }
 
 // matrix2 is a 2×2 matrix by rows.
@@ -127,14 +133,20 @@ func (s *scalar) criticalRate() threshold {
 		return first(0)
 	case s.current():
 		return first(newBlockSums(s.momentum, 1).threshold(s.method) / lambda)
-	case s.lag.Kind == Block && s.frozen():
+	case s.lag.plainBlock() && s.frozen():
 		return first(newBlockSums(s.momentum, s.lag.Age).threshold(s.method) / lambda)
+	case s.lag.Kind == Block && s.lag.Behind > 0:
+		return s.firstRate(func(rate float64) float64 {
+			moved := *s
+			moved.rate = rate
+			return radius(moved.linear().monodromy())
+		})
 	case s.lag.Kind == Block:
 		return s.firstRate(func(rate float64) float64 {
 			m, _ := s.monodromy(rate)
 			return m.radius()
 		})
-	case s.frozen() && s.method == HeavyBall:
+	case s.lag.Kind == Delay && s.frozen() && s.method == HeavyBall:
 		return first(DelayThreshold(s.momentum, s.lag.Age) / lambda)
 	}
 	return s.delayCrossing()
@@ -151,16 +163,21 @@ func (s *scalar) firstRate(f func(rate float64) float64) threshold {
 		low /= 1 + 2*s.momentum
 	}
 	high := 10 * (1 + s.momentum) / max(math.Abs(s.fresh), math.Abs(s.stale))
-	return firstCrossing(f, low, high, 200+48*s.lag.Age)
+	return firstCrossing(f, low, high, 200+48*s.lag.Age*(1+s.lag.Behind))
 }
 
 // sufficientRate returns the learning rate below which docs/theory.md §5
-// guarantees stability for λ > 0: η|λ_s|K ≤ 1−μ and η(λ_f+|λ_s|) < 2(1+μ).
+// guarantees stability for λ > 0, unless ages are random: η|λ_s|K ≤ 1−μ and
+// η(λ_f+|λ_s|) < 2(1+μ), with (1+d)K for K where the snapshot is d blocks older.
 func (s *scalar) sufficientRate() float64 {
 	stale := math.Abs(s.stale)
 	rate := 2 * (1 + s.momentum) / (s.fresh + stale)
-	if stale > 0 && s.lag.Age > 0 {
-		rate = min(rate, (1-s.momentum)/(stale*float64(s.lag.Age)))
+	age := float64(s.lag.Age)
+	if s.lag.Kind == Block {
+		age *= float64(1 + s.lag.Behind)
+	}
+	if stale > 0 && age > 0 {
+		rate = min(rate, (1-s.momentum)/(stale*age))
 	}
 	return rate
 }
@@ -168,16 +185,16 @@ func (s *scalar) sufficientRate() float64 {
 // delayCrossing returns the smallest learning rate at which a multiplier
 // reaches the unit circle, z = e^{iw}: there
 //
-//	η(λ_f + λ_s z^{−τ}) = C(w) = −(z − (1+μ) + μ/z)/N(z),
+//	η(λ_f + λ_s P(1/z)) = C(w) = −(z − (1+μ) + μ/z)/N(z),
 //
+// P(1/z) = z^{−τ} of a delay, Σ p_j z^{−j} of random ages,
 // N = 1 (heavy ball) or (1+μ) − μ/z (Nesterov), so that C times the conjugate
-// of λ_f + λ_s z^{−τ} is real and η their ratio. A crossing always exists (the
+// of λ_f + λ_s P is real and η their ratio. A crossing always exists (the
 // multipliers' sum, or with λ_f = 0 their product, grows without bound): if the scan
 // finds none, the threshold is unknown.
 func (s *scalar) delayCrossing() threshold {
-	tau := float64(s.lag.Age)
 	parts := func(w float64) (c, d complex128) {
-		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*cmplx.Rect(1, -tau*w)
+		return s.drive(w), complex(s.fresh, 0) + complex(s.stale, 0)*s.lag.onCircle(w)
 	}
 	turn := func(w float64) float64 {
 		c, d := parts(w)
@@ -193,7 +210,7 @@ func (s *scalar) delayCrossing() threshold {
 		}
 	}
 	consider(math.Pi) // both sides are real
-	n := 64 + 32*s.lag.Age
+	n := 64 + 32*s.lag.resolution()
 	step := math.Pi / (float64(n) + 0.5)
 	before, value := step/2, turn(step/2)
 	// A fresh part that pushes away, as of k1 in the loss, lets a slow pair cross at w ~ √ηλ.
@@ -254,10 +271,12 @@ func (s *scalar) onsetRate() threshold {
 		return never
 	case s.current():
 		return first(newBlockSums(s.momentum, 1).onset(s.method) / lambda)
-	case s.lag.Kind == Block && s.frozen():
+	case s.lag.plainBlock() && s.frozen():
 		return first(newBlockSums(s.momentum, s.lag.Age).onset(s.method) / lambda)
-	case s.lag.Kind == Delay:
+	case s.lag.Kind != Block:
 		return s.delayOnset()
+	case s.lag.Behind > 0:
+		return s.linear().onsetRate()
 	}
 	oscillates := func(rate float64) float64 {
 		m, b := s.monodromy(rate)
@@ -273,7 +292,7 @@ func (s *scalar) onsetRate() threshold {
 }
 
 // delayOnset follows the real multiplier that starts from 1: at z it needs
-// η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s z^{−τ})), and the first maximum of η(z)
+// η(z) = (1−z)(z−μ)/(z N(z)(λ_f + λ_s P(1/z))), P as in delayCrossing, and the first maximum of η(z)
 // going down from 1 is where it meets another and both leave the real line.
 // Where the denominator vanishes first they do not meet; the onset is then where a
 // complex multiplier overtakes the real one.
@@ -283,7 +302,7 @@ func (s *scalar) delayOnset() threshold {
 		if s.method == Nesterov {
 			n = 1 + s.momentum - s.momentum/z
 		}
-		d := s.fresh + s.stale*math.Pow(z, -float64(s.lag.Age))
+		d := s.fresh + s.stale*s.lag.onLine(z)
 		if d <= 0 {
 			return math.Inf(1)
 		}
@@ -303,7 +322,7 @@ const maxCompanion = 320
 // takes about a hundred spectra, so the matrix may be a quarter of maxCompanion at
 // most; beyond that the threshold is unknown.
 func (s *scalar) overtaking() threshold {
-	if s.lag.Age > maxCompanion/4-2 {
+	if s.linear().memory() > maxCompanion/4-2 {
 		return threshold{}
 	}
 	high := s.criticalRate().at
@@ -342,6 +361,9 @@ const (
 // maxDelay. It is never where nothing is stale, where the motion inside a long block
 // dies out, and where delayIndependent.
 func (s *scalar) criticalInterval() threshold {
+	if s.lag.Kind == Random {
+		return threshold{} // there is no interval
+	}
 	lambda := s.total()
 	kappa := s.rate * lambda
 	shortest := 1.0
@@ -349,12 +371,14 @@ func (s *scalar) criticalInterval() threshold {
 		shortest = 0
 	}
 	onPolicy := *s
-	onPolicy.lag = Lag{Block, 1}
+	onPolicy.lag = Lag{Kind: Block, Age: 1}
 	switch {
 	case lambda <= 0 || s.rate >= onPolicy.criticalRate().at:
 		return first(shortest)
 	case math.Abs(s.stale) <= negligible*math.Abs(s.fresh):
 		return never
+	case s.lag.Kind == Block && s.lag.Behind > 0:
+		return s.linear().criticalInterval()
 	case s.lag.Kind == Block && s.frozen():
 		b := newBlockSums(s.momentum, 1)
 		for ; b.k <= maxInterval; b = b.next() {

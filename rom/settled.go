@@ -12,9 +12,13 @@ type Settled struct {
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
 // starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory.md §6).
+// With random ages this takes their noise as that of the stationary law from the start on.
 func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	o.check()
 	l.check()
+	if e.prompts != nil {
+		return e.settledTabular(o, l, from, to)
+	}
 	whole := Settled{Reward: 1, Largest: 1}
 	if e.linearization == nil || to <= from || e.params.GroupSize == Infinite || l.Kind == Block && l.Age > maxPeriod {
 		return whole
@@ -77,13 +81,14 @@ func (s *stationary) missing(a []float64, steps int) float64 {
 	if s.lag.Kind == Block {
 		period = s.lag.Age
 	}
-	size, _ := s.a.Dims()
 	free, _ := s.start.Dims()
 	// phases returns the sum over the given number of phases of a period that begins
 	// with x.
 	phases := func(x *mat.Dense, count int) float64 {
-		state := mat.NewDense(size, size, nil)
-		state.Apply(func(i, j int, _ float64) float64 { return x.At(i%free, j%free) }, state)
+		state := x
+		if s.lag.Kind == Block {
+			state = s.refreshed(x)
+		}
 		sum := 0.0
 		for range count {
 			sum += form(a, mat.DenseCopyOf(state.Slice(0, n, 0, n)), a)

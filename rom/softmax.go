@@ -31,11 +31,21 @@ func logSoftmax(dst, theta []float64) {
 }
 
 // ExpectedReward returns J(θ) = Σ_a π_a m_a, where π = softmax(θ) and m_a is the
-// mean reward of arm a. theta has one logit per arm.
+// mean reward of arm a. theta has one logit per arm. Of prompts with a policy each it is the
+// mean of J at their starts.
 func ExpectedReward(p Params, theta []float64) float64 {
 	checkArms(p.Arms)
 	checkLogits("theta", theta, len(p.Arms))
 	probs := make([]float64, len(theta))
+	if p.tabular() {
+		sum := 0.0
+		for x := range p.Prompts.First {
+			one, start := p.prompt(x, theta)
+			softmax(probs, start)
+			sum += expected(one.Arms, probs) / float64(len(p.Prompts.First))
+		}
+		return sum
+	}
 	softmax(probs, theta)
 	return expected(p.Arms, probs)
 }

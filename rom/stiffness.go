@@ -25,7 +25,8 @@ import (
 // Other weights are the same as Ratio where their slopes s^± at ρ = 1 are 1, because
 // on-policy ρ = 1 is inside their bounds, else see bendWeights. ∇φ = φ_G′u
 // where rewards take two values. Where the mean force itself is an expansion in 1/G,
-// its derivatives are central differences of that expansion, accurate to 1e-11.
+// its derivatives are central differences of that expansion, accurate to 1e-11; so are those of
+// a sampled KL gradient where groups are redrawn.
 func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
@@ -38,13 +39,20 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
 	f, s := square(arms), square(arms)
-	if !m.shifted() && (m.factored() || m.groups != nil || m.integral != nil) {
+	switch {
+	case m.resamples():
+		m.differencedStiffness(f, s, theta, func(dst []float64) {
+			m.rewardForce(dst)
+			m.subtractPenalty(dst)
+		})
+		m.set(theta, theta)
+	case !m.shifted() && (m.factored() || m.groups != nil || m.integral != nil):
 		m.rewardStiffness(f, s)
-	} else {
-		m.differencedStiffness(f, s, theta)
+	default:
+		m.differencedStiffness(f, s, theta, m.rewardForce)
 		m.set(theta, theta)
 	}
-	if m.Strength > 0 && !m.shifted() {
+	if m.Strength > 0 && !m.shifted() && !m.resamples() {
 		m.penaltyStiffness(f, s)
 	}
 	if m.Entropy > 0 {
@@ -114,6 +122,21 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 		for b, q := range probs {
 			h[a][b] += phi * (u[a]*q + p*u[b])
 			stale[a][b] -= u[a] * slope[b]
+		}
+	}
+	if !m.tabled() || m.Weighting != Unweighted {
+		return
+	}
+	// E A (π_old − π), because −πΣc is not 0
+	excess := m.excess(chances(probs, m.success))
+	for a, p := range probs {
+		for b, q := range probs {
+			x := -p * q
+			if a == b {
+				x += p
+			}
+			fresh[a][b] += excess * x
+			stale[a][b] -= excess * x
 		}
 	}
 }
@@ -223,11 +246,10 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 	}
 }
 
-// differencedStiffness adds the reward part of the stiffness by central differences of
-// sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
+// differencedStiffness adds the stiffness of a force by central differences of sixth order. With a step of 0.01 the error is 1e-14 from the seventh derivative
 // and as much from rounding. The step is small enough to stay inside the smooth
 // range of the weights.
-func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) {
+func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64, forceAt func(dst []float64)) {
 	step := min(0.01, m.smoothRange()/8)
 	arms := len(m.Arms)
 	moved, force := make([]float64, arms), make([]float64, arms)
@@ -238,14 +260,14 @@ func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64) 
 				copy(moved, theta)
 				moved[b] += sign * float64(i+1) * step
 				m.set(moved, theta)
-				m.rewardForce(force)
+				forceAt(force)
 				for a, x := range force {
 					if !m.shifted() || m.Weighting != Unweighted { // else only rounding
 						fresh[a][b] -= sign * c * x / step
 					}
 				}
 				m.set(theta, moved)
-				m.rewardForce(force)
+				forceAt(force)
 				for a, x := range force {
 					stale[a][b] -= sign * c * x / step
 				}

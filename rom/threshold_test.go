@@ -137,7 +137,7 @@ func TestUnconverged(t *testing.T) {
 // without momentum: w(τ+1) = π, and η = 2 sin(w/2)/cos(τw/2) = 2.
 func TestDelayedForceThatVanishes(t *testing.T) {
 	for tau := 1; tau <= 9; tau += 2 {
-		s := scalar{fresh: 0.5, stale: 0.5, lag: Lag{Delay, tau}}
+		s := scalar{fresh: 0.5, stale: 0.5, lag: Lag{Kind: Delay, Age: tau}}
 		got := s.criticalRate()
 		if !got.known || math.Abs(got.at-2) > 1e-9 {
 			t.Errorf("τ = %d: critical rate %v, want 2", tau, got)
@@ -171,16 +171,16 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		value func(d Dynamics) (*float64, float64)
 		want  float64 // the limit
 	}{
-		{"nothing stale, block", at(Lag{Block, 4}, 0.1, 1, 0), interval, inf},
-		{"nothing stale, delay", at(Lag{Delay, 4}, 0.1, 1, 0), interval, inf},
-		{"less stale than fresh: a long block comes to rest", at(Lag{Block, 4}, 0.1, 0.7, 0.3), interval, inf},
-		{"less stale than fresh: any delay", at(Lag{Delay, 4}, 0.1, 0.7, 0.3), interval, inf},
-		{"all stale, K* = 2e7", at(Lag{Block, 4}, 1e-7, 0, 1), interval, maxInterval},
-		{"more stale than fresh, τ* ~ 1e4", at(Lag{Delay, 4}, 1e-4, -0.1, 1.1), interval, maxDelay},
+		{"nothing stale, block", at(Lag{Kind: Block, Age: 4}, 0.1, 1, 0), interval, inf},
+		{"nothing stale, delay", at(Lag{Kind: Delay, Age: 4}, 0.1, 1, 0), interval, inf},
+		{"less stale than fresh: a long block comes to rest", at(Lag{Kind: Block, Age: 4}, 0.1, 0.7, 0.3), interval, inf},
+		{"less stale than fresh: any delay", at(Lag{Kind: Delay, Age: 4}, 0.1, 0.7, 0.3), interval, inf},
+		{"all stale, K* = 2e7", at(Lag{Kind: Block, Age: 4}, 1e-7, 0, 1), interval, maxInterval},
+		{"more stale than fresh, τ* ~ 1e4", at(Lag{Kind: Delay, Age: 4}, 1e-4, -0.1, 1.1), interval, maxDelay},
 		// M = 1e-6(1−κ)³ + 1 − 1e-6 reaches −1 at κ = 127 only.
-		{"a block nearly at its snapshot", at(Lag{Block, 3}, 0.1, 1, -1+1e-6), rate, 10},
+		{"a block nearly at its snapshot", at(Lag{Kind: Block, Age: 3}, 0.1, 1, -1+1e-6), rate, 10},
 		// The stiffness λ_f + λ_s z^{−τ} vanishes before two multipliers meet.
-		{"an onset beyond the longest companion", at(Lag{Delay, 200}, 0.1, 1, -0.5), onset, 0},
+		{"an onset beyond the longest companion", at(Lag{Kind: Delay, Age: 200}, 0.1, 1, -0.5), onset, 0},
 	} {
 		got := Predict(c.p).Exact
 		value, limit := c.value(got)
@@ -189,7 +189,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		}
 	}
 
-	p := at(Lag{Block, 4}, 0.1, 0.7, 0.3)
+	p := at(Lag{Kind: Block, Age: 4}, 0.1, 0.7, 0.3)
 	want := Predict(p).Exact.Searched
 	if want.LearningRate == 0 || want.Onset == 0 {
 		t.Errorf("critical rate and onset of a block are not searched: %+v", want)
@@ -198,7 +198,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	if got := PredictDynamics(p).Exact.Searched; got != want {
 		t.Errorf("thresholds that were not asked for: %+v, want %+v", got, want)
 	}
-	if got := Predict(at(Lag{Block, 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {
+	if got := Predict(at(Lag{Kind: Block, Age: 4}, 0.1, 1, 0)).LeadingOrder.Searched; got.LearningRate != inf || got.RefreshInterval != inf {
 		t.Errorf("the reduced-order model without lag is always stable: %+v", got)
 	}
 	p.Strength, p.Reference = 0, []float64{0, 0}
@@ -216,7 +216,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 		fresh, stale := identity(c.n), identity(c.n)
 		fresh.Set(0, 1, 0.3)
 		stale.Set(1, 0, 0.3)
-		l := &linear{fresh: fresh, stale: stale, rate: 1e-4, lag: Lag{c.kind, 3}}
+		l := &linear{fresh: fresh, stale: stale, rate: 1e-4, lag: Lag{Kind: c.kind, Age: 3}}
 		if got := l.criticalInterval(); got != upTo(c.want) {
 			t.Errorf("kind %v, n = %d: critical interval %v, want none up to %v", c.kind, c.n, got, c.want)
 		}
@@ -230,7 +230,7 @@ func TestHowFarThresholdsAreSearched(t *testing.T) {
 	fresh.Set(0, 1, 0.3)
 	stale.Set(1, 0, 0.3)
 	stale.Scale(1.0/3, stale)
-	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: Lag{Block, 3}}
+	l := &linear{fresh: fresh, stale: stale, rate: 0.5, lag: Lag{Kind: Block, Age: 3}}
 	if got := l.criticalInterval(); got != never {
 		t.Errorf("a block whose inner dynamics converge: %v", got)
 	}

@@ -40,7 +40,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 	windows := 0
 	for k := 1; k <= 12; k++ {
-		p.Lag = Lag{Block, k}
+		p.Lag = Lag{Kind: Block, Age: k}
 		l := motion(p)
 		critical := *Predict(p).Exact.CriticalLearningRate
 		firstUnstable(t, "block", l, critical, 2000)
@@ -50,7 +50,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 				break
 			}
 		}
-		p.Lag = Lag{Delay, k}
+		p.Lag = Lag{Kind: Delay, Age: k}
 		firstUnstable(t, "delay", motion(p), *Predict(p).Exact.CriticalLearningRate, 400)
 	}
 	if windows < 6 {
@@ -58,7 +58,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 
 	for i := range 60 {
-		p.Optimizer.Rate, p.Lag = 0.02*float64(i+1)/lambda, Lag{Block, 1}
+		p.Optimizer.Rate, p.Lag = 0.02*float64(i+1)/lambda, Lag{Kind: Block, Age: 1}
 		l := motion(p)
 		first := 0
 		for k := 1; k <= 40 && first == 0; k++ {
@@ -78,7 +78,7 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 func coupledDelay(r *rand.Rand, n int, fresh, stale float64, delays int) *linear {
 	l := &linear{
 		fresh: mat.NewDense(n, n, normals(r, n*n, fresh)), stale: mat.NewDense(n, n, normals(r, n*n, stale)),
-		method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Delay, r.IntN(delays)},
+		method: Method(r.IntN(2)), momentum: 0.95 * r.Float64(), lag: Lag{Kind: Delay, Age: r.IntN(delays)},
 	}
 	for i := range n {
 		l.fresh.Set(i, i, l.fresh.At(i, i)+1)
@@ -116,7 +116,7 @@ func TestCriticalRateOfCoupledDelays(t *testing.T) {
 	}
 	p := Params{
 		GroupSize: Infinite, Groups: 1, Weighting: Ratio, Strength: 1, Reference: make([]float64, 8),
-		Lag: Lag{Delay, 20}, Optimizer: Optimizer{Rate: 0.3, Momentum: 0.8}, Factors: Unit,
+		Lag: Lag{Kind: Delay, Age: 20}, Optimizer: Optimizer{Rate: 0.3, Momentum: 0.8}, Factors: Unit,
 	}
 	for _, reward := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
 		p.Arms = append(p.Arms, Arm{Law: Constant, Mean: reward})
@@ -167,7 +167,7 @@ func TestArgumentPrincipleAgainstSpectra(t *testing.T) {
 	}
 	// Two equal modes next to the circle may hide each other, but nothing unstable is stable.
 	for _, excess := range []float64{-1e-9, 1e-9} {
-		s := &scalar{stale: 1, lag: Lag{Delay, 5}}
+		s := &scalar{stale: 1, lag: Lag{Kind: Delay, Age: 5}}
 		l := &linear{fresh: mat.NewDense(2, 2, nil), stale: identity(2), lag: s.lag, rate: s.criticalRate().at * (1 + excess)}
 		if l.delayStable() && excess > 0 {
 			t.Error("two equal modes above their threshold count as stable")
@@ -293,7 +293,7 @@ func TestComplexEigenvalues(t *testing.T) {
 // Where the determinant overflows, no delay counts as stable, and the search ends.
 func TestArgumentPrincipleEndsAtOverflow(t *testing.T) {
 	for _, size := range []float64{1e200, math.MaxFloat64} {
-		l := &linear{fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), stale: identity(2), rate: 1e150, lag: Lag{Delay, 300}}
+		l := &linear{fresh: mat.NewDense(2, 2, []float64{size, size, -size, size}), stale: identity(2), rate: 1e150, lag: Lag{Kind: Delay, Age: 300}}
 		if l.delayStable() {
 			t.Errorf("a stiffness of %v counts as stable", size)
 		}

@@ -8,8 +8,15 @@ import (
 
 // values returns the probabilities under probs of the values that rewards take with
 // positive probability, in the order of the arms. Values of a density do not
-// contribute.
+// contribute. Of prompts it returns those of every prompt, of the same policy.
 func (m *model) values(probs []float64) []float64 {
+	if m.prompts != nil {
+		var all []float64
+		for _, one := range m.prompts {
+			all = append(all, one.values(probs)...)
+		}
+		return all
+	}
 	var values, probabilities []float64
 	add := func(value, probability float64) {
 		if m.shifted() { // the rewards of two arms differ
@@ -38,13 +45,24 @@ func (m *model) values(probs []float64) []float64 {
 }
 
 // equalRewards returns the probability that all G rewards of a group drawn from
-// probs are equal: Σ_v P(r = v)^G, J^G + (1−J)^G for Bernoulli arms.
+// probs are equal: Σ_v P(r = v)^G, J^G + (1−J)^G for Bernoulli arms; of prompts the mean.
 func (m *model) equalRewards(probs []float64) float64 {
 	sum := 0.0
 	for _, p := range m.values(probs) {
 		sum += math.Pow(p, m.size)
 	}
-	return sum
+	return sum / m.promptCount()
+}
+
+// promptCount returns the number of prompts with values of their own.
+func (m *model) promptCount() float64 { return float64(max(len(m.prompts), 1)) }
+
+// value returns the entry v of values.
+func (m *model) value(probs []float64, v int) float64 {
+	if m.prompts != nil { // each has two
+		return m.prompts[v/2].values(probs)[v%2]
+	}
+	return m.values(probs)[v]
 }
 
 // zeroVariance adds to prediction the mean of equalRewards over the stationary law of
@@ -61,27 +79,28 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 	m, n := l.model, len(shift)
 	h := m.differenceStep()
 	probs := make([]float64, len(l.logits))
-	at := func(x []float64) []float64 {
+	at := func(x []float64, v int) float64 {
 		softmax(probs, l.displaced(x))
-		return m.values(probs)
+		return m.value(probs, v)
 	}
 	along := func(v int, from, direction []float64, s float64) float64 {
 		x := make([]float64, n)
 		for k := range x {
 			x[k] = from[k] + s*direction[k]
 		}
-		return math.Pow(at(x)[v], m.size)
+		return math.Pow(at(x, v), m.size)
 	}
 	bend := func(f func(s float64) float64) float64 { return (f(h) - 2*f(0) + f(-h)) / (h * h) }
 	origin := make([]float64, n)
 	total, missing, still := 0.0, 0.0, 0.0
-	for v, p := range at(origin) {
+	softmax(probs, l.displaced(origin))
+	for v, p := range m.values(probs) {
 		if p == 0 {
 			continue
 		}
 		slope := make([]float64, n) // ∇ log P_v
 		for k := range n {
-			slope[k] = derivative(func(x []float64) []float64 { return []float64{math.Log(at(x)[v])} }, n, h, k)[0]
+			slope[k] = derivative(func(x []float64) []float64 { return []float64{math.Log(at(x, v))} }, n, h, k)[0]
 		}
 		fixed := math.Pow(p, m.size)
 		still += fixed
@@ -146,6 +165,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + (across*across+change*change)/first +
 			first*m.size*math.Sqrt(variance)*unshifted
 	}
+	total, still, missing = total/m.promptCount(), still/m.promptCount(), missing/m.promptCount()
 	total = min(max(total, 0), 1)
 	change := total - still
 	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change

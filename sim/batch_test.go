@@ -86,6 +86,10 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if random.IntN(2) == 0 {
 		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
 	}
+	if e := &c.Estimator; random.IntN(5) == 0 {
+		e.Filter = grpo.KeepAll
+		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }
@@ -97,6 +101,8 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
 	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
+	e.Filter = grpo.KeepAll
+	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
@@ -118,6 +124,10 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 		}
 	}
 	c.Bandit.TrueMeans = means(&c.Bandit)
+	c.Estimator.Filter = grpo.KeepAll
+	if c.Estimator.Advantage.Tabled() {
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale}
+	}
 	if c.Estimator.Importance.BySign() { // has no vectors with normal rewards
 		for a := range c.Bandit.Arms {
 			c.Bandit.Arms[a].Reward = grpo.Constant
@@ -163,7 +173,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 150, anyVectorCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyVectorCell, func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}
@@ -218,13 +228,24 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
 	e.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000}[random.IntN(13)]
 	e.GroupsPerStep = 1 + random.IntN(3)
+	e.Filter = grpo.Filters[random.IntN(3)]
 	e.Advantage.Scale = grpo.Scales[random.IntN(2)]
 	e.Advantage.Baseline = grpo.Baselines[random.IntN(2)]
 	e.Advantage.Std = grpo.Deviations[random.IntN(2)]
+	if random.IntN(3) == 0 {
+		e.Filter = grpo.KeepAll
+		e.Advantage = [...]grpo.Advantage{
+			{Baseline: grpo.SecondBest, Scale: grpo.NoScale},
+			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
+			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
+		}[random.IntN(4)]
+	}
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)}}[random.IntN(2)]
+	c.Lag = [...]grpo.Lag{{Kind: grpo.Block, Interval: 1 + random.IntN(9)}, {Kind: grpo.Delay, Interval: random.IntN(9)},
+		{Kind: grpo.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
 	c.Optimizer.Kind = [...]grpo.Method{grpo.HeavyBall, grpo.HeavyBall, grpo.Nesterov, grpo.Adam}[random.IntN(4)]
@@ -326,6 +347,9 @@ func TestCellsWithoutTwoArmBatch(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"clip":       func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
 		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
+		"random ages": func(c *Cell) {
+			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: grpo.AgePerGroup}}
+		},
 		"three arms": func(c *Cell) {
 			c.Bandit.Arms = append(c.Bandit.Arms, c.Bandit.Arms[0])
 			c.Bandit.TrueMeans, c.Init, c.Reference = make([]float64, 3), make([]float64, 3), make([]float64, 3)

@@ -8,6 +8,7 @@ type Cell struct {
 	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
 	Bandit    grpo.Bandit // TrueMeans may be nil: the arms' means
+	Prompts   *Prompts    // replace the means of the arms of Bandit; nil: there is one prompt
 	Estimator grpo.Estimator
 	Lag       grpo.Lag
 	Optimizer grpo.Optimizer
@@ -49,7 +50,7 @@ func (c *Cell) Draws(t int) bool {
 // complete returns a copy of the cell with values for the lists that are nil.
 func (c Cell) complete() *Cell {
 	if c.Bandit.TrueMeans == nil {
-		c.Bandit.TrueMeans = means(&c.Bandit)
+		c.Bandit.TrueMeans = c.means()
 	}
 	if c.Init == nil {
 		c.Init = make([]float64, len(c.Bandit.Arms))
@@ -70,11 +71,11 @@ func means(bandit *grpo.Bandit) []float64 {
 }
 
 // Memory returns about how many bytes one worker needs for the policies of the replicas that
-// it runs together: 16 for each arm of the present and of all past ones that a delay needs.
+// it runs together: 16 for each arm of the present and of all older snapshots that the lag needs.
 func (c *Cell) Memory() float64 {
-	policies := 4.0 // present, initial, reference, snapshot
-	if c.Lag.Kind == grpo.Delay {
-		policies += float64(min(c.Lag.Interval, c.Run.Steps))
+	policies := 4 + max(c.Lag.Stored(c.Run.Steps)-1, 0) // present, initial, reference, snapshot
+	if c.tabular() {
+		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}
-	return chunkSize * policies * float64(16*len(c.Bandit.Arms)+100)
+	return chunkSize * float64(policies) * float64(16*len(c.Bandit.Arms)+100)
 }

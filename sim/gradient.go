@@ -22,12 +22,17 @@ type gradientSampler struct {
 // newGradientSampler returns the gradient sampler of a cell. From one policy it draws
 // at most the given number of groups.
 func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) gradientSampler {
-	arms := len(cell.Bandit.Arms)
+	arms, estimator := len(cell.Bandit.Arms), cell.Estimator
+	if cell.agedByGroup() {
+		estimator.GroupsPerStep = 1 // the force of each group, by its own snapshot
+	}
+	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
+	sampler.prompts = newPromptSampler(cell.Prompts)
 	s := gradientSampler{
 		cell:       cell,
 		words:      words,
-		sampler:    newSampler(&cell.Bandit, &cell.Estimator, laws, groups),
-		force:      grpo.NewForce(cell.Estimator, cell.Reference),
+		sampler:    sampler,
+		force:      grpo.NewForce(estimator, cell.Reference),
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
 	}

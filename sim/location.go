@@ -34,7 +34,7 @@ const (
 //
 //	η = (1−μ)/(λ max(K, 1)),  K = (1−μ)/(ηλ)
 //
-// (docs/theory.md §9). A located cell measures its stiffness probes, then runs this
+// (docs/theory.md §9), with K = grpo.Lag.Age in the first. A located cell measures its stiffness probes, then runs this
 // search, and simulates nothing else; its own value of Param is unused.
 //
 // A trial of a value has three outcomes: the event is certainly absent, certainly
@@ -185,7 +185,7 @@ func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
 	l.step, l.every = p.searchFactor(c)
 	rule := (1 - momentum(c.Optimizer)) / stiffness
 	if !l.whole {
-		rule /= float64(max(c.Lag.Interval, 1))
+		rule /= max(c.Lag.Age(), 1)
 		l.first, l.last = p.From*rule, p.To*rule
 		return l
 	}

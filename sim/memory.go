@@ -33,7 +33,7 @@ func (m *workerMemory) batchFor(w *cellWork) *batch {
 // and must be overwritten.
 type memoryPools struct {
 	values  pool[[quantityCount]float64] // what replicas record
-	records pool[[quantityCount]moments] // sums over the replicas of a chunk
+	records pool[moments]                // sums over the replicas of a chunk
 }
 
 // reclaim takes back the memory of a finished cell that its Result does not refer to.

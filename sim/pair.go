@@ -42,6 +42,15 @@ func (p *pair) begin(purpose Purpose, index int) {
 // finite. Steps must be done in order from t = 0.
 func (p *pair) step(t int) (ok bool) {
 	plus, minus := p.sides[0], p.sides[1]
+	if plus.ages != nil { // at G = ∞ only
+		ok = true
+		for _, r := range p.sides {
+			r.push(t)
+			r.move(t)
+			ok = ok && finite(r.policy.Logits)
+		}
+		return ok
+	}
 	if p.cell.Lag.Refreshes(t) {
 		plus.refresh(t)
 		minus.refresh(t)
@@ -157,9 +166,9 @@ func linearRange(norm, growth float64) float64 {
 }
 
 // RecurrenceOrder returns the number of multipliers of a single mode over one refresh
-// period: one without momentum and delay, else two (the dominant ones).
+// period: one without momentum and with snapshots no older than a block, else two (the dominant ones).
 func RecurrenceOrder(c *Cell) measure.Order {
-	delayed := c.Lag.Kind == grpo.Delay && c.Lag.Interval > 0
+	delayed := !c.Lag.OnPolicy() && (c.Lag.Kind != grpo.Block || c.Lag.Behind > 0)
 	if c.Optimizer.Kind != grpo.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First
 	}

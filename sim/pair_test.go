@@ -132,4 +132,10 @@ func TestCellsWithoutVectorPairs(t *testing.T) {
 			t.Errorf("%s: got vectors, want none", name)
 		}
 	}
+	c := referenceCell()
+	setOtherRewards(rand.New(rand.NewPCG(1, 2)), &c)
+	c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1}
+	if c.Estimator.Importance = everyWeight(grpo.Clip); hasVectors(&c) {
+		t.Error("normal rewards with weights by the sign of the advantage: got vectors, want none")
+	}
 }

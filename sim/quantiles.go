@@ -12,21 +12,25 @@ var QuantileLevels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 // between order statistics, x_(1+(n−1)p) (Hyndman and Fan's type 7). It changes the
 // order of values.
 func quantiles(values []float64) (q [5]float64) {
-	var ranks [2 * len(q)]int
-	var shares [len(q)]float64
-	last := len(values) - 1
-	for i, level := range QuantileLevels {
-		at := float64(float64(last) * level)
-		below := int(at)
-		shares[i] = at - float64(below)
-		ranks[2*i], ranks[2*i+1] = below, min(below+1, last)
-	}
+	ranks, shares := quantileRanks(len(values))
 	placeRanks(values, 0, ranks[:])
 	for i := range q {
 		below, above := values[ranks[2*i]], values[ranks[2*i+1]]
 		q[i] = below + float64(shares[i]*(above-below))
 	}
 	return q
+}
+
+// quantileRanks returns the ranks of the order statistics below and above each quantile of n
+// values, from 0, and the share of the way from one to the other.
+func quantileRanks(n int) (ranks [2 * len(QuantileLevels)]int, shares [len(QuantileLevels)]float64) {
+	for i, level := range QuantileLevels {
+		at := float64(float64(n-1) * level)
+		below := int(at)
+		shares[i] = at - float64(below)
+		ranks[2*i], ranks[2*i+1] = below, min(below+1, n-1)
+	}
+	return ranks, shares
 }
 
 // placeRanks reorders values so that each of the given ranks holds the value that

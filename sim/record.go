@@ -85,43 +85,63 @@ func RecordedSteps(steps int, lag grpo.Lag) []int {
 // quantileReplicas is the number of replicas over which quantiles are taken.
 const quantileReplicas = 1024
 
-// moments accumulates a mean and a sum of squared deviations (Welford).
+// moments are the means and the sums of squared deviations of all quantities of a step over
+// n replicas.
 type moments struct {
 	n        int
-	mean, m2 float64
+	mean, m2 [quantityCount]float64
 }
 
-// add adds x; share is 1/n with x counted.
-func (m *moments) add(x, share float64) {
+// add adds the values of one more replica (Welford).
+func (m *moments) add(values *[quantityCount]float64) {
 	m.n++
-	d := x - m.mean
-	m.mean += float64(d * share)
-	m.m2 += float64(d * (x - m.mean))
+	share := 1 / float64(m.n)
+	for q, x := range values {
+		d := x - m.mean[q]
+		m.mean[q] += float64(d * share)
+		m.m2[q] += float64(d * (x - m.mean[q]))
+	}
 }
 
 // merge adds the values that o has accumulated (Chan, Golub, LeVeque).
-func (m *moments) merge(o moments) {
+func (m *moments) merge(o *moments) {
 	if o.n == 0 {
 		return
 	}
 	n := m.n + o.n
-	d := o.mean - m.mean
 	share := float64(o.n) / float64(n)
-	m.m2 += o.m2 + float64(float64(d*d)*float64(float64(m.n)*share))
-	m.mean += float64(d * share)
+	between := float64(float64(m.n) * share)
+	for q := range m.mean {
+		d := o.mean[q] - m.mean[q]
+		m.m2[q] += o.m2[q] + float64(float64(d*d)*between)
+		m.mean[q] += float64(d * share)
+	}
 	m.n = n
 }
 
-// record holds the moments of every quantity at every recorded step, over one chunk of
-// replicas or all replicas of a cell.
-type record [][quantityCount]moments
+// record holds the moments at every recorded step, over one chunk of replicas or all
+// replicas of a cell.
+type record []moments
+
+// set sets the moments to those of replicas, [replica][recorded step][quantity], added in
+// order.
+func (r record) set(replicas [][][quantityCount]float64) {
+	if hasVectorRecords {
+		r.setVectors(replicas)
+		return
+	}
+	clear(r)
+	for _, values := range replicas {
+		for step := range r {
+			r[step].add(&values[step])
+		}
+	}
+}
 
 // merge adds the replicas of o.
 func (r record) merge(o record) {
-	for i := range r {
-		for q := range r[i] {
-			r[i][q].merge(o[i][q])
-		}
+	for step := range r {
+		r[step].merge(&o[step])
 	}
 }
 
@@ -133,13 +153,29 @@ type Summary struct {
 	Quantiles [5]float64 // at QuantileLevels, over the first 1,024 replicas
 }
 
-// summarize returns the Summary of one quantity from its moments and its values in the
-// first replicas, whose order it changes.
-func summarize(m moments, values []float64) Summary {
-	s := Summary{Mean: m.mean}
+// summary returns the Summary of quantity q without its quantiles.
+func (m *moments) summary(q int) Summary {
+	s := Summary{Mean: m.mean[q]}
 	if m.n > 1 {
-		s.StdErr = math.Sqrt(m.m2 / float64(m.n-1) / float64(m.n))
+		s.StdErr = math.Sqrt(m.m2[q] / float64(m.n-1) / float64(m.n))
 	}
-	s.Quantiles = quantiles(values)
 	return s
+}
+
+// setQuantiles sets the quantiles of the summaries, [recorded step][quantity], over the
+// replicas, [replica][recorded step][quantity].
+func setQuantiles(summaries [][]Summary, replicas [][][quantityCount]float64) {
+	if hasVectorRecords {
+		setVectorQuantiles(summaries, replicas)
+		return
+	}
+	values := make([]float64, len(replicas))
+	for i, row := range summaries {
+		for q := range row {
+			for j := range values {
+				values[j] = replicas[j][i][q]
+			}
+			row[q].Quantiles = quantiles(values)
+		}
+	}
 }

@@ -20,10 +20,10 @@ func TestSummary(t *testing.T) {
 	var whole moments
 	for _, chunk := range [][]float64{values[:7], values[7:80], nil, values[80:]} {
 		var part moments
-		for n, x := range chunk {
-			part.add(x, 1/float64(n+1))
+		for _, x := range chunk {
+			part.add(&[quantityCount]float64{gradientNormIndex: x})
 		}
-		whole.merge(part)
+		whole.merge(&part)
 	}
 	mean, square := 0.0, 0.0
 	for _, x := range values {
@@ -33,13 +33,59 @@ func TestSummary(t *testing.T) {
 		square += (x - mean) * (x - mean)
 	}
 	stdErr := math.Sqrt(square / 100 / 101)
-	got := summarize(whole, slices.Clone(values))
+	got := whole.summary(gradientNormIndex)
 	if math.Abs(got.Mean-mean) > 1e-11 || math.Abs(got.StdErr-stdErr) > 1e-12 {
 		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, mean, stdErr)
 	}
+	got.Quantiles = quantiles(values)
 	slices.Sort(values)
 	if want := [5]float64{values[5], values[25], values[50], values[75], values[95]}; got.Quantiles != want {
 		t.Errorf("quantiles %v, want %v", got.Quantiles, want)
+	}
+}
+
+// The sums and the quantiles of a record are to the bit those of each quantity alone, for any
+// numbers of replicas, recorded steps and quantities.
+func TestRecordIsOfEachQuantity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for i := range 200 {
+		replicas := make([][][quantityCount]float64, 1+rng.IntN(1+rng.IntN(300)))
+		steps, quantities := 1+rng.IntN(9), logitGapIndex+rng.IntN(2)
+		for j := range replicas {
+			replicas[j] = make([][quantityCount]float64, steps)
+			for step := range steps {
+				for q := range quantities {
+					replicas[j][step][q] = [...]float64{0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64())}[rng.IntN(5)]
+				}
+			}
+		}
+		got, summaries := make(record, steps), make([][]Summary, steps)
+		for step := range steps {
+			got[step].n = 7 // of another cell
+			summaries[step] = make([]Summary, quantities)
+		}
+		got.set(replicas)
+		setQuantiles(summaries, replicas)
+		for step := range steps {
+			var want moments
+			for _, values := range replicas {
+				want.add(&values[step])
+			}
+			if got[step] != want {
+				t.Fatalf("record %d, step %d: %+v, want %+v", i, step, got[step], want)
+			}
+			for q := range quantities {
+				values := make([]float64, len(replicas))
+				for j := range values {
+					values[j] = replicas[j][step][q]
+				}
+				for level, want := range quantiles(values) {
+					if got := summaries[step][q].Quantiles[level]; math.Float64bits(got) != math.Float64bits(want) {
+						t.Fatalf("record %d, step %d, quantity %d: quantile %d is %g, want %g", i, step, q, level, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -25,21 +25,23 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	type sample struct {
 		arm       int
 		advantage float64
+		snapshot  []float64
 	}
-	var samples []sample // of all groups of the step
+	size := float64(e.GroupSize)
+	var samples []sample // of all groups of the step, G each
+	var batch []float64  // their rewards
+	kept := 0.0          // groups whose rewards differ
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
+		case c.Lag.Kind == grpo.Random:
+			snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
 		case c.Lag.Kind == grpo.Delay:
 			snapshot = past[max(t-c.Lag.Interval, 0)]
 		case t%c.Lag.Interval == 0:
-			snapshot = past[t]
+			snapshot = past[max(t-c.Lag.Behind*c.Lag.Interval, 0)]
 		}
-		pi, old, ref := slowSoftmax(theta), slowSoftmax(snapshot), slowSoftmax(reference)
-		at, atLogits := pi, theta
-		if e.KL.At == grpo.AtSnapshot {
-			at, atLogits = old, snapshot
-		}
+		pi, ref := slowSoftmax(theta), slowSoftmax(reference)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
 			for b := range g {
@@ -47,14 +49,18 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			g[a] += x
 		}
-		size := float64(e.GroupSize)
-		draws := e.GroupsPerStep
+		groups := e.GroupsPerStep
 		if e.Samples == grpo.Reused && t%c.Lag.Interval != 0 {
-			draws = 0
+			groups = 0
 		} else {
-			samples = samples[:0]
+			samples, batch, kept = samples[:0], batch[:0], 0
 		}
-		for range draws {
+		for group := range groups {
+			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
+				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
+			}
+			old := slowSoftmax(snapshot)
+		again:
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
 			for i := range drawn {
@@ -85,6 +91,13 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				mean += rewards[i] / size
 				low, high = min(low, rewards[i]), max(high, rewards[i])
 			}
+			if low == high && e.Filter == grpo.Redraw {
+				goto again
+			}
+			if low < high {
+				kept++
+			}
+			batch = append(batch, rewards...)
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
 				sum := 0.0
@@ -105,21 +118,47 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if e.Advantage.Baseline == grpo.LeaveOneOut {
 					advantage *= size / (size - 1)
 				}
+				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				case low == high:
+				case e.Advantage.Baseline == grpo.SecondBest:
+					advantage = max(rewards[i]-slices.Max(others), 0) / scale
+				case e.Advantage.Scale == grpo.MeanScale:
+					advantage = (rewards[i] - mean) / mean
+				case e.Advantage.Scale == grpo.OthersStd:
+					if std := slowStd(others, grpo.SampleStd); std > 0 {
+						advantage /= std + e.Advantage.Epsilon
+					}
+				}
 				if e.KL.In == grpo.InAdvantage {
 					advantage -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
-				samples = append(samples, sample{a, advantage})
+				samples = append(samples, sample{a, advantage, snapshot})
 			}
 		}
-		for _, s := range samples {
-			a, advantage := s.arm, s.advantage
-			weight := slowWeight(&e.Importance, pi[a], old[a], advantage)
-			share := 1 / (size * float64(e.GroupsPerStep))
-			add(a, share*weight*advantage, pi)
-			if e.KL.In == grpo.InAdvantage || e.KL.In == grpo.InReward {
+		scale := 1.0
+		if e.Filter == grpo.Drop {
+			scale = max(kept, 1) / float64(e.GroupsPerStep)
+		}
+		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
+			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+		}
+		share := 1 / (size * float64(e.GroupsPerStep))
+		inLoss := e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward
+		var old []float64
+		for i, s := range samples {
+			if i%e.GroupSize == 0 {
+				old = slowSoftmax(s.snapshot)
+			}
+			at, atLogits := pi, theta
+			if e.KL.At == grpo.AtSnapshot {
+				at, atLogits = old, s.snapshot
+			}
+			a := s.arm
+			add(a, share*slowWeight(&e.Importance, pi[a], old[a], s.advantage)*s.advantage/scale, pi)
+			if !inLoss {
 				continue
 			}
-			l, rhoAt := math.Log(at[a]/ref[a]), at[a]/old[a]
+			l, rho := math.Log(at[a]/ref[a]), at[a]/old[a]
 			switch e.KL.Gradient { // the derivative of the estimator in log π_a
 			case grpo.K1:
 				add(a, -share*e.KL.Coefficient, at)
@@ -128,18 +167,20 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			case grpo.K3:
 				add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
 			case grpo.RatioK1:
-				add(a, -share*e.KL.Coefficient*rhoAt*(l+1), at)
+				add(a, -share*e.KL.Coefficient*rho*(l+1), at)
 			case grpo.RatioK3: // ρ(π_ref/π − 1 + ℓ)
-				add(a, -share*e.KL.Coefficient*rhoAt*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
-			}
-		}
-		if e.KL.Gradient == grpo.ExactKL && e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward {
-			mean := 0.0
-			for a, p := range at {
-				mean += p * (atLogits[a] - reference[a])
-			}
-			for a, p := range at {
-				g[a] -= e.KL.Coefficient * p * (atLogits[a] - reference[a] - mean)
+				add(a, -share*e.KL.Coefficient*rho*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
+			case grpo.ExactKL: // of each group
+				if i%e.GroupSize > 0 {
+					break
+				}
+				mean := 0.0
+				for a, p := range at {
+					mean += p * (atLogits[a] - reference[a])
+				}
+				for a, p := range at {
+					g[a] -= e.KL.Coefficient * p * (atLogits[a] - reference[a] - mean) / float64(e.GroupsPerStep)
+				}
 			}
 		}
 		entropy, norm := 0.0, 0.0
@@ -183,6 +224,20 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	return theta
 }
 
+func slowStd(x []float64, kind grpo.Deviation) float64 {
+	mean, sum, n := 0.0, 0.0, float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	if kind == grpo.SampleStd {
+		n--
+	}
+	return math.Sqrt(sum / n)
+}
+
 // slowWeight returns the weight of a sample of an arm of probability pi under π and old
 // under π_old: ρ times the derivative in ρ of what the trainers write as their objective.
 func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
@@ -217,6 +272,32 @@ func slowWeight(imp *grpo.Importance, pi, old, advantage float64) float64 {
 		return 0
 	}
 	return rho
+}
+
+// slowAge draws an age: of a geometric law by the number of failures before a success.
+func slowAge(a grpo.Ages, rng *rand.Rand) int {
+	switch a.Law {
+	case grpo.UniformAges:
+		return a.From + rng.IntN(a.To-a.From+1)
+	case grpo.GeometricAges:
+		age := 0
+		for rng.Float64() >= 1/(1+a.Mean) {
+			age++
+		}
+		return age
+	}
+	sum := 0.0
+	for _, w := range a.Weights {
+		sum += w
+	}
+	u := sum * rng.Float64()
+	for age, w := range a.Weights {
+		if u < w {
+			return age
+		}
+		u -= w
+	}
+	return grpo.MaxTableAge
 }
 
 func slowSoftmax(theta []float64) []float64 {
@@ -294,6 +375,25 @@ func agreement() []Cell {
 			c.Optimizer.LearningRate = 0.4
 		})
 	}
+	add("uniform ages by group, ratio, k3 at snapshot", func(c *Cell) {
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+		c.Estimator.GroupsPerStep = 3
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, From: 1, To: 6, Drawn: grpo.AgePerGroup}}
+	})
+	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
+		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Estimator.GroupsPerStep = 2
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep}}
+	})
+	add("table of ages", func(c *Cell) {
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}}
+		c.Lag.Ages.Weights[0], c.Lag.Ages.Weights[8] = 1, 3
+	})
+	add("one block late", func(c *Cell) {
+		c.Estimator.KL.At = grpo.AtSnapshot
+		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 3, Behind: 1}
+	})
 	add("delay, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At = grpo.AtSnapshot
 		c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
@@ -302,6 +402,34 @@ func agreement() []Cell {
 		c.Optimizer.Kind = grpo.Nesterov
 		c.Optimizer.Schedule.Warmup = 5
 	})
+	add("redraw", func(c *Cell) { c.filter(grpo.Redraw) })
+	add("redraw, k3, ratio", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 4
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.Gradient = grpo.K3
+	})
+	add("redraw, large group", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 200
+		c.Init[0] = 6
+	})
+	add("drop, three groups", func(c *Cell) {
+		c.filter(grpo.Drop)
+		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
+	})
+	for _, adv := range []grpo.Advantage{
+		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
+		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
+		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+	} {
+		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
+			c.filter(grpo.KeepAll)
+			c.Estimator.Advantage = adv
+			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
+		})
+	}
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	for _, gradient := range []grpo.KLGradient{grpo.K1, grpo.RatioK1, grpo.RatioK3} {
 		add(string(gradient), func(c *Cell) { c.Estimator.KL.Gradient = gradient })
@@ -332,6 +460,15 @@ func agreement() []Cell {
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
 	add("moving reference", func(c *Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
+}
+
+// filter sets a filter, and makes all arms Bernoulli.
+func (c *Cell) filter(f grpo.Filter) {
+	c.Estimator.Filter = f
+	c.Bandit.Arms = slices.Clone(c.Bandit.Arms)
+	for a := range c.Bandit.Arms {
+		c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
+	}
 }
 
 // everyWeight returns an Importance of the mode whose bounds a run of agreement reaches.

@@ -18,8 +18,10 @@ type replica struct {
 	start          *grpo.Policy // at step 0
 	policy         *grpo.Policy // π
 	history        *grpo.History
-	snapshot       *grpo.Policy // π_old
+	snapshot       *grpo.Policy // π_old; unused with ages
+	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
+	tabular        *tabular // the policies of prompts that have one each; nil: the policy above
 
 	values     [][quantityCount]float64 // by recorded step; allocated by the caller
 	nextRecord int                      // index in recorded of the next step to record
@@ -35,20 +37,22 @@ type replica struct {
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
-	lag := cell.Lag
-	if lag.Kind == grpo.Delay {
-		lag.Interval = min(lag.Interval, cell.Run.Steps) // the snapshot is then the initial policy throughout
+	groups := cell.Estimator.GroupsPerStep * cell.Lag.StepsPerSnapshot() // from one snapshot
+	if cell.agedByGroup() {
+		groups = 1
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
 	return &replica{
-		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), cell.Estimator.GroupsPerStep*lag.StepsPerSnapshot()),
+		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
 		recorded:        recorded,
 		read:            append(read, -1),
-		means:           means(&cell.Bandit),
+		means:           cell.means(),
+		tabular:         newTabular(cell),
 		initial:         grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
-		history:         grpo.NewHistory(lag, arms),
+		history:         grpo.NewHistory(cell.Lag, arms, cell.Run.Steps),
+		ages:            newAges(cell),
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
@@ -69,8 +73,16 @@ func (r *replica) begin(index int) {
 	c := r.cell
 	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
 	r.words.Reset(r.stream)
+	r.ages.begin(c, ForReplica, index)
 	r.rest()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
+	if r.sampler.prompts != nil {
+		r.sampler.prompts.begin()
+	}
+	if p := r.tabular; p != nil {
+		p.begin()
+		r.reward0, r.gap0 = p.means()
+	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
 	r.divergedAt = running
@@ -92,14 +104,14 @@ func (r *replica) step(t int) {
 	if r.divergedAt != running {
 		return
 	}
-	if r.cell.Lag.Refreshes(t) {
-		r.refresh(t)
+	reward, z := 0.0, 0.0
+	if r.tabular != nil {
+		r.tabular.draw(r, t)
+		reward, z = r.tabular.means()
+	} else {
+		r.push(t)
+		reward, z = r.policy.Mean(r.means), gap(r.policy)
 	}
-	if r.cell.Draws(t) {
-		r.draw()
-	}
-	r.gradient(r.policy, r.snapshot)
-	reward := r.policy.Mean(r.means)
 	if !r.note(t, reward) {
 		return
 	}
@@ -111,7 +123,7 @@ func (r *replica) step(t int) {
 		r.sums.reward += d
 		r.sums.rewardSquare += float64(d * d)
 		if len(r.g) == 2 {
-			d := gap(r.policy) - r.gap0
+			d := z - r.gap0
 			r.sums.gap += d
 			r.sums.gapSquare += float64(d * d)
 		}
@@ -153,6 +165,21 @@ func (r *replica) logged(reward float64) float64 {
 	return r.sampler.reward / (float64(r.cell.Estimator.GroupSize) * float64(r.cell.Estimator.GroupsPerStep))
 }
 
+// push sets r.g to the gradient of step t.
+func (r *replica) push(t int) {
+	if r.ages != nil {
+		r.pushAged(t)
+		return
+	}
+	if r.cell.Lag.Refreshes(t) {
+		r.refresh(t)
+	}
+	if r.cell.Draws(t) {
+		r.draw()
+	}
+	r.gradient(r.policy, r.snapshot)
+}
+
 // refresh sets the snapshot of step t and aims the sampler at it.
 func (r *replica) refresh(t int) {
 	r.snapshot = r.history.Behaviour(t, r.policy)
@@ -163,13 +190,19 @@ func (r *replica) refresh(t int) {
 // has diverged.
 func (r *replica) move(t int) {
 	o := &r.cell.Optimizer
-	o.Clip(r.g)
-	o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
-	r.policy.Update()
-	if u := r.cell.ReferenceUpdate; u.Moves(t) {
-		u.Move(r.force.Reference(), r.policy)
+	var ok bool
+	if r.tabular != nil {
+		ok = r.tabular.move(o, t)
+	} else {
+		o.Clip(r.g)
+		o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
+		r.policy.Update()
+		if u := r.cell.ReferenceUpdate; u.Moves(t) {
+			u.Move(r.force.Reference(), r.policy)
+		}
+		ok = !math.IsNaN(r.policy.Probs[0]) // then none is
 	}
-	if math.IsNaN(r.policy.Probs[0]) { // then all are
+	if !ok {
 		r.divergedAt = t + 1
 	}
 }
@@ -192,6 +225,10 @@ func (r *replica) finish() averages {
 
 // observe writes the quantities of the step into v; reward is J.
 func (r *replica) observe(v *[quantityCount]float64, reward float64) {
+	if r.tabular != nil {
+		r.tabular.observe(r, v)
+		return
+	}
 	norm := 0.0
 	for _, x := range r.g {
 		norm += float64(x * x)
@@ -203,12 +240,12 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[zeroVarianceFractionIndex] = 0
 	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
 	v[clipFractionIndex] = 0
-	v[importanceRatioMaxIndex] = r.policy.MaxRatio(r.snapshot)
+	v[importanceRatioMaxIndex] = r.maxRatio()
 	v[gradientNormIndex] = math.Sqrt(norm)
 	v[logitGapIndex] = 0 // the memory may be that of another cell
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
-		v[clipFractionIndex] = r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+		v[clipFractionIndex] = r.clipFraction()
 	}
 	if len(r.g) == 2 {
 		v[logitGapIndex] = gap(r.policy)

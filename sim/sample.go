@@ -29,7 +29,11 @@ type sampler struct {
 	lanes    uint64 // lanes of the next group
 	left     int    // groups in the pack that have not been used
 
-	reward float64 // sum of the rewards of all samples of the step
+	reward float64 // sum of the rewards of all samples of the step, before any group is redrawn
+
+	informative *draw.Informative // redraws groups of equal rewards; nil: they stay
+	behaviour   *grpo.Policy      // that draws the groups
+	prompts     *promptSampler    // nil: all groups have the arms of bandit
 
 	reference *grpo.Policy // π_ref where the KL penalty is part of the reward; else nil
 	shifts    []float64    // by arm, what it adds to a reward
@@ -107,6 +111,9 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 		shifts:    make([]float64, len(bandit.Arms)),
 		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
+	if estimator.Filter == grpo.Redraw {
+		s.informative = draw.NewInformative(estimator.GroupSize, means(bandit))
+	}
 	if laws.advantages == nil {
 		s.pack = draw.NewPack(len(bandit.Arms), nil)
 	} else {
@@ -118,11 +125,12 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 // aim sets the policy that draws the next groups. The policy must not change until
 // they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
-	s.left = 0
+	s.left, s.behaviour = 0, behaviour
 	if s.reference != nil {
 		s.estimator.KL.Shifts(s.shifts, behaviour, s.reference)
 	}
 	switch {
+	case s.prompts != nil:
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)
@@ -137,6 +145,10 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
 	s.reward = 0
 	for range s.estimator.GroupsPerStep {
+		if s.prompts != nil {
+			s.promptGroup(sum, w, s.prompts.choose(w), s.behaviour)
+			continue
+		}
 		s.group(sum, w)
 	}
 }
@@ -157,6 +169,10 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		rewarded := s.pack.Rewarded & lanes
 		s.reward += float64(bits.OnesCount64(rewarded))
 		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
+		if s.redraw(bits.OnesCount64(rewarded), w) {
+			s.addRedrawn(sum)
+			return
+		}
 		arms := sum.Arms[:len(s.pack.Arms)]
 		for a, arm := range s.pack.Arms {
 			arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
@@ -169,9 +185,31 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		}
 		s.reward += float64(total)
 		up, down := sum.OpenBernoulli(s.advantages, total)
+		if s.redraw(total, w) {
+			s.addRedrawn(sum)
+			return
+		}
 		for a, k := range s.successes {
 			sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 		}
+	}
+}
+
+// redraw redraws a group of total rewards of 1, into s.counts and s.successes, if its rewards
+// are equal and such groups are redrawn. It reports whether it did.
+func (s *sampler) redraw(total int, w *draw.Words) bool {
+	return (total == 0 || total == s.estimator.GroupSize) && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
+}
+
+// addRedrawn adds the samples of a redrawn group to sum.
+func (s *sampler) addRedrawn(sum *grpo.GroupStatistics) {
+	rewarded := 0
+	for _, k := range s.successes {
+		rewarded += k
+	}
+	up, down := s.advantages.Of(rewarded)
+	for a, k := range s.successes {
+		sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 	}
 }
 

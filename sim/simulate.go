@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"grposim/grpo"
 	"grposim/sim/measure"
 )
 
@@ -316,13 +315,13 @@ func (w *cellWork) runBins(ctx context.Context, number int) {
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	batch := memory.batchFor(w)
 	sums := record(memory.pools.records.take(len(w.recorded)))
-	clear(sums)
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
-	added, diverged, divergedAt := 0, 0, w.cell.Run.Steps+1
+	diverged, divergedAt := 0, w.cell.Run.Steps+1
+	recorded := make([][][quantityCount]float64, 0, chunkSize) // of the replicas that have not diverged
 	replicas := batch.run(ctx, first, last-first+1)
 	if ctx.Err() != nil {
 		return
@@ -335,13 +334,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			divergedAt = min(divergedAt, r.divergedAt)
 			continue
 		}
-		added++
-		share := 1 / float64(added)
-		for step := range sums {
-			for q := range sums[step] {
-				sums[step][q].add(r.values[step][q], share)
-			}
-		}
+		recorded = append(recorded, r.values)
 		if len(curves) > 0 {
 			curve := curves[w.binOf(i)-w.binOf(first)]
 			for n, reward := range r.curve {
@@ -355,6 +348,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
 		}
 	}
+	sums.set(recorded)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.diverged += diverged
@@ -395,18 +389,15 @@ func (w *cellWork) result() Result {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil
 	}
-	values := make([]float64, min(len(w.early), quantileReplicas))
 	summaries := make([]Summary, len(r.Steps)*len(quantities))
 	for i := range r.Steps {
 		row := summaries[i*len(quantities):][:len(quantities):len(quantities)]
 		for q := range row {
-			for j := range values {
-				values[j] = w.early[j][i][q]
-			}
-			row[q] = summarize(w.total[i][q], values)
+			row[q] = w.total[i].summary(q)
 		}
 		r.Trajectory = append(r.Trajectory, row)
 	}
+	setQuantiles(r.Trajectory, w.early[:min(len(w.early), quantileReplicas)])
 	if r.Status == OK && w.chunks > 0 {
 		if w.cell.Run.BurnIn > 0 {
 			r.Estimates = append(r.Estimates, w.stationary()...)
@@ -451,10 +442,10 @@ func (w *cellWork) stationary() []measure.Named {
 		}
 		return values
 	}
-	start := grpo.NewPolicy(w.cell.Init)
+	reward0, gap0 := w.cell.start()
 	reward := column(func(a *averages) float64 { return a.reward })
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(start.Mean(means(&w.cell.Bandit)))},
+		{Name: ExpectedRewardMean, Estimate: w.cell.estimate(reward).Shift(reward0)},
 		{Name: ExpectedRewardVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 			column(func(a *averages) float64 { return a.rewardSquare }), reward))},
 		{Name: ZeroVarianceShare, Estimate: w.cell.estimate(column(func(a *averages) float64 { return a.zeroVariance }))},
@@ -462,7 +453,7 @@ func (w *cellWork) stationary() []measure.Named {
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap(start))},
+			measure.Named{Name: LogitGapMean, Estimate: w.cell.estimate(z).Shift(gap0)},
 			measure.Named{Name: LogitGapVariance, Estimate: w.cell.estimate(measure.SquaresAboutMean(
 				column(func(a *averages) float64 { return a.gapSquare }), z))},
 		)

@@ -124,7 +124,7 @@ func (p *StiffnessProbe) rounding(c *Cell) float64 {
 	switch {
 	case !c.rewardsDiffer():
 		slope = 0
-	case c.Estimator.Advantage.Scale == grpo.StdScale:
+	case c.Estimator.Advantage.Scale != grpo.NoScale:
 		slope = 1 / (math.Sqrt(square) + c.Estimator.Advantage.Epsilon)
 	}
 	terms := float64(slope*reward) + c.Estimator.KL.Coefficient

@@ -40,8 +40,8 @@ func newTrial(p *LocationProbe, cell Cell) *trial {
 	}
 	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
-	if cell.Lag.Kind == grpo.Delay {
-		t.transient = min(transientDelays*cell.Lag.Interval, t.periods/2)
+	if past := int(math.Ceil(cell.Lag.Age())) / t.period; past > 1 || cell.Lag.Kind == grpo.Delay {
+		t.transient = min(transientDelays*past, t.periods/2)
 	}
 	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
 	return t
@@ -60,9 +60,9 @@ func shortestRun(c *Cell) int { return max(c.Run.Steps, minSteps(c)) }
 // minSteps returns the smallest number of steps of a trial, whatever Run.Steps is.
 func minSteps(c *Cell) int {
 	if !c.Deterministic() {
-		return minSampledPeriods * max(1, c.Lag.Interval)
+		return minSampledPeriods * max(1, int(math.Ceil(c.Lag.Age())))
 	}
-	return minPeriods * max(1, c.Lag.Interval, int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+	return minPeriods * max(1, int(math.Ceil(c.Lag.Age())), int(math.Ceil(1/(1-momentum(c.Optimizer)))))
 }
 
 // momentum returns μ, 0 for Adam.
@@ -384,11 +384,7 @@ func visible(ctx context.Context, c *Cell) outcome {
 			return undecided
 		}
 		reward[t] = r.policy.Mean(r.means)
-		if c.Lag.Refreshes(t) {
-			r.refresh(t)
-		}
-		r.draw()
-		r.gradient(r.policy, r.snapshot)
+		r.push(t)
 		r.move(t)
 		if !finite(r.policy.Logits) {
 			return undecided

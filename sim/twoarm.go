@@ -23,13 +23,14 @@ type twoArmBatch struct {
 	active []twoArmReplica // the first of them, which run
 
 	lag                    grpo.Lag
-	mean0, mean1           float64 // the arms' mean rewards
-	reference0, reference1 float64 // logits of π_ref
-	share                  float64 // 1/GB
-	beta, rate, momentum   float64 // β, η, μ
-	ratio                  bool    // samples have the weight π/π_old, else 1
-	penaltyAtSnapshot      bool    // the KL penalty is evaluated at π_old, else at π
-	plain                  bool    // the optimizer is the heavy ball at a constant learning rate
+	mean0, mean1           float64   // the arms' mean rewards
+	reference0, reference1 float64   // logits of π_ref
+	share                  float64   // 1/GB
+	shares                 []float64 // 1/Gn by zero-variance groups of the step, where these are dropped; else nil
+	beta, rate, momentum   float64   // β, η, μ
+	ratio                  bool      // samples have the weight π/π_old, else 1
+	penaltyAtSnapshot      bool      // the KL penalty is evaluated at π_old, else at π
+	plain                  bool      // the optimizer is the heavy ball at a constant learning rate
 	optimizer              *grpo.Optimizer
 	reward0, gap0          float64 // J and z at step 0
 	burnIn, groups, size   int     // Run.BurnIn, B, G
@@ -89,8 +90,10 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
 	switch {
 	case c.Deterministic(),
+		c.Lag.Kind == grpo.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
+		e.Advantage.Scale == grpo.BatchStd,
 		e.KL.Gradient != grpo.ExactKL || e.KL.In == grpo.InAdvantage || e.KL.In == grpo.InReward,
 		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil
@@ -109,6 +112,11 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
+	if e.Filter == grpo.Drop {
+		for equal := range e.GroupsPerStep + 1 {
+			b.shares = append(b.shares, 1/(float64(e.GroupSize)*float64(max(e.GroupsPerStep-equal, 1))))
+		}
+	}
 	if e.GroupSize <= b.laws.packed {
 		b.pair = draw.NewPair(b.mean0, b.mean1)
 	}
@@ -119,7 +127,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		b.first, b.together = s.first, s.together
 		for total := range e.GroupSize + 1 {
 			a := &b.packedAdvantages[total]
-			if a.up, a.down = s.advantages.Of(total); a.up == 0 {
+			if a.up, a.down = s.advantages.Of(total); total == 0 || total == e.GroupSize {
 				a.zeroVariance = 1
 			}
 		}
@@ -210,8 +218,8 @@ func (b *twoArmBatch) refresh(t int) {
 			continue
 		}
 		x.old = x.now
-		if b.lag.Kind == grpo.Delay {
-			x.delay(t)
+		if b.lag.Kind == grpo.Delay || b.lag.Behind > 0 {
+			x.age(t)
 		}
 		switch {
 		case b.pair != nil:
@@ -225,9 +233,9 @@ func (b *twoArmBatch) refresh(t int) {
 	}
 }
 
-// delay stores the policy of step t in the replica's history and takes the delayed one
-// as the snapshot.
-func (x *twoArmReplica) delay(t int) {
+// age stores the policy of step t in the replica's history and takes an older one as the
+// snapshot.
+func (x *twoArmReplica) age(t int) {
 	r := x.replica
 	r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
 	r.policy.Probs[0], r.policy.Probs[1] = x.now.probs0, x.now.probs1
@@ -246,7 +254,33 @@ func (b *twoArmBatch) sampleGroup() {
 		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
 		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(b.size-n0-k1))
 		x.zeroVariance = a.zeroVariance
+		if a.zeroVariance != 0 && x.redraw() {
+			b.addGroup(x)
+		}
 	}
+}
+
+// redraw redraws a group of equal rewards if such groups are redrawn, and reports whether it did.
+func (x *twoArmReplica) redraw() bool {
+	s := x.replica.sampler
+	if s.informative == nil {
+		return false
+	}
+	probs := [2]float64{x.old.probs0, x.old.probs1}
+	if !s.informative.Draw(x.words, probs[:], s.counts, s.successes) {
+		return false
+	}
+	x.n0, x.k0, x.k1 = s.counts[0], s.successes[0], s.successes[1]
+	return true
+}
+
+// addGroup adds the counted group.
+func (b *twoArmBatch) addGroup(x *twoArmReplica) {
+	up, down := b.advantages.Of(x.k0 + x.k1)
+	x.positive0 += float64(up * float64(x.k0))
+	x.negative0 += float64(down * float64(x.n0-x.k0))
+	x.positive1 += float64(up * float64(x.k1))
+	x.negative1 += float64(down * float64(b.size-x.n0-x.k1))
 }
 
 // next returns the lanes of the next group in the packs, which are refilled if empty.
@@ -284,15 +318,13 @@ func (b *twoArmBatch) sampleGroups() {
 		b.drawCounts()
 		for i := range active {
 			x := &active[i]
-			up, down := b.advantages.Of(x.k0 + x.k1)
-			if up == 0 {
+			if total := x.k0 + x.k1; total == 0 || total == b.size {
 				x.zeroVariance++
-				continue
+				if !x.redraw() {
+					continue
+				}
 			}
-			x.positive0 += float64(up * float64(x.k0))
-			x.negative0 += float64(down * float64(x.n0-x.k0))
-			x.positive1 += float64(up * float64(x.k1))
-			x.negative1 += float64(down * float64(b.size-x.n0-x.k1))
+			b.addGroup(x)
 		}
 	}
 }
@@ -363,7 +395,11 @@ func (b *twoArmBatch) move(t int) {
 			c0 = float64(w0*x.positive0) + float64(w0*x.negative0)
 			c1 = float64(w1*x.positive1) + float64(w1*x.negative1)
 		}
-		c0, c1 = float64(b.share*c0), float64(b.share*c1)
+		share := b.share
+		if b.shares != nil {
+			share = b.shares[x.zeroVariance]
+		}
+		c0, c1 = float64(share*c0), float64(share*c1)
 		sum := c0 + c1
 		g0, g1 := c0-float64(p0*sum), c1-float64(p1*sum)
 

@@ -19,6 +19,10 @@ func (c *Cell) check() {
 	c.Bandit.Check()
 	c.Estimator.Check()
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
+	if filter := c.Estimator.Filter; filter != "" && filter != grpo.KeepAll {
+		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
+	}
+	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
 		switch p.Param {
@@ -29,9 +33,20 @@ func (c *Cell) check() {
 		}
 	}
 	lag.Check()
+	if random := lag.Kind == grpo.Random; random {
+		want(sampled || lag.Ages.Drawn == grpo.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite")
+		want(!sampled || c.Relaxation == nil && c.Location == nil, "Lag.Kind", lag.Kind, "block or delay where pairs of replicas draw groups")
+		want(c.Location == nil || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval, "optimizer.learning_rate, because a random lag has no interval")
+	}
 	optimizer.Check()
 	c.ReferenceUpdate.Check()
 	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
+	outside := c.Estimator.KL.Coefficient != 0 && c.Estimator.KL.In != "" && c.Estimator.KL.In != grpo.InLoss
+	want(!outside || !c.agedByGroup(), "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
+	if c.Prompts != nil {
+		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
+		want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")
+	}
 	for _, list := range []struct {
 		field   string
 		numbers []float64
@@ -39,6 +54,9 @@ func (c *Cell) check() {
 		if list.numbers != nil {
 			wantNumbers(list.field, list.numbers, arms)
 		}
+	}
+	if c.Prompts != nil {
+		c.Prompts.check(c)
 	}
 	want(c.Run.Steps >= 1, "Run.Steps", c.Run.Steps, "at least 1")
 	want(c.Run.BurnIn >= 0 && c.Run.BurnIn < c.Run.Steps, "Run.BurnIn", c.Run.BurnIn, fmt.Sprintf("at least 0 and less than Run.Steps, %d", c.Run.Steps))

@@ -51,8 +51,8 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `grpo: Estimator.GroupSize: got 1, want ≥ 2`},
 		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Cell.Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
 		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `grpo: Estimator.GroupsPerStep: got 0, want ≥ 1`},
-		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean or leave-one-out`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std or none`},
+		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Std = grpo.StdScale, "" }, `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = grpo.StdScale, nan }, `grpo: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},
@@ -61,7 +61,13 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Estimator.KL.Gradient = "k4" }, `grpo: Estimator.KL.Gradient: got "k4", want exact, k1, k2, k3, ratio-k1 or ratio-k3`},
 		{func(c *Cell) { c.Estimator.KL.At = "" }, `grpo: Estimator.KL.At: got "", want current or snapshot`},
-		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block or delay`},
+		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block, delay or random`},
+		{func(c *Cell) { c.Lag.Behind = -1 }, `grpo: Lag.Behind: got -1, want ≥ 0`},
+		{func(c *Cell) { c.Lag.Kind = grpo.Random }, `grpo: Lag.Ages.Law: got "", want uniform, geometric or table`},
+		{func(c *Cell) {
+			c.Estimator.GroupSize = grpo.Infinite
+			c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.GeometricAges, Mean: 2, Drawn: grpo.AgePerStep}}
+		}, `sim: Cell.Lag.Ages.Drawn: got "step", want grpo.AgePerGroup where Estimator.GroupSize is grpo.Infinite`},
 		{func(c *Cell) { c.Lag.Interval = 0 }, `grpo: Lag.Interval: got 0, want ≥ 1`},
 		{func(c *Cell) { c.Lag = grpo.Lag{Kind: grpo.Delay, Interval: -1} }, `grpo: Lag.Interval: got -1, want ≥ 0`},
 		{func(c *Cell) { c.Optimizer.Kind = "sgd" }, `grpo: Optimizer.Kind: got "sgd", want heavy-ball, nesterov or adam`},

@@ -227,6 +227,8 @@ func (p *vectorPairs) sample(live uint8) {
 	for range p.Estimator.GroupsPerStep {
 		if plus.left == 0 {
 			p.draw()
+		} else if plus.informative != nil {
+			draw.AlignStreams(plus.streams, minus.streams)
 		}
 		plus.add()
 		minus.add()

@@ -29,3 +29,9 @@ func (*vectorPairs) relax(context.Context, *pairRuns, []measure.Recurrence, int,
 }
 
 func (*vectorPairs) slopes(context.Context, *StiffnessProbe, int, int, []slopes) {}
+
+const hasVectorRecords = false
+
+func (record) setVectors([][][quantityCount]float64) {}
+
+func setVectorQuantiles([][]Summary, [][][quantityCount]float64) {}

@@ -5,6 +5,7 @@ package sim
 import (
 	"context"
 	"math"
+	"math/bits"
 	"simd/archsimd"
 	"slices"
 
@@ -24,7 +25,7 @@ type vectorBatch struct {
 	replicas []*replica   // at most eight
 
 	now, old         vectorPolicies   // π and π_old; on-policy the same
-	past             []vectorPolicies // delay τ: the policy of step t in slot t mod (τ+1)
+	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
 
@@ -37,6 +38,11 @@ type vectorBatch struct {
 	exponentials         []floats      // scratch of measure, by arm
 	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+
+	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
+	singles                   [draw.Width]*draw.Single
+	probs                     []float64 // scratch of redraw, by arm
+	redrawn, redrawnSuccesses []int     // the same
 
 	*vectorSums
 }
@@ -119,11 +125,13 @@ const longestVectorHistory = 1 << 16
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
+		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		c.Estimator.KL.Gradient == grpo.ExactKL && c.Estimator.KL.In != grpo.InAdvantage && c.Estimator.KL.In != grpo.InReward &&
 		c.ReferenceUpdate.Interval == 0 &&
-		delayOf(c)*len(c.Bandit.Arms) <= longestVectorHistory
+		c.Lag.Kind != grpo.Random &&
+		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
 // noBernoulli reports whether the rewards of no arm are Bernoulli.
@@ -185,13 +193,9 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	return v
 }
 
-// delayOf returns the delay of a cell's snapshots, at most its steps; 0 without delay lag.
-func delayOf(c *Cell) int {
-	if c.Lag.Kind != grpo.Delay {
-		return 0
-	}
-	return min(c.Lag.Interval, c.Run.Steps)
-}
+// olderSnapshots returns the number of older policies between a cell's snapshots and the
+// newest possible one, at most its steps: τ of a delay, d of a block.
+func olderSnapshots(c *Cell) int { return max(c.Lag.Stored(c.Run.Steps)-1, 0) }
 
 // newBatch returns a vector batch.
 func (v *vectorCell) newBatch() *vectorBatch {
@@ -224,12 +228,19 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		b.packs = draw.NewPacks(streams, arms, means)
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
+	if v.Estimator.Filter == grpo.Redraw {
+		b.informative = draw.NewInformative(v.Estimator.GroupSize, v.means)
+		b.probs, b.redrawn, b.redrawnSuccesses = make([]float64, arms), make([]int, arms), make([]int, arms)
+		for i := range b.singles {
+			b.singles[i] = draw.NewSingle(streams, i)
+		}
+	}
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
 		b.old = newVectorPolicies(arms)
 	}
-	if delay := delayOf(v.Cell); delay > 0 {
-		for range delay + 1 {
+	if older := olderSnapshots(v.Cell); older > 0 {
+		for range older + 1 {
 			b.past = append(b.past, newVectorPolicies(arms))
 		}
 	}
@@ -337,8 +348,9 @@ func (b *vectorBatch) finish() {
 func (b *vectorBatch) refresh(t int) {
 	switch {
 	case len(b.past) > 0:
-		b.past[t%len(b.past)].set(b.now)
-		b.old = b.past[max(t-len(b.past)+1, 0)%len(b.past)]
+		n := t / b.Lag.StepsPerSnapshot()
+		b.past[n%len(b.past)].set(b.now)
+		b.old = b.past[max(n-len(b.past)+1, 0)%len(b.past)]
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
 		b.old.set(b.now)
 	}
@@ -526,6 +538,12 @@ func (b *vectorBatch) count(total integers) {
 	down.Store(&b.down)
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
 	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+	if b.informative == nil {
+		return
+	}
+	for left := equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits(); left != 0; left &= left - 1 {
+		b.redraw(bits.TrailingZeros8(left))
+	}
 }
 
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
@@ -548,8 +566,43 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
 	}
-	return up, down, up.Equal(archsimd.BroadcastFloat64x8(0)).ToInt64x8().AsUint64x8()
+	size := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize))
+	return up, down, total.Equal(archsimd.BroadcastUint64x8(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
 }
+
+// redraw redraws the current group of element i, as sampler.redraw.
+func (b *vectorBatch) redraw(i int) {
+	for a := range b.probs {
+		b.probs[a] = b.old.probs[a][i]
+	}
+	if !b.informative.Draw(b.singles[i], b.probs, b.redrawn, b.redrawnSuccesses) {
+		return
+	}
+	total, rewarded := 0, 0
+	for _, k := range b.redrawnSuccesses {
+		total += k
+	}
+	b.up[i], b.down[i] = b.advantages.Of(total)
+	if b.together == 0 {
+		for a, n := range b.redrawn {
+			b.counts[a][i], b.successes[a][i] = uint64(n), uint64(b.redrawnSuccesses[a])
+		}
+		return
+	}
+	// The first lanes of the group are the rewarded samples, arm by arm.
+	first, others := bits.TrailingZeros64(b.lanes), total
+	p := b.packs
+	p.Rewarded[i] = p.Rewarded[i]&^b.lanes | lanesAt(first, total)
+	for a, n := range b.redrawn {
+		k := b.redrawnSuccesses[a]
+		p.Arms[a][i] = p.Arms[a][i]&^b.lanes | lanesAt(first+rewarded, k) | lanesAt(first+others, n-k)
+		rewarded += k
+		others += n - k
+	}
+}
+
+// lanesAt returns n lanes from the given one on.
+func lanesAt(from, n int) uint64 { return (1<<n - 1) << from }
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
 func (b *vectorBatch) addArm(a int, count, successes integers) {
@@ -558,8 +611,8 @@ func (b *vectorBatch) addArm(a int, count, successes integers) {
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
 	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
 	if b.drops {
-		pushes := up.NotEqual(archsimd.BroadcastFloat64x8(0))
-		b.addCounts(a, successes.Masked(pushes), count.Sub(successes).Masked(pushes))
+		zero := archsimd.BroadcastFloat64x8(0)
+		b.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
 	}
 }
 
@@ -625,9 +678,8 @@ func (b *vectorBatch) clipFraction() vector {
 		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
 		if b.single {
 			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
-			pushes := archsimd.LoadFloat64x8(&b.up).NotEqual(zero)
-			positives = draw.OnesCount(lanes.And(rewarded)).Masked(pushes)
-			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(pushes)
+			positives = draw.OnesCount(lanes.And(rewarded)).Masked(archsimd.LoadFloat64x8(&b.up).NotEqual(zero))
+			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(archsimd.LoadFloat64x8(&b.down).NotEqual(zero))
 		}
 		all = all.Add(positives).Add(negatives)
 		clipped = clipped.Add(positives.Masked(upper.Equal(zero))).Add(negatives.Masked(lower.Equal(zero)))
@@ -647,6 +699,14 @@ func (b *vectorBatch) gradient() {
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
+	if e.Filter == grpo.Drop {
+		one := archsimd.BroadcastFloat64x8(1)
+		left := archsimd.BroadcastUint64x8(uint64(e.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
+	}
+	if e.Advantage.Scale == grpo.BatchStd {
+		share = share.Div(b.batchScale())
+	}
 	var lanesOf []draw.Vector
 	var rewarded, others integers
 	if single {
@@ -723,6 +783,20 @@ func (b *vectorBatch) clip() {
 	for a := range b.force {
 		archsimd.LoadFloat64x8(&b.force[a]).Mul(factor).Store(&b.force[a])
 	}
+}
+
+// batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
+func (b *vectorBatch) batchScale() vector {
+	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.Estimator.GroupsPerStep)
+	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
+	mean := total.Div(n)
+	squares := mean.Mul(one.Sub(mean)).Mul(n)
+	if adv.Std == grpo.SampleStd {
+		samples--
+	}
+	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
+	return one.Merge(scale, total.Equal(archsimd.BroadcastFloat64x8(0)).Or(total.Equal(n)))
 }
 
 // observe notes step t in the replicas, as replica.note.

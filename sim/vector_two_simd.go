@@ -16,9 +16,9 @@ func (v *vectorCell) isPlain() bool {
 	e, o, unweighted := &v.Estimator, &v.Optimizer, v.Estimator.Importance
 	unweighted.Mode = grpo.NoImportance // which uses no other field
 	estimator := grpo.Estimator{
-		GroupSize: e.GroupSize, GroupsPerStep: 1, Advantage: e.Advantage,
+		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
 		Importance: unweighted,
-		KL:         grpo.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
 	optimizer := grpo.Optimizer{
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
@@ -27,7 +27,10 @@ func (v *vectorCell) isPlain() bool {
 	if e.Samples == grpo.Fresh { // the other name of ""
 		estimator.Samples = grpo.Fresh
 	}
-	return v.single && len(v.means) == 2 && *e == estimator && *o == optimizer
+	if e.KL.In == grpo.InLoss { // the other name of ""
+		estimator.KL.In = grpo.InLoss
+	}
+	return v.single && e.Advantage.Scale != grpo.BatchStd && (e.Filter == "" || e.Filter == grpo.KeepAll) && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of

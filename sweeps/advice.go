@@ -118,6 +118,10 @@ func (advice *Advice) Suggest(cell *Cell) {
 	if s.Lag.Kind == grpo.Delay {
 		symbol = "delay"
 	}
+	if s.Lag.Kind == grpo.Random {
+		advice.Suggestion = Suggestion{store.Number(rate), store.Number(math.NaN()), fmt.Sprintf("η = %.3g with the present ages: half of %.3g, the largest η known to be safe, at most", rate, limit.safe), limit.Kind}
+		return
+	}
 	advice.Suggestion = Suggestion{store.Number(rate), store.Number(lag), fmt.Sprintf("η = %.3g, %s = %d: %s", rate, symbol, lag, because), limit.Kind}
 }
 
@@ -229,14 +233,24 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked := "learning rates that are stable"
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
-	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, "sufficient-rule")
+	if d.MeanSquareLearningRate != nil {
+		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
+	}
+	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, rom.SufficientRule)
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
+	if a.settings.Lag.Kind == grpo.Random {
+		a.rule(asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
+	}
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
 	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
 func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
+	if a.settings.Lag.Kind == grpo.Random {
+		a.unknown("refresh intervals that are stable", noInterval)
+		return
+	}
 	first, name := shortestLag(&a.settings)
 	say := func(interval float64) (float64, string) {
 		last := math.Ceil(interval) - 1
@@ -247,10 +261,13 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked := name + " that are stable"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
-	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, "sufficient-rule")
+	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
 	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
 	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
 }
+
+// noInterval is the reason why nothing is said of refresh intervals under random ages.
+const noInterval = "random ages have no interval"
 
 // shortestLag returns the interval without lag, and the name of its kind.
 func shortestLag(s *config.Settings) (interval float64, name string) {
@@ -311,7 +328,7 @@ func (a *adviser) rule(asked string, rule *rom.Rule, threshold *float64, say fun
 	if threshold == nil {
 		return
 	}
-	assumes := "η|λ_s|·lag ≤ 1 − μ and η(λ_f + |λ_s|) < 2(1 + μ) in every mode: cautious, not proven"
+	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, the mean of random ages: proven for the mean dynamics (theory.md §11.1)"
 	if rule.Stiffness != nil {
 		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}

@@ -80,7 +80,10 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 	}
 	l := &limitSearch{ctx: ctx, cell: &moved, workers: workers}
 	without := moved.Sim()
-	without.Lag.Interval = int(first)
+	without.Lag.Interval, without.Lag.Behind = int(first), 0
+	if without.Lag.Kind == grpo.Random {
+		without.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1}
+	}
 	l.reference = l.run(without)
 	if l.err != nil {
 		return nil, l.err
@@ -92,19 +95,23 @@ func LocateLimits(ctx context.Context, cell *Cell, workers int) ([]AdviceLine, e
 		advisedDeviation, cell.Settings.Optimizer.LearningRate, advisedDeviation, math.Sqrt(l.reference.variance.Mean), l.reference.mean.Mean,
 		cell.Settings.Optimizer.LearningRate, cell.Settings.Run.Replicas, cell.Settings.Run.Steps, start)
 
-	longest := min(longestSearched, float64(cell.Settings.Run.Steps-cell.Settings.Run.BurnIn)/fewestPeriods)
-	low, high := l.search(first, first+1, longest, 1, func(c *sim.Cell, x float64) { c.Lag.Interval = int(x) })
-	low, high = math.Floor(low), math.Floor(high)
-	says := fmt.Sprintf("up to %.0f steps; %.0f is not known to be", low, high)
-	if math.IsInf(high, 1) {
-		says = fmt.Sprintf("all up to %.0f; not searched beyond", low)
+	if cell.Settings.Lag.Kind == grpo.Random {
+		a.unknown(intervals, noInterval)
+	} else {
+		longest := min(longestSearched, float64(cell.Settings.Run.Steps-cell.Settings.Run.BurnIn)/fewestPeriods)
+		low, high := l.search(first, first+1, longest, 1, func(c *sim.Cell, x float64) { c.Lag.Interval = int(x) })
+		low, high = math.Floor(low), math.Floor(high)
+		says := fmt.Sprintf("up to %.0f steps; %.0f is not known to be", low, high)
+		if math.IsInf(high, 1) {
+			says = fmt.Sprintf("all up to %.0f; not searched beyond", low)
+		}
+		a.add(intervals, low, says, Simulated, assumes)
+		a.bound(ofInterval, low, high)
 	}
-	a.add(intervals, low, says, Simulated, assumes)
-	a.bound(ofInterval, low, high)
 
 	eta := cell.Settings.Optimizer.LearningRate
-	low, high = l.search(0, eta, searchedRates*eta, 0, func(c *sim.Cell, x float64) { c.Optimizer.LearningRate = x })
-	says = fmt.Sprintf("up to %.4g, %.3g times the present one; %.4g is not known to be", low, low/eta, high)
+	low, high := l.search(0, eta, searchedRates*eta, 0, func(c *sim.Cell, x float64) { c.Optimizer.LearningRate = x })
+	says := fmt.Sprintf("up to %.4g, %.3g times the present one; %.4g is not known to be", low, low/eta, high)
 	value := low
 	switch {
 	case low == 0:

@@ -37,7 +37,7 @@ func TestAdvise(t *testing.T) {
 	for name, want := range map[string]float64{
 		"learning rates that are stable exact":              2 * 1.9 / stiffness,
 		"learning rates that are stable rule-at-stiffness":  0.1 / stiffness,
-		"refresh intervals that are stable sufficient-rule": math.Ceil(0.1/(0.05*stiffness)) - 1,
+		"refresh intervals that are stable sufficient-rule": 18, // κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
 	} {
 		if x := float64(got[name].Value); !(math.Abs(x/want-1) < 1e-6) {
 			t.Errorf("%s: %g, want %g", name, x, want)

@@ -248,7 +248,11 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	theory.kind = j.kind
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-	if !ok {
+	switch {
+	case ok:
+	case params.Filter == rom.Redraw && params.Strength == 0 && j.kind != rom.LeadingOrder && j.kind != rom.PaperRule:
+		point.Reward = bestMean(params.Arms)
+	default:
 		theory.outOfScope = noFixedPoint
 		return curve{}, theory
 	}
@@ -275,6 +279,12 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	theory.kind = cmp.Or(theory.kind, r.Kind)
 	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
 	return cv, theory
+}
+
+// bestMean returns the mean reward of the best arm, which takes the place of J* where groups are
+// redrawn without a penalty: there is no fixed point then, and the policy tends to that arm.
+func bestMean(arms []rom.Arm) float64 {
+	return slices.MaxFunc(arms, func(a, b rom.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
 }
 
 // maxCurves is the largest number of cells whose curves a picture shows.

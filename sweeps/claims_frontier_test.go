@@ -145,7 +145,7 @@ checks:
 				}
 			}
 			outcomes[cell.ID] = o
-			rate, kappa := cell.Settings.Optimizer.LearningRate, rom.PaperOnset(0.5, int(min(c.intervals[i], 1e4)))
+			rate, kappa := cell.Settings.Optimizer.LearningRate, rom.PaperOnset(0.5, math.Floor(min(c.intervals[i], 1e4)))
 			gaps[rate] = math.Abs(rate - kappa / *p.PaperRule.Stiffness)
 		}
 		v := judged(t, plan, outcomes)[0]

@@ -324,10 +324,11 @@ func newLocated(threshold *float64, searched float64, theory predicted) located 
 	return l
 }
 
-// paperKind returns the kind that is judged if that is one of the paper's formulas, else
-// "".
+// paperKind returns the kind that is judged if that is one of the paper's formulas or the
+// sufficient rule, else "".
 func (j *judgement) paperKind() rom.Kind {
-	if j.kind == rom.PaperRule || j.kind == rom.RuleAtStiffness {
+	switch j.kind {
+	case rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule:
 		return j.kind
 	}
 	return ""
@@ -349,6 +350,10 @@ func (j *judgement) formulas(p *rom.Prediction) *rom.Rule {
 		return &p.PaperRule
 	case rom.RuleAtStiffness:
 		return &p.RuleAtStiffness
+	case rom.RuleAtLargestAge:
+		return &p.RuleAtLargestAge
+	case rom.SufficientRule:
+		return &p.SufficientRule
 	}
 	return nil
 }
@@ -365,7 +370,7 @@ func missingFormula(p *rom.Prediction, rule *rom.Rule, x *float64) string {
 	if x != nil {
 		return ""
 	}
-	return cmp.Or(missingFixedPoint(p), rule.Because, "the paper's formulas give no number here")
+	return cmp.Or(missingFixedPoint(p), rule.Because, "the rule gives no number here")
 }
 
 // measuredStiffness returns the measured stiffness matrices, nil if an estimate is

@@ -151,9 +151,9 @@ func (j *judgement) dynamics(s *config.Settings, p *rom.Prediction) (*rom.Dynami
 
 // paperAge returns the age of the snapshot in the paper's formulas, in steps: K_ref, and
 // 0 on-policy.
-func paperAge(s *config.Settings) int {
-	if s.Lag.Kind == grpo.Block && s.Lag.Interval == 1 {
+func paperAge(s *config.Settings) float64 {
+	if s.Lag.OnPolicy() {
 		return 0
 	}
-	return s.Lag.Interval
+	return s.Lag.Age()
 }

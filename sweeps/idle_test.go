@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -18,9 +19,11 @@ func TestIdleKeysHaveNoEffect(t *testing.T) {
 	const text = `
 name: idle
 seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8, kl: {coefficient: 0.5}}
-lag: {interval: 8}
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+  prompts: {means: {alpha: 1, beta: 1}, start: {alpha: 1, beta: 1}}
+grpo: {group_size: 8, groups_per_step: 2, kl: {coefficient: 0.5}}
+lag: {interval: 8, ages: {to: 5, mean: 2, weights: [1, 1]}}
 optimizer: {learning_rate: 1.5}
 run: {steps: 60, burn_in: 10, replicas: 4}
 `
@@ -37,11 +40,20 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			states = differentValues(t, other, nil)
 		case config.IntegerValue:
 			states = []any{0, 5}
+			if other.Path == "bandit.prompts.count" {
+				states = []any{1, 3}
+			}
 		}
 		for _, state := range states {
 			s := planText(t, text).Cells[0].Settings
 			if err := other.Set(&s, state); err != nil {
 				t.Fatal(err)
+			}
+			switch k.Path {
+			case "lag.ages.mean":
+				s.Lag.Ages.Law = grpo.GeometricAges
+			case "lag.ages.weights":
+				s.Lag.Ages.Law = grpo.TableAges
 			}
 			var results []sim.Result
 			var predictions []rom.Prediction

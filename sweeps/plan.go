@@ -34,10 +34,10 @@ type Plan struct {
 }
 
 // IntervalConfidence returns the confidence of every interval in the results,
-// 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1): those of n verdicts hold
-// together with the confidence of the configuration (Bonferroni).
+// 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1) · max(looks, 1): those of all verdicts
+// at all looks hold together with the confidence of the configuration (Bonferroni).
 func (p *Plan) IntervalConfidence() float64 {
-	return 1 - (1-p.Spec.Confidence)/float64(max(p.Verdicts, 1))
+	return 1 - (1-p.Spec.Confidence)/float64(max(p.Verdicts, 1)*max(len(p.Spec.Looks), 1))
 }
 
 // Cell is one point of the sweep.
@@ -47,6 +47,8 @@ type Cell struct {
 	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
 	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
+
+	replicas int // run.replicas of the configuration; Settings has those of the look (setLook)
 
 	start  []float64 // logits at step 0
 	probed *sim.Cell // the simulator's input of a cell that measures more than its run; nil: Sim makes it
@@ -61,12 +63,16 @@ func (c *Cell) Sim() sim.Cell {
 	case c.probed != nil:
 		return *c.probed
 	default:
-		return sim.Cell{
+		in := sim.Cell{
 			ID: c.ID, Seed: s.Seed,
-			Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+			Bandit: s.Bandit, Prompts: promptsOf(s), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
 			ReferenceUpdate: s.Policy.ReferenceUpdate,
 		}
+		if in.Prompts != nil {
+			in.Bandit.TrueMeans = nil // those of the prompts
+		}
+		return in
 	}
 }
 
@@ -143,7 +149,7 @@ func newPlanner(spec *config.Spec) *planner {
 // next returns the cell of the next point, which is not yet resolved, what it measures, and
 // the indices of the checks that judge it.
 func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) {
-	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK}
+	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK, replicas: point.Settings.Run.Replicas}
 	for n := range p.checks {
 		check := &p.checks[n]
 		if !check.Selects(point) {

@@ -88,6 +88,7 @@ type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
 	groupSize, groups          int
+	filter                     rom.Filter
 	baseline                   rom.Baseline
 	scale                      rom.Scale
 	deviation                  rom.Deviation
@@ -102,16 +103,21 @@ type equilibriumKey struct {
 	samples                    rom.Samples
 	update                     rom.ReferenceUpdate
 	factors                    rom.Factors
+	first, second, starts      string // of the prompts
+	policies                   rom.Policies
+	order                      rom.PromptOrder
 }
 
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
 	key := equilibriumKey{
 		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
-		groupSize: p.GroupSize, groups: p.Groups,
+		groupSize: p.GroupSize, groups: p.Groups, filter: p.Filter,
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
 		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate,
+		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
+		policies: p.Prompts.Policies, order: p.Prompts.Order,
 	}
 	for _, arm := range p.Arms {
 		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)

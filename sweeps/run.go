@@ -107,6 +107,7 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 	for _, note := range notes {
 		m.Progress.Note(note)
 	}
+	plan.adopt(r.journal.Outcomes)
 	r.manifest.Shard = plan.Shard
 	var damaged *store.DamagedError
 	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
@@ -149,7 +150,7 @@ func (plan *Plan) changes(before json.RawMessage) []string {
 		if was == now {
 			continue
 		}
-		judged = judged || path == "checks" || path == "confidence" || path == "claim"
+		judged = judged || path == "checks" || path == "confidence" || path == "looks" || path == "claim"
 		switch {
 		case !known:
 			changed = append(changed, path+" was not given")
@@ -204,28 +205,51 @@ func (r *run) close() error {
 	return errors.Join(err, r.release())
 }
 
-// simulate simulates the cells that the journal lacks and appends their outcomes to it,
-// sorts the journal, and records in the manifest how long it took.
+// simulate simulates the cells that the journal lacks and appends their outcomes to it, look
+// by look, sorts the journal, and records in the manifest how long it took.
 func (r *run) simulate(ctx context.Context) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
+	simulated := 0
+	for more := true; more; {
+		n, err := r.simulateMissing(ctx)
+		if err == nil {
+			simulated += n
+			more, err = r.plan.goOn(ctx, r.journal.Outcomes, r.Workers)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.journal.Sort(r.plan.ids()); err != nil {
+		return err
+	}
+	if simulated == 0 && r.manifest.Run != nil {
+		return nil
+	}
+	r.manifest.Run = store.NewRunInfo(r.Workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
+	return r.manifest.Write(r.dir)
+}
+
+// simulateMissing simulates the cells that the journal lacks, appends their outcomes to it, and
+// returns their number.
+func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 	missing, planned := r.plan.missing(r.journal.Outcomes)
 	for _, id := range r.plan.ids() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
 		} else if err := r.journal.Append(o); err != nil { // a cell without a fixed point needs no simulation
-			return err
+			return 0, err
 		}
 	}
-	missing, err := r.fromCache(ctx, missing)
+	missing, err = r.fromCache(ctx, missing)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	work := 0.0
 	for _, c := range missing {
 		work += c.Work()
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
-	simulated := 0
 	finished := func() {
 		simulated++
 		r.Progress.Cell()
@@ -238,17 +262,7 @@ func (r *run) simulate(ctx context.Context) error {
 		return nil
 	})
 	r.Progress.End()
-	if err != nil {
-		return err
-	}
-	if err := r.journal.Sort(r.plan.ids()); err != nil {
-		return err
-	}
-	if simulated == 0 && r.manifest.Run != nil {
-		return nil
-	}
-	r.manifest.Run = store.NewRunInfo(r.Workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
-	return r.manifest.Write(r.dir)
+	return simulated, err
 }
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell
@@ -271,6 +285,7 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if len(journal.Damaged) > 0 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
+	plan.adopt(journal.Outcomes)
 	missing, versions := 0, make(map[string]bool)
 	for _, id := range plan.ids() {
 		if o := journal.Outcomes[id]; o != nil {
@@ -323,5 +338,9 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 	if err != nil {
 		return nil, err
 	}
-	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
+	e, err := NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
+	if err == nil && plan.advance(e.Verdicts) {
+		return nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of inconclusive checks have looks left: run the sweep again, which goes on with them", dir)}
+	}
+	return e, err
 }

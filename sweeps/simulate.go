@@ -14,12 +14,21 @@ import (
 // Run it stores nothing, so that an interrupted sweep starts again from nothing.
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
-	cells, _ := plan.missing(outcomes)
-	err := simulate(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
-		outcomes[cells[index].ID] = o
-		return nil
-	})
-	return outcomes, err
+	plan.adopt(outcomes)
+	for more := true; more; {
+		cells, _ := plan.missing(outcomes)
+		err := simulate(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
+			outcomes[cells[index].ID] = o
+			return nil
+		})
+		if err == nil {
+			more, err = plan.goOn(ctx, outcomes, workers)
+		}
+		if err != nil {
+			return outcomes, err
+		}
+	}
+	return outcomes, nil
 }
 
 // missing returns the cells of a plan that outcomes lacks and that have to be
@@ -34,7 +43,7 @@ func (p *Plan) missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 		}
 		seen[c.ID] = true
 		switch {
-		case outcomes[c.ID] != nil:
+		case c.measured(outcomes[c.ID]):
 		case c.Status == store.NoFixedPoint:
 			outcomes[c.ID] = &store.Outcome{ID: c.ID, Status: store.NoFixedPoint}
 		default:

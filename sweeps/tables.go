@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,11 +210,22 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 // are written.
 const rowsTogether = 4096
 
-// cellTable writes a CSV table of one row per cell: its id, label and variant,
-// every parameter, and the values of the given columns. It calls part before each row.
-func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
-	header := names(identityColumns)
+// tableKeys returns the keys that tables of the cells have columns for: all but sparse ones
+// of which every cell holds the default.
+func (p *Plan) tableKeys() (keys []config.Key) {
 	for _, k := range config.Keys {
+		if !k.Sparse() || slices.ContainsFunc(p.Cells, func(c Cell) bool { return !k.AtDefault(&c.Settings) }) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// cellTable writes a CSV table of one row per cell: its id, label and variant,
+// its parameters by tableKeys, and the values of the given columns. It calls part before each row.
+func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
+	header, keys := names(identityColumns), e.Plan.tableKeys()
+	for _, k := range keys {
 		header = append(header, k.Path)
 	}
 	table := csv.NewWriter(w)
@@ -226,7 +238,7 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 		e.evidence.inParallel(len(cells), part, func(evidence *evidence, i int) {
 			c := &cells[i]
 			row := []string{c.ID, c.Label(), c.Variant}
-			for _, k := range config.Keys {
+			for _, k := range keys {
 				row = append(row, config.Format(k.Get(&c.Settings)))
 			}
 			rows[i] = append(row, values(evidence, c)...)

@@ -23,6 +23,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Reference:   s.Policy.Reference,
 		GroupSize:   e.GroupSize,
 		Groups:      e.GroupsPerStep,
+		Filter:      translate(e.Filter, filters),
 		Baseline:    translate(e.Advantage.Baseline, baselines),
 		Scale:       translate(e.Advantage.Scale, scales),
 		Deviation:   translate(e.Advantage.Std, deviations),
@@ -41,7 +42,13 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Placement:   translate(e.KL.In, placements),
 		Entropy:     e.Entropy,
 		Samples:     translate(e.Samples, samples),
-		Lag:         rom.Lag{Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval},
+		Lag: rom.Lag{
+			Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval, Behind: s.Lag.Behind,
+			Ages: rom.Ages{
+				Law: translate(s.Lag.Ages.Law, ageLaws), From: s.Lag.Ages.From, To: s.Lag.Ages.To,
+				Mean: s.Lag.Ages.Mean, Weights: s.Lag.Ages.Weights, Draws: ageDraws(s),
+			},
+		},
 		Optimizer: rom.Optimizer{
 			Method:   translate(s.Optimizer.Kind, methods),
 			Rate:     s.Optimizer.LearningRate,
@@ -63,17 +70,29 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	if init := s.Policy.Init; init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}
-	for _, arm := range s.Bandit.Arms {
-		p.Arms = append(p.Arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: arm.Mean, Std: arm.Std})
-	}
+	prompts := promptsOf(s)
+	p.Arms, p.Prompts = meanArms(s, prompts), theoryOf(prompts)
 	return p
+}
+
+// ageDraws returns the number of independent ages of a step; 0 at G = ∞, where the force is
+// the mean over the law.
+func ageDraws(s *config.Settings) int {
+	switch {
+	case s.Estimator.GroupSize == grpo.Infinite:
+		return 0
+	case s.Lag.Ages.Drawn == grpo.AgePerStep:
+		return 1
+	}
+	return s.Estimator.GroupsPerStep
 }
 
 // The enumeration values of the algorithm and their counterparts in the theory.
 var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
-	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut}
-	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled}
+	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut, grpo.SecondBest: rom.SecondBest}
+	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale}
+	filters    = map[grpo.Filter]rom.Filter{"": rom.KeepAll, grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{
 		grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped, grpo.DualClip: rom.DualClipped,
@@ -84,7 +103,8 @@ var (
 	anchors    = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
 	placements = map[grpo.KLPlacement]rom.Placement{grpo.InLoss: rom.InLoss, grpo.InAdvantage: rom.InAdvantage, grpo.InReward: rom.InReward}
 	samples    = map[grpo.Samples]rom.Samples{grpo.Fresh: rom.Fresh, grpo.Reused: rom.Reused}
-	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay}
+	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay, grpo.Random: rom.Random}
+	ageLaws    = map[grpo.AgeLaw]rom.AgeLaw{grpo.UniformAges: rom.UniformAges, grpo.GeometricAges: rom.GeometricAges, grpo.TableAges: rom.TableAges}
 	methods    = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
 	decays     = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
 )

@@ -2,12 +2,14 @@ package sweeps
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -24,11 +26,15 @@ var notOfTheory = map[string]string{
 // value of an enumeration gives other parameters.
 func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := planText(t, minimal).Spec.Points()[0].Settings
+	base.Estimator.GroupsPerStep = 2 // so that ages by group are not those by step
 	for _, k := range config.Keys {
 		values := differentValues(t, k, &base)
 		seen := []rom.Params{}
 		for _, v := range values {
 			s := base
+			if strings.HasPrefix(k.Path, "bandit.prompts.") {
+				s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.InOrder, Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+			}
 			if err := k.Set(&s, v); err != nil {
 				t.Fatal(err)
 			}
@@ -64,6 +70,8 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 		return []any{uint64(3), uint64(4)}
 	case config.NumberValue:
 		return []any{0.3, 0.4}
+	case config.WeightsValue:
+		return []any{config.Weights{0, 1}, config.Weights{1, 0.5}}
 	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
 	case config.InitValue:
@@ -84,16 +92,18 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 // Params fills in every field of rom.Params except Measured.
 func TestTranslationFillsEveryField(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
-	s.Estimator.GroupsPerStep = 3
+	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
 	s.Estimator.KL = grpo.KL{Coefficient: 1, In: grpo.InReward, Gradient: grpo.K3, At: grpo.AtSnapshot}
 	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1
 	s.Policy.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 1, Rate: 1}
-	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2}
+	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2, Behind: 1, Ages: grpo.Ages{Law: grpo.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: grpo.AgePerGroup}}
+	s.Lag.Ages.Weights[3] = 1
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
 	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
 	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}
+	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Shared, Order: sim.Independent}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
 		if v.Kind() == reflect.Struct {
@@ -111,6 +121,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)} // measuredStiffness fills it in
 	p.Start = []float64{0}                                                                     // given in numbers
+	p.Prompts.Starts = []float64{0}                                                            // of tabular prompts
 	walk("Params", reflect.ValueOf(p))
 	walk("Arm", reflect.ValueOf(p.Arms[0]))
 }
@@ -118,6 +129,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
+	s.Prompts = config.Prompts{Count: 2, Parameters: sim.Tabular, Order: sim.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keyOf := func(p rom.Params) predictionKey {
@@ -134,7 +146,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 				}
 			}
 			return
-		case reflect.Slice:
+		case reflect.Slice, reflect.Array:
 			walk(path+"[0]", v.Index(0))
 			return
 		case reflect.Pointer:

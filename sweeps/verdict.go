@@ -82,6 +82,9 @@ type Verdict struct {
 	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
 	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
+	Look       int     `json:"look,omitempty"`       // the look at which the cells stopped, from 1; 0: the configuration has none
+	Confidence float64 `json:"confidence,omitempty"` // of the interval, in (0, 1); 0 if the configuration has no looks: see Plan.IntervalConfidence
+
 	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"` // the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the prediction is judged
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
@@ -99,6 +102,11 @@ func (v *Verdict) controlled() bool {
 // Missed reports whether the control does not disagree, so that the check could not have
 // failed.
 func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != Disagree }
+
+// undecided reports whether the verdict or its control is inconclusive.
+func (v Verdict) undecided() bool {
+	return v.Verdict == Inconclusive || v.controlled() && v.Control.Verdict == Inconclusive
+}
 
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
 type TestedHypothesis struct {

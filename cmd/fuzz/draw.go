@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"grposim/grpo"
 	"grposim/sim/measure"
@@ -255,8 +256,27 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.list(k.Range)
 	},
+	"bandit.prompts.count": func(d *drawing, k config.Key, c class) any {
+		if c == linear || c == located || !d.bernoulliPair() || d.IntN(2) == 0 {
+			return nil
+		}
+		return 2 + d.integer(k.Range, 16)
+	},
+	"bandit.prompts.parameters": func(d *drawing, k config.Key, c class) any {
+		if d.file.get("bandit.prompts.count") != nil && (c != path || d.IntN(2) == 0) {
+			return k.Words[1] // shared: others have no fixed point to start from
+		}
+		return nil
+	},
+	"bandit.prompts.order":       ofPrompts,
+	"bandit.prompts.means.alpha": ofPrompts,
+	"bandit.prompts.means.beta":  ofPrompts,
+	"bandit.prompts.start.alpha": ofPrompts,
+	"bandit.prompts.start.beta":  ofPrompts,
 	"policy.init": func(d *drawing, k config.Key, c class) any {
 		switch {
+		case d.file.get("bandit.prompts.start.alpha") != nil:
+			return nil
 		case c != path:
 			return "fixed-point"
 		case d.IntN(4) == 0:
@@ -267,7 +287,7 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		return d.list(config.Range{Low: math.Inf(-1), High: math.Inf(1)})
 	},
 	"policy.reference": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(3) > 0 {
+		if d.IntN(3) > 0 || d.file.get("bandit.prompts.start.alpha") != nil {
 			return nil
 		}
 		return d.list(k.Range)
@@ -285,12 +305,34 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		}
 		return d.integer(k.Range, 16)
 	},
+	"grpo.filter": func(d *drawing, k config.Key, _ class) any {
+		if d.IntN(4) > 0 { // most are for Bernoulli arms only
+			return nil
+		}
+		return k.Words[d.IntN(len(k.Words))]
+	},
 	"grpo.kl.coefficient": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 0.05, 4) },
 	"lag.interval": func(d *drawing, k config.Key, _ class) any {
 		if d.IntN(3) == 0 {
 			return nil
 		}
 		return d.integer(k.Range, 32)
+	},
+	"lag.behind": func(d *drawing, k config.Key, _ class) any {
+		if d.IntN(3) > 0 {
+			return nil
+		}
+		return d.integer(k.Range, 3)
+	},
+	"lag.ages.from": func(d *drawing, k config.Key, _ class) any { return d.integer(k.Range, 4) },
+	"lag.ages.to":   func(d *drawing, k config.Key, _ class) any { return 1 + d.integer(k.Range, 16) },
+	"lag.ages.mean": func(d *drawing, k config.Key, _ class) any { return rounded(d.log(0.2, 12)) },
+	"lag.ages.weights": func(d *drawing, k config.Key, _ class) any {
+		weights := []any{1}
+		for range d.IntN(12) {
+			weights = append(weights, d.IntN(4))
+		}
+		return weights
 	},
 	"optimizer.learning_rate": func(d *drawing, k config.Key, _ class) any { return d.around(k.Range, 3e-3, 1) },
 	"optimizer.momentum": func(d *drawing, k config.Key, _ class) any {
@@ -311,6 +353,28 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 	"run.steps":                 func(*drawing, config.Key, class) any { return shortest },
 	"run.burn_in":               func(*drawing, config.Key, class) any { return 1 },
 	"run.replicas":              func(*drawing, config.Key, class) any { return 2 },
+}
+
+// ofPrompts draws a key of prompts where there are some. The parameters of a law are drawn
+// together or not at all.
+func ofPrompts(d *drawing, k config.Key, _ class) any {
+	law, second := strings.CutSuffix(k.Path, ".beta")
+	switch {
+	case d.file.get("bandit.prompts.count") == nil,
+		strings.HasPrefix(k.Path, "bandit.prompts.start") && d.file.get("bandit.prompts.parameters") != nil:
+		return nil
+	case k.Kind == config.WordValue:
+		return k.Words[[]int{0, 1, 2, 2, 2}[d.IntN(5)]]
+	case second && d.file.get(law+".alpha") == nil, !second && d.IntN(2) == 0:
+		return nil
+	}
+	return rounded(d.log(0.3, 10))
+}
+
+// bernoulliPair reports whether the drawn bandit has two Bernoulli arms.
+func (d *drawing) bernoulliPair() bool {
+	arms, _ := d.file.get("bandit.arms").([]any)
+	return len(arms) == 2 && !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != string(grpo.Bernoulli) })
 }
 
 // shortest is the number of steps of a configuration whose length is not known yet.

@@ -349,7 +349,8 @@ func nameOf(dir string, experiments []*sweeps.Experiment) string {
 	if len(experiments) == 1 {
 		return experiments[0].Plan.Spec.Name
 	}
-	others := experimentNames()
+	suite := suiteOf(experiments[0].Plan.Spec.Name)
+	others := experimentNames(suite)
 	for _, e := range experiments {
 		i := slices.Index(others, e.Plan.Spec.Name)
 		if i < 0 {
@@ -371,8 +372,10 @@ func commandFor(spec *config.Spec) string {
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
 		return "grposim sweep " + report.ConfigFile(spec.Name)
-	case slices.Contains(experimentNames(), spec.Name):
+	case suiteOf(spec.Name) == suites[0].name:
 		return "grposim reproduce " + spec.Name
+	case suiteOf(spec.Name) != "":
+		return "grposim reproduce --suite " + suiteOf(spec.Name) + " " + spec.Name
 	}
 	return "grposim sweep " + spec.Name
 }

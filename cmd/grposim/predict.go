@@ -68,6 +68,8 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			scope = "in, except for the dynamics: " + dynamics.Scope.Because
 		case p.Scope.In && variance != nil && p.Neglected.RewardVariance > *variance/2:
 			scope = "in, except for VAR J: it neglects as much"
+		case p.Scope.In && dynamics.MeanSquareLearningRate != nil:
+			scope = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
 		}
 		name := c.Label()
 		if name == "" {
@@ -101,7 +103,11 @@ func optional(x *float64) string {
 
 // printForecast prints the estimated work of a sweep on the given number of workers.
 func printForecast(w io.Writer, f *sweeps.Forecast, workers int) error {
-	_, err := fmt.Fprintf(w, "%d cells, %.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
-		f.Cells, f.ReplicaSteps, f.Seconds, workers, f.Judging, f.Writing, float64(f.Bytes)/1e6, max(f.Memory, f.JudgingMemory)/1e6, f.Again)
+	least := ""
+	if f.LeastSteps > 0 {
+		least = fmt.Sprintf("%.3g to ", f.LeastSteps)
+	}
+	_, err := fmt.Fprintf(w, "%d cells, %s%.3g replica-steps, about %.2g s on %d workers, then %.2g s of judging, %.2g s of tables and figures, about %.2g MB of files, %.2g MB of memory; again with nothing to do %.2g s\n",
+		f.Cells, least, f.ReplicaSteps, f.Seconds, workers, f.Judging, f.Writing, float64(f.Bytes)/1e6, max(f.Memory, f.JudgingMemory)/1e6, f.Again)
 	return err
 }

@@ -19,12 +19,16 @@ import (
 	"grposim/sweeps/report"
 )
 
-// suite names the embedded experiments as a whole: their folder, and the summary of
-// their verdicts.
-const suite = "paper"
+// suites names the embedded experiments as wholes, each with what it is about: their
+// folder, and the summary of their verdicts. The first is the default.
+var suites = []struct{ name, about string }{
+	{"paper", "the paper's claims"},
+	{"trainers", "what trainers add to GRPO (docs/trainers.md)"},
+}
 
 func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	var (
+		suite   string
 		out     string
 		workers int
 
@@ -32,27 +36,36 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "reproduce [NAME…]",
-		Short: "Run the built-in experiments on the paper's claims, all or those named",
+		Short: "Run the built-in experiments of a suite, all or those named",
 		Long: `Runs the experiments that are built into grposim, each in a results folder of its
 own, prints the verdicts, and writes verdicts.json, verdicts.md and report.html over
 all of them.
-
-Experiments: ` + strings.Join(experimentNames(), ", "),
+` + describeSuites(),
 		Example: `  grposim reproduce
-  grposim reproduce saturation-law`,
-		ValidArgs: experimentNames(),
+  grposim reproduce saturation-law
+  grposim reproduce --suite trainers`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return experimentNames(suite), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := checkWorkers(workers); err != nil {
 				return err
 			}
+			known := experimentNames(suite)
+			if len(known) == 0 {
+				return usageError{fmt.Errorf("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))}
+			}
 			if len(names) == 0 {
-				names = experimentNames()
+				names = known
+			}
+			if out == "" {
+				out = filepath.Join("results", "local", suite)
 			}
 			var plans []*sweeps.Plan
 			slices.Sort(names)
 			for _, name := range slices.Compact(names) {
-				if !slices.Contains(experimentNames(), name) {
-					return usageError{fmt.Errorf("no experiment %q: want one of %s", name, strings.Join(experimentNames(), ", "))}
+				if !slices.Contains(known, name) {
+					return usageError{fmt.Errorf("no experiment %q in the suite %s: want one of %s", name, suite, strings.Join(known, ", "))}
 				}
 				spec, err := embeddedSpec(config.ToJudge, name)
 				if err != nil {
@@ -84,16 +97,60 @@ Experiments: ` + strings.Join(experimentNames(), ", "),
 	}
 	addWorkers(c, &workers)
 	verdicts = addOutput(c)
-	c.Flags().StringVar(&out, "out", filepath.Join("results", "local", suite), "folder of the results folders")
+	c.Flags().StringVar(&suite, "suite", suites[0].name, "the suite: "+strings.Join(suiteNames(), " or "))
+	c.Flags().StringVar(&out, "out", "", "folder of the results folders (default results/local/SUITE)")
+	if err := c.RegisterFlagCompletionFunc("suite", cobra.FixedCompletions(suiteNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is defined above, once
+	}
 	return c
 }
 
-// experimentNames returns the names of the embedded experiments, sorted.
-func experimentNames() []string { return embeddedNames(suite) }
+// describeSuites returns the experiments of each suite, as text.
+func describeSuites() string {
+	var text strings.Builder
+	for _, s := range suites {
+		fmt.Fprintf(&text, "\nSuite %s, %s: %s", s.name, s.about, strings.Join(experimentNames(s.name), ", "))
+	}
+	return text.String()
+}
+
+// suiteNames returns the names of the suites.
+func suiteNames() []string {
+	var names []string
+	for _, s := range suites {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// experimentNames returns the names of the embedded experiments of a suite, sorted; nil
+// if there is no such suite.
+func experimentNames(suite string) []string {
+	if !slices.Contains(suiteNames(), suite) {
+		return nil
+	}
+	return embeddedNames(suite)
+}
+
+// suiteOf returns the suite that an embedded experiment belongs to, "" if there is none.
+func suiteOf(name string) string {
+	for _, suite := range suiteNames() {
+		if slices.Contains(experimentNames(suite), name) {
+			return suite
+		}
+	}
+	return ""
+}
 
 // builtInNames returns the names of all embedded configurations, those of the
 // experiments last.
-func builtInNames() []string { return append(embeddedNames("."), experimentNames()...) }
+func builtInNames() []string {
+	names := embeddedNames(".")
+	for _, suite := range suiteNames() {
+		names = append(names, experimentNames(suite)...)
+	}
+	return names
+}
 
 // embeddedNames returns the names of the configurations in an embedded folder, sorted.
 func embeddedNames(folder string) []string {
@@ -109,10 +166,7 @@ func embeddedNames(folder string) []string {
 
 // embeddedSpec returns an embedded configuration with the overrides of --set.
 func embeddedSpec(aim config.Aim, name string, set ...string) (*config.Spec, error) {
-	file := name + ".yaml"
-	if slices.Contains(experimentNames(), name) {
-		file = path.Join(suite, file)
-	}
+	file := path.Join(suiteOf(name), name+".yaml")
 	data, err := configs.Files.ReadFile(file)
 	if err != nil {
 		return nil, err

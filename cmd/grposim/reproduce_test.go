@@ -18,9 +18,15 @@ import (
 // caught where its check is in scope, decides every verdict, and writes the tables,
 // verdicts and figures of the committed results to the byte.
 func TestLongReproduce(t *testing.T) {
+	for _, suite := range suiteNames() {
+		t.Run(suite, func(t *testing.T) { reproduces(t, suite) })
+	}
+}
+
+func reproduces(t *testing.T, suite string) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, suite)
-	if code := run(t.Context(), []string{"reproduce", "--out", out}, io.Discard, io.Discard); code != 0 {
+	if code := run(t.Context(), []string{"reproduce", "--suite", suite, "--out", out}, io.Discard, io.Discard); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	_, experiments, err := checkFolder(t.Context(), out, newProgress(io.Discard), sweeps.JudgeFolder)

@@ -71,7 +71,7 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 				}
 			}
 			return ""
-		case reflect.Slice:
+		case reflect.Slice, reflect.Array:
 			for i := range v.Len() {
 				if p := walk(v.Index(i), path+"[]", leaf); p != "" {
 					return p

@@ -63,7 +63,7 @@ func (l *loader) check(n *node, path string) (Check, checkPlaces) {
 		}
 	}
 	if f := fields["prediction"]; f != nil {
-		kinds := []string{string(rom.Exact), string(rom.LeadingOrder), string(rom.PaperRule), string(rom.RuleAtStiffness)}
+		kinds := []string{string(rom.Exact), string(rom.LeadingOrder), string(rom.PaperRule), string(rom.RuleAtStiffness), string(rom.RuleAtLargestAge), string(rom.SufficientRule)}
 		if known {
 			kinds = nil
 			for _, kind := range c.Claim.Predictions {
@@ -208,7 +208,7 @@ func isOneValue(k Key, n *node) bool {
 	}
 	first := n.items[0]
 	switch k.Kind {
-	case ListValue:
+	case WeightsValue, ListValue:
 		return first.kind != list
 	case InitValue:
 		return first.kind == plain && numberSyntax.MatchString(first.text)

@@ -31,8 +31,15 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 		return l.number(n, path, k.Range, k.Want())
 	case WordValue:
 		return l.word(n, path, k.Words)
+	case WeightsValue:
+		weights, ok := l.numbersIn(n, path, k.Want(), k.Range, "a number ≥ 0")
+		if ok && len(weights) > grpo.MaxTableAge+1 {
+			l.problem(n.at, path, "got %d numbers, want at most %d", len(weights), grpo.MaxTableAge+1)
+			ok = false
+		}
+		return Weights(weights), ok
 	case ListValue:
-		return l.numbers(n, path, k.Want())
+		return l.numbersIn(n, path, k.Want(), anyNumber, "a number")
 	case InitValue:
 		return l.start(n, path, k.Want())
 	case searchValue:
@@ -101,14 +108,15 @@ func (l *loader) word(n *node, path string, words []string) (string, bool) {
 	return n.text, true
 }
 
-func (l *loader) numbers(n *node, path, want string) ([]float64, bool) {
+// numbersIn decodes a list of numbers of a range, of which one says what each must be.
+func (l *loader) numbersIn(n *node, path, want string, r Range, one string) ([]float64, bool) {
 	if n.kind != list {
 		l.want(n, path, want)
 		return nil, false
 	}
 	numbers, good := make([]float64, len(n.items)), true
 	for i, item := range n.items {
-		x, ok := l.number(item, fmt.Sprintf("%s[%d]", path, i), anyNumber, "a number")
+		x, ok := l.number(item, fmt.Sprintf("%s[%d]", path, i), r, one)
 		numbers[i], good = x, good && ok
 	}
 	return numbers, good
@@ -117,7 +125,7 @@ func (l *loader) numbers(n *node, path, want string) ([]float64, bool) {
 func (l *loader) start(n *node, path, want string) (Init, bool) {
 	switch n.kind {
 	case list:
-		logits, ok := l.numbers(n, path, want)
+		logits, ok := l.numbersIn(n, path, want, anyNumber, "a number")
 		return Init{Kind: AtLogits, Logits: logits}, ok
 	case mapping:
 		fields := l.fields(n, path, []string{offsetField})

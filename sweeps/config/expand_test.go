@@ -257,6 +257,8 @@ func TestFormatReadsBack(t *testing.T) {
 			v = x
 		case WordValue:
 			v = rapid.SampledFrom(k.Words).Draw(t, "v")
+		case WeightsValue:
+			v = Weights(positiveZero(rapid.SliceOfN(rapid.Float64Range(0, 9), 1, 5).Draw(t, "v")))
 		case ListValue:
 			v = positiveZero(rapid.SliceOfN(number, 1, 5).Draw(t, "v"))
 		case InitValue:

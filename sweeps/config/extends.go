@@ -1,15 +1,47 @@
 package config
 
 import (
+	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"grposim/configs"
 )
 
-// extendsKey names the file whose keys a file takes over.
+// extendsKey names the preset or the file whose keys a file takes over.
 const extendsKey = "extends"
 
+// presetFolder is the folder of the embedded presets, NAME.yaml each.
+const presetFolder = "configs/presets"
+
+// Presets returns the names of the presets, each the defaults of the trainer of that name
+// (docs/trainers.md).
+func Presets() []string {
+	entries, err := fs.ReadDir(configs.Files, path.Base(presetFolder))
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// readPreset returns the content of an embedded file in presetFolder.
+func readPreset(file string) (data []byte, problem string) {
+	data, err := configs.Files.ReadFile(path.Join(path.Base(presetFolder), path.Base(file)))
+	if err != nil {
+		return nil, reason(err)
+	}
+	return data, ""
+}
+
 // tree parses the last file of a chain, each of which the one before extends, and adds to
-// it what it takes over. Function read returns the content of a file, or a problem.
+// it what it takes over. Function read returns the content of a file, or a problem. The name
+// of a preset is that preset, not a file.
 func (l *loader) tree(chain []string, data []byte, read func(path string) (data []byte, problem string)) *node {
 	file := chain[len(chain)-1]
 	l.files = chain
@@ -25,11 +57,14 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	name := root.fields[i].value
 	root.fields = slices.Delete(root.fields, i, i+1)
 	if name.kind != plain && name.kind != quoted {
-		l.want(name, extendsKey, "the name of a file")
+		l.want(name, extendsKey, "the name of a file, or of a preset: "+listWords(Presets()))
 		return root
 	}
 	other := name.text
-	if !filepath.IsAbs(other) {
+	switch {
+	case slices.Contains(Presets(), other):
+		other, read = path.Join(presetFolder, other+".yaml"), readPreset
+	case !filepath.IsAbs(other):
 		other = filepath.Join(filepath.Dir(file), other)
 	}
 	if slices.Contains(chain, other) {
@@ -41,6 +76,9 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		return root
 	}
 	data, problem := read(other)
+	if problem != "" && !strings.ContainsAny(name.text, "./") {
+		problem += ", or a preset: " + listWords(Presets())
+	}
 	if problem != "" {
 		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)
 		return root

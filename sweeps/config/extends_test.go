@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"grposim/grpo"
 )
 
 // writeFiles writes files into a new folder, which it makes the working directory.
@@ -96,7 +99,7 @@ func TestExtendsProblems(t *testing.T) {
 		"nameless.yaml": "nameless.yaml:1:1: name: got nothing, want " + nameWant,
 		"rule.yaml":     "rule.yaml:3:16: run.burn_in: got 2000, want less than run.steps (2000)",
 		"missing.yaml":  `missing.yaml:2:10: extends: "nothing.yaml": got no such file, want a configuration`,
-		"list.yaml":     "list.yaml:2:10: extends: got a list of 1 item, want the name of a file",
+		"list.yaml":     "list.yaml:2:10: extends: got a list of 1 item, want the name of a file, or of a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl",
 		"a.yaml":        `b.yaml:1:10: extends: got "./a.yaml", which extends this file, want a file that does not`,
 		"self.yaml":     `self.yaml:2:10: extends: got "self.yaml", which extends this file, want a file that does not`,
 	} {
@@ -110,5 +113,28 @@ func TestExtendsProblems(t *testing.T) {
 	const pure = `f:1:10: extends: "base.yaml": got a file to extend, want a configuration that needs no other`
 	if _, err := Load("f", []byte("extends: base.yaml\n"+loadMinimal)); err == nil || err.Error() != pure {
 		t.Errorf("got  %v\nwant %s", err, pure)
+	}
+}
+
+// Every preset is a part of a configuration that leaves bandit, learning rate and length of
+// the run to the file, without notes on keys that have no effect. What the file gives holds.
+func TestPresets(t *testing.T) {
+	const mine = "name: x\nextends: %s\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}\n" +
+		"grpo: {group_size: 7}\noptimizer: {learning_rate: 0.1}\nrun: {steps: 100}\n"
+	if len(Presets()) != 7 {
+		t.Errorf("presets %q", Presets())
+	}
+	for _, name := range Presets() {
+		spec, err := Load("x.yaml", fmt.Appendf(nil, mine, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != grpo.Adam || len(spec.Notes) > 0 {
+			t.Errorf("%s: group size %d, optimizer %s, notes %q", name, b.Estimator.GroupSize, b.Optimizer.Kind, spec.Notes)
+		}
+	}
+	_, err := Load("x.yaml", fmt.Appendf(nil, mine, "slim"))
+	if want := `x.yaml:2:10: extends: "slim": got a file to extend, want a configuration that needs no other, or a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

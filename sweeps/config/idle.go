@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path"
 	"slices"
 )
 
@@ -45,7 +46,8 @@ func (idle idleKeys) cell(s *Settings) {
 	}
 }
 
-// notes returns a note on each key without effect, at the first place that gives it.
+// notes returns a note on each key without effect, at the first place that gives it. A preset
+// may give keys that other settings make effective.
 func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 	var notes Problems
 	for i, met := range idle {
@@ -55,6 +57,9 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 			if !found && l.replaces(g, key) {
 				at, found = l.placeIn(g, make([]int, len(g.Axes)), key), true
 			}
+		}
+		if path.Dir(at.source) == presetFolder {
+			continue
 		}
 		text := key + " has no effect: " + met.Param + " is " + listWords(met.words()) + " in every cell"
 		notes = append(notes, Problem{Source: at.source, Line: at.line, Column: at.column, Text: text})

@@ -18,6 +18,7 @@ const (
 	NumberValue                   // float64, finite
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
+	WeightsValue                  // Weights
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
@@ -76,6 +77,18 @@ func (k Key) defaultFor(s *Settings) any {
 	return k.Default
 }
 
+// Sparse reports whether tables of cells have a column for the key only if a cell does not
+// hold the default: so it is with the options that trainers add to GRPO (docs/theory.md §11).
+func (k Key) Sparse() bool {
+	return slices.ContainsFunc(sparse, func(beginning string) bool { return strings.HasPrefix(k.Path, beginning) })
+}
+
+// sparse lists the beginnings of the paths of sparse keys.
+var sparse = []string{
+	"bandit.prompts.", "policy.reference_update.", "grpo.filter", floorKey, capKey, tauKey, powerKey, decayKey,
+	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
+}
+
 // Want says in words what a value of the key must be: the end of a message
 // "got X, want Y".
 func (k Key) Want() string {
@@ -92,6 +105,8 @@ func (k Key) Want() string {
 		return "a number" + condition
 	case WordValue:
 		return listWords(k.Words)
+	case WeightsValue:
+		return fmt.Sprintf("a list of at most %d numbers ≥ 0", grpo.MaxTableAge+1)
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
@@ -112,6 +127,7 @@ const (
 	referenceKey     = "policy.reference"
 	GroupSizeKey     = "grpo.group_size"
 	groupsKey        = "grpo.groups_per_step"
+	filterKey        = "grpo.filter"
 	baselineKey      = "grpo.advantage.baseline"
 	scaleKey         = "grpo.advantage.scale"
 	epsilonKey       = "grpo.advantage.epsilon"
@@ -133,6 +149,13 @@ const (
 	updateRateKey    = "policy.reference_update.rate"
 	LagIntervalKey   = "lag.interval"
 	lagKindKey       = "lag.kind"
+	behindKey        = "lag.behind"
+	ageLawKey        = "lag.ages.law"
+	agesFromKey      = "lag.ages.from"
+	agesToKey        = "lag.ages.to"
+	ageMeanKey       = "lag.ages.mean"
+	ageWeightsKey    = "lag.ages.weights"
+	agesDrawnKey     = "lag.ages.drawn"
 	optimizerKey     = "optimizer.kind"
 	LearningRateKey  = "optimizer.learning_rate"
 	coefficientKey   = "grpo.kl.coefficient"
@@ -150,7 +173,10 @@ const (
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
-var Keys = []Key{
+var Keys = slices.Concat(banditKeys, promptKeys, otherKeys)
+
+// banditKeys are the rows of section `bandit` but for prompts.
+var banditKeys = []Key{
 	{
 		Path: SeedKey, Kind: SeedValue, Range: atLeast(0),
 		Doc: "Seed of every random number. Cells that differ in it alone are independent repetitions.",
@@ -170,6 +196,10 @@ var Keys = []Key{
 		set:    func(s *Settings, v any) { s.Bandit.TrueMeans = v.([]float64) },
 		follow: func(s *Settings) any { return armMeans(s.Bandit.Arms) },
 	},
+}
+
+// otherKeys are the rows of the other sections.
+var otherKeys = []Key{
 	{
 		Path: InitKey, Kind: InitValue, Follows: "0 for every arm",
 		Doc:    "Initial logits; or `fixed-point`; or `{fixed_point_offset: x}`: z* + x for two arms, θ* + x e for more, where e is a generic direction drawn from the seed, centred, with largest |entry| 1.",
@@ -194,14 +224,16 @@ var Keys = []Key{
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
-	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group.",
+	wordKey(filterKey, grpo.Filters, grpo.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. `inf` has no such groups.",
+		func(s *Settings) *grpo.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, grpo.Infinite),
+	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`, at finite `grpo.group_size`.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
-	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon, or nothing (Dr. GRPO).",
+	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); or the group's mean reward (`mean`, MaxRL, with the baseline `mean`). The last three, and the baseline `second-best`, are for Bernoulli arms without a filter.",
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
 	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the group's variance: G (`population`) or G − 1 (`sample`).",
-		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale)),
+		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale), string(grpo.OthersStd), string(grpo.MeanScale)),
 	numberKey(epsilonKey, nonNegative, 0.0, "Added to the group's standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale)),
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale), string(grpo.MeanScale)),
 	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",
@@ -235,10 +267,31 @@ var Keys = []Key{
 	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
 		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", ""),
 
-	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago.",
+	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
 	integerKey(LagIntervalKey, atLeast(0), 1, "Refresh interval K of a block, at least 1, or the delay; in optimizer steps.",
-		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps"),
+		func(s *Settings) *int { return &s.Lag.Interval }).named("K", "refresh interval", "optimizer steps").idle(lagKindKey, string(grpo.Random)),
+	integerKey(behindKey, between(0, maxDelay), 0, "Number of blocks by which the snapshot of a block is older than the last one; 1 is the one-step-off schedule of trainers.",
+		func(s *Settings) *int { return &s.Lag.Behind }).idle(lagKindKey, string(grpo.Delay), string(grpo.Random)),
+	ofAges(wordKey(ageLawKey, grpo.AgeLaws, grpo.UniformAges, "The law of random ages, in optimizer steps: `uniform` on `from` … `to`, `geometric` (p_j in proportion to r^j, j ≥ 0, of the given `mean`; ages beyond the last 1e-15 of the law count as the last), or a `table` of `weights`.",
+		func(s *Settings) *grpo.AgeLaw { return &s.Lag.Ages.Law })),
+	ofAges(integerKey(agesFromKey, between(0, maxDelay), 0, "Smallest age of a uniform law.",
+		func(s *Settings) *int { return &s.Lag.Ages.From })),
+	ofAges(integerKey(agesToKey, between(0, maxDelay), 0, "Largest age of a uniform law: at least 1 and at least `from`.",
+		func(s *Settings) *int { return &s.Lag.Ages.To })),
+	ofAges(numberKey(ageMeanKey, Range{Low: 0, High: maxMeanAge}, 0.0, "Mean of a geometric law, greater than 0.",
+		func(s *Settings) *float64 { return &s.Lag.Ages.Mean })),
+	ofAges(Key{
+		Path: ageWeightsKey, Kind: WeightsValue, Range: nonNegative, Default: Weights{},
+		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
+		get: func(s *Settings) any { return weightsOf(&s.Lag.Ages) },
+		set: func(s *Settings, v any) {
+			s.Lag.Ages.Weights = [grpo.MaxTableAge + 1]float64{}
+			copy(s.Lag.Ages.Weights[:], v.(Weights))
+		},
+	}),
+	ofAges(wordKey(agesDrawnKey, grpo.AgeDraws, grpo.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
+		func(s *Settings) *grpo.AgeDraw { return &s.Lag.Ages.Drawn })),
 
 	wordKey(samplesKey, grpo.SampleUses, grpo.Fresh, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
 		func(s *Settings) *grpo.Samples { return &s.Estimator.Samples }),
@@ -308,6 +361,9 @@ func wordKey[Word ~string](path string, words []Word, byDefault Word, doc string
 	}
 	return k
 }
+
+// ofAges marks a key of random ages, which has no effect with another lag.
+func ofAges(k Key) Key { return k.idle(lagKindKey, string(grpo.Block), string(grpo.Delay)) }
 
 // idle sets the condition under which the key has no effect: param has one of the values.
 func (k Key) idle(param string, values ...any) Key {

@@ -118,7 +118,7 @@ func (l *loader) load(root *node, set []string) {
 	} else if root != nil {
 		l.at[""] = root.at
 		sections := sectionNames("")
-		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", extendsKey}))
+		fields = l.fields(root, "", slices.Concat(topNames, sections, []string{"sweep", "variants", "checks", looksKey, extendsKey}))
 		for _, name := range topNames {
 			if n := fields[name]; n != nil {
 				l.top(name, n)
@@ -148,6 +148,9 @@ func (l *loader) load(root *node, set []string) {
 	l.require()
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
+	}
+	if n := fields[looksKey]; n != nil {
+		l.decodeLooks(n)
 	}
 	l.validate()
 	if len(l.problems) == 0 {

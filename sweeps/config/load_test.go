@@ -61,7 +61,7 @@ func TestLoadBad(t *testing.T) {
 }
 
 func TestLoadGood(t *testing.T) {
-	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../../configs/*/*.yaml")) {
+	for _, file := range slices.Concat(testFiles(t, "good/*.yaml"), testFiles(t, "../../../configs/paper/*.yaml"), testFiles(t, "../../../configs/trainers/*.yaml")) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if _, err := ReadFile(file); err != nil {
 				t.Error(err)
@@ -337,9 +337,10 @@ func TestLoadFillsIn(t *testing.T) {
 			Arms:      []grpo.Arm{{Reward: grpo.Bernoulli, Mean: 0.9}, {Reward: grpo.Bernoulli, Mean: 0.2}},
 			TrueMeans: []float64{0.9, 0.2},
 		},
-		Policy: Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6}},
+		Prompts: Prompts{Count: 1, Parameters: sim.Tabular, Order: sim.Shuffled},
+		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6}},
 		Estimator: grpo.Estimator{
-			GroupSize: 16, GroupsPerStep: 1,
+			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
 			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
 			Importance: grpo.Importance{
 				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
@@ -348,7 +349,7 @@ func TestLoadFillsIn(t *testing.T) {
 			KL:      grpo.KL{In: grpo.InLoss, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 			Samples: grpo.Fresh,
 		},
-		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1},
+		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1, Ages: grpo.Ages{Law: grpo.UniformAges, Drawn: grpo.AgePerGroup}},
 		Optimizer: grpo.Optimizer{
 			Kind: grpo.HeavyBall, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 			Schedule: grpo.Schedule{Kind: grpo.ConstantRate, Total: 2000},

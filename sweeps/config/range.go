@@ -14,6 +14,7 @@ const (
 	maxGroup    = 1 << 31 // the largest finite group that the samplers draw
 	maxReplicas = 10_000_000
 	maxDelay    = 1_000_000 // the policies of all steps of a delay are kept
+	maxMeanAge  = 1000      // of a geometric law, which keeps 35 times as many policies
 	maxSamples  = 1_000_000 // clipped normal rewards are drawn sample by sample
 )
 

@@ -11,7 +11,8 @@ import (
 const (
 	docName       = "Name of the file's experiment and of its results folder."
 	docClaim      = "What the file claims, in prose."
-	docExtends    = "Another configuration file, relative to the folder of this one. All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
+	docExtends    = "Another configuration file, relative to the folder of this one, or a preset, the defaults of a trainer: trl, verl, openrlhf, nemo-rl, areal, prime-rl or slime ([trainers.md](trainers.md)). All of its keys hold here that this file does not give, except `name` and `claim`; sections are joined key by key, and lists such as `sweep` and `checks` are taken as a whole."
+	docLooks      = "Shares of `run.replicas`, ascending, such as `[0.4, 1.1]`. All cells are simulated with the first share of their replicas, rounded, at least 2. The checks are then judged; the cells of those that are inconclusive, or whose controls are, are simulated again with the next share, together with all cells that a check compares with them, and so on. Each look has an n-th of the error probability, n the number of looks, so the confidence of the verdicts holds whatever stops a cell (Bonferroni). A verdict is that of the look at which its cells stopped. Cells at `grpo.group_size: inf` have one look. Only for checks that are decided by the replicas of the run: not for claims that need `displacement`, `offset` or `locate`. Such a sweep uses no cache and cannot be divided into shards."
 	docConfidence = "Family-wise confidence level (Bonferroni) of all verdicts of the file."
 	docSweep      = "A grid over the axes in order; the last runs fastest. `{zip: [axis, axis]}` varies several keys together."
 	docVariants   = "A union of grids. Each variant is the base with the values of `set`, swept over its own `sweep` (default: that of the file). With variants, the base alone is not a cell."
@@ -45,7 +46,7 @@ func checkDoc(name string) string {
 
 // locatingDocs are the paragraphs about `locate`.
 var locatingDocs = []string{
-	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. First the stiffness is measured (`displacement`, `draws`; with more than two arms, the whole matrix Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ), and never of the prediction that is judged. Starting at `from`, the parameter grows by at most 5 % per step (20 % at finite G) until the first event; then the last bracket is halved until its relative width is `tolerance`. The measurement is this bracket, widened by the confidence interval of the measured stiffness. Without an event up to `to` the upper end of the bracket is open, and the measurement agrees with a prediction beyond `to`. At each value that is tried the event is certainly absent, certainly present, or undecided (too little data or too short a run). Undecided values widen the bracket; a search that ends undecided decides nothing. The prediction is made at the measured stiffness; it is out of scope where the theory has not searched as far.",
+	"`locate: {param: optimizer.learning_rate, from: 0.1, to: 8, tolerance: 0.001}` searches along one parameter for the first event of the claim. First the stiffness is measured (`displacement`, `draws`; with more than two arms, the whole matrix Λ). `from` and `to` are multiples of the paper's rule at the measured λ, η = (1 − μ)/(λ max(K, 1)) or K = (1 − μ)/(ηλ) (K is (1 + `lag.behind`) times the interval of a block and the mean of random ages), and never of the prediction that is judged. Starting at `from`, the parameter grows by at most 5 % per step (20 % at finite G) until the first event; then the last bracket is halved until its relative width is `tolerance`. The measurement is this bracket, widened by the confidence interval of the measured stiffness. Without an event up to `to` the upper end of the bracket is open, and the measurement agrees with a prediction beyond `to`. At each value that is tried the event is certainly absent, certainly present, or undecided (too little data or too short a run). Undecided values widen the bracket; a search that ends undecided decides nothing. The prediction is made at the measured stiffness; it is out of scope where the theory has not searched as far.",
 	"Nothing else is simulated in a located cell, and each cell is searched once. Checks of other claims, except `stiffness` with the same `displacement` and `draws`, must therefore select other cells (`where`, `variant`), and so must checks that locate another event or use another search. `stability-threshold` and `rule-is-safe` locate the same event and can share a search. The cell's own value of `param` is not used, so no axis may vary it.",
 }
 
@@ -71,12 +72,13 @@ func ReferenceDoc() []byte {
 	line("|---|---|---|---|")
 	line("| `name` | %s | required | %s |", nameWant, docName)
 	line("| `claim` | text | | %s |", docClaim)
-	line("| `extends` | the name of a file | | %s |", docExtends)
+	line("| `extends` | the name of a file or of a preset | | %s |", docExtends)
 	line("| `seed`, `bandit`, `policy`, `grpo`, `lag`, `optimizer`, `run` | | | The base; see the next table. |")
 	line("| `sweep` | a list of axes | `[]` | %s |", docSweep)
 	line("| `variants` | a list of `{name, set, sweep}` | `[]` | %s |", docVariants)
 	line("| `checks` | a list of checks | `[]` | %s A file may have none. |", docChecks)
 	line("| `confidence` | a number in (0, 1) | 0.99 | %s |", docConfidence)
+	line("| `looks` | a list of at least 2 numbers, %s each, ascending | | %s |", lookWant, docLooks)
 	line("")
 	line("## The base")
 	line("")

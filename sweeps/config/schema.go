@@ -29,6 +29,7 @@ func Schema() []byte {
 	properties["sweep"] = schemaRef("sweep")
 	properties["variants"] = object{"type": "array", "items": schemaRef("variant"), "description": docVariants}
 	properties["checks"] = object{"type": "array", "items": schemaRef("check"), "description": docChecks}
+	properties[looksKey] = object{"type": "array", "minItems": 2, "items": schemaRange("number", lookShare), "description": docLooks}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
 	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
@@ -142,6 +143,8 @@ func schemaValue(k Key) object {
 		return schemaRange("number", k.Range)
 	case WordValue:
 		return object{"enum": k.Words}
+	case WeightsValue:
+		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": grpo.MaxTableAge + 1}
 	case ListValue:
 		return numbers
 	case InitValue:
@@ -304,7 +307,7 @@ func schemaCheck() object {
 			"about":           schemaAbout(),
 			"margin":          schemaWith(number, object{"description": checkDocs["margin"]}),
 			"absolute_margin": schemaWith(schemaRange("number", nonNegative), object{"description": checkDocs["absolute_margin"]}),
-			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}, "description": checkDocs["prediction"]},
+			"prediction":      object{"enum": []any{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}, "description": checkDocs["prediction"]},
 			"expect":          object{"enum": expectations, "default": Holds, "description": checkDocs["expect"]},
 			"where":           schemaWith(schemaRef("where"), object{"description": checkDocs["where"]}),
 			"variant":         object{"type": "string", "description": checkDocs["variant"]},
@@ -347,7 +350,7 @@ func schemaClaim(claim *Claim) object {
 		}
 	}
 	properties["control"] = object{"properties": faults}
-	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness}}}}
+	fails := object{"properties": object{"prediction": object{"enum": []any{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}}}}
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}

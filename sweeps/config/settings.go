@@ -15,6 +15,7 @@ import (
 type Settings struct {
 	Seed      uint64         // seed of all random streams
 	Bandit    grpo.Bandit    // section `bandit`; arms with `count` are written out
+	Prompts   Prompts        // its section `prompts`
 	Policy    Policy         // section `policy`
 	Estimator grpo.Estimator // section `grpo`
 	Lag       grpo.Lag       // section `lag`
@@ -83,6 +84,18 @@ func armMeans(arms []grpo.Arm) []float64 {
 	return means
 }
 
+// Weights are the weights of a table of ages, without zeros at the end.
+type Weights []float64
+
+// weightsOf returns the weights of ages.
+func weightsOf(a *grpo.Ages) Weights {
+	n := len(a.Weights)
+	for n > 0 && a.Weights[n-1] == 0 {
+		n--
+	}
+	return slices.Clone(a.Weights[:n])
+}
+
 // listLength returns the length of a list that must have one entry per arm; isList is
 // false for values of other keys.
 func listLength(v any) (n int, isList bool) {
@@ -115,6 +128,8 @@ func Format(v any) string {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case []float64:
 		return formatList(v, func(x float64) string { return Format(x) })
+	case Weights:
+		return Format([]float64(v))
 	case Init:
 		switch {
 		case v.Kind == AtLogits:
@@ -190,6 +205,8 @@ func roundValue(v any) any {
 		return Round(v)
 	case []float64:
 		return RoundAll(v)
+	case Weights:
+		return Weights(RoundAll(v))
 	case Init:
 		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
 	case []ArmGroup:

@@ -8,6 +8,9 @@ var ofTrainers = map[string]string{
 	"n":                           GroupSizeKey,
 	"per_device_train_batch_size": groupsKey,
 	"ppo_mini_batch_size":         groupsKey,
+	"filter_groups":               filterKey,
+	"use_dynamic_sampling":        filterKey,
+	"dynamic_filtering_enable":    filterKey,
 	"adv_estimator":               baselineKey,
 	"scale_rewards":               scaleKey,
 	"norm_adv_by_std_in_grpo":     scaleKey,
@@ -50,6 +53,13 @@ var ofTrainers = map[string]string{
 	"ref_model_mixup_alpha":       updateRateKey,
 	"num_iterations":              LagIntervalKey,
 	"ppo_epochs":                  LagIntervalKey,
+	"max_head_offpolicyness":      ageMeanKey, // AReaL: with a full pipeline the mean age
+	"max_off_policy_steps":        agesToKey,  // prime-rl
+	"max_staleness":               agesToKey,  // TRL
+	"max_trajectory_age_steps":    LagIntervalKey,
+	"weight_sync_steps":           LagIntervalKey,
+	"trigger_parameter_sync_step": LagIntervalKey,
+	"staleness_threshold":         behindKey,
 	"lr":                          LearningRateKey,
 	"optim":                       optimizerKey,
 	"adam_beta1":                  beta1Key,
@@ -63,9 +73,13 @@ var ofTrainers = map[string]string{
 	"max_steps":                   StepsKey,
 	"total_training_steps":        StepsKey,
 
+	"async":      "random",
 	"loo":        "leave-one-out",
 	"rloo":       "leave-one-out",
 	"dr_grpo":    "none",
+	"batch":      "batch-std",
+	"max_rl":     "mean",
+	"grpo_passk": "second-best",
 	"low_var_kl": "k3",
 	"gspo":       "clip",
 	"tis":        "truncated",

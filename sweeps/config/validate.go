@@ -24,7 +24,10 @@ type cellRule struct {
 }
 
 // cellRules are the rules between keys that hold in every cell.
-var cellRules = []cellRule{
+var cellRules = slices.Concat(generalRules, promptRules)
+
+// generalRules are those that do not belong to one option.
+var generalRules = []cellRule{
 	{LagIntervalKey, []string{LagIntervalKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
 		if s.Lag.Kind == grpo.Block && s.Lag.Interval < 1 {
 			return Format(s.Lag.Interval), "an integer ≥ 1 for a block"
@@ -37,6 +40,31 @@ var cellRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{agesToKey, []string{lagKindKey, ageLawKey, agesFromKey, agesToKey}, func(s *Settings, _ int) (got, want string) {
+		a := &s.Lag.Ages
+		if least := max(a.From, 1); s.Lag.Kind == grpo.Random && a.Law == grpo.UniformAges && a.To < least {
+			return Format(a.To), fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", least)
+		}
+		return "", ""
+	}},
+	{ageMeanKey, []string{lagKindKey, ageLawKey, ageMeanKey}, func(s *Settings, _ int) (got, want string) {
+		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.GeometricAges && a.Mean <= 0 {
+			return Format(a.Mean), "a number > 0, the mean of geometric random ages"
+		}
+		return "", ""
+	}},
+	{ageWeightsKey, []string{lagKindKey, ageLawKey, ageWeightsKey}, func(s *Settings, _ int) (got, want string) {
+		if a := &s.Lag.Ages; s.Lag.Kind == grpo.Random && a.Law == grpo.TableAges && len(weightsOf(a)) == 0 {
+			return Format(weightsOf(a)), "a list with a number > 0, the weights of random ages"
+		}
+		return "", ""
+	}},
+	{agesDrawnKey, []string{lagKindKey, agesDrawnKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		if s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerStep && !sampled(s) {
+			return string(s.Lag.Ages.Drawn), "group where " + GroupSizeKey + " is inf: the force is then the mean over the law of ages"
+		}
+		return "", ""
+	}},
 	{GroupSizeKey, []string{GroupSizeKey, modeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		normal := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal })
 		if size := s.Estimator.GroupSize; normal && s.Estimator.Importance.BySign() && size != grpo.Infinite && size > maxSamples {
@@ -45,8 +73,8 @@ var cellRules = []cellRule{
 		return "", ""
 	}},
 	{samplesKey, []string{samplesKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
-		if s.Estimator.Samples == grpo.Reused && s.Lag.Kind == grpo.Delay {
-			return string(grpo.Reused), "fresh for a delay, where every step has another snapshot"
+		if s.Estimator.Samples == grpo.Reused && s.Lag.Kind != grpo.Block {
+			return string(grpo.Reused), "fresh unless the lag is a block: else every step has another snapshot"
 		}
 		return "", ""
 	}},
@@ -59,6 +87,60 @@ var cellRules = []cellRule{
 	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
 		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
 			return string(kl.In), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
+		e := &s.Estimator
+		if kl := e.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (e.Filter != grpo.KeepAll || e.Advantage.Tabled()) {
+			return string(kl.In), "loss, or " + filterKey + " none and the scale std or none with the baseline mean or leave-one-out"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup {
+			return string(kl.In), "loss where each group has a snapshot of a random age of its own"
+		}
+		return "", ""
+	}},
+	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if filter := s.Estimator.Filter; other && filter != grpo.KeepAll && sampled(s) {
+			return string(filter), "none unless all arms are bernoulli"
+		}
+		return "", ""
+	}},
+	{baselineKey, []string{baselineKey, scaleKey, GroupSizeKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		switch has := string(adv.Baseline); {
+		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
+			return has, "leave-one-out with the scale others-std"
+		case adv.Scale == grpo.MeanScale && adv.Baseline != grpo.MeanBaseline:
+			return has, "mean with the scale mean"
+		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
+			return has, "mean or leave-one-out with the scale batch-std"
+		case adv.Baseline == grpo.SecondBest && !sampled(s):
+			return has, "mean or leave-one-out at " + GroupSizeKey + " inf"
+		}
+		return "", ""
+	}},
+	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
+		adv := s.Estimator.Advantage
+		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
+		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter != grpo.KeepAll) {
+			return has, "bernoulli arms and " + filterKey + " none with it"
+		}
+		return "", ""
+	}},
+	{filterKey, []string{filterKey, coefficientKey, gradientKey}, func(s *Settings, _ int) (got, want string) {
+		if filter, kl := s.Estimator.Filter, s.Estimator.KL; filter == grpo.Drop && kl.Coefficient != 0 && kl.Gradient != grpo.ExactKL {
+			return string(filter), "none or redraw with a sampled " + gradientKey
+		}
+		return "", ""
+	}},
+	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
+		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale == grpo.BatchStd) {
+			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std)"
 		}
 		return "", ""
 	}},
@@ -187,11 +269,17 @@ func (c *checkState) add(l *loader, check *Check, at *checkPlaces, p *Point) {
 			l.cellProblem(at.fields["claim"], at.path+".claim", "a cell "+got, want+" for "+check.Claim.Name)
 		}
 	}
+	if got, want := promptClaim(check.Claim, &p.Settings); got != "" && !l.bad[promptsKey] {
+		l.cellProblem(at.fields["claim"], at.path+".claim", got, want)
+	}
 	if check.Locate != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == check.Locate.Param }) {
 		l.cellProblem(at.locate, at.path+".locate.param", check.Locate.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
 	}
 	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Delay && sampled(&p.Settings) {
 		l.cellProblem(at.locate, at.path+".locate.param", "a delay at finite "+GroupSizeKey, "a block (with sampled groups, a delay above 1 cannot be fitted)")
+	}
+	if search := check.Locate; search != nil && search.Param == LagIntervalKey && p.Settings.Lag.Kind == grpo.Random {
+		l.cellProblem(at.locate, at.path+".locate.param", "random ages, which have no interval", "a block or a delay")
 	}
 	if key, got, want := beyondClip(check, &p.Settings); got != "" && !l.bad[modeKey] && !l.bad[clipLowKey] && !l.bad[clipHighKey] {
 		l.cellProblem(at.fields[key], at.path+"."+key, got, want)
@@ -256,7 +344,13 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
-	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
+	{NeedsMultipliers, []string{GroupSizeKey, LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
+		switch lag := s.Lag; {
+		case sampled(s) && lag.Kind == grpo.Random:
+			return "with random ages at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
+		case sampled(s) && lag.Kind == grpo.Block && lag.Behind > 0:
+			return "with " + behindKey + " " + Format(lag.Behind) + " at finite " + GroupSizeKey, "0, or " + GroupSizeKey + " inf"
+		}
 		if s.Lag.Kind == grpo.Delay && s.Lag.Interval > 1 && sampled(s) {
 			return "with a delay of " + Format(s.Lag.Interval) + " at finite " + GroupSizeKey, "a block, a delay of at most 1 or " + GroupSizeKey + " inf"
 		}
@@ -274,8 +368,14 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
-	{NeedsOnPolicy, []string{LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
-		if lag := s.Lag; lag.Kind == grpo.Block && lag.Interval != 1 || lag.Kind == grpo.Delay && lag.Interval != 0 {
+	{NeedsOnPolicy, []string{LagIntervalKey, lagKindKey, behindKey}, func(s *Settings) (got, want string) {
+		switch lag := s.Lag; {
+		case lag.Kind == grpo.Random:
+			return "with random ages", "a block of 1 or a delay of 0"
+		case lag.OnPolicy():
+		case lag.Kind == grpo.Block && lag.Interval == 1:
+			return "with " + behindKey + " " + Format(lag.Behind), "0"
+		default:
 			return "with a " + string(lag.Kind) + " of " + Format(lag.Interval), "a block of 1 or a delay of 0"
 		}
 		return "", ""
@@ -321,6 +421,9 @@ var needRules = []needRule{
 	{NeedsRecurrence, []string{lagKindKey}, func(s *Settings) (got, want string) {
 		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
 	}},
+	{NeedsRecurrence, []string{behindKey}, func(s *Settings) (got, want string) {
+		return unequal(behindKey, s.Lag.Behind, 0)
+	}},
 	{NeedsRecurrence, []string{LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Interval > s.Run.Steps {
 			return "with run.steps " + Format(s.Run.Steps) + ", less than one block", "at least lag.interval (" + Format(s.Lag.Interval) + ")"
@@ -344,7 +447,7 @@ func beyondClip(check *Check, s *Settings) (key, got, want string) {
 	if len(s.Bandit.Arms) == 2 {
 		perOffset = 2
 	}
-	onPolicy := s.Lag == grpo.Lag{Kind: grpo.Block, Interval: 1} || s.Lag == grpo.Lag{Kind: grpo.Delay}
+	onPolicy := s.Lag.Kind != grpo.Random && s.Lag.OnPolicy()
 	switch x := check.Offset; {
 	case 4*check.Displacement > most:
 		return "displacement", Format(check.Displacement), fmt.Sprintf("at most %.4g, with which no ratio leaves the bounds of its weight at twice the displacement", roundedDown(most/4))

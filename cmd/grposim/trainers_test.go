@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sweeps"
+	"grposim/sweeps/config"
+)
+
+// presetCell is the cell at which docs/trainers.md compares the presets.
+const presetCell = `name: x
+extends: %s
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {kl: {coefficient: 0.5}}
+optimizer: {kind: heavy-ball, momentum: 0.9, learning_rate: 0.001, schedule: {kind: constant, warmup: 0}}
+run: {steps: 1000}
+`
+
+// docs/trainers.md compares the presets by the theory.
+func TestPresetTable(t *testing.T) {
+	file := filepath.Join(moduleRoot(t), "docs", "trainers.md")
+	const begin, end = "<!-- presets -->\n", "<!-- /presets -->"
+	page := string(readDocument(t, file))
+	before, rest, found := strings.Cut(page, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no block %s… %s", file, begin, end)
+	}
+	want := before + begin + presetTable(t) + end + after
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(readDocument(t, file)) != want {
+		t.Errorf("%s: the table of presets is not that of the theory (-update rewrites it)", file)
+	}
+}
+
+func presetTable(t *testing.T) string {
+	var text strings.Builder
+	text.WriteString("| preset | G | B | lag | J\\* | λ | λ_s | s.d. of J | largest η |\n|---|---:|---:|---|---:|---:|---:|---:|---:|\n")
+	for _, name := range config.Presets() {
+		spec, err := config.Load(name+".yaml", fmt.Appendf(nil, presetCell, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &spec.Base
+		params := sweeps.Params(s, rom.Unit)
+		p := rom.Predict(params)
+		variance, largest := "–", "–"
+		if v := p.Exact.StationaryVariance.ExpectedReward; v != nil && p.Exact.Scope.In {
+			variance = fmt.Sprintf("%.2g", math.Sqrt(*v))
+		}
+		if rate := p.Exact.CriticalLearningRate; rate != nil {
+			largest = fmt.Sprintf("%.3g", *rate)
+		}
+		fmt.Fprintf(&text, "| `%s` | %d | %d | %s %d | %.3f | %.3f | %.3f | %s | %s |\n", name,
+			s.Estimator.GroupSize, s.Estimator.GroupsPerStep, s.Lag.Kind, s.Lag.Interval,
+			p.FixedPoint.Reward, p.Stiffness.Total, p.Stiffness.Stale, variance, largest)
+	}
+	return text.String()
+}

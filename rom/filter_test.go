@@ -1,0 +1,336 @@
+package rom
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// outcome is a group of equal or of different rewards: its force without a penalty whose
+// gradient is exact, and its probability.
+type outcome struct {
+	force  []float64
+	chance float64
+	equal  bool
+}
+
+// outcomes lists all groups of Bernoulli arms, by their counts.
+func outcomes(p Params, theta, old []float64) []outcome {
+	past := make([]float64, len(theta))
+	softmax(past, old)
+	var atoms []sample
+	var chances []float64
+	for a, arm := range p.Arms {
+		atoms = append(atoms, sample{a, 1}, sample{a, 0})
+		chances = append(chances, past[a]*arm.Mean, past[a]*(1-arm.Mean))
+	}
+	if p.KLEstimator == ExactKL {
+		p.Strength = 0
+	}
+	var all []outcome
+	group := make([]sample, 0, p.GroupSize)
+	var walk func(atom int, chance float64)
+	walk = func(atom int, chance float64) {
+		if len(group) == p.GroupSize {
+			equal := true
+			for _, s := range group {
+				equal = equal && s.reward == group[0].reward
+			}
+			all = append(all, outcome{sampledForce(p, theta, old, group), chance, equal})
+			return
+		}
+		if atom == len(atoms) {
+			return
+		}
+		size := len(group)
+		for n := 0; size+n <= p.GroupSize; n++ {
+			if n > 0 {
+				group = append(group, atoms[atom])
+				chance *= chances[atom] * float64(p.GroupSize-size-n+1) / float64(n)
+			}
+			walk(atom+1, chance)
+		}
+		group = group[:size]
+	}
+	walk(0, 1)
+	return all
+}
+
+// The mean force and its covariance with a filter are those of all pairs of groups: without
+// those of equal rewards, or with the mean over the others of each pair.
+func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for _, arms := range []int{2, 3} {
+		base := Params{GroupSize: 5 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+		everyEstimator(base, func(p Params) {
+			for _, p.Filter = range []Filter{Redraw, Drop} {
+				if p.Filter == Drop && p.KLEstimator != ExactKL {
+					continue
+				}
+				theta, old := normals(r, arms, 1), normals(r, arms, 1)
+				p.Reference, p.Arms = normals(r, arms, 1), nil
+				for a := range arms {
+					m := r.Float64()
+					if r.IntN(3) == 0 {
+						m = float64(a % 2)
+					}
+					p.Arms = append(p.Arms, Arm{Mean: m})
+				}
+				all := outcomes(p, theta, old)
+				want, second, whole := make([]float64, arms), square(arms), 0.0
+				for _, x := range all {
+					for _, y := range all {
+						if p.Filter == Redraw && (x.equal || y.equal) {
+							continue
+						}
+						chance, n, g := x.chance*y.chance, 0.0, make([]float64, arms)
+						for _, o := range []outcome{x, y} {
+							if !o.equal {
+								n++
+								for a, f := range o.force {
+									g[a] += f
+								}
+							}
+						}
+						whole += chance
+						for a := range g {
+							g[a] /= max(n, 1)
+							want[a] += chance * g[a]
+						}
+						for a := range g {
+							for b := range g {
+								second[a][b] += chance * g[a] * g[b]
+							}
+						}
+					}
+				}
+				quiet := p
+				quiet.Strength = 0
+				if p.KLEstimator != ExactKL {
+					quiet = p
+				}
+				mean := make([]float64, arms)
+				MeanForce(mean, quiet, theta, old)
+				cov, _ := ForceCovariance(p, theta, old)
+				for a := range mean {
+					near(t, "mean", mean[a]+1, want[a]/whole+1, 2e-13)
+					for b := range mean {
+						near(t, "covariance", cov.At(a, b)+1, second[a][b]/whole-want[a]*want[b]/whole/whole+1, 2e-13)
+					}
+				}
+				if t.Failed() {
+					t.Fatalf("%+v", p)
+				}
+			}
+		})
+	}
+}
+
+// The stiffness with a filter is the derivative of the mean force.
+func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	base := Params{GroupSize: 4, Groups: 3, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+	everyEstimator(base, func(p Params) {
+		for _, p.Filter = range []Filter{Redraw, Drop} {
+			if p.Filter == Drop && p.KLEstimator != ExactKL {
+				continue
+			}
+			theta := normals(r, 3, 0.7)
+			p.Reference = normals(r, 3, 0.5)
+			fresh, stale := StiffnessAt(p, theta)
+			q := p.checked()
+			m := newModel(&q)
+			wantFresh, wantStale := square(3), square(3)
+			m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
+			for a := range 3 {
+				for b := range 3 {
+					near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
+					near(t, "stale", stale.At(a, b)+1, wantStale[a][b]+1, 1e-11)
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("%+v", p)
+			}
+		}
+	})
+}
+
+// Mean and covariance of the tabled advantages are those of all groups, and of all pairs of
+// groups where the scale is that of the step. Sums of 4096 terms of order 1 round to 5e-13.
+func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	base := Params{GroupSize: 3, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+	everyEstimator(base, func(p Params) {
+		for scheme := range 5 {
+			switch scheme {
+			case 0:
+				if p.Baseline != GroupMean {
+					continue
+				}
+				p.Scale = GroupMeanScale
+			case 1:
+				if p.Baseline != LeaveOneOut {
+					continue
+				}
+				p.Scale = OthersStd
+			case 2:
+				p.Scale = BatchStd
+			default:
+				p.Baseline, p.Scale = SecondBest, Scale(scheme-3)
+			}
+			theta, old := normals(r, 2, 1), normals(r, 2, 1)
+			p.Reference, p.Arms = normals(r, 2, 1), []Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
+			mean := make([]float64, 2)
+			MeanForce(mean, p, theta, old)
+			cov, _ := ForceCovariance(p, theta, old)
+			want, second := tabledOutcomes(p, theta, old)
+			for a := range mean {
+				near(t, "mean", mean[a]+1, want[a]+1, 5e-13)
+				for b := range mean {
+					near(t, "covariance", cov.At(a, b)+1, second[a][b]-want[a]*want[b]+1, 5e-13)
+				}
+			}
+			fresh, stale := StiffnessAt(p, theta)
+			q := p.checked()
+			m := newModel(&q)
+			wantFresh, wantStale := square(2), square(2)
+			m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
+			for a := range 2 {
+				for b := range 2 {
+					near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
+					near(t, "stale", stale.At(a, b)+1, wantStale[a][b]+1, 1e-11)
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("scheme %d: %+v", scheme, p)
+			}
+		}
+	})
+}
+
+// tabledOutcomes returns the mean of the force of two groups of two Bernoulli arms and of its
+// square, over all samples of both.
+func tabledOutcomes(p Params, theta, old []float64) (mean []float64, second [][]float64) {
+	past := make([]float64, 2)
+	softmax(past, old)
+	size := p.GroupSize
+	mean, second = make([]float64, 2), square(2)
+	for code := range 1 << (4 * size) {
+		chance, all := 1.0, make([]sample, 2*size)
+		for i := range all {
+			arm, reward := code>>(2*i)&1, code>>(2*i+1)&1
+			m := p.Arms[arm].Mean
+			if reward == 0 {
+				m = 1 - m
+			}
+			chance *= past[arm] * m
+			all[i] = sample{arm, float64(reward)}
+		}
+		g := make([]float64, 2)
+		for _, group := range [][]sample{all[:size], all[size:]} {
+			for a, x := range tabledForce(p, theta, old, group, all) {
+				g[a] += x / 2
+			}
+		}
+		for a, x := range g {
+			mean[a] += chance * x
+			for b, y := range g {
+				second[a][b] += chance * x * y
+			}
+		}
+	}
+	return mean, second
+}
+
+// tabledForce is sampledForce with the advantages of trainers, in a step of the samples all.
+func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 {
+	deviation := func(of []sample, ddof float64) float64 {
+		sum, squares, n := 0.0, 0.0, float64(len(of))
+		for _, s := range of {
+			sum += s.reward
+		}
+		for _, s := range of {
+			squares += (s.reward - sum/n) * (s.reward - sum/n)
+		}
+		return math.Sqrt(squares / (n - ddof))
+	}
+	ddof := 0.0
+	if p.Deviation == Sample {
+		ddof = 1
+	}
+	advantages := make([]float64, len(group))
+	sum := 0.0
+	for _, s := range group {
+		sum += s.reward
+	}
+	n := float64(len(group))
+	for i, s := range group {
+		others := append(append([]sample{}, group[:i]...), group[i+1:]...)
+		best := 0.0
+		for _, o := range others {
+			best = max(best, o.reward)
+		}
+		switch {
+		case sum == 0 || sum == n:
+		case p.Baseline == SecondBest:
+			advantages[i] = max(s.reward-best, 0)
+			if p.Scale == GroupStd {
+				advantages[i] /= deviation(group, ddof) + p.Epsilon
+			}
+		case p.Scale == GroupMeanScale:
+			advantages[i] = (s.reward - sum/n) / (sum / n)
+		case p.Scale == OthersStd:
+			advantages[i] = s.reward - (sum-s.reward)/(n-1)
+			if d := deviation(others, 1); d > 0 {
+				advantages[i] /= d + p.Epsilon
+			}
+		case p.Scale == BatchStd:
+			advantages[i] = (s.reward - sum/n) / (deviation(all, ddof) + p.Epsilon)
+			if p.Baseline == LeaveOneOut {
+				advantages[i] *= n / (n - 1)
+			}
+		}
+	}
+	// The penalty by sampledForce of equal rewards, which have no advantage.
+	level := make([]sample, len(group))
+	for i, s := range group {
+		level[i] = sample{s.arm, 0}
+	}
+	p.Scale, p.Baseline = Unscaled, GroupMean
+	g := sampledForce(p, theta, old, level)
+	now, past := make([]float64, 2), make([]float64, 2)
+	softmax(now, theta)
+	softmax(past, old)
+	for i, s := range group {
+		weight := sampleWeight(&p, now[s.arm]/past[s.arm], advantages[i])
+		for a := range g {
+			e := 0.0
+			if a == s.arm {
+				e = 1
+			}
+			g[a] += weight * advantages[i] * (e - now[a]) / n
+		}
+	}
+	return g
+}
+
+// Near J = 0 and 1 one sample of a redrawn group has the rarer reward: φ/P q is (G−1)/G² without
+// scale and √(G−1)/G with it.
+func TestRedrawnForceInTheLimits(t *testing.T) {
+	for _, size := range []int{2, 4, 16} {
+		g := float64(size)
+		for _, p := range []Params{{Scale: Unscaled}, {Scale: GroupStd}} {
+			p.Arms, p.GroupSize, p.Groups, p.Filter = []Arm{{Mean: 1}, {Mean: 0}}, size, 1, Redraw
+			p = p.checked()
+			m := newModel(&p)
+			want := (g - 1) / g / g
+			if p.Scale == GroupStd {
+				want = math.Sqrt(g-1) / g
+			}
+			for _, rest := range []float64{1e-12, 1e-200} {
+				near(t, "h at J → 1", m.phi(1-rest, rest)*rest, want, 1e-10)
+				near(t, "h at J → 0", m.phi(rest, 1-rest)*rest, want, 1e-10)
+			}
+		}
+	}
+}

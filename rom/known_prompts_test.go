@@ -1,0 +1,394 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// promptParams returns a cell of three prompts with the given policies.
+func promptParams(policies Policies, scale Scale) Params {
+	p := Params{
+		Arms: []Arm{{Mean: 0.6}, {Mean: 1.0 / 3}}, GroupSize: 3, Groups: 1, Scale: scale, Strength: 0.5,
+		Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
+		Prompts: Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Policies: policies, Order: WithReplacement},
+	}
+	return p
+}
+
+// The mean force and its covariance of prompts that share one policy are those of all
+// groups of all prompts, counted one by one: a group of three samples has 4³ outcomes.
+func TestSharedPromptsByEnumeration(t *testing.T) {
+	for _, scale := range []Scale{Unscaled, GroupStd} {
+		for _, weighting := range []Weighting{Unweighted, Ratio} {
+			p := promptParams(OneForAll, scale)
+			p.Weighting, p.KLEstimator = weighting, K2
+			theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
+			var pi, behaviour [2]float64
+			softmax(pi[:], theta)
+			softmax(behaviour[:], old)
+			mean, square := 0.0, 0.0
+			for x := range 3 {
+				success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
+				for outcome := range 64 {
+					probability, sum, g := 1.0/3, 0.0, 0.0
+					var arm [3]int
+					var reward [3]float64
+					for i := range 3 {
+						o := outcome >> (2 * i) & 3
+						arm[i], reward[i] = o&1, float64(o>>1)
+						probability *= behaviour[arm[i]] * (success[arm[i]]*reward[i] + (1-success[arm[i]])*(1-reward[i]))
+						sum += reward[i]
+					}
+					r := sum / 3
+					for i, a := range arm {
+						weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
+						if weighting == Ratio {
+							weight = pi[a] / behaviour[a]
+						}
+						if r > 0 && r < 1 {
+							advantage := reward[i] - r
+							if scale == GroupStd {
+								advantage /= math.Sqrt(r * (1 - r))
+							}
+							g += weight * advantage * score / 3
+						}
+						g -= p.Strength * math.Log(2*pi[a]) * score / 3
+					}
+					mean += probability * g
+					square += probability * g * g
+				}
+			}
+			force := make([]float64, 2)
+			if kind := MeanForce(force, p, theta, old); kind != Exact || math.Abs(force[0]-mean) > 1e-14 {
+				t.Errorf("scale %v, weighting %v: mean force %v (%s), want %v", scale, weighting, force[0], kind, mean)
+			}
+			noise, _ := ForceCovariance(p, theta, old)
+			if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
+				t.Errorf("scale %v, weighting %v: variance %v, want %v", scale, weighting, noise.At(0, 0), want)
+			}
+		}
+	}
+}
+
+// Prompts that are equal and share one policy are one prompt: fixed point, stiffness,
+// thresholds and the moments of second order are those of the plain bandit.
+func TestEqualSharedPromptsAreOne(t *testing.T) {
+	for _, scale := range []Scale{Unscaled, GroupStd} {
+		p := Params{
+			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 4, Scale: scale, Strength: 1.2,
+			Optimizer: Optimizer{Rate: 0.1, Momentum: 0.5}, Lag: Lag{Kind: Block, Age: 4},
+		}
+		one := Predict(p)
+		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Policies: OneForAll, Order: WithReplacement}
+		two := Predict(p)
+		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
+			"J*":                   {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
+			"stiffness":            {one.Stiffness.Stale, two.Stiffness.Stale, 1e-9},
+			"gradient variance":    {one.GradientVariance, two.GradientVariance, 1e-12},
+			"critical rate":        {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
+			"linear variance":      {*one.Exact.StationaryVariance.ExpectedReward, *two.Exact.StationaryVariance.ExpectedReward, 1e-9},
+			"shift":                {*one.Moments.RewardShift, *two.Moments.RewardShift, 1e-6},
+			"zero-variance share":  {*one.Moments.ZeroVariance, *two.Moments.ZeroVariance, 1e-3},
+			"variance, next order": {*one.Moments.RewardVariance, *two.Moments.RewardVariance, 1e-3}, // the third cumulant is not known of prompts
+		} {
+			if math.Abs(x[1]-x[0]) > x[2]*math.Abs(x[0]) {
+				t.Errorf("scale %v, %s: %v of two equal prompts, %v of one", scale, name, x[1], x[0])
+			}
+		}
+	}
+}
+
+// Without replacement the noise of shared prompts is not derived, and the theory says so; so
+// it does of what it has not of prompts with a policy each.
+func TestPromptScopes(t *testing.T) {
+	shared := promptParams(OneForAll, Unscaled)
+	shared.Prompts.Order = EpochsShuffled
+	if q := Predict(shared); q.Noise.In || q.Exact.Scope.In || q.FixedPoint == nil {
+		t.Errorf("shared, shuffled: got %+v", q)
+	}
+	if path := MeanReward(shared, []float64{0, 0}, []int{0, 5}); path.Scope.In {
+		t.Error("shared, shuffled: a path")
+	}
+	each := promptParams(OnePerPrompt, Unscaled)
+	each.Prompts.Order = EpochsInOrder
+	if q := Predict(each); !q.Noise.In || q.Exact.Scope.In {
+		t.Errorf("tabular, in order: got %+v", q)
+	}
+	for name, change := range map[string]func(*Params){
+		"with replacement":       func(p *Params) { p.Prompts.Order = WithReplacement },
+		"not a multiple":         func(p *Params) { p.Groups = 2 },
+		"Nesterov":               func(p *Params) { p.Optimizer.Method = Nesterov },
+		"warm-up":                func(p *Params) { p.Optimizer.Warmup = 5 },
+		"shuffled with momentum": func(p *Params) { p.Prompts.Order, p.Optimizer.Momentum = EpochsShuffled, 0.5 },
+		"block over two epochs":  func(p *Params) { p.Lag.Age = 6 },
+		"block across an epoch":  func(p *Params) { p.Lag.Age = 2 },
+		"block with momentum":    func(p *Params) { p.Lag.Age, p.Optimizer.Momentum = 3, 0.5 },
+		"delay":                  func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1} },
+	} {
+		p := each
+		change(&p)
+		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || path.Scope.Because == "" {
+			t.Errorf("%s: the path is in scope", name)
+		}
+		if q := Predict(p); q.Noise.In || q.Noise.Because == "" {
+			t.Errorf("%s: the noise is in scope", name)
+		}
+		if _, scope := Unsettled(p, nil, []float64{0, 0}, 3, 9); scope.In {
+			t.Errorf("%s: the rest of the way is in scope", name)
+		}
+	}
+	if _, scope := ClosedForm(each, []float64{0, 0}); scope.In {
+		t.Error("a closed form of prompts with a policy each")
+	}
+	if _, scope := PaperStiffness(each); scope.In {
+		t.Error("a paper's stiffness of prompts with a policy each")
+	}
+	if _, ok := Reached(each); ok {
+		t.Error("one fixed point of prompts with a policy each")
+	}
+	each.Strength = 0
+	if q := Predict(each); q.FixedPoint != nil || q.Noise.In || q.Noise.Because == "" {
+		t.Errorf("without a penalty: got %+v", q)
+	}
+}
+
+// tabularField is the mean field of prompts with a policy each, step by step: J̄ at each step
+// under a heavy ball that steps all prompts, with a force on the B that are visited.
+func tabularField(p Params, steps int) (reward []float64) {
+	n := len(p.Prompts.First)
+	theta, velocity := make([][]float64, n), make([][]float64, n)
+	for x := range theta {
+		_, start := p.prompt(x, []float64{0, 0})
+		theta[x], velocity[x] = append([]float64{}, start...), make([]float64, 2)
+	}
+	for t := range steps + 1 {
+		mean := 0.0
+		for x := range theta {
+			one, _ := p.prompt(x, nil)
+			mean += ExpectedReward(one, theta[x]) / float64(n)
+			force := make([]float64, 2)
+			if place := t * p.Groups % n; x >= place && x < place+p.Groups {
+				MeanForce(force, one, theta[x], theta[x])
+			}
+			for a := range force {
+				velocity[x][a] = p.Optimizer.Momentum*velocity[x][a] + force[a]/float64(p.Groups)
+				theta[x][a] += p.Optimizer.Rate * velocity[x][a]
+			}
+		}
+		reward = append(reward, mean)
+	}
+	return reward
+}
+
+// The predicted mean reward of prompts with a policy each, in epochs in order, is that of the
+// mean field step by step, at any step; without noise, and with momentum up to the predicted
+// error of the interpolation.
+func TestTabularRewardStepByStep(t *testing.T) {
+	for _, mu := range []float64{0, 0.5, 0.9} {
+		p := promptParams(OnePerPrompt, GroupStd)
+		p.Prompts.First, p.Prompts.Second = []float64{0.9, 0.8, 0.1, 1, 0.7, 0.6}, []float64{0.2, 0.3, 0.5, 0, 0.1, 0.9}
+		p.Prompts.Starts = []float64{-1, 0, 1, -2, 0.5, 0.2}
+		p.Prompts.Order, p.Groups, p.GroupSize = EpochsInOrder, 2, 8
+		p.Optimizer = Optimizer{Rate: 0.2 * (1 - mu), Momentum: mu}
+		p.Factors.Noise = 1e-12
+		field := tabularField(p, 200)
+		at := make([]int, len(field))
+		for i := range at {
+			at[i] = i
+		}
+		path := MeanReward(p, nil, at)
+		for i, want := range field {
+			if allowed := 1e-12 + 2*path.Neglected[i]; !(math.Abs(path.Reward[i]-want) <= allowed) {
+				t.Fatalf("μ = %v, step %d: got %.12f, want %.12f ± %.1g (%s)", mu, i, path.Reward[i], want, allowed, path.Scope.Because)
+			}
+			if mu == 0 && path.Neglected[i] > 1e-9 || path.Neglected[i] > 2e-3 {
+				t.Fatalf("μ = %v, step %d: neglects %v", mu, i, path.Neglected[i])
+			}
+		}
+		if got := ExpectedReward(p, []float64{0, 0}); math.Abs(got-field[0]) > 1e-15 {
+			t.Errorf("J at step 0: got %v, want %v", got, field[0])
+		}
+	}
+}
+
+// In a shuffled epoch of two steps half of the prompts have been visited after one: the mean
+// over the orders is the mean of the rewards before and after the visits.
+func TestTabularRewardOfShuffledEpochs(t *testing.T) {
+	p := promptParams(OnePerPrompt, Unscaled)
+	p.Prompts.First, p.Prompts.Second = []float64{1, 0.4}, []float64{0, 0.8}
+	p.Factors.Noise = 1e-12
+	orders := [2][]float64{}
+	for i := range orders {
+		p.Prompts.Order = EpochsInOrder
+		orders[i] = tabularField(p, 40)
+		p.Prompts.First[0], p.Prompts.First[1] = p.Prompts.First[1], p.Prompts.First[0]
+		p.Prompts.Second[0], p.Prompts.Second[1] = p.Prompts.Second[1], p.Prompts.Second[0]
+	}
+	p.Prompts.Order = EpochsShuffled
+	path := MeanReward(p, []float64{0, 0}, []int{0, 1, 2, 3, 20, 31, 40})
+	for i, step := range []int{0, 1, 2, 3, 20, 31, 40} {
+		if want := (orders[0][step] + orders[1][step]) / 2; math.Abs(path.Reward[i]-want) > 1e-12 {
+			t.Errorf("step %d: got %v, want %v", step, path.Reward[i], want)
+		}
+	}
+}
+
+// The linear map of a prompt from one visit to the next has the multipliers of an on-policy
+// heavy ball with μ_eff = μ^M and η_eff = η s_M/B, and its threshold is 2(1+μ^M)/s_M in units
+// of B/λ.
+func TestVisitsAreAHeavyBall(t *testing.T) {
+	const mu, rate, lambda = 0.9, 0.05, 0.7
+	for _, period := range []int{1, 4, 16} {
+		p := promptParams(OnePerPrompt, Unscaled)
+		p.Prompts.First, p.Prompts.Second = make([]float64, 2*period), make([]float64, 2*period)
+		p.Groups, p.Prompts.Order = 2, EpochsInOrder
+		p.Optimizer = Optimizer{Rate: rate, Momentum: mu}
+		visit, steps, because := p.visits()
+		if because != "" || steps != period {
+			t.Fatalf("got %d steps between visits (%s), want %d", steps, because, period)
+		}
+		step := func(force float64) *mat.Dense { // of (x, v)
+			return mat.NewDense(2, 2, []float64{1 - rate*force, rate * mu, -force, mu})
+		}
+		epoch := mat.DenseCopyOf(step(lambda / 2))
+		for range period - 1 {
+			var next mat.Dense
+			next.Mul(step(0), epoch)
+			epoch = &next
+		}
+		got := multipliersOf(epoch)
+		s := scalar{fresh: lambda, rate: visit.Optimizer.Rate, momentum: visit.Optimizer.Momentum, lag: Lag{Kind: Block, Age: 1}}
+		m, _ := s.monodromy(s.rate)
+		want := multipliersOf(mat.NewDense(2, 2, m[:]))
+		if math.Abs(cmplx.Abs(got[0])-cmplx.Abs(want[0])) > 1e-12 || math.Abs(cmplx.Abs(got[1])-cmplx.Abs(want[1])) > 1e-12 {
+			t.Errorf("M = %d: multipliers %v, want %v", period, got, want)
+		}
+		power := math.Pow(mu, float64(period))
+		sum := (1 - power) / (1 - mu)
+		critical := *s.criticalRateValue() * rate / visit.Optimizer.Rate / 2 * lambda // η_c λ/B
+		if want := 2 * (1 + power) / sum; math.Abs(critical-want) > 1e-9*want {
+			t.Errorf("M = %d: threshold ηλ/B = %v, want %v", period, critical, want)
+		}
+	}
+}
+
+func multipliersOf(m *mat.Dense) []complex128 {
+	var e mat.Eigen
+	if !e.Factorize(m, mat.EigenNone) {
+		panic("no eigenvalues")
+	}
+	return e.Values(nil)
+}
+
+func (s *scalar) criticalRateValue() *float64 {
+	value, _ := s.criticalRate().result()
+	return value
+}
+
+// C equal prompts with a policy each, all visited in a step, have 1/C of the variance of one
+// with the rate η/B, and its other moments; those of unequal prompts are means.
+func TestTabularMoments(t *testing.T) {
+	p := promptParams(OnePerPrompt, GroupStd)
+	p.Prompts.Order, p.Groups, p.GroupSize, p.Strength = EpochsShuffled, 1, 16, 2
+	whole := Predict(p)
+	var mean, shift, variance, share float64
+	for x := range 3 {
+		one, _ := p.prompt(x, nil)
+		q := Predict(one)
+		mean += q.FixedPoint.Reward / 3
+		shift += *q.Moments.RewardShift / 3
+		variance += *q.Moments.RewardVariance / 9
+		share += *q.Moments.ZeroVariance / 3
+	}
+	for name, x := range map[string][2]float64{
+		"J*": {whole.FixedPoint.Reward, mean}, "shift": {*whole.Moments.RewardShift, shift},
+		"variance": {*whole.Moments.RewardVariance, variance}, "zero variance": {*whole.Moments.ZeroVariance, share},
+	} {
+		if math.Abs(x[0]-x[1]) > 1e-12*math.Abs(x[1]) {
+			t.Errorf("%s: got %v, want %v", name, x[0], x[1])
+		}
+	}
+	p.Prompts.First, p.Prompts.Second, p.Groups = []float64{0.9, 0.9}, []float64{0.2, 0.2}, 2
+	one, _ := p.prompt(0, nil)
+	one.Groups, one.Optimizer.Rate = 1, p.Optimizer.Rate/2
+	if got, want := *Predict(p).Moments.RewardVariance, *Predict(one).Moments.RewardVariance/2; math.Abs(got-want) > 1e-12*want {
+		t.Errorf("two equal prompts: variance %v, want %v", got, want)
+	}
+}
+
+// The noise between prompts is Var_x(u_x)/B, u_x the mean force on z of prompt x. About a
+// displacement x of z it has the term Var(λ_x) x²/B + Cov(u_x, u_x″) x²/B, and the mean
+// stiffness is that of the mean force.
+func TestNoiseBetweenPrompts(t *testing.T) {
+	p := promptParams(OneForAll, Unscaled)
+	p.GroupSize, p.Groups = 1<<30, 4 // no noise within a prompt
+	const centre, h = 0.7, 1e-3
+	at := func(p Params, z float64) float64 { // u
+		force, theta := make([]float64, 2), []float64{z / 2, -z / 2}
+		MeanForce(force, p, theta, theta)
+		return 2 * force[0]
+	}
+	between := func(z float64) float64 {
+		theta := []float64{z / 2, -z / 2}
+		noise, _ := ForceCovariance(p, theta, theta)
+		return 4 * noise.At(0, 0)
+	}
+	var u, l, b [3]float64 // by prompt: u, λ and u″
+	for x := range 3 {
+		one, _ := p.prompt(x, nil)
+		low, mid, high := at(one, centre-h), at(one, centre), at(one, centre+h)
+		u[x], l[x], b[x] = mid, -(high-low)/(2*h), (high-2*mid+low)/(h*h)
+	}
+	covariance := func(x, y [3]float64) float64 {
+		return (x[0]*y[0]+x[1]*y[1]+x[2]*y[2])/3 - (x[0]+x[1]+x[2])*(y[0]+y[1]+y[2])/9
+	}
+	if got, want := between(centre), covariance(u, u)/4; math.Abs(got-want) > 1e-8*want {
+		t.Errorf("noise between prompts %v, want %v", got, want)
+	}
+	got := (between(centre+h) - 2*between(centre) + between(centre-h)) / (2 * h * h)
+	if want := (covariance(l, l) + covariance(u, b)) / 4; math.Abs(got-want) > 1e-4*math.Abs(want) {
+		t.Errorf("curvature of the noise %v, want %v", got, want)
+	}
+	fresh, stale := StiffnessAt(p, []float64{centre / 2, -centre / 2})
+	fresh.Add(fresh, stale)
+	if got, want := fresh.At(0, 0)-fresh.At(0, 1), (l[0]+l[1]+l[2])/3; math.Abs(got-want) > 1e-6 {
+		t.Errorf("stiffness %v, want %v", got, want)
+	}
+}
+
+// The share of zero-variance groups at the start, where p ~ Beta(a, b) is the probability of
+// success, is [B(a+G, b) + B(a, b+G)]/B(a, b) (docs/theory.md §11.7).
+func TestZeroVarianceShareAtTheStart(t *testing.T) {
+	beta := func(a, b float64) float64 {
+		x, _ := math.Lgamma(a)
+		y, _ := math.Lgamma(b)
+		z, _ := math.Lgamma(a + b)
+		return math.Exp(x + y - z)
+	}
+	for _, law := range []struct {
+		a, b float64
+		want string
+	}{{50, 50, "0.0101"}, {1, 1, "0.2222"}, {0.5, 0.5, "0.3928"}, {0.3, 0.7, "0.4844"}, {1, 9, "0.5295"}} {
+		const g = 8
+		if got := fmt.Sprintf("%.4f", (beta(law.a+g, law.b)+beta(law.a, law.b+g))/beta(law.a, law.b)); got != law.want {
+			t.Errorf("Beta(%v, %v): got %s, want %s", law.a, law.b, got, law.want)
+		}
+	}
+	// The prompts of a law with whole parameters, at the midpoints of p, weighted by density.
+	p := Params{Arms: []Arm{{Mean: 1}, {Mean: 0}}, GroupSize: 8, Groups: 1}
+	p = p.checked()
+	m, sum, norm := newModel(&p), 0.0, 0.0
+	for i := range 10_000 {
+		q := (float64(i) + 0.5) / 10_000
+		w := math.Pow(1-q, 8)
+		sum += w * m.equalRewards([]float64{q, 1 - q})
+		norm += w
+	}
+	if got := fmt.Sprintf("%.4f", sum/norm); got != "0.5295" {
+		t.Errorf("Beta(1, 9) by the model: got %s", got)
+	}
+}

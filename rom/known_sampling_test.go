@@ -1,0 +1,118 @@
+package rom_test
+
+import (
+	"math"
+	"testing"
+
+	"grposim/rom"
+)
+
+// redrawn returns a cell of the reference bandit in which groups of equal rewards are redrawn.
+func redrawn(scale rom.Scale, beta float64, size int) rom.Params {
+	return rom.Params{
+		Arms: []rom.Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: size, Groups: 1, Filter: rom.Redraw, Scale: scale,
+		Strength: beta, Anchor: rom.AtSnapshot, Lag: block(1), Optimizer: rom.Optimizer{Rate: 0.1},
+	}
+}
+
+// The numbers of docs/theory.md §11.3, to the printed digits.
+func TestKnownRedraw(t *testing.T) {
+	for _, c := range []struct {
+		scale                    rom.Scale
+		beta                     float64
+		size                     int
+		gap, stiffness, variance float64
+	}{
+		{rom.Unscaled, 0.5, 4, 1.774024878, 0.0593647073, 3.571999848e-2},
+		{rom.Unscaled, 0.5, 16, 1.326737896, 0.1598478314, 1.156587191e-2},
+		{rom.GroupStd, 1.2, 4, 1.501210523, 0.1921987622, 1.665528106e-1},
+		{rom.GroupStd, 1.2, 16, 1.294011976, 0.3220245212, 5.033342750e-2},
+	} {
+		p := rom.Predict(redrawn(c.scale, c.beta, c.size))
+		closeTo(t, "z*", p.FixedPoint.Logits[0]-p.FixedPoint.Logits[1], c.gap, 5e-10)
+		closeTo(t, "λ", p.Stiffness.Total, c.stiffness, 5e-9*c.stiffness)
+		closeTo(t, "Var 2g", p.GradientVariance, c.variance, 5e-10*c.variance)
+	}
+}
+
+// factorAt returns φ at J of the reference bandit at z = 0.8, from the mean force.
+func factorAt(p rom.Params) float64 {
+	theta := []float64{0.8, 0}
+	p.Strength = 0
+	force := mean(p, theta, theta)
+	q := 1 / (1 + math.Exp(-0.8))
+	return force[0] / (q * (1 - q) * 0.7)
+}
+
+func TestKnownRedrawnFactors(t *testing.T) {
+	for i, size := range []int{4, 8, 16} {
+		closeTo(t, "φ, std", factorAt(redrawn(rom.GroupStd, 0, size)), []float64{2.112576157, 2.041656973, 2.068952710}[i], 5e-10)
+		closeTo(t, "φ, none", factorAt(redrawn(rom.Unscaled, 0, size)), []float64{0.971112055, 0.918584141, 0.939606189}[i], 5e-10)
+	}
+	// With B groups of which those of equal rewards are dropped the drift is smaller by
+	// 1 − (1−P)^B.
+	for _, c := range []struct {
+		size, groups int
+		factor       float64
+	}{{4, 4, 2.106898}, {8, 8, 2.041657}} {
+		p := redrawn(rom.GroupStd, 0, c.size)
+		p.Filter, p.Groups = rom.Drop, c.groups
+		closeTo(t, "φ, dropped", factorAt(p), c.factor, 5e-7)
+	}
+}
+
+// With 0/1 arms and redrawn groups a fixed point exists only above a critical KL coefficient,
+// and then a second one, beyond which the policy runs to the better arm.
+func TestKnownCriticalPenalty(t *testing.T) {
+	for i, size := range []int{4, 8, 16, 64} {
+		critical := []float64{2.003549, 1.748488, 1.566284, 1.470890}[i]
+		p := redrawn(rom.GroupStd, critical*(1+1e-6), size)
+		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
+		if n := len(rom.FixedPoints(p)); n != 2 {
+			t.Errorf("G = %d: %d fixed points above the critical coefficient, want 2", size, n)
+		}
+		p.Strength = critical * (1 - 1e-6)
+		if n := len(rom.FixedPoints(p)); n != 0 {
+			t.Errorf("G = %d: %d fixed points below the critical coefficient, want none", size, n)
+		}
+		if prediction := rom.Predict(p); prediction.FixedPoint != nil || prediction.Exact.Scope.In {
+			t.Errorf("G = %d: a prediction without a fixed point", size)
+		}
+		p.Strength = critical * 1.1
+		at := rom.FixedPoints(p)
+		for k, sign := range []float64{1, -1} {
+			if λ := rom.Modes(rom.StiffnessAt(p, at[k].Logits))[0].Total; !(sign*λ > 0) {
+				t.Errorf("G = %d: λ = %v at fixed point %d", size, λ, k)
+			}
+		}
+		p.Start = []float64{at[1].Logits[0] + 0.1, at[1].Logits[1]}
+		if _, ok := rom.Reached(p); ok {
+			t.Errorf("G = %d: a fixed point is reached from beyond the unstable one", size)
+		}
+	}
+}
+
+// The factors of docs/theory.md §11.4 at z = 0.8, to the printed digits.
+func TestKnownAdvantageFactors(t *testing.T) {
+	cell := func(baseline rom.Baseline, scale rom.Scale, size, groups int) rom.Params {
+		p := redrawn(scale, 0, size)
+		p.Filter, p.Baseline, p.Groups = rom.KeepAll, baseline, groups
+		return p
+	}
+	for i, shape := range [][2]int{{4, 4}, {8, 8}, {16, 4}} {
+		closeTo(t, "batch std", factorAt(cell(rom.GroupMean, rom.BatchStd, shape[0], shape[1])), []float64{1.651452013, 1.892775872, 2.027974149}[i], 5e-10)
+	}
+	for i, size := range []int{4, 8, 16} {
+		closeTo(t, "MaxRL", factorAt(cell(rom.GroupMean, rom.GroupMeanScale, size, 1)), []float64{1.417518189, 1.463695968, 1.464167089}[i], 5e-10)
+		closeTo(t, "NeMo-RL", factorAt(cell(rom.LeaveOneOut, rom.OthersStd, size, 1)), []float64{1.475505515, 2.050087850, 2.199241980}[i], 5e-10)
+	}
+	p := cell(rom.SecondBest, rom.GroupStd, 4, 1)
+	p.Deviation = rom.Sample
+	closeTo(t, "pass@k", factorAt(p), 0.063721, 5e-7)
+	// REINFORCE++: one group of all samples of the step.
+	closeTo(t, "REINFORCE++", factorAt(cell(rom.GroupMean, rom.GroupStd, 16, 1)), 2.064315, 5e-7)
+
+	// E A ≠ 0 leaves a force towards the snapshot: NeMo-RL at z = 0.5 with the snapshot at 0.8.
+	p = cell(rom.LeaveOneOut, rom.OthersStd, 4, 1)
+	closeTo(t, "NeMo-RL off-policy", mean(p, []float64{0.5, 0}, []float64{0.8, 0})[0], 0.224854, 5e-7)
+}

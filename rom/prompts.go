@@ -1,0 +1,368 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Policies says which logits the prompts of a cell have.
+type Policies int
+
+const (
+	OnePerPrompt Policies = iota // each prompt its own, stepped by one optimizer
+	OneForAll                    // all prompts the same
+)
+
+// PromptOrder is the order in which a cell draws its prompts.
+type PromptOrder int
+
+const (
+	EpochsShuffled  PromptOrder = iota // each once an epoch, in a new random order
+	EpochsInOrder                      // each once an epoch, B a step, as listed
+	WithReplacement                    // each group an independent one
+)
+
+// Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
+// policy, of which one is drawn for each of the B groups of a step (docs/theory.md §11.7).
+// The arms of Params then are those of the mean prompt. The zero value stands for none.
+type Prompts struct {
+	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
+	Starts        []float64 // logit gap of π_ref of each prompt, where it starts, finite; OnePerPrompt only; nil: Params.Reference and the start of all
+	Policies      Policies
+	Order         PromptOrder
+}
+
+// check panics unless the prompts fit p.
+func (s *Prompts) check(p *Params) {
+	if len(s.First) == 0 {
+		return
+	}
+	want(len(s.Second) == len(s.First), "Params.Prompts.Second", len(s.Second), "as many numbers as First")
+	for _, m := range slices.Concat(s.First, s.Second) {
+		want(m >= 0 && m <= 1, "Params.Prompts", m, "mean rewards within [0, 1]")
+	}
+	want(among(s.Policies, OneForAll), "Params.Prompts.Policies", s.Policies, "OnePerPrompt or OneForAll")
+	want(among(s.Order, WithReplacement), "Params.Prompts.Order", s.Order, "EpochsShuffled, EpochsInOrder or WithReplacement")
+	want(len(p.Arms) == 2 && p.Arms[0].Law == Bernoulli && p.Arms[1].Law == Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
+	if s.Starts != nil {
+		want(s.Policies == OnePerPrompt && len(s.Starts) == len(s.First) && isFinite(s.Starts), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
+	}
+}
+
+// tabular reports whether p has prompts with a policy each.
+func (p *Params) tabular() bool {
+	return len(p.Prompts.First) > 0 && p.Prompts.Policies == OnePerPrompt
+}
+
+// prompt returns the bandit of one prompt alone, and where it starts if all start at init.
+func (p *Params) prompt(x int, init []float64) (one Params, start []float64) {
+	one = *p
+	one.Prompts = Prompts{}
+	one.Arms = []Arm{{Law: Bernoulli, Mean: p.Prompts.First[x]}, {Law: Bernoulli, Mean: p.Prompts.Second[x]}}
+	if p.Prompts.Starts != nil {
+		init = []float64{p.Prompts.Starts[x] / 2, -p.Prompts.Starts[x] / 2}
+		one.Reference, one.Start = init, init
+	}
+	return one, init
+}
+
+// notDerived returns the reason why there is no theory of prompts that share one policy;
+// "" where there is one.
+func (s *Prompts) notDerived() string {
+	if len(s.First) > 0 && s.Policies == OneForAll && s.Order != WithReplacement {
+		return "prompts that share one policy are drawn by epochs, whose noise is not derived: it is for prompts drawn with replacement"
+	}
+	return ""
+}
+
+// noOscillator is the reason why prompts with a policy each have no reduced-order model.
+const noOscillator = "each prompt has a policy of its own: there is no single oscillator"
+
+// newPrompts adds the models of all prompts to the model of prompts that share one policy.
+// They share its policies and weights, so that one call of set is for all.
+func (m *model) newPrompts() {
+	if len(m.Prompts.First) == 0 || m.Prompts.Policies != OneForAll {
+		return
+	}
+	if m.GroupSize != Infinite {
+		m.scales = make([]float64, min(m.GroupSize, maxScales))
+	}
+	for x := range m.Prompts.First {
+		p, _ := m.Params.prompt(x, nil)
+		one := newModel(&p)
+		one.now, one.past, one.up, one.down, one.kappa, one.scales = m.now, m.past, m.up, m.down, m.kappa, m.scales
+		m.prompts = append(m.prompts, one)
+	}
+}
+
+// overPrompts writes the mean over the prompts of what write does for each.
+func (m *model) overPrompts(dst []float64, write func(one *model, dst []float64)) {
+	sum := make([]float64, len(dst))
+	for _, one := range m.prompts {
+		write(one, dst)
+		for a, x := range dst {
+			sum[a] += x / float64(len(m.prompts))
+		}
+	}
+	copy(dst, sum)
+}
+
+// promptCovariance writes the two matrices of countCovariance for one group of a prompt that
+// is drawn itself. By the law of total covariance the first is the mean over the prompts of
+// the covariance within a prompt, which falls as 1/G, plus the covariance of the prompts'
+// means c_x = E[c^R | x], which does not:
+//
+//	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ
+//
+// The mean of c^K is the same for all prompts.
+func (m *model) promptCovariance(reward, cross [][]float64) {
+	arms, n := len(m.Arms), float64(len(m.prompts))
+	sums := [2][][]float64{square(arms), square(arms)}
+	mean, means := make([]float64, arms), make([][]float64, len(m.prompts))
+	for x, one := range m.prompts {
+		means[x] = make([]float64, arms)
+		one.unprojected(means[x])
+		for a := range arms {
+			mean[a] += means[x][a] / n
+			clear(reward[a])
+			clear(cross[a])
+		}
+		one.countCovariance(reward, cross, nil) // no groups are redrawn, so the third is not written
+		for a := range arms {
+			for b := range arms {
+				sums[0][a][b] += reward[a][b] / n
+				sums[1][a][b] += cross[a][b] / n
+			}
+		}
+	}
+	for a := range arms {
+		copy(reward[a], sums[0][a])
+		copy(cross[a], sums[1][a])
+		for b := range arms {
+			for _, c := range means {
+				reward[a][b] += (c[a] - mean[a]) * (c[b] - mean[b]) / n
+			}
+		}
+	}
+}
+
+// visits returns the bandit of one prompt with the optimizer that acts from one of its
+// visits to the next, and the number M = C/B of steps between them: between visits a prompt
+// coasts, so that it is an on-policy heavy ball with
+//
+//	μ_eff = μ^M,   η_eff = η s_M/B,   s_M = (1−μ^M)/(1−μ),
+//
+// or the reason why that is not so.
+func (p *Params) visits() (visit Params, period int, because string) {
+	o, prompts := p.Optimizer, len(p.Prompts.First)
+	period = prompts / p.Groups
+	switch {
+	case p.Prompts.Order == WithReplacement:
+		because = "prompts with a policy each are drawn with replacement: the theory has each once an epoch"
+	case prompts%p.Groups != 0:
+		because = fmt.Sprintf("%d prompts are no multiple of %d groups per step", prompts, p.Groups)
+	case o.Method != HeavyBall || o.Decay != Steady || o.Warmup > 0:
+		because = "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only"
+	case o.Momentum > 0 && period > 1 && p.Prompts.Order == EpochsShuffled:
+		because = "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order"
+	case p.Lag != (Lag{Kind: Block, Age: 1}) && (p.Lag.Kind != Block || p.Lag.Behind > 0 || o.Momentum > 0 || period%p.Lag.Age != 0):
+		because = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
+	}
+	visit = *p
+	visit.Prompts, visit.Groups, visit.Lag = Prompts{}, 1, Lag{Kind: Block, Age: 1}
+	visit.Optimizer.Momentum = math.Pow(o.Momentum, float64(period))
+	visit.Optimizer.Rate = o.Rate * coasted(o.Momentum, period) / float64(p.Groups)
+	return visit, period, because
+}
+
+// coasted returns s_j = (1−μ^j)/(1−μ), the way of a prompt in j steps from a visit in units of
+// that of the first step.
+func coasted(momentum float64, steps int) float64 {
+	return (1 - math.Pow(momentum, float64(steps))) / (1 - momentum)
+}
+
+// promptGroup is the equilibrium of the prompts that are equal.
+type promptGroup struct {
+	*Equilibrium
+	count float64
+}
+
+// newTabularEquilibrium returns the equilibrium of prompts with a policy each. Its fixed
+// point has the mean over the prompts of their logits, policies and rewards.
+func newTabularEquilibrium(p Params) *Equilibrium {
+	e := &Equilibrium{params: p}
+	seen := make(map[[3]float64]int) // never ranged over
+	for x := range p.Prompts.First {
+		one, start := p.prompt(x, p.Start)
+		key := [3]float64{p.Prompts.First[x], p.Prompts.Second[x]}
+		if start != nil {
+			key[2] = start[0] - start[1]
+		}
+		if i, known := seen[key]; known {
+			e.prompts[i].count++
+			continue
+		}
+		seen[key] = len(e.prompts)
+		one.Groups = 1
+		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one), 1})
+	}
+	e.prediction.ForceKind = Exact
+	e.prediction.excludeAll("each prompt has a policy of its own: the theory has the mean and the variance of their mean reward, and no dynamics of it")
+	n := float64(len(p.Prompts.First))
+	mean := FixedPoint{Logits: make([]float64, 2), Policy: make([]float64, 2)}
+	for _, g := range e.prompts {
+		point, ok := g.Reached()
+		if !ok {
+			e.prediction.excludeAll("a prompt has no fixed point: " + g.prediction.Exact.Scope.Because)
+			return e
+		}
+		for a := range 2 {
+			mean.Logits[a] += g.count * point.Logits[a] / n
+			mean.Policy[a] += g.count * point.Policy[a] / n
+		}
+		mean.Reward += g.count * point.Reward / n
+	}
+	e.prediction.FixedPoint = &mean
+	return e
+}
+
+// predictTabular is PredictPart for prompts with a policy each: the stationary moments of
+// their mean reward, of which the prompts are independent.
+func (e *Equilibrium) predictTabular(o Optimizer, l Lag, of Extent) Prediction {
+	prediction := e.prediction
+	p := e.params
+	p.Optimizer, p.Lag = o, l
+	visit, period, because := p.visits()
+	switch {
+	case prediction.FixedPoint == nil:
+		return prediction
+	case because == "" && o.Momentum > 0 && period > 1:
+		because = "with momentum a prompt coasts between its visits, and the theory has its variance at the visits only"
+	case because == "" && of&StationaryLaw == 0:
+		because = "a part without the noise was predicted"
+	}
+	prediction.Noise = Scope{In: because == "", Because: because}
+	if because != "" {
+		return prediction
+	}
+	n := float64(len(p.Prompts.First))
+	var shift, linear, variance, share, moved, gap float64
+	for _, g := range e.prompts {
+		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
+		if m := q.Moments; !q.Noise.In || q.variance() == nil || m.RewardShift == nil || m.RewardVariance == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
+			prediction.Noise = Scope{Because: "of a prompt: " + q.Noise.Because}
+			return prediction
+		}
+		w := g.count / n
+		shift += w * *q.Moments.RewardShift
+		share += w * *q.Moments.ZeroVariance
+		moved += w * *q.Moments.ZeroVarianceShift
+		linear += w * *q.variance() / n
+		variance += w * *q.Moments.RewardVariance / n
+		gap += w * *q.Exact.StationaryVariance.LogitGap / n
+		prediction.Neglected.add(Neglected{w * q.Neglected.RewardMean, w * q.Neglected.RewardVariance / n, w * q.Neglected.ZeroVariance})
+	}
+	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share, ZeroVarianceShift: &moved}
+	prediction.Exact.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &linear}
+	return prediction
+}
+
+// settledTabular is Settled for prompts with a policy each, from the visits in those steps.
+func (e *Equilibrium) settledTabular(o Optimizer, l Lag, from, to int) Settled {
+	p := e.params
+	p.Optimizer, p.Lag = o, l
+	visit, period, because := p.visits()
+	if because != "" {
+		return Settled{Reward: 1, Largest: 1}
+	}
+	var settled Settled
+	for _, g := range e.prompts {
+		one := g.Settled(visit.Optimizer, visit.Lag, from/period, to/period)
+		settled.Reward += g.count / float64(len(p.Prompts.First)) * one.Reward
+		settled.Largest = max(settled.Largest, one.Largest)
+	}
+	return settled
+}
+
+// unsettledTabular is Unsettled for prompts with a policy each: the mean of what is left of
+// the way of each, which bounds the effect on the mean reward.
+func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope) {
+	var left Neglected
+	visit, period, because := p.visits()
+	if because != "" {
+		return left, Scope{Because: because}
+	}
+	n := float64(len(p.Prompts.First))
+	for x := range p.Prompts.First {
+		one, start := p.prompt(x, init)
+		one.Groups, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		at := NewEquilibrium(one).PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
+		if at.FixedPoint == nil {
+			return left, at.Exact.Scope
+		}
+		by, scope := Unsettled(one, &at, start, from/period, max(to/period, from/period+1))
+		if !scope.In {
+			return left, scope
+		}
+		left.add(Neglected{by.RewardMean / n, by.RewardVariance / n, by.ZeroVariance / n})
+	}
+	return left, Scope{In: true}
+}
+
+// tabularReward is MeanReward for prompts with a policy each: the mean over the prompts of
+// the paths of single bandits over their visits, each as far as it is at that step. In an
+// epoch in order a prompt has gone s_j/s_M of its way from one visit to the next j steps
+// after the first of the two; there J is interpolated linearly in the way, with the error
+// f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M. In a shuffled epoch, without momentum, the share of
+// the epoch that has passed is the share of the prompts that have been visited.
+func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
+	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
+	if neglected {
+		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
+	}
+	visit, period, because := p.visits()
+	if because != "" {
+		path.Scope = Scope{Because: because}
+	}
+	if !path.Scope.In || len(at) == 0 {
+		return path
+	}
+	all := make([]int, at[len(at)-1]/period+2)
+	for i := range all {
+		all[i] = i
+	}
+	n, mu := float64(len(p.Prompts.First)), p.Optimizer.Momentum
+	for x := range p.Prompts.First {
+		one, start := p.prompt(x, init)
+		one.Groups, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		of := meanReward(one, start, all, neglected)
+		if !of.Scope.In {
+			path.Scope = of.Scope
+			return path
+		}
+		first, second := one.Arms[0].Mean, one.Arms[1].Mean
+		for i, t := range at {
+			before, way := t/period, float64(t%period)/float64(period)
+			if p.Prompts.Order == EpochsInOrder {
+				if since := t - x/p.Groups; since <= 0 {
+					before, way = 0, 0
+				} else { // since−1 is a step after the visit of number before
+					before = (since - 1) / period
+					way = coasted(mu, since-before*period) / coasted(mu, period)
+				}
+			}
+			from, to := of.Reward[before], of.Reward[min(before+1, len(all)-1)]
+			path.Reward[i] += ((1-way)*from + way*to) / n
+			if !neglected {
+				continue
+			}
+			path.Neglected[i] += of.Neglected[min(before+1, len(all)-1)] / n
+			path.Rounding[i] += of.Rounding[min(before+1, len(all)-1)] / n
+			if q := (from - second) / (first - second); mu > 0 && q > 0 && q < 1 {
+				path.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) * math.Abs((1-2*q)/(q*(1-q)*(first-second))) / n
+			}
+		}
+	}
+	return path
+}

@@ -1,0 +1,137 @@
+package sim
+
+import (
+	"slices"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// ages draws the ages of the snapshots of a random lag and holds the snapshots of one
+// step. Ages have a random stream of their own, so that the two sides of a pair have equal
+// ones.
+type ages struct {
+	probabilities []float64
+	cumulative    []float64
+	words         *draw.Words
+
+	snapshots []*grpo.Policy // of the step
+	clipped   float64        // fraction of the step's samples
+	sum       []float64      // scratch: the gradient
+}
+
+// newAges returns the ages of a cell; nil unless its lag is random.
+func newAges(c *Cell) *ages {
+	if c.Lag.Kind != grpo.Random {
+		return nil
+	}
+	a := &ages{probabilities: c.Lag.Ages.Probabilities(), words: draw.NewWords(nil), sum: make([]float64, len(c.Bandit.Arms))}
+	sum := 0.0
+	for _, p := range a.probabilities {
+		sum += p
+		a.cumulative = append(a.cumulative, sum)
+	}
+	a.cumulative[len(a.cumulative)-1] = 1 // but for rounding
+	return a
+}
+
+// begin starts the stream of ages that belongs to the stream of groups of the given
+// purpose and index.
+func (a *ages) begin(c *Cell, purpose Purpose, index int) {
+	if a != nil {
+		a.words.Reset(Stream(c.Seed, c.ID, purpose+" ages", index))
+	}
+}
+
+// next draws an age by the inverse of the cumulative law.
+func (a *ages) next() int {
+	u := float64(a.words.Next()>>11) * 0x1p-53
+	age, exactly := slices.BinarySearch(a.cumulative, u)
+	for exactly && a.cumulative[age] == u { // the first age with u below its cumulative probability
+		age++
+	}
+	return age
+}
+
+// agedByGroup reports whether every group of a step has a snapshot of its own.
+func (c *Cell) agedByGroup() bool {
+	return c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup
+}
+
+// pushAged is push for a random lag. At G = ∞ the gradient is the mean of the expected ones
+// over the law of ages.
+func (r *replica) pushAged(t int) {
+	a := r.ages
+	r.history.Store(t, r.policy)
+	a.snapshots = a.snapshots[:0]
+	switch {
+	case r.cell.Deterministic():
+		r.statistics.Reset()
+		clear(a.sum)
+		beyond := 1.0 // probability of the ages from this one on
+		for age, p := range a.probabilities {
+			if age >= t {
+				p = max(beyond, 0)
+			}
+			beyond -= p
+			if p > 0 {
+				r.pushPart(r.history.Aged(t, age), p)
+			}
+			if age >= t {
+				break
+			}
+		}
+		copy(r.g, a.sum)
+	case !r.cell.agedByGroup():
+		r.snapshot = r.history.Aged(t, a.next())
+		a.snapshots = append(a.snapshots, r.snapshot)
+		r.sampler.aim(r.snapshot)
+		r.draw()
+		r.gradient(r.policy, r.snapshot)
+		a.clipped = r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+	default:
+		clear(a.sum)
+		r.sampler.reward, a.clipped = 0, 0
+		groups, zero := r.cell.Estimator.GroupsPerStep, 0
+		for range groups {
+			snapshot := r.history.Aged(t, a.next())
+			r.sampler.aim(snapshot)
+			r.statistics.Reset()
+			r.sampler.group(&r.statistics, r.words)
+			r.pushPart(snapshot, 1/float64(groups))
+			zero += r.statistics.ZeroVariance
+			a.clipped += r.force.ClipFraction(&r.statistics, r.policy, snapshot) / float64(groups)
+		}
+		r.statistics.ZeroVariance, r.statistics.Groups = zero, groups
+		copy(r.g, a.sum)
+	}
+}
+
+// pushPart adds the gradient of groups of one snapshot, times a weight, to r.ages.sum.
+func (r *replica) pushPart(snapshot *grpo.Policy, weight float64) {
+	r.ages.snapshots = append(r.ages.snapshots, snapshot)
+	r.gradient(r.policy, snapshot)
+	for i, x := range r.g {
+		r.ages.sum[i] += float64(weight * x)
+	}
+}
+
+// maxRatio returns the largest importance ratio of the step.
+func (r *replica) maxRatio() float64 {
+	if r.ages == nil {
+		return r.policy.MaxRatio(r.snapshot)
+	}
+	largest := 0.0
+	for _, snapshot := range r.ages.snapshots {
+		largest = max(largest, r.policy.MaxRatio(snapshot))
+	}
+	return largest
+}
+
+// clipFraction returns the fraction of the step's samples that are clipped.
+func (r *replica) clipFraction() float64 {
+	if r.ages == nil {
+		return r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+	}
+	return r.ages.clipped
+}

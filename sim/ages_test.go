@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// Ages follow their law: the counts of 100,000 are within five standard deviations of it.
+func TestAgesFollowTheirLaw(t *testing.T) {
+	const draws = 100_000
+	table := grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}
+	table.Weights[1], table.Weights[8] = 1, 3
+	for _, law := range []grpo.Ages{
+		{Law: grpo.UniformAges, From: 2, To: 6, Drawn: grpo.AgePerGroup},
+		{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep},
+		table,
+	} {
+		c := referenceCell()
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: law}
+		a := newAges(&c)
+		a.begin(&c, ForReplica, 0)
+		counts := make([]float64, len(a.probabilities))
+		for range draws {
+			counts[a.next()]++
+		}
+		for age, p := range a.probabilities {
+			if miss := math.Abs(counts[age] - draws*p); miss > 5*math.Sqrt(draws*p*(1-p))+3*float64(len(counts)/100) {
+				t.Errorf("%+v: age %d came %v times, want about %v", law, age, counts[age], draws*p)
+			}
+		}
+	}
+}
+
+// At G = ∞ the force of a step is the mean of the expected forces over the law of ages, and
+// policies from before step 0 are the initial one.
+func TestExpectedForceOverAges(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.GroupSize = grpo.Infinite
+	c.Optimizer.Momentum = 0.5
+	c.Init = []float64{1, 0}
+	for _, law := range []grpo.Ages{
+		{Law: grpo.UniformAges, From: 1, To: 5, Drawn: grpo.AgePerGroup},
+		{Law: grpo.GeometricAges, Mean: 3, Drawn: grpo.AgePerGroup},
+	} {
+		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: law}
+		r := newReplica(&c, []int{c.Run.Steps}, coupledLaws(&c.Bandit, &c.Estimator))
+		r.values = make([][quantityCount]float64, 1)
+		r.begin(0)
+		force, p := grpo.NewForce(c.Estimator, c.Reference), law.Probabilities()
+		past, theta, velocity := []*grpo.Policy{}, []float64{1, 0}, []float64{0, 0}
+		for step := range 40 {
+			past = append(past, grpo.NewPolicy(append([]float64(nil), theta...)))
+			for age, share := range p {
+				g := make([]float64, 2)
+				force.Expected(g, &c.Bandit, past[step], past[max(step-age, 0)])
+				for a := range g {
+					if age == 0 {
+						velocity[a] *= c.Optimizer.Momentum
+					}
+					velocity[a] += share * g[a]
+				}
+			}
+			for a, v := range velocity {
+				theta[a] += c.Optimizer.LearningRate * v
+			}
+			r.step(step)
+			if got := r.policy.Logits; math.Abs(got[0]-theta[0]) > 1e-13 || math.Abs(got[1]-theta[1]) > 1e-13 {
+				t.Fatalf("%+v: after step %d got %v, want %v", law, step, got, theta)
+			}
+		}
+	}
+}

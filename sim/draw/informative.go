@@ -1,0 +1,76 @@
+package draw
+
+// Informative draws groups of 0/1 rewards that are not all equal: the conditional law of a
+// group of G samples given 0 < S < G, S the number of rewarded ones (docs/theory.md §11.3).
+// A draw takes 1 + G words, whatever the probability of such a group.
+type Informative struct {
+	means            []float64 // reward probability of each arm
+	size             int       // G
+	rewarded, others []float64 // running sums over the arms of π_a m_a and π_a(1−m_a)
+}
+
+// NewInformative returns the groups of size ≥ 2 of arms with the given mean rewards.
+func NewInformative(size int, means []float64) *Informative {
+	return &Informative{means, size, make([]float64, len(means)), make([]float64, len(means))}
+}
+
+// Draw draws a group from the policy probs: how many samples each arm has and how many of
+// them are rewarded. It reports false, and draws nothing, where no group can have both
+// rewards.
+//
+// S, or where failures are rarer G − S, is drawn by inversion from 1 upwards, with
+// P(s+1)/P(s) = (G−s)/(s+1) · J/(1−J); the arms of the rewarded samples have the
+// probabilities π_a m_a/J, those of the others π_a(1−m_a)/(1−J).
+func (x *Informative) Draw(w interface{ Next() uint64 }, probs []float64, counts, successes []int) (ok bool) {
+	up, down := 0.0, 0.0
+	for a, p := range probs {
+		up += float64(p * x.means[a])
+		down += float64(p * (1 - x.means[a]))
+		x.rewarded[a], x.others[a] = up, down
+	}
+	if !(up > 0 && down > 0) {
+		return false
+	}
+	rare := x.rare(uniform(w.Next()), min(up, down)/max(up, down))
+	rewarded := rare
+	if up > down {
+		rewarded = x.size - rare
+	}
+	clear(counts)
+	clear(successes)
+	for n := range x.size {
+		sums := x.others
+		if n < rewarded {
+			sums = x.rewarded
+		}
+		u, a := float64(uniform(w.Next())*sums[len(sums)-1]), 0
+		for u >= sums[a] && a < len(sums)-1 {
+			a++
+		}
+		counts[a]++
+		if n < rewarded {
+			successes[a]++
+		}
+	}
+	return true
+}
+
+// rare returns the number s of samples of the rarer reward, of the given odds ≤ 1: the least
+// whose distribution function on 1 … G−1 exceeds u.
+func (x *Informative) rare(u, odds float64) int {
+	total, mass := 0.0, 1.0
+	for s := 1; s < x.size && mass > 0x1p-60*total; s++ { // beyond the mode masses decrease
+		total += mass
+		mass *= float64(float64(x.size-s) * reciprocal(s+1) * odds)
+	}
+	u *= total
+	s := 1
+	for mass := 1.0; u >= mass && s < x.size-1; s++ {
+		u -= mass
+		mass *= float64(float64(x.size-s) * reciprocal(s+1) * odds)
+	}
+	return s
+}
+
+// uniform returns a number in [0, 1) whose product with x > 0 is less than x.
+func uniform(word uint64) float64 { return float64(float64(int64(word>>12)) * 0x1p-52) }

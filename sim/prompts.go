@@ -1,0 +1,301 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// Prompts are the prompts of a cell: bandits of two Bernoulli arms, of which one is chosen
+// for each of the B groups of a step (docs/theory.md §11.7). J is then the mean of the
+// prompts' expected rewards, and so are the other recorded quantities of the policies, but
+// for the largest importance ratio and the norm of the gradient, which are those of all.
+type Prompts struct {
+	Means      [][2]float64 // mean rewards of both arms by prompt, in [0, 1]; at least 2 prompts
+	Starts     []float64    // logit gap of π_ref by prompt, where it starts, finite; of Tabular only; nil: Cell.Reference and Cell.Init
+	Parameters Parameters
+	Order      PromptOrder
+}
+
+// Parameters says which logits the prompts have.
+type Parameters string
+
+const (
+	Tabular Parameters = "tabular" // each prompt its own; the optimizer steps all of them, so that a prompt coasts between its visits
+	Shared  Parameters = "shared"  // one policy for all
+)
+
+// ParameterKinds lists all Parameters.
+var ParameterKinds = []Parameters{Tabular, Shared}
+
+// PromptOrder is the order in which prompts are chosen.
+type PromptOrder string
+
+const (
+	Shuffled    PromptOrder = "shuffled"    // each once an epoch, in a new random order
+	InOrder     PromptOrder = "in-order"    // each once an epoch, as listed
+	Independent PromptOrder = "independent" // uniformly, with replacement
+)
+
+// PromptOrders lists every PromptOrder.
+var PromptOrders = []PromptOrder{Shuffled, InOrder, Independent}
+
+// tabular reports whether the cell has prompts with a policy each.
+func (c *Cell) tabular() bool { return c.Prompts != nil && c.Prompts.Parameters == Tabular }
+
+// means returns the mean rewards of the arms, with prompts those of the mean prompt.
+func (c *Cell) means() []float64 {
+	if c.Prompts == nil {
+		return means(&c.Bandit)
+	}
+	m := make([]float64, 2)
+	for _, prompt := range c.Prompts.Means {
+		m[0] += prompt[0] / float64(len(c.Prompts.Means))
+		m[1] += prompt[1] / float64(len(c.Prompts.Means))
+	}
+	return m
+}
+
+// check panics with the name of the first field of the prompts of c that is out of its
+// range, or the first field of c that is not possible with prompts.
+func (p *Prompts) check(c *Cell) {
+	want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
+	for i, m := range p.Means {
+		want(m[0] >= 0 && m[0] <= 1 && m[1] >= 0 && m[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), m, "two numbers in [0, 1]")
+	}
+	want(p.Parameters == Tabular || p.Parameters == Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
+	want(p.Order == Shuffled || p.Order == InOrder || p.Order == Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
+	want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
+	want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
+	want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
+	if p.Parameters == Shared {
+		want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
+		return
+	}
+	want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
+	want(c.Lag.Kind == grpo.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
+	want(c.Estimator.Importance.Mode == grpo.NoImportance || c.Estimator.Importance.Mode == grpo.Ratio, "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
+}
+
+// promptSampler chooses the prompts of a run.
+type promptSampler struct {
+	*Prompts
+	pairs []*draw.Pair // by prompt
+	order []int        // the prompts of the present epoch
+	next  int          // index in order of the next one
+}
+
+func newPromptSampler(p *Prompts) *promptSampler {
+	if p == nil {
+		return nil
+	}
+	s := &promptSampler{Prompts: p, order: make([]int, len(p.Means))}
+	for _, m := range p.Means {
+		s.pairs = append(s.pairs, draw.NewPair(m[0], m[1]))
+	}
+	return s
+}
+
+// begin sets the state before the first step.
+func (s *promptSampler) begin() {
+	s.next = 0
+	for x := range s.order {
+		s.order[x] = x
+	}
+}
+
+// choose returns the prompt of the next group. A new epoch is shuffled by Fisher and Yates.
+func (s *promptSampler) choose(w *draw.Words) (prompt int) {
+	below := func(n int) int {
+		high, _ := bits.Mul64(w.Next(), uint64(n))
+		return int(high)
+	}
+	if s.Order == Independent {
+		return below(len(s.order))
+	}
+	if s.next == 0 && s.Order == Shuffled {
+		for i := len(s.order) - 1; i > 0; i-- {
+			j := below(i + 1)
+			s.order[i], s.order[j] = s.order[j], s.order[i]
+		}
+	}
+	prompt = s.order[s.next]
+	s.next = (s.next + 1) % len(s.order)
+	return prompt
+}
+
+// promptGroup draws a group of a prompt from behaviour and adds it to sum, and its rewards
+// to s.reward.
+func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) {
+	size := s.estimator.GroupSize
+	var count, rewarded [2]int
+	if size <= draw.MaxLanes {
+		first, ones := s.prompts.pairs[prompt].Draw(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
+		count[0], rewarded[0] = bits.OnesCount64(first), bits.OnesCount64(first&ones)
+		rewarded[1] = bits.OnesCount64(ones) - rewarded[0]
+	} else {
+		count[0] = draw.Binomial(w, size, behaviour.Probs[0])
+		for a, m := range s.prompts.Means[prompt] {
+			rewarded[a] = draw.Binomial(w, [2]int{count[0], size - count[0]}[a], m)
+		}
+	}
+	count[1] = size - count[0]
+	total := rewarded[0] + rewarded[1]
+	s.reward += float64(total)
+	up, down := sum.OpenBernoulli(s.advantages, total)
+	for a := range sum.Arms {
+		sum.Arms[a].AddBernoulli(up, down, count[a], rewarded[a])
+	}
+}
+
+// tabular holds the policies of the prompts of a run.
+type tabular struct {
+	prompts []promptPolicy
+	visited []int                // the prompts of this step, each once
+	group   grpo.GroupStatistics // of one group
+	reward  float64              // Σ J over the prompts
+	gap     float64              // Σ z
+}
+
+// promptPolicy is the policy of one prompt.
+type promptPolicy struct {
+	policy    *grpo.Policy
+	snapshot  *grpo.Policy // π_old; on-policy it is policy itself
+	start     *grpo.Policy // at step 0
+	reference *grpo.Policy // π_ref
+	force     *grpo.Force
+	state     *grpo.OptimizerState
+	g         [2]float64 // the gradient of the step; 0 unless it visits the prompt
+	visited   bool
+	means     []float64
+	reward    float64 // J
+}
+
+// newTabular returns the policies of a cell, nil unless it is tabular.
+func newTabular(c *Cell) *tabular {
+	if !c.tabular() {
+		return nil
+	}
+	p := &tabular{
+		prompts: make([]promptPolicy, len(c.Prompts.Means)),
+		group:   grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)},
+	}
+	for x := range p.prompts {
+		b := &p.prompts[x]
+		start, reference := c.Init, c.Reference
+		if c.Prompts.Starts != nil {
+			start = []float64{c.Prompts.Starts[x] / 2, -c.Prompts.Starts[x] / 2}
+			reference = start
+		}
+		b.start, b.reference, b.force = grpo.NewPolicy(start), grpo.NewPolicy(reference), grpo.NewForce(c.Estimator, reference)
+		b.policy, b.state, b.means = grpo.NewPolicy(start), grpo.NewOptimizerState(2), c.Prompts.Means[x][:]
+		if b.snapshot = b.policy; c.Lag.Interval > 1 {
+			b.snapshot = grpo.NewPolicy(start)
+		}
+	}
+	return p
+}
+
+// begin sets the state at step 0.
+func (p *tabular) begin() {
+	p.visited, p.reward, p.gap = p.visited[:0], 0, 0
+	for x := range p.prompts {
+		b := &p.prompts[x]
+		b.policy.Set(b.start)
+		b.state.Reset()
+		b.g, b.visited, b.reward = [2]float64{}, false, b.policy.Mean(b.means)
+		p.reward += b.reward
+		p.gap += gap(b.policy)
+	}
+}
+
+// means returns the means of J and z over the prompts.
+func (p *tabular) means() (reward, z float64) {
+	n := float64(len(p.prompts))
+	return p.reward / n, p.gap / n
+}
+
+// start returns J and, with two arms, z at step 0.
+func (c *Cell) start() (reward, z float64) {
+	if p := newTabular(c); p != nil {
+		p.begin()
+		return p.means()
+	}
+	policy := grpo.NewPolicy(c.Init)
+	return policy.Mean(c.means()), gap(policy)
+}
+
+// draw draws the groups of step t, and sets the gradients of the prompts that it visits.
+func (p *tabular) draw(r *replica, t int) {
+	if lag := r.cell.Lag; lag.Interval > 1 && lag.Refreshes(t) {
+		for x := range p.prompts {
+			p.prompts[x].snapshot.Set(p.prompts[x].policy)
+		}
+	}
+	r.statistics.Reset()
+	r.sampler.reward = 0
+	groups := r.cell.Estimator.GroupsPerStep
+	share := 1 / float64(groups)
+	for range groups {
+		x := r.sampler.prompts.choose(r.words)
+		b := &p.prompts[x]
+		p.group.Reset()
+		r.sampler.promptGroup(&p.group, r.words, x, b.snapshot)
+		b.force.Sampled(r.g, &p.group, b.policy, b.snapshot)
+		if !b.visited {
+			b.visited, p.visited = true, append(p.visited, x)
+		}
+		for a, f := range r.g {
+			b.g[a] += float64(share * f)
+		}
+		r.statistics.Groups++
+		r.statistics.ZeroVariance += p.group.ZeroVariance
+	}
+}
+
+// move updates the policies by the gradients of step t, and reports whether all are
+// numbers. A prompt without gradient moves only if the optimizer has a memory.
+func (p *tabular) move(o *grpo.Optimizer, t int) (ok bool) {
+	rate, memory := o.Rate(t), o.Kind == grpo.Adam || o.Momentum != 0
+	n := len(p.visited)
+	if memory {
+		n = len(p.prompts)
+	}
+	ok = true
+	for i := range n {
+		b := &p.prompts[i]
+		if !memory {
+			b = &p.prompts[p.visited[i]]
+		}
+		p.gap -= gap(b.policy)
+		o.Step(b.policy.Logits, b.g[:], b.state, rate)
+		b.policy.Update()
+		p.gap += gap(b.policy)
+		reward := b.policy.Mean(b.means)
+		p.reward += reward - b.reward
+		b.g, b.visited, b.reward = [2]float64{}, false, reward
+		ok = ok && !math.IsNaN(b.policy.Probs[0])
+	}
+	p.visited = p.visited[:0]
+	return ok
+}
+
+// observe writes the quantities of the step into v.
+func (p *tabular) observe(r *replica, v *[quantityCount]float64) {
+	*v = [quantityCount]float64{}
+	n, norm := float64(len(p.prompts)), 0.0
+	for x := range p.prompts {
+		b := &p.prompts[x]
+		v[entropyIndex] += b.policy.Entropy() / n
+		v[collisionIndex] += b.policy.Collision() / n
+		v[klReferenceIndex] += b.policy.Divergence(b.reference) / n
+		v[importanceRatioMaxIndex] = max(v[importanceRatioMaxIndex], b.policy.MaxRatio(b.snapshot))
+		norm += float64(b.g[0]*b.g[0]) + float64(b.g[1]*b.g[1])
+	}
+	v[expectedRewardIndex], v[trueRewardIndex], v[logitGapIndex] = p.reward/n, p.reward/n, p.gap/n
+	v[gradientNormIndex] = math.Sqrt(norm)
+	v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
+}

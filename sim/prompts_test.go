@@ -1,0 +1,281 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// slowPrompts is docs/theory.md §11.7 word by word, as slowReplica is §1: it draws the
+// samples one by one with the standard library, and returns the final logit gap of every
+// prompt. Where prompts have no starts of their own the reference is uniform.
+func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
+	p, e, o := c.Prompts, &c.Estimator, &c.Optimizer
+	n := len(p.Means)
+	z, old, velocity, reference := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for x := range z {
+		z[x] = c.Init[0] - c.Init[1]
+		if p.Starts != nil {
+			z[x], reference[x] = p.Starts[x], p.Starts[x]
+		}
+	}
+	first := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+	var epoch []int
+	for t := range c.Run.Steps {
+		if t%c.Lag.Interval == 0 {
+			copy(old, z)
+		}
+		g := make([]float64, n) // of z: twice that of the first logit
+		for range e.GroupsPerStep {
+			if len(epoch) == 0 {
+				epoch = rng.Perm(n)
+				for i := range epoch {
+					switch p.Order {
+					case InOrder:
+						epoch[i] = i
+					case Independent:
+						epoch[i] = rng.IntN(n)
+					}
+				}
+			}
+			x := epoch[0]
+			epoch = epoch[1:]
+			pi, drawn := first(z[x]), first(old[x])
+			size := float64(e.GroupSize)
+			arms, rewards, mean := make([]int, e.GroupSize), make([]float64, e.GroupSize), 0.0
+			for i := range arms {
+				if rng.Float64() >= drawn {
+					arms[i] = 1
+				}
+				if rng.Float64() < p.Means[x][arms[i]] {
+					rewards[i] = 1
+				}
+				mean += rewards[i] / size
+			}
+			scale := 1.0
+			if e.Advantage.Scale == grpo.StdScale {
+				scale = math.Sqrt(mean * (1 - mean))
+			}
+			for i, a := range arms {
+				if mean == 0 || mean == 1 {
+					continue
+				}
+				weight, score := 1.0, 1-pi
+				if a == 1 {
+					score = -pi
+				}
+				if e.Importance.Mode == grpo.Ratio {
+					weight = [2]float64{pi / drawn, (1 - pi) / (1 - drawn)}[a]
+				}
+				g[x] += 2 * weight * (rewards[i] - mean) / scale * score / (size * float64(e.GroupsPerStep))
+			}
+			g[x] -= 2 * e.KL.Coefficient * pi * (1 - pi) * (z[x] - reference[x]) / float64(e.GroupsPerStep)
+		}
+		if p.Parameters == Shared {
+			for x := 1; x < n; x++ {
+				g[0] += g[x]
+			}
+			for x := range g {
+				g[x] = g[0]
+			}
+		}
+		for x := range z {
+			velocity[x] = o.Momentum*velocity[x] + g[x]
+			z[x] += o.LearningRate * velocity[x]
+			if o.Kind == grpo.Nesterov {
+				z[x] += o.LearningRate * (g[x] + (o.Momentum-1)*velocity[x])
+			}
+		}
+	}
+	return z
+}
+
+// promptCell returns a cell of five prompts.
+func promptCell(change func(*Cell)) Cell {
+	c := agreement()[0]
+	c.ID, c.Reference = "prompts", []float64{0, 0}
+	c.Prompts = &Prompts{
+		Means:      [][2]float64{{0.9, 0.2}, {0.6, 0.5}, {0.1, 0.8}, {1, 0}, {0.7, 0.3}},
+		Starts:     []float64{-1, 0.5, 0, -2, 1},
+		Parameters: Tabular, Order: Shuffled,
+	}
+	c.Bandit.TrueMeans = nil
+	c.Estimator.GroupsPerStep, c.Run.Steps = 2, 18
+	c.Lag.Interval = 1
+	change(&c)
+	return *c.complete()
+}
+
+// promptCells are the cells in which prompts are compared with slowPrompts. Steps are
+// large, so that a mistake shows.
+func promptCells() map[string]Cell {
+	share := func(c *Cell) { c.Prompts.Parameters, c.Prompts.Starts, c.Optimizer.LearningRate = Shared, nil, 0.1 }
+	return map[string]Cell{
+		"shuffled": promptCell(func(c *Cell) {}),
+		"in order, large groups": promptCell(func(c *Cell) {
+			c.Prompts.Order, c.Estimator.GroupSize, c.Optimizer.LearningRate = InOrder, 100, 0.4
+		}),
+		"independent, more groups than prompts, no scale": promptCell(func(c *Cell) {
+			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = Independent, 7, grpo.NoScale
+		}),
+		"no memory":            promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
+		"block, none":          promptCell(func(c *Cell) { c.Lag.Interval, c.Prompts.Order = 4, Independent }),
+		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
+		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = grpo.Nesterov }),
+		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = Independent }),
+		"shared, shuffled":     promptCell(func(c *Cell) { share(c); c.Estimator.GroupSize = 70 }),
+		"shared, block, ratio": promptCell(func(c *Cell) { share(c); c.Lag.Interval, c.Estimator.Importance.Mode = 3, grpo.Ratio }),
+	}
+}
+
+// The final logit gap of every prompt has the same distribution in the simulator and in
+// slowPrompts: the Kolmogorov–Smirnov distance is below the value that equal distributions
+// exceed with probability 1e-7.
+func TestPromptsAgreeWithSlow(t *testing.T) {
+	const replicas, failure = 3000, 1e-7
+	critical := math.Sqrt(-math.Log(failure/2) / replicas)
+	rng := rand.New(rand.NewPCG(21, 22))
+	for name, c := range promptCells() {
+		n := len(c.Prompts.Means)
+		fast, slow := make([][]float64, n), make([][]float64, n)
+		b := recordingBatch(&c, 1)
+		for i := range replicas {
+			r := b.run(t.Context(), i, 1)[0]
+			end := slowPrompts(&c, rng)
+			for x := range n {
+				policy := r.policy
+				if r.tabular != nil {
+					policy = r.tabular.prompts[x].policy
+				}
+				fast[x], slow[x] = append(fast[x], gap(policy)), append(slow[x], end[x])
+			}
+		}
+		for x := range n {
+			if d := distance(fast[x], slow[x]); !(d <= critical) {
+				t.Errorf("%s: prompt %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", name, x, d, critical)
+			}
+		}
+	}
+}
+
+// What is recorded of prompts is the mean over them, computed here from their policies.
+func TestPromptsRecordMeans(t *testing.T) {
+	for name, c := range promptCells() {
+		r := recordingBatch(&c, 1).run(t.Context(), 3, 1)[0]
+		var want [quantityCount]float64
+		n := float64(len(c.Prompts.Means))
+		for x, m := range c.Prompts.Means {
+			policy, reference := r.policy, r.force.Reference()
+			if r.tabular != nil {
+				policy, reference = r.tabular.prompts[x].policy, grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
+			}
+			want[expectedRewardIndex] += policy.Mean(m[:]) / n
+			want[entropyIndex] += policy.Entropy() / n
+			want[collisionIndex] += policy.Collision() / n
+			want[klReferenceIndex] += policy.Divergence(reference) / n
+			want[logitGapIndex] += gap(policy) / n
+		}
+		want[trueRewardIndex] = want[expectedRewardIndex]
+		last := r.values[len(r.recorded)-1]
+		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex, klReferenceIndex, logitGapIndex} {
+			if math.Abs(last[q]-want[q]) > 1e-12 {
+				t.Errorf("%s: quantity %d: got %v, want %v", name, q, last[q], want[q])
+			}
+		}
+		if !(last[gradientNormIndex] > 0) {
+			t.Errorf("%s: norm of the gradient: got %v", name, last[gradientNormIndex])
+		}
+		if share := last[zeroVarianceFractionIndex] * float64(c.Estimator.GroupsPerStep); share != math.Trunc(share) {
+			t.Errorf("%s: zero-variance groups: got %v, want a whole number", name, share)
+		}
+	}
+}
+
+// In an epoch every prompt is chosen once; with replacement all choices are equally
+// frequent.
+func TestPromptOrder(t *testing.T) {
+	c := promptCell(func(c *Cell) {})
+	words := recordingBatch(&c, 1).replicas[0].words
+	for _, order := range PromptOrders {
+		c.Prompts.Order = order
+		s := newPromptSampler(c.Prompts)
+		s.begin()
+		words.Reset(Stream(1, "order", ForReplica, 0))
+		counts, sequence := make([]int, 5), ""
+		for i := range 5000 {
+			x := s.choose(words)
+			counts[x]++
+			if sequence += fmt.Sprint(x); i%5 == 4 && order != Independent {
+				for x := range 5 {
+					if counts[x] != i/5+1 {
+						t.Fatalf("%s: after %d epochs prompt %d was chosen %d times", order, i/5+1, x, counts[x])
+					}
+				}
+			}
+		}
+		for x, n := range counts {
+			if math.Abs(float64(n)-1000) > 6*math.Sqrt(800) {
+				t.Errorf("%s: prompt %d was chosen %d times of 5000, want about 1000", order, x, n)
+			}
+		}
+		for _, first := range "01234" { // of the second place in an epoch, by the first
+			if n := strings.Count(sequence, string(first)+"2"); order == Shuffled && first != '2' && n < 100 {
+				t.Errorf("prompt %c is followed by prompt 2 %d times", first, n)
+			}
+		}
+		if order == InOrder && !strings.HasPrefix(sequence, "0123401234") {
+			t.Errorf("in order: got %s", sequence[:10])
+		}
+	}
+}
+
+// Every prompt with the arms of a plain bandit, visited in each step, is that bandit with a
+// gradient divided by the number of prompts: a single prompt twice a step has the plain
+// law of J.
+func TestSharedEqualPromptsAreThePlainBandit(t *testing.T) {
+	plain := promptCell(func(c *Cell) { c.Prompts, c.Bandit.TrueMeans = nil, nil })
+	same := plain
+	same.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.9, 0.2}}, Parameters: Shared, Order: Independent}
+	const replicas, failure = 3000, 1e-7
+	ends := func(c *Cell) (z []float64) {
+		b := recordingBatch(c, 1)
+		for i := range replicas {
+			z = append(z, gap(b.run(t.Context(), i, 1)[0].policy))
+		}
+		return z
+	}
+	if d := distance(ends(&plain), ends(&same)); !(d <= math.Sqrt(-math.Log(failure/2)/replicas)) {
+		t.Errorf("Kolmogorov–Smirnov distance %.4f", d)
+	}
+}
+
+// A cell with prompts panics on what is not possible with them.
+func TestPromptsCheck(t *testing.T) {
+	for field, change := range map[string]func(*Cell){
+		"Prompts.Means":             func(c *Cell) { c.Prompts.Means = c.Prompts.Means[:1] },
+		"Prompts.Means[0]":          func(c *Cell) { c.Prompts.Means[0][1] = 1.5 },
+		"Prompts.Starts":            func(c *Cell) { c.Prompts.Parameters = Shared },
+		"Prompts.Parameters":        func(c *Cell) { c.Prompts.Parameters = "" },
+		"Prompts.Order":             func(c *Cell) { c.Prompts.Order = "" },
+		"Estimator.GroupSize":       func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
+		"Lag.Kind":                  func(c *Cell) { c.Lag.Kind = grpo.Delay },
+		"Estimator.Importance.Mode": func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },
+		"Stiffness":                 func(c *Cell) { c.Relaxation = &RelaxationProbe{} },
+		"Bandit.Arms":               func(c *Cell) { c.Bandit.Arms[0].Reward = grpo.Constant },
+	} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.HasPrefix(text, "sim: Cell."+field) {
+					t.Errorf("%s: got %s", field, text)
+				}
+			}()
+			c := promptCell(func(*Cell) {})
+			change(&c)
+			c.check()
+		}()
+	}
+}

@@ -1,0 +1,88 @@
+package sweeps
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// promptsOf returns the prompts of a cell, with their laws drawn by the seed; nil for a
+// single bandit. All numbers are rounded to 12 digits.
+func promptsOf(s *config.Settings) *sim.Prompts {
+	law := s.Prompts
+	if law.Count <= 1 {
+		return nil
+	}
+	p := &sim.Prompts{Parameters: law.Parameters, Order: law.Order, Means: make([][2]float64, law.Count)}
+	for x := range p.Means {
+		for a := range 2 {
+			p.Means[x][a] = s.Bandit.Arms[a].Mean
+			if law.Means.Drawn() {
+				u := promptUniform(s.Seed, "mean", x, a)
+				p.Means[x][a] = config.Round(p.Means[x][a] * mathext.InvRegIncBeta(law.Means.Alpha, law.Means.Beta, u))
+			}
+		}
+		if law.Start.Drawn() && law.Parameters == sim.Tabular {
+			p.Starts = append(p.Starts, config.Round(startGap(law.Start, promptUniform(s.Seed, "start", x, 0))))
+		}
+	}
+	return p
+}
+
+// promptUniform returns the uniform number in (0, 1) of a prompt and an arm, a pure function
+// of its arguments.
+func promptUniform(seed uint64, purpose string, prompt, arm int) float64 {
+	digest := sha256.Sum256(fmt.Appendf(nil, "grposim prompt 1\n%d\n%s\n%d\n%d\n", seed, purpose, prompt, arm))
+	return (float64(binary.BigEndian.Uint64(digest[:8])>>12) + 0.5) * 0x1p-52
+}
+
+// startGap returns the logit of the quantile at u in (0, 1) of a law of probabilities. The
+// quantile and its complement have all their digits, and are at least the smallest normal
+// number.
+func startGap(law config.BetaLaw, u float64) float64 {
+	const smallest = 0x1p-1022
+	first := mathext.InvRegIncBeta(law.Alpha, law.Beta, u)
+	second := mathext.InvRegIncBeta(law.Beta, law.Alpha, 1-u)
+	return math.Log(max(first, smallest)) - math.Log(max(second, smallest))
+}
+
+// meanArms returns the arms of a cell, with prompts those of the mean prompt.
+func meanArms(s *config.Settings, prompts *sim.Prompts) []rom.Arm {
+	var arms []rom.Arm
+	for a, arm := range s.Bandit.Arms {
+		mean := arm.Mean
+		if prompts != nil {
+			mean = 0
+			for _, m := range prompts.Means {
+				mean += m[a] / float64(len(prompts.Means))
+			}
+		}
+		arms = append(arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: mean, Std: arm.Std})
+	}
+	return arms
+}
+
+// theoryOf returns prompts as the theory has them.
+func theoryOf(p *sim.Prompts) (t rom.Prompts) {
+	if p == nil {
+		return t
+	}
+	t = rom.Prompts{Starts: p.Starts, Policies: translate(p.Parameters, policies), Order: translate(p.Order, promptOrders)}
+	for _, m := range p.Means {
+		t.First, t.Second = append(t.First, m[0]), append(t.Second, m[1])
+	}
+	return t
+}
+
+// The words of prompts and their counterparts in the theory.
+var (
+	policies     = map[sim.Parameters]rom.Policies{sim.Tabular: rom.OnePerPrompt, sim.Shared: rom.OneForAll}
+	promptOrders = map[sim.PromptOrder]rom.PromptOrder{sim.Shuffled: rom.EpochsShuffled, sim.InOrder: rom.EpochsInOrder, sim.Independent: rom.WithReplacement}
+)

@@ -1,0 +1,98 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+)
+
+// One exponential fits the mean curve of prompts that start at different probabilities of
+// success with R² > 0.99, while its time constant and the initial one differ: R², 1/rate of
+// the fit and (J_end − J_0)/(J_1 − J_0), in visits, of 0/1 arms at G = 8 and η = 0.05 a visit
+// (docs/theory.md §11.7). π_ref of a prompt is its start. The law is that of 800 quantiles.
+func TestMixtureCurves(t *testing.T) {
+	for _, law := range []struct {
+		config.BetaLaw
+		none, std, penalty string
+	}{
+		{config.BetaLaw{Alpha: 50, Beta: 50}, "0.9948 82 90", "0.9962 36 43", "0.9933 40 32"},
+		{config.BetaLaw{Alpha: 1, Beta: 1}, "0.9987 137 160", "0.9988 60 73", "0.9976 45 40"},
+		{config.BetaLaw{Alpha: 0.5, Beta: 0.5}, "0.9984 180 198", "0.9984 80 91", "0.9974 49 43"},
+		{config.BetaLaw{Alpha: 0.3, Beta: 0.7}, "0.9989 228 259", "0.9988 103 122", "0.9980 53 48"},
+		{config.BetaLaw{Alpha: 1, Beta: 9}, "0.9967 298 809", "0.9958 121 352", "0.9993 64 94"},
+	} {
+		for _, setting := range []struct {
+			scale    rom.Scale
+			strength float64
+			steps    int
+			want     string
+		}{{rom.Unscaled, 0, 800, law.none}, {rom.GroupStd, 0, 400, law.std}, {rom.GroupStd, 1.2, 400, law.penalty}} {
+			const prompts = 800
+			curve, steps := make([]float64, setting.steps+1), make([]int, setting.steps+1)
+			p := rom.Params{
+				Arms: []rom.Arm{{Mean: 1}, {Mean: 0}}, GroupSize: 8, Groups: 1, Scale: setting.scale, Strength: setting.strength,
+				Lag: rom.Lag{Kind: rom.Block, Age: 1}, Optimizer: rom.Optimizer{Rate: 0.05},
+			}
+			for x := range prompts {
+				z := startGap(law.BetaLaw, (float64(x)+0.5)/prompts)
+				start := []float64{z / 2, -z / 2}
+				p.Reference = start
+				rom.MeanField(p, start, setting.steps, func(step int, theta []float64) {
+					curve[step] += rom.ExpectedReward(p, theta) / prompts
+					steps[step] = step
+				})
+			}
+			rate, r2 := measure.Saturation(steps, curve)
+			initial := (curve[setting.steps] - curve[0]) / (curve[1] - curve[0])
+			if got := fmt.Sprintf("%.4f %.0f %.0f", r2, 1/rate, initial); got != setting.want {
+				t.Errorf("Beta(%v, %v), scale %v, β = %v: got %s, want %s", law.Alpha, law.Beta, setting.scale, setting.strength, got, setting.want)
+			}
+			if r2 < 0.99 {
+				t.Errorf("R² = %v", r2)
+			}
+		}
+	}
+}
+
+// Prompts are drawn by the seed alone, from their law: equal settings have equal prompts,
+// another seed has others, the first prompts of more are those of fewer, and the mean of 4000
+// is that of the law.
+func TestPromptsAreDrawnByTheSeed(t *testing.T) {
+	s := planText(t, minimal).Spec.Points()[0].Settings
+	s.Prompts = config.Prompts{Count: 4000, Parameters: sim.Tabular, Order: sim.Shuffled, Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
+	many := promptsOf(&s)
+	s.Prompts.Count = 10
+	few := promptsOf(&s)
+	if !slices.Equal(few.Means, many.Means[:10]) || !slices.Equal(few.Starts, many.Starts[:10]) {
+		t.Error("the first of many prompts are not those of few")
+	}
+	s.Seed++
+	if other := promptsOf(&s); other.Means[0] == few.Means[0] || other.Starts[0] == few.Starts[0] {
+		t.Error("another seed has the same prompts")
+	}
+	var mean [2]float64
+	start := 0.0
+	for x, m := range many.Means {
+		mean[0] += m[0] / 4000 / s.Bandit.Arms[0].Mean
+		mean[1] += m[1] / 4000 / s.Bandit.Arms[1].Mean
+		start += 1 / (1 + math.Exp(-many.Starts[x])) / 4000
+	}
+	for what, x := range map[string][2]float64{"first arm": {mean[0], 0.4}, "second arm": {mean[1], 0.4}, "start": {start, 0.3}} {
+		if math.Abs(x[0]-x[1]) > 6*0.33/math.Sqrt(4000) {
+			t.Errorf("%s: mean %v, want %v", what, x[0], x[1])
+		}
+	}
+	s.Prompts.Means, s.Prompts.Start = config.BetaLaw{}, config.BetaLaw{}
+	if p := promptsOf(&s); p.Starts != nil || p.Means[3] != [2]float64{s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean} {
+		t.Errorf("without laws: got %+v", p)
+	}
+	if z := startGap(config.BetaLaw{Alpha: 0.01, Beta: 0.01}, 1-0x1p-53); !(z > 100) || math.IsInf(z, 0) {
+		t.Errorf("a quantile near 1: logit %v", z)
+	}
+}
