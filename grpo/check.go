@@ -1,6 +1,7 @@
 package grpo
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -43,10 +44,19 @@ func (e *Estimator) Check() {
 	if e.KL.Coefficient != 0 {
 		checkWord("Estimator.KL.Gradient", e.KL.Gradient, KLGradients)
 		checkWord("Estimator.KL.At", e.KL.At, KLPoints)
+		checkWord("Estimator.KL.In", cmp.Or(e.KL.In, InLoss), KLPlacements)
+		if e.KL.In == InAdvantage && e.Importance.Mode != NoImportance && e.Importance.Mode != Ratio {
+			panic(mistake("Estimator.Importance.Mode", string(e.Importance.Mode), "none or ratio, where KL.In is advantage"))
+		}
+		if e.KL.In != "" && e.KL.In != InLoss && (e.Filter != "" && e.Filter != KeepAll || e.Advantage.Tabled()) {
+			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss with a filter or an advantage other than that of the group's mean and std"))
+		}
 		if e.Filter == Drop && e.KL.Gradient != ExactKL {
 			panic(mistake("Estimator.KL.Gradient", strconv.Quote(string(e.KL.Gradient)), "exact with the filter drop"))
 		}
 	}
+	checkNumber("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
+	checkWord("Estimator.Samples", cmp.Or(e.Samples, Fresh), SampleUses)
 }
 
 // check panics unless adv, the field called name, is valid.
@@ -153,11 +163,31 @@ func (o *Optimizer) Check() {
 	} else {
 		checkNumber("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
 	}
+	checkNumber("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
 	checkWord("Optimizer.Schedule.Kind", o.Schedule.Kind, ScheduleKinds)
 	checkInt("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
 	if o.Schedule.Kind != ConstantRate {
 		checkInt("Optimizer.Schedule.Total", o.Schedule.Total, o.Schedule.Warmup+1)
 	}
+}
+
+// Check is that of Bandit.
+func (u ReferenceUpdate) Check() {
+	checkInt("ReferenceUpdate.Interval", u.Interval, 0)
+	if u.Interval > 0 {
+		checkNumber("ReferenceUpdate.Rate", u.Rate, u.Rate > 0 && u.Rate <= 1, " in (0, 1]")
+	}
+}
+
+// Moves reports whether the reference moves after step t ≥ 0.
+func (u ReferenceUpdate) Moves(t int) bool { return u.Interval > 0 && (t+1)%u.Interval == 0 }
+
+// Move moves the reference towards the policy of the next step.
+func (u ReferenceUpdate) Move(reference, policy *Policy) {
+	for a, x := range policy.Logits {
+		reference.Logits[a] = float64((1-u.Rate)*reference.Logits[a]) + float64(u.Rate*x)
+	}
+	reference.Update()
 }
 
 // checkArms panics unless a policy can have so many arms.

@@ -68,7 +68,7 @@ func TestMistakes(t *testing.T) {
 		{estimator(func(e *grpo.Estimator) { e.Importance = grpo.Importance{Mode: grpo.Ratio} }), ""},
 		{estimator(func(e *grpo.Estimator) { e.KL.Coefficient = -1 }), "grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0"},
 		{estimator(func(e *grpo.Estimator) { e.KL.Coefficient = math.Inf(1) }), "grpo: Estimator.KL.Coefficient: got +Inf, want a finite number ≥ 0"},
-		{estimator(func(e *grpo.Estimator) { e.KL.Gradient = "k1" }), `grpo: Estimator.KL.Gradient: got "k1", want exact, k2 or k3`},
+		{estimator(func(e *grpo.Estimator) { e.KL.Gradient = "k4" }), `grpo: Estimator.KL.Gradient: got "k4", want exact, k1, k2, k3, ratio-k1 or ratio-k3`},
 		{estimator(func(e *grpo.Estimator) { e.KL.At = "" }), `grpo: Estimator.KL.At: got "", want current or snapshot`},
 		{estimator(func(e *grpo.Estimator) { e.KL = grpo.KL{} }), ""},
 

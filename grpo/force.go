@@ -9,13 +9,14 @@ import (
 
 // Force computes the gradient estimate of one optimizer step on the logits:
 //
-//	g = (1/GB) Σ_i w_i A_i (e_{a_i} − π) − β ∇KL
+//	g = (1/GB) Σ_i w_i A_i (e_{a_i} − π) − β ∇KL + α ∇H
 //
 // (docs/theory.md §1). It holds scratch space, so each goroutine has its own.
 type Force struct {
 	estimator Estimator
 	reference *Policy // π_ref
 
+	shifts       []float64  // of the arms' rewards in Expected
 	upper, lower []float64  // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice for the modes none and ratio
 	form         WeightForm // of the weights
 	above, below Interval   // their bounds for A > 0 and A < 0
@@ -34,6 +35,7 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 	f := &Force{
 		estimator: estimator,
 		reference: NewPolicy(reference),
+		shifts:    make([]float64, len(reference)),
 		upper:     make([]float64, len(reference)),
 	}
 	for a := range f.upper { // setWeights changes them unless the mode is NoImportance
@@ -52,9 +54,10 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 // been added, and the group size is not Infinite. With c^± the sums of advantages by
 // arm and sign it is
 //
-//	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL
+//	c_a = (w⁺_a c⁺_a + w⁻_a c⁻_a)/GB,    g = c − π Σ_b c_b − β ∇KL + α ∇H
 //
 // With the filter Drop the number n of groups whose rewards differ, or 1, takes the place of B.
+// With the KL in the reward it is part of the advantages (see KL.Shifts).
 func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	groups := statistics.Groups
@@ -85,17 +88,18 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 // has the same value all advantages are 0. It panics if an arm's reward law is unknown.
 func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
+	f.estimator.KL.Shifts(f.shifts, behaviour, f.reference)
 	mean, square := 0.0, 0.0
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for a, arm := range bandit.Arms {
-		mean += float64(behaviour.Probs[a] * arm.Mean)
+		mean += float64(behaviour.Probs[a] * (arm.Mean + f.shifts[a]))
 		if behaviour.Probs[a] > 0 {
 			low, high := arm.support()
-			lowest, highest = min(lowest, low), max(highest, high)
+			lowest, highest = min(lowest, low+f.shifts[a]), max(highest, high+f.shifts[a])
 		}
 	}
 	for a, arm := range bandit.Arms {
-		d := arm.Mean - mean
+		d := arm.Mean + f.shifts[a] - mean
 		square += float64(behaviour.Probs[a] * (float64(d*d) + arm.variance()))
 	}
 	factor := 0.0
@@ -110,7 +114,7 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	}
 	sum := 0.0
 	for a, arm := range bandit.Arms {
-		above, below := arm.partialMeans(mean)
+		above, below := arm.partialMeans(mean - f.shifts[a])
 		c := float64(factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below))))
 		g[a] = c
 		sum += c
@@ -167,22 +171,26 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	}
 }
 
-// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g. The sampled KL
-// estimators call drawn(a), the share of the samples that fell on arm a.
+// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g, and adds α∇H. The sampled
+// KL estimators call drawn(a), the share of the samples that fell on arm a.
 func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, drawn func(a int) float64) {
 	kl, at := &f.estimator.KL, current
-	if kl.At == AtSnapshot {
+	inLoss := kl.In != InAdvantage && kl.In != InReward
+	if inLoss && kl.At == AtSnapshot {
 		at = behaviour
 	}
-	if kl.Coefficient != 0 && kl.Gradient == ExactKL {
+	if inLoss && kl.Coefficient != 0 && kl.Gradient == ExactKL {
 		f.projectExactKL(g, sum, current, at)
-		return
+	} else {
+		for a, p := range current.Probs {
+			g[a] -= float64(p * sum)
+		}
+		if kl.Coefficient != 0 && kl.In != InReward {
+			f.subtractSampledKL(g, at, behaviour, drawn)
+		}
 	}
-	for a, p := range current.Probs {
-		g[a] -= float64(p * sum)
-	}
-	if kl.Coefficient != 0 {
-		f.subtractSampledKL(g, at, drawn)
+	if f.estimator.Entropy != 0 {
+		f.addEntropy(g, current)
 	}
 }
 
@@ -201,35 +209,70 @@ func (f *Force) projectExactKL(g []float64, sum float64, current, at *Policy) {
 	}
 }
 
+// addEntropy adds α∇H = −α π_a(θ_a − Σ_b π_b θ_b) to g.
+func (f *Force) addEntropy(g []float64, current *Policy) {
+	mean := current.Mean(current.Logits)
+	for a, p := range current.Probs[:len(g)] {
+		g[a] -= float64(f.estimator.Entropy * float64(p*(current.Logits[a]-mean)))
+	}
+}
+
 // subtractSampledKL subtracts the sampled gradient of the penalty, evaluated at the
 // policy at, from g: with c_a = β κ_a drawn(a) it is c_a − π_a Σ_b c_b (docs/theory.md §1).
-func (f *Force) subtractSampledKL(g []float64, at *Policy, drawn func(a int) float64) {
-	kl := &f.estimator.KL
+// In the advantage κ_a = w_a log π_old/π_ref.
+func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func(a int) float64) {
+	kl, of := &f.estimator.KL, at
+	gradient := kl.Gradient
+	if kl.In == InAdvantage {
+		gradient, of = K2, behaviour
+	}
+	logNorm := 0.0
+	if gradient == K2 || gradient == RatioK1 || gradient == RatioK3 {
+		logNorm = of.LogNorm() - f.reference.LogNorm()
+	}
 	sum := 0.0
-	switch kl.Gradient {
-	case K2:
-		logNorm := at.LogNorm() - f.reference.LogNorm()
-		for a := range g {
-			kappa := at.Logits[a] - f.reference.Logits[a] - logNorm
-			c := float64(kl.Coefficient * float64(kappa*drawn(a)))
-			g[a] -= c
-			sum += c
+	for a := range g {
+		share := drawn(a)
+		if share == 0 { // includes arms whose π_a underflows, where κ may be infinite
+			continue
 		}
-	case K3:
-		for a := range g {
-			share := drawn(a)
-			if share == 0 { // includes arms whose π_a underflows, where κ would be −∞
-				continue
-			}
-			c := float64(kl.Coefficient * float64((1-f.reference.Probs[a]/at.Probs[a])*share))
-			g[a] -= c
-			sum += c
+		kappa := of.Logits[a] - f.reference.Logits[a] - logNorm
+		switch gradient {
+		case K1:
+			kappa = 1
+		case K3:
+			kappa = 1 - f.reference.Probs[a]/at.Probs[a]
+		case RatioK1:
+			kappa = float64(at.Probs[a] / behaviour.Probs[a] * (kappa + 1))
+		case RatioK3:
+			kappa = float64(at.Probs[a] / behaviour.Probs[a] * kappa)
 		}
+		if kl.In == InAdvantage {
+			kappa = float64(f.upper[a] * kappa)
+		}
+		c := float64(kl.Coefficient * float64(kappa*share))
+		g[a] -= c
+		sum += c
 	}
 	for a, p := range at.Probs {
 		g[a] += float64(p * sum)
 	}
 }
+
+// Shifts sets dst to what the penalty adds to the reward of a sample of each arm,
+// −β log π_old/π_ref with the KL in the reward, else 0.
+func (kl *KL) Shifts(dst []float64, behaviour, reference *Policy) {
+	if kl.In != InReward || kl.Coefficient == 0 {
+		return // dst is 0
+	}
+	logNorm := behaviour.LogNorm() - reference.LogNorm()
+	for a := range dst {
+		dst[a] = -float64(kl.Coefficient * (behaviour.Logits[a] - reference.Logits[a] - logNorm))
+	}
+}
+
+// Reference returns π_ref, which the caller may change.
+func (f *Force) Reference() *Policy { return f.reference }
 
 // support returns the smallest and the largest reward of the arm, whose law is known.
 func (arm *Arm) support() (low, high float64) {

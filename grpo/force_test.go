@@ -62,6 +62,16 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 				kappa = math.Log(piAt[s.arm] / piRef[s.arm])
 			case grpo.K3:
 				kappa = 1 - piRef[s.arm]/piAt[s.arm]
+			case grpo.K1:
+				kappa = 1
+			case grpo.RatioK1:
+				kappa = piAt[s.arm] / piOld[s.arm] * (1 + math.Log(piAt[s.arm]/piRef[s.arm]))
+			case grpo.RatioK3:
+				kappa = piAt[s.arm] / piOld[s.arm] * math.Log(piAt[s.arm]/piRef[s.arm])
+			}
+			if e.KL.In == grpo.InAdvantage {
+				advantage -= e.KL.Coefficient * math.Log(piOld[s.arm]/piRef[s.arm])
+				kappa = 0
 			}
 			for a := range g {
 				indicator := 0.0
@@ -74,7 +84,12 @@ func definition(e grpo.Estimator, groups [][]sample, theta, old, reference []flo
 			}
 		}
 	}
-	if e.KL.Gradient == grpo.ExactKL {
+	for a, p := range pi {
+		for b, q := range pi {
+			g[a] -= e.Entropy * p * q * (theta[a] - theta[b])
+		}
+	}
+	if e.KL.Gradient == grpo.ExactKL && e.KL.In == grpo.InLoss {
 		mean := 0.0
 		for a := range g {
 			mean += piAt[a] * (at[a] - reference[a])
@@ -157,11 +172,16 @@ func estimators(f func(grpo.Estimator)) {
 				for _, mode := range grpo.ImportanceModes {
 					for _, gradient := range grpo.KLGradients {
 						for _, at := range grpo.KLPoints {
-							f(grpo.Estimator{
+							e := grpo.Estimator{
 								Advantage:  grpo.Advantage{Baseline: baseline, Scale: scale, Std: std, Epsilon: 0.01},
 								Importance: importance(mode),
-								KL:         grpo.KL{Coefficient: 0.7, Gradient: gradient, At: at},
-							})
+								KL:         grpo.KL{Coefficient: 0.7, In: grpo.InLoss, Gradient: gradient, At: at},
+								Entropy:    0.4,
+							}
+							f(e)
+							if e.KL.In = grpo.InAdvantage; (mode == grpo.NoImportance || mode == grpo.Ratio) && gradient == grpo.ExactKL && at == grpo.AtCurrent {
+								f(e)
+							}
 						}
 					}
 				}
@@ -347,7 +367,7 @@ func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := make([]float64, 3)
 	estimators(func(e grpo.Estimator) {
-		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon = grpo.Infinite, 1, 0, 0
+		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = grpo.Infinite, 1, 0, 0, 0
 		for _, arms := range laws {
 			theta, old := make([]float64, 3), make([]float64, 3)
 			for a := range theta {

@@ -104,10 +104,15 @@ const (
 	ExactKL KLGradient = "exact" // ∇KL(π‖π_ref) in closed form
 	K2      KLGradient = "k2"    // per sample log(π/π_ref)(e_a − π)
 	K3      KLGradient = "k3"    // per sample (1 − π_ref/π)(e_a − π)
+
+	// The losses log π/π_ref, and ρ times it or ρ times k3, ρ = π/π_old.
+	K1      KLGradient = "k1"       // per sample e_a − π: slime --kl-loss-type k1; no penalty in the mean
+	RatioK1 KLGradient = "ratio-k1" // per sample ρ(log(π/π_ref) + 1)(e_a − π)
+	RatioK3 KLGradient = "ratio-k3" // per sample ρ log(π/π_ref)(e_a − π): TRL use_bias_correction_kl, slime --use-unbiased-kl
 )
 
 // KLGradients lists every KLGradient.
-var KLGradients = []KLGradient{ExactKL, K2, K3}
+var KLGradients = []KLGradient{ExactKL, K1, K2, K3, RatioK1, RatioK3}
 
 // KLPoint is the policy at which the KL penalty is evaluated.
 type KLPoint string
@@ -120,11 +125,24 @@ const (
 // KLPoints lists every KLPoint.
 var KLPoints = []KLPoint{AtCurrent, AtSnapshot}
 
+// KLPlacement is the place of the KL penalty in the algorithm.
+type KLPlacement string
+
+const (
+	InLoss      KLPlacement = "loss"      // a gradient of its own beside that of the reward
+	InAdvantage KLPlacement = "advantage" // A_i − β log π_old/π_ref: OpenRLHF for rloo, group_norm and dr_grpo
+	InReward    KLPlacement = "reward"    // r_i − β log π_old/π_ref before the advantage: verl algorithm.use_kl_in_reward
+)
+
+// KLPlacements lists every KLPlacement.
+var KLPlacements = []KLPlacement{InLoss, InAdvantage, InReward}
+
 // KL is the penalty β·KL(π‖π_ref).
 type KL struct {
-	Coefficient float64    // β ≥ 0, in units of advantage per nat; 0 is no penalty
-	Gradient    KLGradient // how the gradient is estimated; unused if β = 0
-	At          KLPoint    // where the gradient is evaluated; unused if β = 0
+	Coefficient float64     // β ≥ 0, in units of advantage (InReward: of reward) per nat; 0 is no penalty
+	In          KLPlacement // "" is InLoss; InAdvantage with NoImportance or Ratio only; unused if β = 0
+	Gradient    KLGradient  // how the gradient is estimated; unused if β = 0 and outside the loss
+	At          KLPoint     // where the gradient is evaluated; unused if β = 0 and outside the loss
 }
 
 // Estimator is the stochastic gradient of one optimizer step.
@@ -135,7 +153,20 @@ type Estimator struct {
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
 	KL            KL         // the penalty
+	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage per nat; 0 is none
+	Samples       Samples    // the groups of the steps of a block; "" is Fresh
 }
+
+// Samples says which groups a step uses.
+type Samples string
+
+const (
+	Fresh  Samples = "fresh"  // its own
+	Reused Samples = "reused" // those of the first step of its block (TRL num_iterations, ppo_epochs)
+)
+
+// SampleUses lists every Samples.
+var SampleUses = []Samples{Fresh, Reused}
 
 // LagKind is the rule by which the behaviour policy lags the current one.
 type LagKind string
@@ -245,5 +276,13 @@ type Optimizer struct {
 	Beta1        float64  // β1 in [0, 1), decay of the first moment per step; Adam only
 	Beta2        float64  // β2 in [0, 1), decay of the second moment per step; Adam only
 	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
+	MaxNorm      float64  // c ≥ 0: a force of norm above c is scaled to c (max_grad_norm); 0: no limit
 	Schedule     Schedule // factor of the learning rate over the run
+}
+
+// ReferenceUpdate moves the reference policy, in logits: θ_ref ← (1−α)θ_ref + αθ (TRL
+// sync_ref_model, slime --ref-update-interval).
+type ReferenceUpdate struct {
+	Interval int     // in optimizer steps, ≥ 0; 0: the reference stays
+	Rate     float64 // α in (0, 1]; unused if Interval = 0
 }

@@ -71,6 +71,23 @@ func (o *Optimizer) Step(logits, g []float64, state *OptimizerState, rate float6
 	}
 }
 
+// Clip scales the force g to the norm o.MaxNorm where it is longer.
+func (o *Optimizer) Clip(g []float64) {
+	if o.MaxNorm == 0 {
+		return
+	}
+	square := 0.0
+	for _, x := range g {
+		square += float64(x * x)
+	}
+	if norm := math.Sqrt(square); norm > o.MaxNorm {
+		factor := o.MaxNorm / norm
+		for a := range g {
+			g[a] *= factor
+		}
+	}
+}
+
 // Rate returns the learning rate of step t ≥ 0, in logits per unit of force. It
 // panics unless o.LearningRate is positive and o.Schedule is valid.
 func (o *Optimizer) Rate(t int) float64 {

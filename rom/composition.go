@@ -18,7 +18,10 @@ const (
 // component is one of the laws N(mean, std²) of which the rewards of all arms are
 // mixtures: a value of constant or Bernoulli arms (std = 0), or a normal arm. Mean and
 // std are in units of compositions.unit.
-type component struct{ mean, std float64 }
+type component struct {
+	mean, std float64
+	arm       int // whose rewards these are, with the KL in the reward, which adds another number to those of each arm; else 0
+}
 
 // compositions holds what the force of a group depends on, for every composition
 // n = (n_1 … n_J), Σn_j = G: the numbers of samples from each of J components. Given
@@ -44,15 +47,20 @@ type compositions struct {
 
 // components returns the laws of which the rewards of arms are mixtures, in units of
 // their largest distance or deviation, that unit, and shares[a][j], the probability
-// of component j on arm a.
-func components(arms []Arm) (parts []component, unit float64, shares [][]float64) {
-	low, high, wide := math.Inf(1), math.Inf(-1), 0.0
+// of component j on arm a. With the KL in the reward, whose part of a reward is not included
+// (see shiftRewards), the unit is 1.
+func components(p *Params) (parts []component, unit float64, shares [][]float64) {
+	low, high, wide, arms := math.Inf(1), math.Inf(-1), 0.0, p.Arms
 	add := func(a int, mean, std, share float64) {
 		low, high, wide = min(low, mean), max(high, mean), max(wide, std)
-		j := slices.Index(parts, component{mean, std})
+		part := component{mean: mean, std: std}
+		if p.shifted() {
+			part.arm = a
+		}
+		j := slices.Index(parts, part)
 		if j < 0 {
 			j = len(parts)
-			parts = append(parts, component{mean, std})
+			parts = append(parts, part)
 			for b := range shares {
 				shares[b] = append(shares[b], 0)
 			}
@@ -74,6 +82,9 @@ func components(arms []Arm) (parts []component, unit float64, shares [][]float64
 		default:
 			add(a, arm.Mean, 0, 1)
 		}
+	}
+	if p.shifted() {
+		return parts, 1, shares
 	}
 	unit = max(high-low, wide)
 	for j := range parts {
@@ -99,7 +110,7 @@ func countCompositions(size, parts, limit int) int {
 // newCompositions returns the table of a finite group of p's estimator, or nil where
 // there are too many compositions or a number leaves the range of floating point.
 func newCompositions(p *Params) *compositions {
-	parts, unit, _ := components(p.Arms)
+	parts, unit, _ := components(p)
 	c := &compositions{parts: parts}
 	for _, part := range parts {
 		if part.std > 0 {
@@ -146,9 +157,18 @@ func newCompositions(p *Params) *compositions {
 	if c.smeared {
 		c.pairs = make([]float64, total*j*j)
 	}
-	g := newGroupLaw(p, unit)
+	c.evaluate(newGroupLaw(p, unit))
+	if !isFinite(c.ways) || !isFinite(c.pull) || !isFinite(c.square) || !isFinite(c.pairs) {
+		return nil
+	}
+	return c
+}
+
+// evaluate sets T, W and U of every composition.
+func (c *compositions) evaluate(g *groupLaw) {
+	parts, j := c.parts, len(c.parts)
 	sizes := make([]float64, j)
-	for i := range total {
+	for i := range c.ways {
 		for k, count := range c.counts[i*j : (i+1)*j] {
 			sizes[k] = float64(count)
 		}
@@ -166,10 +186,6 @@ func newCompositions(p *Params) *compositions {
 			copy(c.pairs[i*j*j:], g.pairs)
 		}
 	}
-	if !isFinite(c.ways) || !isFinite(c.pull) || !isFinite(c.square) || !isFinite(c.pairs) {
-		return nil
-	}
-	return c
 }
 
 // mixture is a policy over arms as one over components, P_j = Σ_a π_old,a q_aj, and the

@@ -57,7 +57,7 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 	}
 	m := &linearDynamics{gain: gain, whole: &linear{
 		fresh: within(l.q, fresh), stale: within(l.q, stale), noise: within(l.q, noise),
-		method: method, rate: rate, momentum: momentum, lag: l.Lag,
+		method: method, rate: rate, momentum: momentum, lag: l.Lag, samples: l.Samples,
 	}}
 	if !m.finite() {
 		return nil
@@ -89,7 +89,7 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 // relative returns the linear recursion of relative mode i of l, with its noise.
 func (m *linearDynamics) relative(l *linearization, i int) *linear {
 	mode := m.parts[len(m.parts)-m.relatives+i].linear()
-	mode.noise = single(l.relatives[i].noise)
+	mode.noise, mode.samples = single(l.relatives[i].noise), l.Samples
 	return mode
 }
 

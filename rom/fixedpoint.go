@@ -75,8 +75,7 @@ func (f *folded) points(all [][]float64) []FixedPoint {
 // returns the merged logits of the fixed point it ends in, or nil, with the reason in
 // because, if there is none.
 func (f *folded) reached() []float64 {
-	if f.Strength == 0 {
-		f.because = "no fixed point exists without a KL penalty"
+	if f.because = f.unfixed(); f.because != "" {
 		return nil
 	}
 	m := newModel(&f.Params)
@@ -211,7 +210,7 @@ func (m *model) expected(logits []float64) float64 {
 // fixedPoints returns the merged logits of all fixed points, by increasing
 // expected reward.
 func (f *folded) fixedPoints() [][]float64 {
-	if f.Strength == 0 {
+	if f.unfixed() != "" {
 		return nil
 	}
 	m := newModel(&f.Params)
@@ -290,8 +289,8 @@ func newCurve(m *model) *curve {
 // logits returns logits of π(t): log π_ref + tm or, with k3,
 // log π_ref − log(C − tm), where C normalises the policy.
 func (c *curve) logits(t float64) []float64 {
-	l := slices.Clone(c.reference)
-	if c.KLEstimator != K3 {
+	l := slices.Clone(c.target)
+	if c.KLEstimator != K3 || c.Placement != InLoss {
 		for a, v := range c.value {
 			l[a] += t * (v - c.high)
 		}
@@ -363,7 +362,11 @@ func (c *curve) factor(t float64) float64 {
 		theta[0] = theta[1] + max(-400, min(theta[0]-theta[1], 400))
 		c.set(theta, theta)
 		c.response(c.x)
-		return (c.x[0] - c.x[1]) * (c.value[0] - c.value[1])
+		factor := (c.x[0] - c.x[1]) * (c.value[0] - c.value[1])
+		if c.shifted() { // the penalty is part of the advantages
+			factor += c.pull() * t
+		}
+		return factor
 	}
 	softmax(c.now.probs, c.logits(t))
 	if c.success != nil {
@@ -393,7 +396,7 @@ func (c *curve) balance() (logits []float64, ok bool) {
 		at.set(logits, logits)
 		at.response(at.value)
 		at.low, at.high = slices.Min(at.value), slices.Max(at.value)
-		next := at.logits(1 / at.Strength)
+		next := at.logits(1 / at.pull())
 		change := 0.0
 		for a := range next {
 			// Logits below e^{−700} of the largest no longer change anything.
@@ -432,8 +435,11 @@ func (c *curve) zeros() []float64 {
 	if spread == 0 {
 		return []float64{0} // all arms have equal means: the reference is the fixed point
 	}
+	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
+		return []float64{1 / c.Strength}
+	}
 	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
-		return []float64{c.factor(0) / c.Strength}
+		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
 	// largest for one success or one failure.
@@ -442,11 +448,14 @@ func (c *curve) zeros() []float64 {
 		// φ is unbounded, or its bound is of no use: where it is bounded the scan ends itself.
 	} else if !c.factored() && len(c.Arms) == 2 {
 		// No advantage exceeds √(G−1) standard deviations of the group.
-		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.Strength)
+		end = 2 * c.baseline * math.Sqrt(c.size-1) / (c.deviation * c.pull())
+		if c.shifted() { // beyond the span of the rewards the penalty outweighs any difference
+			end = (slices.Max(c.unshifted) - slices.Min(c.unshifted)) / c.Strength
+		}
 	} else if c.success != nil && c.GroupSize != Infinite {
-		end = c.baseline * (1 - 1/c.size) * c.informative(0) / c.Strength
+		end = c.baseline * (1 - 1/c.size) * c.informative(0) / c.pull()
 	} else if c.Epsilon > 0 {
-		end = c.baseline / (c.Epsilon * c.Strength)
+		end = c.baseline / (c.Epsilon * c.pull())
 	}
 	end *= 1 + 1e-9
 	// The policy varies on the scale 1 of log-odds until t outweighs the
@@ -455,7 +464,7 @@ func (c *curve) zeros() []float64 {
 	linear := (60 + slices.Max(c.reference) - slices.Min(c.reference)) / spread
 	step := max(scanStep/spread, linear/4000)
 	step = max(min(step, end/64), math.SmallestNonzeroFloat64)
-	gap := func(t float64) float64 { return c.Strength*t - c.factor(t) }
+	gap := func(t float64) float64 { return c.pull()*t - c.factor(t) }
 
 	var zeros []float64
 	var ts, values [3]float64 // the last three points of the scan
@@ -470,7 +479,7 @@ func (c *curve) zeros() []float64 {
 			return false
 		}
 		ts[0], ts[1], values[0], values[1] = ts[1], ts[2], values[1], values[2]
-		ts[2], values[2] = t, c.Strength*t-factor
+		ts[2], values[2] = t, c.pull()*t-factor
 		n++
 		if n >= 2 && (values[1] < 0) != (values[2] < 0) {
 			zeros = append(zeros, root(gap, ts[1], ts[2], values[1]))
@@ -497,7 +506,7 @@ func (c *curve) zeros() []float64 {
 		if !visit(t) {
 			return zeros
 		}
-		if math.IsInf(end, 1) && 2*values[2] > c.Strength*t {
+		if math.IsInf(end, 1) && 2*values[2] > c.pull()*t {
 			return zeros // φ < βt/2 and φ no longer grows: no zeros beyond
 		}
 	}

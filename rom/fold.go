@@ -55,7 +55,9 @@ func fold(p Params) folded {
 			f.class[a] = 1
 		}
 	}
+	f.uniform = make([]float64, len(f.count))
 	for c, n := range f.count {
+		f.uniform[c] = math.Log(n)
 		f.Reference[c] += math.Log(n)
 	}
 	for c := range f.Start {

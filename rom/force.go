@@ -40,6 +40,7 @@ func (m *model) set(theta, old []float64) {
 	}
 	m.weigh()
 	m.score()
+	m.shiftRewards()
 }
 
 // chances returns J = Σπ_a m_a and 1−J as sums of non-negative terms.
@@ -55,6 +56,7 @@ func chances(probs, success []float64) (j, rest float64) {
 func (m *model) meanForce(dst []float64) {
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
+	m.addEntropy(dst)
 	for a := range dst {
 		dst[a] *= m.Factors.Stiffness
 	}
@@ -136,11 +138,11 @@ func project(c, probs []float64) {
 
 // subtractPenalty subtracts β times the mean KL gradient.
 func (m *model) subtractPenalty(dst []float64) {
-	if m.Strength == 0 {
+	if m.Strength == 0 || m.Placement == InReward {
 		return
 	}
 	at := m.anchor()
-	if m.KLEstimator == ExactKL {
+	if m.Placement == InLoss && m.KLEstimator == ExactKL {
 		kl := 0.0
 		for a, p := range at.probs {
 			kl += p * (at.logs[a] - m.reference[a])
@@ -165,10 +167,10 @@ func (m *model) subtractPenalty(dst []float64) {
 func (m *model) prepare() float64 {
 	mean := 0.0
 	for a, old := range m.past.probs {
-		mean += old * m.Arms[a].Mean
+		mean += old * (m.Arms[a].Mean + m.shift[a])
 	}
 	for a, arm := range m.Arms {
-		m.states[a] = arm.partialMoments(mean)
+		m.states[a] = arm.partialMoments(mean - m.shift[a])
 	}
 	return mean
 }
@@ -184,7 +186,7 @@ func (m *model) spread() float64 {
 		}
 		sum += old * m.states[a].full(2)
 		if l, h, ok := m.Arms[a].support(); ok {
-			low, high = min(low, l), max(high, h)
+			low, high = min(low, l+m.shift[a]), max(high, h+m.shift[a])
 		} else {
 			low, high = math.Inf(-1), math.Inf(1)
 		}

@@ -9,7 +9,7 @@ const maxComparedGroup = 1_000
 // comparedSize returns the size of the largest group of at most p's with at most
 // maxComparedGroup compositions; below 2 there is none.
 func comparedSize(p *Params) int {
-	parts, _, _ := components(p.Arms)
+	parts, _, _ := components(p)
 	size := 1
 	for size < p.GroupSize && countCompositions(size+1, len(parts), maxComparedGroup) <= maxComparedGroup {
 		size++

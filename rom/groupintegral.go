@@ -91,7 +91,7 @@ func (m *model) affordable(work float64) int {
 // contribute, and groups with one contribute nothing.
 func newGroupIntegral(p *Params) *groupIntegral {
 	const h = 0.27
-	parts, unit, _ := components(p.Arms)
+	parts, unit, _ := components(p)
 	law := newGroupLaw(p, unit)
 	g := &groupIntegral{parts: parts, size: p.GroupSize}
 	finest, nearest, widest, atoms := math.Inf(1), math.Inf(1), 1.0, 0

@@ -24,6 +24,7 @@ type linear struct {
 	rate         float64    // η > 0
 	momentum     float64    // μ within [0, 1)
 	lag          Lag
+	samples      Samples // Reused: ξ is the same in all steps of a block
 }
 
 // dim returns n.

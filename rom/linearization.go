@@ -96,17 +96,21 @@ func (l *linearization) newRelative(c int) relative {
 	single := -math.Log(count)
 	p.Arms = append([]Arm{}, l.Arms...)
 	p.Reference = append([]float64{}, l.Reference...)
+	p.uniform = append([]float64{}, l.uniform...)
 	logits := append([]float64{}, l.logits...)
 	p.Reference[c] += single
+	p.uniform[c] = 0
 	logits[c] += single
 	p.Arms = append(p.Arms, p.Arms[c])
 	p.Reference = append(p.Reference, p.Reference[c])
+	p.uniform = append(p.uniform, 0)
 	logits = append(logits, logits[c])
 	b := len(logits) - 1
 	if count > 2 {
 		others := math.Log(count - 2)
 		p.Arms = append(p.Arms, p.Arms[c])
 		p.Reference = append(p.Reference, p.Reference[c]+others)
+		p.uniform = append(p.uniform, others)
 		logits = append(logits, logits[c]+others)
 	}
 	split := newModel(&p)

@@ -61,6 +61,7 @@ type stationary struct {
 	*linear
 	a, gamma *mat.Dense // A and Γ
 	noise    *mat.Dense // Γ Cov[ξ] Γᵀ
+	sum      *mat.Dense // of gather: S_k; block only
 	// start is the covariance at the start of a period: of the state without its oldest
 	// snapshot before a refresh (block), or of s.
 	start *mat.Dense
@@ -82,13 +83,34 @@ func (l *linear) stationary() (law stationary, ok bool) {
 	// The noise of a whole block, W_K = Σ_{j<K} A^j Q A^jᵀ.
 	size, _ := law.a.Dims()
 	free := size - l.dim()
+	law.sum = mat.NewDense(size, l.dim(), nil)
 	gathered := mat.NewDense(size, size, nil)
-	for range l.lag.Age {
-		gathered = congruence(law.a, gathered)
-		gathered.Add(gathered, law.noise)
+	for k := range l.lag.Age {
+		gathered = law.gather(gathered, k)
 	}
 	law.start, ok = lyapunov(l.monodromy(), mat.DenseCopyOf(gathered.Slice(0, free, 0, free)))
 	return law, ok
+}
+
+// gather adds the noise of step k of a block to the covariance state of the state before it
+// and returns that after it. Reused samples give the same ξ in all steps: with S_k = Σ_{j<k} A^j Γ
+// the covariance after k steps is A^k Σ A^kᵀ + S_k Cov[ξ] S_kᵀ.
+func (s *stationary) gather(state *mat.Dense, k int) *mat.Dense {
+	state = congruence(s.a, state)
+	if s.samples == Fresh {
+		state.Add(state, s.noise)
+		return state
+	}
+	if k == 0 {
+		s.sum.Zero()
+	}
+	var next mat.Dense
+	next.Mul(s.a, s.sum)
+	past := congruence(&next, s.linear.noise) // A S Cov[ξ] SᵀAᵀ, which congruence has moved
+	s.sum.Add(&next, s.gamma)
+	state.Sub(state, past)
+	state.Add(state, congruence(s.sum, s.linear.noise))
+	return state
 }
 
 // states calls visit with the covariance of the state before the step in each phase of
@@ -102,8 +124,7 @@ func (s *stationary) states(visit func(state *mat.Dense)) {
 	state := s.refreshed(s.start)
 	for k := range s.lag.Age {
 		if k > 0 {
-			state = congruence(s.a, state)
-			state.Add(state, s.noise)
+			state = s.gather(state, k-1)
 		}
 		visit(state)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // MeanField computes θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps ≥ 0 optimizer
@@ -38,7 +40,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		p.integral = nil
 	}
 	m := newModel(&p)
-	theta := slices.Clone(init)
+	theta, reference := slices.Clone(init), slices.Clone(p.Reference)
 	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
@@ -67,6 +69,11 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 				force[a] += share * g
 			}
 		})
+		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == Infinite {
+			for a := range force {
+				force[a] *= o.MaxNorm / size
+			}
+		}
 		rate := o.rate(t)
 		switch o.Method {
 		case HeavyBall:
@@ -91,6 +98,12 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 					theta[a] += rate * velocity[a] / (1 - decay1) / scale
 				}
 			}
+		}
+		if u := p.ReferenceUpdate; u.Interval > 0 && (t+1)%u.Interval == 0 {
+			for a, x := range theta {
+				reference[a] += u.Rate * (x - reference[a])
+			}
+			logSoftmax(m.reference, reference)
 		}
 	}
 	return kind, Scope{In: true}

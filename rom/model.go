@@ -11,6 +11,10 @@ type model struct {
 	*Params
 	size      float64   // G; +Inf where infinite
 	reference []float64 // log π_ref
+	target    []float64 // log of the policy towards which all penalties together pull, see balanced
+	shift     []float64 // of the rewards of each arm, with the KL in the reward
+	unshifted []float64 // the values of the components without it
+	law       *groupLaw // with it; nil: not needed
 
 	// Where every reward is one of two values, lower and lower+span, the
 	// number of successes (rewards at the upper value) is sufficient, and the
@@ -73,6 +77,7 @@ func newModel(p *Params) *model {
 		up:        make([]float64, arms),
 		down:      make([]float64, arms),
 		kappa:     make([]float64, arms),
+		shift:     make([]float64, arms),
 		x:         make([]float64, arms),
 		y:         make([]float64, arms),
 		states:    make([]partial, arms),
@@ -88,14 +93,29 @@ func newModel(p *Params) *model {
 			m.deviation = math.Sqrt(n / (n - 1))
 		}
 	}
-	m.success, m.span = twoValued(p.Arms)
+	m.target = m.reference
+	if p.Entropy > 0 {
+		m.target = m.balanced()
+	}
+	if m.success, m.span = twoValued(p.Arms); p.shifted() {
+		m.success = nil
+	}
 	m.newPrompts()
 	switch {
+	case p.groups != nil && p.shifted():
+		own := *p
+		own.groups = p.groups.clone()
+		m.Params = &own
+		m.law = newGroupLaw(p, 1)
+		for _, part := range own.groups.parts {
+			m.unshifted = append(m.unshifted, part.mean)
+		}
+		fallthrough
 	case p.groups != nil:
-		_, _, m.shares = components(p.Arms)
-		m.mixture = newMixture(p.groups, p.GroupSize)
+		_, _, m.shares = components(p)
+		m.mixture = newMixture(m.groups, p.GroupSize)
 	case p.integral != nil:
-		_, _, m.shares = components(p.Arms)
+		_, _, m.shares = components(p)
 	}
 	return m
 }
@@ -120,29 +140,42 @@ func (m *model) factored() bool {
 // weights.
 func (m *model) clips() bool { return !slices.Equal(m.up, m.down) }
 
-// anchor is the policy at which the KL penalty is evaluated.
+// anchor is the policy at which the KL penalty in the loss is evaluated, and whose
+// projection a sampled penalty has.
 func (m *model) anchor() *policy {
-	if m.Anchor == AtSnapshot {
+	if m.Placement == InLoss && m.Anchor == AtSnapshot {
 		return &m.past
 	}
 	return &m.now
 }
 
 // score sets κ_a, the weight of a sample of arm a in a sampled KL gradient:
-// log π/π_ref (k2) or 1 − π_ref/π (k3); 0 for the exact gradient, for β = 0 and
-// for an arm with π_old = 0.
+// log π/π_ref (k2), 1 − π_ref/π (k3), 1 (k1), ρ(log π/π_ref + 1) or ρ log π/π_ref (with
+// ratio), in the advantage w log π_old/π_ref; 0 for the exact gradient, in the reward, for
+// β = 0 and for an arm with π_old = 0.
 func (m *model) score() {
 	at := m.anchor()
 	for a := range m.kappa {
 		m.kappa[a] = 0
-		if m.past.probs[a] == 0 || m.Strength == 0 {
+		if m.past.probs[a] == 0 || m.Strength == 0 || m.Placement == InReward {
 			continue
 		}
-		switch l := at.logs[a] - m.reference[a]; m.KLEstimator {
+		l, rho := at.logs[a]-m.reference[a], at.probs[a]/m.past.probs[a]
+		if m.Placement == InAdvantage {
+			m.kappa[a] = m.up[a] * (m.past.logs[a] - m.reference[a])
+			continue
+		}
+		switch m.KLEstimator {
 		case K2:
 			m.kappa[a] = l
 		case K3:
 			m.kappa[a] = -math.Expm1(-l)
+		case K1:
+			m.kappa[a] = 1
+		case RatioK1:
+			m.kappa[a] = rho * (l + 1)
+		case RatioK3:
+			m.kappa[a] = rho * l
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (l *linearization) kurtosis() float64 {
 // split returns the bandit of f with the classes taken apart, and its logits.
 func (f *folded) split(merged []float64) (folded, []float64) {
 	p := f.Params
-	p.Arms, p.Reference = nil, nil
+	p.Arms, p.Reference, p.uniform = nil, nil, nil
 	for _, c := range f.class {
 		p.Arms = append(p.Arms, f.Arms[c])
 		p.Reference = append(p.Reference, f.Reference[c]-math.Log(f.count[c]))

@@ -44,7 +44,15 @@ func (p Params) checked() Params {
 		want(p.Filter != Drop || p.KLEstimator == ExactKL || p.Strength == 0, "Params.KLEstimator", p.KLEstimator, "ExactKL with the filter Drop")
 	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
-	want(among(p.KLEstimator, K3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K2 or K3")
+	want(among(p.KLEstimator, RatioK3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K1, K2, K3, RatioK1 or RatioK3")
+	want(among(p.Placement, InReward), "Params.Placement", p.Placement, "InLoss, InAdvantage or InReward")
+	want(p.Placement != InAdvantage || p.Weighting <= Ratio, "Params.Weighting", p.Weighting, "Unweighted or Ratio, InAdvantage")
+	want(nonNegative(p.Entropy), "Params.Entropy", p.Entropy, "finite and at least 0")
+	want(among(p.Samples, Reused), "Params.Samples", p.Samples, "Fresh or Reused")
+	if u := p.ReferenceUpdate; u.Interval != 0 {
+		want(u.Interval > 0, "Params.ReferenceUpdate.Interval", u.Interval, "at least 0")
+		want(u.Rate > 0 && u.Rate <= 1, "Params.ReferenceUpdate.Rate", u.Rate, "within (0, 1]")
+	}
 	want(among(p.Anchor, AtSnapshot), "Params.Anchor", p.Anchor, "AtCurrent or AtSnapshot")
 	for _, f := range []struct {
 		name  string
@@ -64,6 +72,12 @@ func (p Params) checked() Params {
 	}
 	p.Prompts.check(&p)
 	p.groups, p.integral = nil, nil
+	if p.Placement == InReward && p.Strength > 0 {
+		if p.GroupSize != Infinite && p.Scale == GroupStd && p.Weighting <= Ratio && len(p.Arms) == 2 && p.Arms[0].Law != Normal && p.Arms[1].Law != Normal {
+			p.groups = newCompositions(&p)
+		}
+		return p
+	}
 	if success, _ := twoValued(p.Arms); success == nil && p.GroupSize != Infinite && (p.Scale == GroupStd || p.bySign()) {
 		p.groups = newCompositions(&p)
 		if p.groups == nil && p.Scale == GroupStd {
@@ -165,6 +179,7 @@ func (o Optimizer) check() {
 	} else {
 		want(belowOne(o.Momentum), "Params.Optimizer.Momentum", o.Momentum, "within [0, 1)")
 	}
+	want(nonNegative(o.MaxNorm), "Params.Optimizer.MaxNorm", o.MaxNorm, "finite and at least 0")
 	want(among(o.Decay, Cosine), "Params.Optimizer.Decay", o.Decay, "Steady, Linear or Cosine")
 	want(o.Warmup >= 0, "Params.Optimizer.Warmup", o.Warmup, "at least 0")
 	if o.Decay != Steady {

@@ -59,6 +59,11 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 		return tabularReward(p, init, at, neglected)
 	}
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
+	if because := p.underived(); because != "" {
+		path.Scope = Scope{Because: because}
+		path.Reward = make([]float64, len(at))
+		return path
+	}
 	if neglected {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))
 	}
@@ -226,6 +231,14 @@ func noSpread(p *Params, steps int) string {
 	}
 	if p.Optimizer.Method == Adam {
 		return "the effect of the noise of finite groups on the mean path under Adam is not known"
+	}
+	switch {
+	case p.Samples == Reused && p.Lag.Age > 1:
+		return "the spread of runs with reused samples is not followed"
+	case p.ReferenceUpdate.Interval > 0:
+		return "the spread of runs with a moving reference is not followed"
+	case !p.neverClipped(p.Optimizer, p.Lag):
+		return "the largest norm may clip the force, which changes its mean"
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)

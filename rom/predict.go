@@ -250,6 +250,11 @@ func (e *Equilibrium) locate() (because string) {
 	if because := cmp.Or(p.unknownWeights(), p.Prompts.notDerived()); because != "" {
 		return because
 	}
+	m := newModel(&f.Params)
+	m.set(e.logits, e.logits)
+	if because := m.sliding(); because != "" {
+		return because
+	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > maxClasses {
@@ -271,7 +276,7 @@ func (e *Equilibrium) locate() (because string) {
 	if !isFinite([]float64{s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance}) {
 		return beyondRange
 	}
-	if math.Abs(s.Total) < roundedStiffness*p.Strength {
+	if math.Abs(s.Total) < roundedStiffness*p.pull() {
 		return "the stiffness at the fixed point is less than a millionth of the KL coefficient, so that rounding decides the dynamics"
 	}
 	return ""
@@ -299,6 +304,14 @@ func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of Extent) (because string) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
+	switch {
+	case !p.neverClipped(o, l):
+		return "the largest norm may clip the force, which changes its mean"
+	case p.Samples == Reused && !l.plainBlock():
+		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
+	case p.Strength > 0 && p.Placement != InLoss && l.Kind == Random:
+		return "random ages with a KL penalty outside the loss are not derived"
+	}
 	at, m, because := e.dynamicsOf(p)
 	if because != "" {
 		return because
@@ -563,6 +576,10 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		scope.Because = "the relaxation time is so long that rounding decides the stationary law"
 		return
 	}
+	if p.Optimizer.Method == Adam && p.Samples == Reused {
+		scope.Because = "the second moment of Adam under reused samples is not derived"
+		return
+	}
 	if p.Lag.Kind == Random && p.Lag.Ages.Draws > 0 && m.whole.dim() > 1 {
 		scope.Because = "the noise of random ages is computed for one mode, two kinds of arms"
 		return
@@ -604,6 +621,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 	case !isFinite([]float64{reward, gap}):
 		scope.Because = "the stationary law leaves the range of floating point"
 		return
+	case l.model.shiftedTie(gap):
+		scope.Because = "a tie of two rewards, KL included, lies within four standard deviations of the fixed point"
+		return
 	case p.Optimizer.Decay != Steady:
 		scope.Because = "the learning rate is not constant"
 	default:
@@ -619,7 +639,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved && (p.Lag.Kind == Delay || p.Lag.plainBlock()) {
+	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh && (p.Lag.Kind == Delay || p.Lag.plainBlock()) { // the noise of steps is independent
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()
@@ -644,6 +664,9 @@ func (prediction *Prediction) leadingVariances(at *linearization, m *linearDynam
 	o := &prediction.Oscillator
 	if prediction.ForceKind == Exact && o.Spring > 0 && o.Damping > 0 {
 		gap := s.rate * s.rate * prediction.GradientVariance / (2 * o.Damping * o.Spring)
+		if at.Samples == Reused {
+			gap *= float64(s.lag.Age)
+		}
 		reward := at.squaredSlope() * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
 	}

@@ -20,7 +20,7 @@ type groupLaw struct {
 
 // newGroupLaw returns that of p's estimator, where rewards are in the given unit.
 func newGroupLaw(p *Params, unit float64) *groupLaw {
-	parts, _, _ := components(p.Arms)
+	parts, _, _ := components(p)
 	j := len(parts)
 	g := &groupLaw{
 		size: float64(p.GroupSize), unscaled: p.Scale == Unscaled, factor: 1, clipped: p.bySign(),
@@ -55,11 +55,11 @@ func (g *groupLaw) smeared(parts []component, n []float64) bool {
 
 // fixed computes the moments where every reward of the composition is a number.
 func (g *groupLaw) fixed(parts []component, n []float64) {
-	mean, variance, values := 0.0, 0.0, 0
+	mean, variance, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
 	for j, count := range n {
 		mean += count * parts[j].mean / g.size
 		if count > 0 {
-			values++
+			low, high = min(low, parts[j].mean), max(high, parts[j].mean)
 		}
 	}
 	for j, count := range n {
@@ -68,7 +68,7 @@ func (g *groupLaw) fixed(parts []component, n []float64) {
 	}
 	inverse := g.factor
 	switch {
-	case values < 2:
+	case low == high:
 		inverse = 0 // all rewards of the group are equal
 	case !g.unscaled:
 		inverse /= math.Sqrt(variance) + g.epsilon

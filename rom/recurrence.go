@@ -22,7 +22,7 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	}
 	m.set(old, old)
 	phi, _, _ := m.phiGradient()
-	logits := newCurve(m).logits(phi / m.Strength)
+	logits := newCurve(m).logits(phi / m.pull())
 	mean := 0.0
 	for _, l := range logits {
 		mean += l / float64(len(logits))
@@ -56,15 +56,15 @@ func SkewMultiplier(p Params, theta []float64) float64 {
 	for a, s := range slope {
 		sum += s * (c.value[a] - top)
 	}
-	return sum / m.Strength
+	return sum / m.pull()
 }
 
 // noRecurrence returns the reason why Refreshed is out of scope, "" where it is in.
 func (m *model) noRecurrence() string {
 	switch {
-	case m.Weighting != Ratio || m.KLEstimator != ExactKL || m.Anchor != AtCurrent:
+	case m.Weighting != Ratio || m.Placement != InLoss || m.KLEstimator != ExactKL || m.Anchor != AtCurrent:
 		return "the recurrence holds only for importance ratios without a clip and the exact KL at the current policy"
-	case m.Strength == 0:
+	case m.pull() == 0:
 		return "without a penalty the motion inside a block does not converge"
 	case !m.factored():
 		return "the mean force of these rewards has no common factor for all arms"

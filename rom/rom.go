@@ -107,7 +107,33 @@ const (
 	ExactKL KLEstimator = iota // the gradient of KL(π‖π_ref) in closed form
 	K2                         // from samples, each with weight log π/π_ref
 	K3                         // from samples, each with weight 1 − π_ref/π
+	K1                         // from samples, each with weight 1
+	RatioK1                    // from samples, each with weight ρ(log π/π_ref + 1)
+	RatioK3                    // from samples, each with weight ρ log π/π_ref
 )
+
+// Placement is the place of the KL penalty.
+type Placement int
+
+const (
+	InLoss      Placement = iota // a gradient beside that of the reward
+	InAdvantage                  // −β log π_old/π_ref is added to the advantage
+	InReward                     // −β log π_old/π_ref is added to the reward, before the advantage
+)
+
+// Samples says which groups the steps of a block use.
+type Samples int
+
+const (
+	Fresh  Samples = iota // each step its own
+	Reused                // all steps those of the first
+)
+
+// ReferenceUpdate moves the reference, θ_ref ← (1−Rate)θ_ref + Rate·θ every Interval steps.
+type ReferenceUpdate struct {
+	Interval int     // in optimizer steps, ≥ 0; 0: never
+	Rate     float64 // within (0, 1], unused if Interval is 0
+}
 
 // Anchor is the policy at which the KL penalty is evaluated.
 type Anchor int
@@ -189,8 +215,9 @@ type Optimizer struct {
 	Beta2    float64 // decay of the second moment, within [0, 1); Adam
 	Epsilon  float64 // added to the root of the second moment, finite and ≥ 0; Adam
 	Decay    Decay
-	Warmup   int // optimizer steps, ≥ 0
-	Total    int // optimizer step at which Linear and Cosine reach 0, > Warmup; Steady ignores it
+	Warmup   int     // optimizer steps, ≥ 0
+	MaxNorm  float64 // the force is scaled to this norm where it is longer; finite and ≥ 0, 0: never
+	Total    int     // optimizer step at which Linear and Cosine reach 0, > Warmup; Steady ignores it
 }
 
 // Factors multiply constants of the theory by numbers > 0, to plant a known fault
@@ -230,9 +257,14 @@ type Params struct {
 	Power       BySign  // Powered: k, finite and > 0
 	Decay       BySign  // Powered: λ, finite and ≥ 0
 
-	Strength    float64 // β of the KL penalty, finite and ≥ 0
-	KLEstimator KLEstimator
-	Anchor      Anchor
+	Strength    float64     // β of the KL penalty, finite and ≥ 0
+	Placement   Placement   // InAdvantage with Unweighted or Ratio only
+	KLEstimator KLEstimator // InLoss only
+	Anchor      Anchor      // InLoss only
+
+	Entropy         float64 // α of the entropy bonus, finite and ≥ 0
+	Samples         Samples // Reused: Block only
+	ReferenceUpdate ReferenceUpdate
 
 	Lag       Lag       // used by Predict, MeanField and ClosedForm only
 	Optimizer Optimizer // used by Predict, MeanField and ClosedForm only
@@ -247,6 +279,8 @@ type Params struct {
 	Measured *Measured
 
 	Prompts Prompts // of a cell with many; the zero value: none
+
+	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
 	integral *groupIntegral // the same where there are too many compositions; nil: not integrated

@@ -213,6 +213,14 @@ func (s *scalar) delayCrossing() threshold {
 	n := 64 + 32*s.lag.resolution()
 	step := math.Pi / (float64(n) + 0.5)
 	before, value := step/2, turn(step/2)
+	// A fresh part that pushes away, as of k1 in the loss, lets a slow pair cross at w ~ √ηλ.
+	for w, slower := before, value; w*(1-s.momentum) > 1e-8; {
+		half, now := w/2, turn(w/2)
+		if (now < 0) != (slower < 0) {
+			consider(root(turn, half, w, now))
+		}
+		w, slower = half, now
+	}
 	for i := 1; i < n; i++ {
 		w := step * (float64(i) + 0.5)
 		now := turn(w)

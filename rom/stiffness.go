@@ -16,7 +16,11 @@ import (
 //	exact KL, current   β(H_w + F), w = π∘(ℓ − KL)
 //	k2, current         β(1−KL)F, stale β(diag ℓ − πℓᵀ)F
 //	k3, current         β(diag π_ref − π_refπᵀ − ππ_refᵀ + ππᵀ), stale β(diag κ − πκᵀ)F
+//	k1, current         −βF, stale βF
+//	ratio-k1, ratio-k3  as the exact KL
+//	KL in the advantage without weights −βKL·F, stale β(H_w + (1+KL)F); with ratios βH_w, stale βF
 //	KL at snapshot      the same sum, all stale
+//	entropy bonus       as the exact KL with β = α and a uniform reference
 //
 // Other weights are the same as Ratio where their slopes s^± at ρ = 1 are 1, because
 // on-policy ρ = 1 is inside their bounds, else see bendWeights. ∇φ = φ_G′u
@@ -42,14 +46,17 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 			m.subtractPenalty(dst)
 		})
 		m.set(theta, theta)
-	case m.factored() || m.groups != nil || m.integral != nil:
+	case !m.shifted() && (m.factored() || m.groups != nil || m.integral != nil):
 		m.rewardStiffness(f, s)
 	default:
 		m.differencedStiffness(f, s, theta, m.rewardForce)
 		m.set(theta, theta)
 	}
-	if m.Strength > 0 && !m.resamples() {
+	if m.Strength > 0 && !m.shifted() && !m.resamples() {
 		m.penaltyStiffness(f, s)
+	}
+	if m.Entropy > 0 {
+		m.entropyStiffness(f)
 	}
 	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
 }
@@ -166,7 +173,7 @@ func (m *model) composedStiffness(fresh, stale [][]float64) {
 // penaltyStiffness adds the KL part of the stiffness.
 func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 	probs, beta := m.now.probs, m.Strength
-	if m.Anchor == AtSnapshot {
+	if m.Placement == InLoss && m.Anchor == AtSnapshot {
 		fresh = stale
 	}
 	l, kl := make([]float64, len(probs)), 0.0
@@ -192,15 +199,32 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 	}
-	switch m.KLEstimator {
-	case ExactKL:
+	// exact adds the derivative β(x H_w + y F) of the exact gradient, w = π∘(ℓ − KL).
+	exact := func(dst [][]float64, x, y float64) {
 		for a, p := range probs {
 			wa := p * (l[a] - kl)
-			fresh[a][a] += beta * (wa + p)
+			dst[a][a] += beta * (x*wa + y*p)
 			for b, q := range probs {
-				fresh[a][b] -= beta * (wa*q + p*q*(l[b]-kl) + p*q)
+				dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-kl)) + y*p*q)
 			}
 		}
+	}
+	if m.Placement == InAdvantage {
+		if m.Weighting == Unweighted { // π_old∘ℓ_old − πΣπ_oldℓ_old
+			exact(fresh, 0, -kl)
+			exact(stale, 1, 1+kl)
+		} else { // π∘(ℓ_old − Σπℓ_old)
+			exact(fresh, 1, 0)
+			exact(stale, 0, 1)
+		}
+		return
+	}
+	switch m.KLEstimator {
+	case ExactKL, RatioK1, RatioK3:
+		exact(fresh, 1, 1)
+	case K1: // π_old − π
+		exact(fresh, 0, -1)
+		exact(stale, 0, 1)
 	case K2:
 		for a, p := range probs {
 			fresh[a][a] += beta * (1 - kl) * p
@@ -238,7 +262,9 @@ func (m *model) differencedStiffness(fresh, stale [][]float64, theta []float64, 
 				m.set(moved, theta)
 				forceAt(force)
 				for a, x := range force {
-					fresh[a][b] -= sign * c * x / step
+					if !m.shifted() || m.Weighting != Unweighted { // else only rounding
+						fresh[a][b] -= sign * c * x / step
+					}
 				}
 				m.set(theta, moved)
 				forceAt(force)

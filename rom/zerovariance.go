@@ -19,6 +19,10 @@ func (m *model) values(probs []float64) []float64 {
 	}
 	var values, probabilities []float64
 	add := func(value, probability float64) {
+		if m.shifted() { // the rewards of two arms differ
+			values, probabilities = append(values, value), append(probabilities, probability)
+			return
+		}
 		for i := range values {
 			if values[i] == value {
 				probabilities[i] += probability

@@ -75,6 +75,14 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
+	if random.IntN(3) == 0 {
+		c.Estimator.Entropy = random.Float64()
+		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
+		c.Estimator.KL.In = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)]
+		if c.Lag.Kind == grpo.Block {
+			c.Estimator.Samples = [...]grpo.Samples{"", grpo.Fresh, grpo.Reused}[random.IntN(3)]
+		}
+	}
 	if random.IntN(2) == 0 {
 		c.Estimator.Importance = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))])
 	}
@@ -94,6 +102,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
 	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
 	e.Filter = grpo.KeepAll
+	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c

@@ -16,6 +16,8 @@ type Cell struct {
 	Reference []float64 // logits of π_ref, finite, one an arm; nil: zeros
 	Run       Run
 
+	ReferenceUpdate grpo.ReferenceUpdate // of π_ref, which begins as Reference
+
 	Stiffness  []StiffnessProbe // measured in addition to the run
 	Relaxation *RelaxationProbe // measured in addition to the run; nil: none
 	Location   *LocationProbe   // nil: none; a located cell simulates only Stiffness and this
@@ -37,6 +39,12 @@ func (c *Cell) Replicas() int {
 		return 1
 	}
 	return c.Run.Replicas
+}
+
+// Draws reports whether step t draws groups, or at G = ∞ evaluates the expected gradient, for
+// itself: in every step, or with reused samples at a refresh.
+func (c *Cell) Draws(t int) bool {
+	return c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t)
 }
 
 // complete returns a copy of the cell with values for the lists that are nil.

@@ -28,7 +28,7 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 	}
 	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
 	sampler.prompts = newPromptSampler(cell.Prompts)
-	return gradientSampler{
+	s := gradientSampler{
 		cell:       cell,
 		words:      words,
 		sampler:    sampler,
@@ -36,6 +36,10 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 		statistics: grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)},
 		g:          make([]float64, arms),
 	}
+	if kl := cell.Estimator.KL; kl.In == grpo.InReward && kl.Coefficient != 0 {
+		s.sampler.reference = s.force.Reference()
+	}
+	return s
 }
 
 // draw draws the groups of a step into s.statistics; at G = ∞ there are none.

@@ -33,8 +33,7 @@ func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
 func (p *pair) begin(purpose Purpose, index int) {
 	for _, r := range p.sides {
 		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
-		r.policy.Set(r.start)
-		r.optimizerState.Reset()
+		r.rest()
 		r.divergedAt = running
 	}
 }
@@ -56,9 +55,11 @@ func (p *pair) step(t int) (ok bool) {
 		plus.refresh(t)
 		minus.refresh(t)
 	}
-	drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
-	if p.informed < FewestInformative && (pushes(&plus.statistics) || pushes(&minus.statistics)) && differ(&plus.statistics, &minus.statistics) {
-		p.informed++
+	if p.cell.Draws(t) {
+		drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
+		if p.informed < FewestInformative && (pushes(&plus.statistics) || pushes(&minus.statistics)) && differ(&plus.statistics, &minus.statistics) {
+			p.informed++
+		}
 	}
 	ok = true
 	for _, r := range p.sides {

@@ -169,7 +169,7 @@ func TestPromptsRecordMeans(t *testing.T) {
 		var want [quantityCount]float64
 		n := float64(len(c.Prompts.Means))
 		for x, m := range c.Prompts.Means {
-			policy, reference := r.policy, r.reference
+			policy, reference := r.policy, r.force.Reference()
 			if r.tabular != nil {
 				policy, reference = r.tabular.prompts[x].policy, grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
 			}

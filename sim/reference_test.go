@@ -21,6 +21,16 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 	var past [][]float64
 	var snapshot []float64
 	e, o := &c.Estimator, &c.Optimizer
+	reference := slices.Clone(c.Reference)
+	type sample struct {
+		arm       int
+		advantage float64
+		snapshot  []float64
+	}
+	size := float64(e.GroupSize)
+	var samples []sample // of all groups of the step, G each
+	var batch []float64  // their rewards
+	kept := 0.0          // groups whose rewards differ
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
@@ -31,7 +41,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		case t%c.Lag.Interval == 0:
 			snapshot = past[max(t-c.Lag.Behind*c.Lag.Interval, 0)]
 		}
-		pi, ref := slowSoftmax(theta), slowSoftmax(c.Reference)
+		pi, ref := slowSoftmax(theta), slowSoftmax(reference)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
 			for b := range g {
@@ -39,19 +49,17 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 			}
 			g[a] += x
 		}
-		kept := 0.0
-		var batch, pulls []float64 // of all samples: rewards, and weights of their scores
-		var pulled []int           // their arms
-		for group := range e.GroupsPerStep {
+		groups := e.GroupsPerStep
+		if e.Samples == grpo.Reused && t%c.Lag.Interval != 0 {
+			groups = 0
+		} else {
+			samples, batch, kept = samples[:0], batch[:0], 0
+		}
+		for group := range groups {
 			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
 				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
 			}
 			old := slowSoftmax(snapshot)
-			at, atLogits := pi, theta
-			if e.KL.At == grpo.AtSnapshot {
-				at, atLogits = old, snapshot
-			}
-			size := float64(e.GroupSize)
 		again:
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
@@ -76,6 +84,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					rewards[i] = arm.Mean
 				case grpo.Normal:
 					rewards[i] = arm.Mean + arm.Std*rng.NormFloat64()
+				}
+				if e.KL.In == grpo.InReward {
+					rewards[i] -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
 				mean += rewards[i] / size
 				low, high = min(low, rewards[i]), max(high, rewards[i])
@@ -118,24 +129,10 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 						advantage /= std + e.Advantage.Epsilon
 					}
 				}
-				weight := slowWeight(&e.Importance, pi[a], old[a], advantage)
-				share := 1 / (size * float64(e.GroupsPerStep))
-				pulls, pulled = append(pulls, share*weight*advantage), append(pulled, a)
-				switch e.KL.Gradient {
-				case grpo.K2:
-					add(a, -share*e.KL.Coefficient*math.Log(at[a]/ref[a]), at)
-				case grpo.K3:
-					add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
+				if e.KL.In == grpo.InAdvantage {
+					advantage -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
-			}
-			if e.KL.Gradient == grpo.ExactKL {
-				mean := 0.0
-				for a, p := range at {
-					mean += p * (atLogits[a] - c.Reference[a])
-				}
-				for a, p := range at {
-					g[a] -= e.KL.Coefficient * p * (atLogits[a] - c.Reference[a] - mean) / float64(e.GroupsPerStep)
-				}
+				samples = append(samples, sample{a, advantage, snapshot})
 			}
 		}
 		scale := 1.0
@@ -145,8 +142,59 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
 			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
 		}
-		for i, x := range pulls {
-			add(pulled[i], x/scale, pi)
+		share := 1 / (size * float64(e.GroupsPerStep))
+		inLoss := e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward
+		var old []float64
+		for i, s := range samples {
+			if i%e.GroupSize == 0 {
+				old = slowSoftmax(s.snapshot)
+			}
+			at, atLogits := pi, theta
+			if e.KL.At == grpo.AtSnapshot {
+				at, atLogits = old, s.snapshot
+			}
+			a := s.arm
+			add(a, share*slowWeight(&e.Importance, pi[a], old[a], s.advantage)*s.advantage/scale, pi)
+			if !inLoss {
+				continue
+			}
+			l, rho := math.Log(at[a]/ref[a]), at[a]/old[a]
+			switch e.KL.Gradient { // the derivative of the estimator in log π_a
+			case grpo.K1:
+				add(a, -share*e.KL.Coefficient, at)
+			case grpo.K2:
+				add(a, -share*e.KL.Coefficient*l, at)
+			case grpo.K3:
+				add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
+			case grpo.RatioK1:
+				add(a, -share*e.KL.Coefficient*rho*(l+1), at)
+			case grpo.RatioK3: // ρ(π_ref/π − 1 + ℓ)
+				add(a, -share*e.KL.Coefficient*rho*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
+			case grpo.ExactKL: // of each group
+				if i%e.GroupSize > 0 {
+					break
+				}
+				mean := 0.0
+				for a, p := range at {
+					mean += p * (atLogits[a] - reference[a])
+				}
+				for a, p := range at {
+					g[a] -= e.KL.Coefficient * p * (atLogits[a] - reference[a] - mean) / float64(e.GroupsPerStep)
+				}
+			}
+		}
+		entropy, norm := 0.0, 0.0
+		for _, p := range pi {
+			entropy -= p * math.Log(p)
+		}
+		for a, p := range pi {
+			g[a] -= e.Entropy * p * (math.Log(p) + entropy)
+			norm += g[a] * g[a]
+		}
+		if o.MaxNorm > 0 {
+			for a := range g {
+				g[a] *= min(1, o.MaxNorm/math.Sqrt(norm))
+			}
 		}
 		rate := o.LearningRate
 		if t < o.Schedule.Warmup {
@@ -165,6 +213,11 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				square[a] = o.Beta2*square[a] + (1-o.Beta2)*x*x
 				n := float64(t + 1)
 				theta[a] += rate * (velocity[a] / (1 - math.Pow(o.Beta1, n))) / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, n))) + o.Epsilon)
+			}
+		}
+		if u := c.ReferenceUpdate; u.Interval > 0 && (t+1)%u.Interval == 0 {
+			for a := range theta {
+				reference[a] += u.Rate * (theta[a] - reference[a])
 			}
 		}
 	}
@@ -378,6 +431,34 @@ func agreement() []Cell {
 		})
 	}
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
+	for _, gradient := range []grpo.KLGradient{grpo.K1, grpo.RatioK1, grpo.RatioK3} {
+		add(string(gradient), func(c *Cell) { c.Estimator.KL.Gradient = gradient })
+	}
+	add("KL in the advantage", func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage })
+	add("KL in the advantage, ratio", func(c *Cell) {
+		c.Estimator.KL.In = grpo.InAdvantage
+		c.Estimator.Importance.Mode = grpo.Ratio
+	})
+	add("KL in the reward, large steps", func(c *Cell) {
+		c.Estimator.KL.In = grpo.InReward
+		c.Optimizer.LearningRate = 0.3
+	})
+	add("KL in the reward, clip, no scale, larger than packs", func(c *Cell) {
+		c.Estimator.KL.In = grpo.InReward
+		c.Estimator.Advantage.Scale = grpo.NoScale
+		c.Estimator.Importance.Mode = grpo.Clip
+		c.Estimator.GroupSize = 300
+		c.Optimizer.LearningRate = 0.5
+	})
+	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
+	add("reused samples", func(c *Cell) { c.Estimator.Samples = grpo.Reused; c.Estimator.GroupsPerStep = 2 })
+	add("reused samples, ratio, k2", func(c *Cell) {
+		c.Estimator.Samples = grpo.Reused
+		c.Estimator.Importance.Mode = grpo.Ratio
+		c.Estimator.KL.Gradient = grpo.K2
+	})
+	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
+	add("moving reference", func(c *Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
 }
 

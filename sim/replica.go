@@ -12,9 +12,9 @@ type replica struct {
 	gradientSampler
 	stream         *draw.Xoshiro // the source of words
 	recorded       []int
-	read           []int     // steps at which J is read into curve, then −1
-	means          []float64 // the arms' mean rewards
-	reference      *grpo.Policy
+	read           []int        // steps at which J is read into curve, then −1
+	means          []float64    // the arms' mean rewards
+	initial        *grpo.Policy // π_ref at step 0
 	start          *grpo.Policy // at step 0
 	policy         *grpo.Policy // π
 	history        *grpo.History
@@ -48,7 +48,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		read:            append(read, -1),
 		means:           cell.means(),
 		tabular:         newTabular(cell),
-		reference:       grpo.NewPolicy(cell.Reference),
+		initial:         grpo.NewPolicy(cell.Reference),
 		start:           grpo.NewPolicy(cell.Init),
 		policy:          grpo.NewPolicy(cell.Init),
 		history:         grpo.NewHistory(cell.Lag, arms, cell.Run.Steps),
@@ -74,8 +74,7 @@ func (r *replica) begin(index int) {
 	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
 	r.words.Reset(r.stream)
 	r.ages.begin(c, ForReplica, index)
-	r.policy.Set(r.start)
-	r.optimizerState.Reset()
+	r.rest()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
 	if r.sampler.prompts != nil {
 		r.sampler.prompts.begin()
@@ -87,6 +86,13 @@ func (r *replica) begin(index int) {
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
 	r.divergedAt = running
+}
+
+// rest sets policy, reference and optimizer to their states at step 0.
+func (r *replica) rest() {
+	r.policy.Set(r.start)
+	r.force.Reference().Set(r.initial)
+	r.optimizerState.Reset()
 }
 
 // running is the value of divergedAt for a replica that has not diverged.
@@ -168,7 +174,9 @@ func (r *replica) push(t int) {
 	if r.cell.Lag.Refreshes(t) {
 		r.refresh(t)
 	}
-	r.draw()
+	if r.cell.Draws(t) {
+		r.draw()
+	}
 	r.gradient(r.policy, r.snapshot)
 }
 
@@ -186,8 +194,12 @@ func (r *replica) move(t int) {
 	if r.tabular != nil {
 		ok = r.tabular.move(o, t)
 	} else {
+		o.Clip(r.g)
 		o.Step(r.policy.Logits, r.g, r.optimizerState, o.Rate(t))
 		r.policy.Update()
+		if u := r.cell.ReferenceUpdate; u.Moves(t) {
+			u.Move(r.force.Reference(), r.policy)
+		}
 		ok = !math.IsNaN(r.policy.Probs[0]) // then none is
 	}
 	if !ok {
@@ -226,7 +238,7 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[entropyIndex] = r.policy.Entropy()
 	v[collisionIndex] = r.policy.Collision()
 	v[zeroVarianceFractionIndex] = 0
-	v[klReferenceIndex] = r.policy.Divergence(r.reference)
+	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
 	v[clipFractionIndex] = 0
 	v[importanceRatioMaxIndex] = r.maxRatio()
 	v[gradientNormIndex] = math.Sqrt(norm)

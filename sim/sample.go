@@ -35,6 +35,9 @@ type sampler struct {
 	behaviour   *grpo.Policy      // that draws the groups
 	prompts     *promptSampler    // nil: all groups have the arms of bandit
 
+	reference *grpo.Policy // π_ref where the KL penalty is part of the reward; else nil
+	shifts    []float64    // by arm, what it adds to a reward
+
 	law               draw.BinomialLaw  // of the first of two arms' count in a larger group
 	tree              *draw.Multinomial // of the counts of more arms
 	counts, successes []int             // of the last group, by arm: samples, rewarded samples
@@ -105,6 +108,7 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 		first:     ^uint64(0) >> (draw.MaxLanes - size),
 		counts:    make([]int, len(bandit.Arms)),
 		successes: make([]int, len(bandit.Arms)),
+		shifts:    make([]float64, len(bandit.Arms)),
 		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
 	if estimator.Filter == grpo.Redraw {
@@ -122,6 +126,9 @@ func newSampler(bandit *grpo.Bandit, estimator *grpo.Estimator, laws *laws, grou
 // they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.left, s.behaviour = 0, behaviour
+	if s.reference != nil {
+		s.estimator.KL.Shifts(s.shifts, behaviour, s.reference)
+	}
 	switch {
 	case s.prompts != nil:
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
@@ -149,11 +156,12 @@ func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
 // group draws a group and adds it to sum, and its rewards to s.reward.
 func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	switch {
-	case s.advantages == nil:
+	case s.advantages == nil || s.reference != nil:
 		s.sample(w)
 		scatter := s.drawAtoms(w)
-		for _, atom := range s.atoms {
+		for i, atom := range s.atoms {
 			s.reward += float64(float64(atom.Count) * atom.Reward)
+			s.atoms[i].Reward += s.shifts[atom.Arm]
 		}
 		sum.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
 	case s.estimator.GroupSize <= draw.MaxLanes:
@@ -230,6 +238,7 @@ func (s *sampler) sample(w *draw.Words) {
 	switch {
 	case size <= draw.MaxLanes:
 		clear(s.counts)
+		clear(s.successes)
 		s.count(s.next(w))
 	case size <= s.packed:
 		clear(s.counts)
@@ -281,7 +290,10 @@ func (s *sampler) drawAtoms(w *draw.Words) (scatter float64) {
 		arm := &s.bandit.Arms[a]
 		switch {
 		case arm.Reward == grpo.Bernoulli:
-			k := draw.Binomial(w, n, arm.Mean)
+			k := s.successes[a]
+			if s.advantages == nil {
+				k = draw.Binomial(w, n, arm.Mean)
+			}
 			s.atoms = append(s.atoms, grpo.Atom{Arm: a, Count: k, Reward: 1}, grpo.Atom{Arm: a, Count: n - k})
 		case arm.Reward == grpo.Constant || arm.Std == 0:
 			s.atoms = append(s.atoms, grpo.Atom{Arm: a, Count: n, Reward: arm.Mean})

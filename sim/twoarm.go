@@ -94,7 +94,8 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
 		e.Advantage.Scale == grpo.BatchStd,
-		e.KL.Gradient != grpo.ExactKL:
+		e.KL.Gradient != grpo.ExactKL || e.KL.In == grpo.InAdvantage || e.KL.In == grpo.InReward,
+		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil
 	}
 	b := &twoArmBatch{

@@ -39,6 +39,14 @@ func (c *Cell) check() {
 		want(c.Location == nil || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval, "optimizer.learning_rate, because a random lag has no interval")
 	}
 	optimizer.Check()
+	c.ReferenceUpdate.Check()
+	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
+	outside := c.Estimator.KL.Coefficient != 0 && c.Estimator.KL.In != "" && c.Estimator.KL.In != grpo.InLoss
+	want(!outside || !c.agedByGroup(), "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
+	if c.Prompts != nil {
+		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
+		want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")
+	}
 	for _, list := range []struct {
 		field   string
 		numbers []float64

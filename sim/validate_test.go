@@ -59,7 +59,7 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.Importance.ClipLow = 1 }, `grpo: Estimator.Importance.ClipLow: got 1, want a finite number in (0, 1)`},
 		{func(c *Cell) { c.Estimator.Importance.ClipHigh = 0 }, `grpo: Estimator.Importance.ClipHigh: got 0, want a finite number > 0`},
 		{func(c *Cell) { c.Estimator.KL.Coefficient = -1 }, `grpo: Estimator.KL.Coefficient: got -1, want a finite number ≥ 0`},
-		{func(c *Cell) { c.Estimator.KL.Gradient = "k1" }, `grpo: Estimator.KL.Gradient: got "k1", want exact, k2 or k3`},
+		{func(c *Cell) { c.Estimator.KL.Gradient = "k4" }, `grpo: Estimator.KL.Gradient: got "k4", want exact, k1, k2, k3, ratio-k1 or ratio-k3`},
 		{func(c *Cell) { c.Estimator.KL.At = "" }, `grpo: Estimator.KL.At: got "", want current or snapshot`},
 		{func(c *Cell) { c.Lag.Kind = "" }, `grpo: Lag.Kind: got "", want block, delay or random`},
 		{func(c *Cell) { c.Lag.Behind = -1 }, `grpo: Lag.Behind: got -1, want ≥ 0`},

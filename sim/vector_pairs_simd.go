@@ -89,7 +89,9 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 			plus.refresh(step)
 			minus.refresh(step)
 		}
-		p.sample(live)
+		if p.Draws(step) {
+			p.sample(live)
+		}
 		plus.gradient()
 		minus.gradient()
 		rate := p.Optimizer.Rate(step)

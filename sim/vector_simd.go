@@ -128,7 +128,8 @@ func hasVectors(c *Cell) bool {
 		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Estimator.KL.Gradient == grpo.ExactKL &&
+		c.Estimator.KL.Gradient == grpo.ExactKL && c.Estimator.KL.In != grpo.InAdvantage && c.Estimator.KL.In != grpo.InReward &&
+		c.ReferenceUpdate.Interval == 0 &&
 		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
@@ -272,8 +273,10 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		for _, b := range batches {
-			b.sample()
+		if c.Draws(t) {
+			for _, b := range batches {
+				b.sample()
+			}
 		}
 		for _, b := range batches {
 			b.gradient()
@@ -608,8 +611,8 @@ func (b *vectorBatch) addArm(a int, count, successes integers) {
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
 	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
 	if b.drops {
-		pushes := up.NotEqual(archsimd.BroadcastFloat64x8(0))
-		b.addCounts(a, successes.Masked(pushes), count.Sub(successes).Masked(pushes))
+		zero := archsimd.BroadcastFloat64x8(0)
+		b.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
 	}
 }
 
@@ -675,9 +678,8 @@ func (b *vectorBatch) clipFraction() vector {
 		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
 		if b.single {
 			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
-			pushes := archsimd.LoadFloat64x8(&b.up).NotEqual(zero)
-			positives = draw.OnesCount(lanes.And(rewarded)).Masked(pushes)
-			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(pushes)
+			positives = draw.OnesCount(lanes.And(rewarded)).Masked(archsimd.LoadFloat64x8(&b.up).NotEqual(zero))
+			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(archsimd.LoadFloat64x8(&b.down).NotEqual(zero))
 		}
 		all = all.Add(positives).Add(negatives)
 		clipped = clipped.Add(positives.Masked(upper.Equal(zero))).Add(negatives.Masked(lower.Equal(zero)))
@@ -744,13 +746,42 @@ func (b *vectorBatch) gradient() {
 		for a := range force {
 			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
 		}
-		return
+	} else {
+		beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
+		for a := range force { // as grpo.Force.projectExactKL
+			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
+			g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
+		}
 	}
-	beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
-	for a := range force { // as grpo.Force.projectExactKL
-		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
-		g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
-		g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
+	if e.Entropy != 0 {
+		b.addEntropy()
+	}
+}
+
+// addEntropy adds the gradient of the entropy bonus, as grpo.Force.addEntropy.
+func (b *vectorBatch) addEntropy() {
+	mean, alpha := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Estimator.Entropy)
+	for a := range b.force {
+		mean = mean.Add(archsimd.LoadFloat64x8(&b.now.probs[a]).Mul(archsimd.LoadFloat64x8(&b.now.logits[a])))
+	}
+	for a := range b.force {
+		slope := archsimd.LoadFloat64x8(&b.now.probs[a]).Mul(archsimd.LoadFloat64x8(&b.now.logits[a]).Sub(mean))
+		archsimd.LoadFloat64x8(&b.force[a]).Sub(alpha.Mul(slope)).Store(&b.force[a])
+	}
+}
+
+// clip scales forces to the largest norm, as grpo.Optimizer.Clip.
+func (b *vectorBatch) clip() {
+	square, most, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Optimizer.MaxNorm), archsimd.BroadcastFloat64x8(1)
+	for a := range b.force {
+		g := archsimd.LoadFloat64x8(&b.force[a])
+		square = square.Add(g.Mul(g))
+	}
+	norm := square.Sqrt()
+	factor := most.Div(norm).Merge(one, norm.Greater(most))
+	for a := range b.force {
+		archsimd.LoadFloat64x8(&b.force[a]).Mul(factor).Store(&b.force[a])
 	}
 }
 
@@ -867,6 +898,9 @@ func (b *vectorBatch) average(reward vector) {
 // move moves the logits along the force, as grpo.Optimizer.Step.
 func (b *vectorBatch) move(learningRate float64) {
 	o := &b.Optimizer
+	if o.MaxNorm > 0 {
+		b.clip()
+	}
 	rate, momentum := archsimd.BroadcastFloat64x8(learningRate), archsimd.BroadcastFloat64x8(o.Momentum)
 	switch o.Kind {
 	case grpo.HeavyBall:

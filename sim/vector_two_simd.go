@@ -24,6 +24,12 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
+	if e.Samples == grpo.Fresh { // the other name of ""
+		estimator.Samples = grpo.Fresh
+	}
+	if e.KL.In == grpo.InLoss { // the other name of ""
+		estimator.KL.In = grpo.InLoss
+	}
 	return v.single && e.Advantage.Scale != grpo.BatchStd && (e.Filter == "" || e.Filter == grpo.KeepAll) && len(v.means) == 2 && *e == estimator && *o == optimizer
 }
 

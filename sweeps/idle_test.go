@@ -35,14 +35,17 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 		tested++
 		other, _ := config.LookupKey(k.Idle.Param)
 		states := []any{0.0, 0.5}
-		if other.Kind == config.IntegerValue {
-			states = []any{1, 3}
-		}
-		if other.Path == config.GroupSizeKey {
-			states = []any{grpo.Infinite, 8}
-		}
-		if other.Words != nil {
+		switch other.Kind {
+		case config.WordValue:
 			states = differentValues(t, other, nil)
+		case config.IntegerValue:
+			states = []any{0, 5}
+			switch other.Path {
+			case config.GroupSizeKey:
+				states = []any{grpo.Infinite, 8}
+			case "bandit.prompts.count":
+				states = []any{1, 3}
+			}
 		}
 		for _, state := range states {
 			s := planText(t, text).Cells[0].Settings

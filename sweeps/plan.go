@@ -67,6 +67,7 @@ func (c *Cell) Sim() sim.Cell {
 			ID: c.ID, Seed: s.Seed,
 			Bandit: s.Bandit, Prompts: promptsOf(s), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 			Init: c.start, Reference: s.Policy.Reference, Run: s.Run,
+			ReferenceUpdate: s.Policy.ReferenceUpdate,
 		}
 		if in.Prompts != nil {
 			in.Bandit.TrueMeans = nil // those of the prompts

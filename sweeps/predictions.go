@@ -98,7 +98,10 @@ type equilibriumKey struct {
 	epsilon, clipLow, clipHigh float64
 	floor, most                float64
 	temperature, power, decay  rom.BySign
-	strength                   float64
+	strength, entropy          float64
+	placement                  rom.Placement
+	samples                    rom.Samples
+	update                     rom.ReferenceUpdate
 	factors                    rom.Factors
 	first, second, starts      string // of the prompts
 	policies                   rom.Policies
@@ -112,6 +115,7 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
+		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate,
 		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
 		policies: p.Prompts.Policies, order: p.Prompts.Order,
 	}

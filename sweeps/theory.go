@@ -41,6 +41,9 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 		Strength:    e.KL.Coefficient,
 		KLEstimator: translate(e.KL.Gradient, estimates),
 		Anchor:      translate(e.KL.At, anchors),
+		Placement:   translate(e.KL.In, placements),
+		Entropy:     e.Entropy,
+		Samples:     translate(e.Samples, samples),
 		Lag: rom.Lag{
 			Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval, Behind: s.Lag.Behind,
 			Ages: rom.Ages{
@@ -58,8 +61,10 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 			Decay:    translate(s.Optimizer.Schedule.Kind, decays),
 			Warmup:   s.Optimizer.Schedule.Warmup,
 			Total:    s.Optimizer.Schedule.Total,
+			MaxNorm:  s.Optimizer.MaxNorm,
 		},
-		Factors: factors,
+		ReferenceUpdate: rom.ReferenceUpdate{Interval: s.Policy.ReferenceUpdate.Interval, Rate: s.Policy.ReferenceUpdate.Rate},
+		Factors:         factors,
 	}
 	if e.GroupSize == grpo.Infinite {
 		p.GroupSize = rom.Infinite
@@ -96,12 +101,14 @@ var (
 		grpo.Truncated: rom.Truncated, grpo.Masked: rom.Masked, grpo.CISPO: rom.Clamped,
 		grpo.SAPO: rom.Sigmoid, grpo.VESPO: rom.Powered, grpo.DPPO: rom.ChangeClipped,
 	}
-	estimates = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K2: rom.K2, grpo.K3: rom.K3}
-	anchors   = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
-	lags      = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay, grpo.Random: rom.Random}
-	ageLaws   = map[grpo.AgeLaw]rom.AgeLaw{grpo.UniformAges: rom.UniformAges, grpo.GeometricAges: rom.GeometricAges, grpo.TableAges: rom.TableAges}
-	methods   = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
-	decays    = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
+	estimates  = map[grpo.KLGradient]rom.KLEstimator{grpo.ExactKL: rom.ExactKL, grpo.K1: rom.K1, grpo.K2: rom.K2, grpo.K3: rom.K3, grpo.RatioK1: rom.RatioK1, grpo.RatioK3: rom.RatioK3}
+	anchors    = map[grpo.KLPoint]rom.Anchor{grpo.AtCurrent: rom.AtCurrent, grpo.AtSnapshot: rom.AtSnapshot}
+	placements = map[grpo.KLPlacement]rom.Placement{grpo.InLoss: rom.InLoss, grpo.InAdvantage: rom.InAdvantage, grpo.InReward: rom.InReward}
+	samples    = map[grpo.Samples]rom.Samples{grpo.Fresh: rom.Fresh, grpo.Reused: rom.Reused}
+	lags       = map[grpo.LagKind]rom.LagKind{grpo.Block: rom.Block, grpo.Delay: rom.Delay, grpo.Random: rom.Random}
+	ageLaws    = map[grpo.AgeLaw]rom.AgeLaw{grpo.UniformAges: rom.UniformAges, grpo.GeometricAges: rom.GeometricAges, grpo.TableAges: rom.TableAges}
+	methods    = map[grpo.Method]rom.Method{grpo.HeavyBall: rom.HeavyBall, grpo.Nesterov: rom.Nesterov, grpo.Adam: rom.Adam}
+	decays     = map[grpo.ScheduleKind]rom.Decay{grpo.ConstantRate: rom.Steady, grpo.LinearDecay: rom.Linear, grpo.CosineDecay: rom.Cosine}
 )
 
 // translate returns the counterpart of an enumeration value. It panics if there is

@@ -95,7 +95,9 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
 	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
-	s.Estimator.KL = grpo.KL{Coefficient: 1, Gradient: grpo.K3, At: grpo.AtSnapshot}
+	s.Estimator.KL = grpo.KL{Coefficient: 1, In: grpo.InReward, Gradient: grpo.K3, At: grpo.AtSnapshot}
+	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1
+	s.Policy.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 1, Rate: 1}
 	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2, Behind: 1, Ages: grpo.Ages{Law: grpo.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: grpo.AgePerGroup}}
 	s.Lag.Ages.Weights = []float64{3: 1}
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5

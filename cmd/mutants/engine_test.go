@@ -31,7 +31,7 @@ type mutant struct {
 }
 
 // table holds every mutant, in the order of docs/mutants.md.
-var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, diagnoseMutants, logsMutants, equivalenceMutants, promptMutants,
+var table = slices.Concat(grpoMutants, simMutants, pairMutants, drawMutants, measureMutants, romMutants, penaltyMutants, diagnoseMutants, logsMutants, equivalenceMutants, promptMutants,
 	configMutants, storeMutants, judgeMutants, reportMutants, commandMutants)
 
 // apply returns the source with the fault in it.

@@ -134,7 +134,7 @@ var configMutants = []mutant{
 	{id: "sweeps/config/defaults-in-id", fault: "a default is part of a cell's id if it is written out", file: "sweeps/config/canonical.go",
 		before: "\t\tif atDefault(k, v, &s) || slices.Contains(without, k.Path) {\n\t\t\tcontinue\n\t\t}\n", after: "\t\tif byDefault := k.defaultFor(&s); byDefault == nil && v == nil || slices.Contains(without, k.Path) {\n\t\t\tcontinue\n\t\t}\n"},
 	{id: "sweeps/config/force-without-reference", fault: "cells with different references share a stiffness", file: "sweeps/config/canonical.go",
-		before: "\tforce.Policy.Reference = s.Policy.Reference\n", after: ""},
+		before: "force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate", after: "force.Policy.ReferenceUpdate = s.Policy.ReferenceUpdate"},
 	{id: "sweeps/config/variants-in-one-group", fault: "a claim across cells joins the cells of different variants", file: "sweeps/config/canonical.go",
 		before: "return variant + \"\\n\" + string(Canonical(rest, over))", after: "return string(Canonical(rest, over)) + variant[:0]"},
 	{id: "sweeps/config/run-divides-groups", fault: "cells of a group may not differ in their number of replicas", file: "sweeps/config/canonical.go",

@@ -39,5 +39,5 @@ func ExampleLoad_misspeltKey() {
 	_, err := config.Load("small.yaml", []byte(small+"lag: {intervall: 4}\n"))
 	fmt.Println(err)
 	// Output:
-	// small.yaml:13:7: lag.intervall: got an unknown key, want kind, interval, behind or ages, did you mean "interval"?
+	// small.yaml:13:7: lag.intervall: got an unknown key, want kind, interval, behind, ages or samples, did you mean "interval"?
 }

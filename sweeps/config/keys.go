@@ -141,6 +141,12 @@ const (
 	decayKey         = "grpo.importance.decay"
 	gradientKey      = "grpo.kl.gradient"
 	anchorKey        = "grpo.kl.at"
+	placementKey     = "grpo.kl.in"
+	entropyKey       = "grpo.entropy.coefficient"
+	samplesKey       = "lag.samples"
+	maxNormKey       = "optimizer.max_norm"
+	updateKey        = "policy.reference_update.interval"
+	updateRateKey    = "policy.reference_update.rate"
 	LagIntervalKey   = "lag.interval"
 	lagKindKey       = "lag.kind"
 	behindKey        = "lag.behind"
@@ -209,6 +215,11 @@ var otherKeys = []Key{
 		follow: func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
 	},
 
+	integerKey(updateKey, atLeast(0), 0, "Number of steps after which the reference moves towards the policy, θ_ref ← (1 − rate)θ_ref + rate·θ in logits; 0: it stays. TRL `sync_ref_model`, slime `--ref-update-interval`. There is no fixed point.",
+		func(s *Settings) *int { return &s.Policy.ReferenceUpdate.Interval }),
+	numberKey(updateRateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.6, "Share of the policy in the moved reference.",
+		func(s *Settings) *float64 { return &s.Policy.ReferenceUpdate.Rate }).idle(updateKey, 0),
+
 	integerKey(GroupSizeKey, between(2, maxGroup), nil, "Group size G; `inf`: the expected gradient in place of a sampled one (a single replica; its variance is 0, and other claims about noise are out of scope).",
 		func(s *Settings) *int { return &s.Estimator.GroupSize }).named("G", "group size", ""),
 	integerKey(groupsKey, atLeast(1), 1, "Number B of independent groups averaged in one step.",
@@ -247,10 +258,14 @@ var otherKeys = []Key{
 		func(s *Settings) *float64 { return &s.Estimator.Importance.Decay.Negative }).weighs(grpo.VESPO),
 	numberKey(coefficientKey, nonNegative, 0.0, "Strength β of the KL penalty.",
 		func(s *Settings) *float64 { return &s.Estimator.KL.Coefficient }).named("β", "KL coefficient", ""),
-	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k2`, `k3`).",
+	wordKey(placementKey, grpo.KLPlacements, grpo.InLoss, "Where the KL penalty is: a gradient of its own (`loss`), −β log π_old/π_ref added to the advantage (`advantage`, OpenRLHF), or to the reward before the advantage (`reward`, verl `use_kl_in_reward`).",
+		func(s *Settings) *grpo.KLPlacement { return &s.Estimator.KL.In }).idle(coefficientKey, 0.0),
+	wordKey(gradientKey, grpo.KLGradients, grpo.ExactKL, "How the gradient of the KL penalty in the loss is computed: in closed form (`exact`), or by a sampled estimator as in trainers (`k1`, `k2`, `k3`), `k1` and `k3` also times the importance ratio. `k1` is no penalty in the mean.",
 		func(s *Settings) *grpo.KLGradient { return &s.Estimator.KL.Gradient }).idle(coefficientKey, 0.0),
-	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty is evaluated.",
+	wordKey(anchorKey, grpo.KLPoints, grpo.AtCurrent, "The policy at which the KL penalty in the loss is evaluated.",
 		func(s *Settings) *grpo.KLPoint { return &s.Estimator.KL.At }).idle(coefficientKey, 0.0),
+	numberKey(entropyKey, nonNegative, 0.0, "Strength α of the entropy bonus αH(π), whose gradient is exact.",
+		func(s *Settings) *float64 { return &s.Estimator.Entropy }).named("α", "entropy coefficient", ""),
 
 	wordKey(lagKindKey, grpo.LagKinds, grpo.Block, "`block`: the snapshot is refreshed every `interval` ≥ 1 steps; `delay`: the snapshot is the policy of `interval` ≥ 0 steps ago; `random`: that of a random number of steps ago, see `lag.ages`, as in asynchronous trainers. Before the start of the run it is the initial policy.",
 		func(s *Settings) *grpo.LagKind { return &s.Lag.Kind }),
@@ -277,6 +292,9 @@ var otherKeys = []Key{
 	ofAges(wordKey(agesDrawnKey, grpo.AgeDraws, grpo.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
 		func(s *Settings) *grpo.AgeDraw { return &s.Lag.Ages.Drawn })),
 
+	wordKey(samplesKey, grpo.SampleUses, grpo.Fresh, "Groups of the steps of a block: each step draws its own (`fresh`), or all use those of the first (`reused`: TRL `num_iterations`, verl `ppo_epochs`).",
+		func(s *Settings) *grpo.Samples { return &s.Estimator.Samples }),
+
 	wordKey(optimizerKey, grpo.Methods, grpo.HeavyBall, "The update rule.",
 		func(s *Settings) *grpo.Method { return &s.Optimizer.Kind }),
 	numberKey(LearningRateKey, positive, nil, "Learning rate η.",
@@ -289,6 +307,8 @@ var otherKeys = []Key{
 		func(s *Settings) *float64 { return &s.Optimizer.Beta2 }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
 	numberKey(adamEpsilonKey, nonNegative, 1e-8, "Adam: added to the root of the second moment.",
 		func(s *Settings) *float64 { return &s.Optimizer.Epsilon }).idle(optimizerKey, string(grpo.HeavyBall), string(grpo.Nesterov)),
+	numberKey(maxNormKey, nonNegative, 0.0, "Norm to which a longer gradient is scaled before the optimizer's step (`max_grad_norm`); 0: no limit.",
+		func(s *Settings) *float64 { return &s.Optimizer.MaxNorm }),
 	wordKey(scheduleKey, grpo.ScheduleKinds, grpo.ConstantRate, "Course of the learning rate after the warm-up.",
 		func(s *Settings) *grpo.ScheduleKind { return &s.Optimizer.Schedule.Kind }),
 	integerKey(warmupKey, atLeast(0), 0, "Number of steps over which the learning rate rises to its full value.",

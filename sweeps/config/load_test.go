@@ -338,7 +338,7 @@ func TestLoadFillsIn(t *testing.T) {
 			TrueMeans: []float64{0.9, 0.2},
 		},
 		Prompts: Prompts{Count: 1, Parameters: sim.Tabular, Order: sim.Shuffled},
-		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}},
+		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6}},
 		Estimator: grpo.Estimator{
 			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
 			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
@@ -346,7 +346,8 @@ func TestLoadFillsIn(t *testing.T) {
 				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
 				Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},
 			},
-			KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			KL:      grpo.KL{In: grpo.InLoss, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+			Samples: grpo.Fresh,
 		},
 		Lag: grpo.Lag{Kind: grpo.Block, Interval: 1, Ages: grpo.Ages{Law: grpo.UniformAges, Drawn: grpo.AgePerGroup}},
 		Optimizer: grpo.Optimizer{

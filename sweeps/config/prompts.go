@@ -145,6 +145,11 @@ var promptRules = []cellRule{
 		return "", ""
 	}, baselineKey),
 	withoutPrompts(filterKey),
+	withoutPrompts(placementKey),
+	withoutPrompts(entropyKey),
+	withoutPrompts(samplesKey),
+	withoutPrompts(maxNormKey),
+	withoutPrompts(updateKey),
 	promptRule(modeKey, func(s *Settings) (got, want string) {
 		if mode := s.Estimator.Importance.Mode; s.Prompts.Parameters == sim.Tabular && mode != grpo.NoImportance && mode != grpo.Ratio {
 			return string(mode), "none or ratio for tabular prompts"

@@ -28,6 +28,8 @@ type Settings struct {
 type Policy struct {
 	Init      Init
 	Reference []float64 // logits of π_ref, finite, one per arm
+
+	ReferenceUpdate grpo.ReferenceUpdate
 }
 
 // InitKind is the form in which an initial policy is given.

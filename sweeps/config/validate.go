@@ -72,6 +72,37 @@ var generalRules = []cellRule{
 		}
 		return "", ""
 	}},
+	{samplesKey, []string{samplesKey, lagKindKey}, func(s *Settings, _ int) (got, want string) {
+		if s.Estimator.Samples == grpo.Reused && s.Lag.Kind != grpo.Block {
+			return string(grpo.Reused), "fresh unless the lag is a block: else every step has another snapshot"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, modeKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In == grpo.InAdvantage && kl.Coefficient != 0 && s.Estimator.Importance.Mode != grpo.NoImportance && s.Estimator.Importance.Mode != grpo.Ratio {
+			return string(kl.In), "loss or reward where " + modeKey + " is neither none nor ratio"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
+			return string(kl.In), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
+		e := &s.Estimator
+		if kl := e.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (e.Filter != grpo.KeepAll || e.Advantage.Tabled()) {
+			return string(kl.In), "loss, or " + filterKey + " none and the scale std or none with the baseline mean or leave-one-out"
+		}
+		return "", ""
+	}},
+	{placementKey, []string{placementKey, coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings, _ int) (got, want string) {
+		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup {
+			return string(kl.In), "loss where each group has a snapshot of a random age of its own"
+		}
+		return "", ""
+	}},
 	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
 		if filter := s.Estimator.Filter; other && filter != grpo.KeepAll && sampled(s) {
@@ -377,6 +408,9 @@ var needRules = []needRule{
 	}},
 	{NeedsRecurrence, []string{gradientKey}, func(s *Settings) (got, want string) {
 		return unequal(gradientKey, s.Estimator.KL.Gradient, grpo.ExactKL)
+	}},
+	{NeedsRecurrence, []string{placementKey}, func(s *Settings) (got, want string) {
+		return unequal(placementKey, s.Estimator.KL.In, grpo.InLoss)
 	}},
 	{NeedsRecurrence, []string{anchorKey}, func(s *Settings) (got, want string) {
 		return unequal(anchorKey, s.Estimator.KL.At, grpo.AtCurrent)

@@ -1,0 +1,337 @@
+package rom_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grposim/rom"
+)
+
+// Λ_f and Λ_s of every place and gradient of the KL penalty, with an entropy bonus, are the
+// derivatives of the mean force.
+func TestStiffnessOfPenalties(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for _, size := range []int{8, rom.Infinite} {
+		for _, scale := range []rom.Scale{rom.GroupStd, rom.Unscaled} {
+			for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+				for _, estimator := range []rom.KLEstimator{rom.K1, rom.RatioK1, rom.RatioK3} {
+					for _, anchor := range []rom.Anchor{rom.AtCurrent, rom.AtSnapshot} {
+						p, theta, _ := randomCell(r, rom.Bernoulli, 3, size)
+						p.Scale, p.Weighting, p.KLEstimator, p.Anchor, p.Entropy = scale, weighting, estimator, anchor, 0.4
+						checkStiffness(t, p, theta)
+					}
+				}
+				for _, placement := range []rom.Placement{rom.InAdvantage, rom.InReward} {
+					p, theta, _ := randomCell(r, rom.Bernoulli, 2, size)
+					p.Scale, p.Weighting, p.Placement = scale, weighting, placement
+					checkStiffness(t, p, theta)
+				}
+			}
+		}
+	}
+}
+
+// An entropy bonus is a change of the penalty: β → β+α, θ_ref → θ_ref β/(α+β).
+func TestEntropyBonusIsAPenalty(t *testing.T) {
+	p := bandit(rom.GroupStd, 0.9, 16)
+	p.Arms = append(p.Arms, p.Arms[1], rom.Arm{Mean: 0.5}) // two equal arms
+	p.Reference = []float64{0, 0.8, 0.8, -0.4}
+	p.Lag, p.Weighting, p.Anchor = block(3), rom.Ratio, rom.AtCurrent
+	same := p
+	p.Entropy = 0.3
+	same.Strength = 1.2
+	same.Reference = []float64{0, 0.6, 0.6, -0.3}
+	same.Start = p.Reference
+	got, want := rom.Predict(p), rom.Predict(same)
+	closeTo(t, "J*", got.FixedPoint.Reward, want.FixedPoint.Reward, 1e-12)
+	closeTo(t, "λ", got.Stiffness.Total, want.Stiffness.Total, 1e-12)
+	closeTo(t, "λ_s", got.Stiffness.Stale, want.Stiffness.Stale, 1e-12)
+	closeTo(t, "smallest λ", got.Stiffness.Slowest, want.Stiffness.Slowest, 1e-12)
+	closeTo(t, "Var J", *got.Moments.RewardVariance, *want.Moments.RewardVariance, 1e-12)
+}
+
+// k1 in the loss has the force −β(π_old − π), Λ_f = −βF and Λ_s = βF. Without another
+// penalty there is no fixed point. With an entropy bonus that is small beside it, two arms
+// are unstable from ηβ·2pq·ā = 1−μ on, where a real multiplier passes 1.
+func TestK1InTheLossIsAntiDamping(t *testing.T) {
+	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	p.KLEstimator, p.Anchor = rom.K1, rom.AtCurrent
+	fresh, stale := rom.StiffnessAt(p, []float64{0.7, 0})
+	p.Strength = 0
+	none, reward := rom.StiffnessAt(p, []float64{0.7, 0})
+	pq := sigmoid(0.7) * sigmoid(-0.7)
+	closeTo(t, "Λ_f", fresh.At(0, 0)-none.At(0, 0), -0.5*pq, 1e-15)
+	closeTo(t, "Λ_s", stale.At(0, 0)-reward.At(0, 0), 0.5*pq, 1e-15)
+	p.Strength = 0.5
+	if got := rom.Predict(p); got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "k1 in the loss") {
+		t.Errorf("fixed point %v, because %q, want none", got.FixedPoint, got.Exact.Scope.Because)
+	}
+	p.Arms = []rom.Arm{{Mean: 0.5}, {Mean: 0.5}} // equal arms: p = q = ½
+	p.Entropy, p.Strength, p.Lag = 1e-6, 2, rom.Lag{Kind: rom.Delay, Age: 4}
+	for _, momentum := range []float64{0, 0.9} {
+		p.Optimizer = rom.Optimizer{Rate: 0.01, Momentum: momentum}
+		got := rom.Predict(p)
+		want := (1 - momentum) / (2 * 0.5 * 4)
+		rate := got.Exact.CriticalLearningRate
+		if rate == nil {
+			t.Fatalf("μ = %g: no critical η", momentum)
+		}
+		closeTo(t, "critical η", *rate/want, 1, 1e-5)
+		// The mean field without the bonus: a small constant force starts the motion and
+		// leaves the differences of the increments, which grow by the multiplier r,
+		// (r − μ)r³ = κ(1 + r + r² + r³): 0.0387 and 23.3 (μ = 0), 0.497 and 2.00 (0.9).
+		for _, share := range []float64{0.96, 1.04} {
+			q := p
+			q.Entropy, q.Arms, q.Optimizer.Rate = 0, []rom.Arm{{Mean: 0.5 + 1e-8}, {Mean: 0.5}}, share*want
+			r, kappa := 1.0, share*want
+			for range 10_000 {
+				r += 0.3 * (momentum + kappa*(1+r+r*r+r*r*r)/(r*r*r) - r)
+			}
+			closeTo(t, "growth", growth(q)/math.Pow(r, 200), 1, 1e-3)
+		}
+	}
+}
+
+// growth returns the growth of the change of increments of z on the mean field from step 150
+// to 350.
+func growth(p rom.Params) float64 {
+	var z []float64
+	rom.MeanField(p, []float64{0, 0}, 352, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+	change := func(t int) float64 { return z[t+2] - 2*z[t+1] + z[t] }
+	return change(350) / change(150)
+}
+
+// KL in the reward, before the advantage: without scale z* = z_ref + Δ/β and λ = 2c_Gβpq at
+// every G; with the std scale at G = ∞ the same z* and λ = 2βpq/s, s² = Σπ m(1−m).
+func TestKLInTheReward(t *testing.T) {
+	for _, c := range []struct {
+		scale            rom.Scale
+		size             int
+		z, lambda, noise float64
+	}{
+		{rom.GroupStd, 16, 1.623492787, 0.30434713, 1.049835807e-1},
+		{rom.GroupStd, 32, 1.467875131, 0.45349665, 3.678688777e-2},
+	} {
+		p := bandit(c.scale, 0.5, c.size)
+		p.Placement = rom.InReward
+		got := rom.Predict(p)
+		printed(t, "z*", gapOf(got.FixedPoint.Logits), c.z, 1e-9)
+		printed(t, "λ", got.Stiffness.Total, c.lambda, 1e-8)
+		printed(t, "Var[2g_1]", got.GradientVariance, c.noise, 1e-10)
+		if c.size == 16 && !strings.Contains(got.Noise.Because, "tie of two rewards") {
+			t.Errorf("G = 16: noise %v, want out of scope so near to a tie at z = 2", got.Noise)
+		}
+	}
+	pq := sigmoid(1.4) * sigmoid(-1.4)
+	s := math.Sqrt(sigmoid(1.4)*0.09 + sigmoid(-1.4)*0.16)
+	for _, size := range []int{4, 16, rom.Infinite} {
+		for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+			p := bandit(rom.Unscaled, 0.5, size)
+			p.Placement, p.Weighting = rom.InReward, weighting
+			factor := 1.0
+			if size > 0 {
+				factor -= 1 / float64(size)
+			}
+			got := rom.Predict(p)
+			closeTo(t, "z*, no scale", gapOf(got.FixedPoint.Logits), 1.4, 1e-12)
+			closeTo(t, "λ, no scale", got.Stiffness.Total, factor*2*0.5*pq, 1e-11)
+			if weighting == rom.Unweighted && got.Stiffness.Fresh != 0 {
+				t.Errorf("λ_f = %g, want 0", got.Stiffness.Fresh)
+			}
+		}
+	}
+	p := bandit(rom.GroupStd, 0.5, rom.Infinite)
+	p.Placement = rom.InReward
+	got := rom.Predict(p)
+	closeTo(t, "z*, G = ∞", gapOf(got.FixedPoint.Logits), 1.4, 1e-12)
+	closeTo(t, "λ, G = ∞", got.Stiffness.Total, 2*0.5*pq/s, 1e-10)
+}
+
+// In the advantage the penalty is k2 at the snapshot, projected with the current policy: the
+// fixed point is that of the exact KL.
+func TestKLInTheAdvantage(t *testing.T) {
+	for _, weighting := range []rom.Weighting{rom.Unweighted, rom.Ratio} {
+		p := bandit(rom.GroupStd, 1.2, 16)
+		p.Placement, p.Weighting = rom.InAdvantage, weighting
+		got := rom.Predict(p)
+		printed(t, "z*", gapOf(got.FixedPoint.Logits), 1.278577203, 1e-9)
+		printed(t, "λ", got.Stiffness.Total, 0.3391527175, 1e-9)
+	}
+}
+
+// There is no linear regime where the fixed point is a tie of two rewards, the KL included: at
+// G ≤ 8, where the force jumps there, and for certain rewards, where s(z*) = 0.
+func TestNoLinearRegimeAtATie(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		p := bandit(rom.GroupStd, 0.5, size)
+		p.Placement = rom.InReward
+		got := rom.Predict(p)
+		printed(t, "z*", gapOf(got.FixedPoint.Logits), 2, 1e-9)
+		if !strings.Contains(got.Exact.Scope.Because, "sliding point") {
+			t.Errorf("G = %d: %q", size, got.Exact.Scope.Because)
+		}
+		// The force 2E g_1 a hundredth of a logit from the tie.
+		for i, z := range []float64{2 - 0.01, 2 + 0.01} {
+			force := mean(p, []float64{z, 0}, []float64{z, 0})
+			printed(t, "2E g_1", 2*force[0], map[int][]float64{4: {0.105, -0.297}, 8: {0.039, -0.304}}[size][i], 1e-3)
+		}
+	}
+	for _, size := range []int{16, rom.Infinite} {
+		p := bandit(rom.GroupStd, 0.5, size)
+		p.Placement = rom.InReward
+		p.Arms[0], p.Arms[1] = rom.Arm{Law: rom.Constant, Mean: 0.9}, rom.Arm{Law: rom.Constant, Mean: 0.2}
+		got := rom.Predict(p)
+		if scope := got.Exact.Scope; scope.In || got.Noise.In {
+			t.Errorf("G = %d: dynamics of certain rewards in scope", size)
+		}
+	}
+}
+
+// Certain rewards 1 and 0, KL in the reward, std scale: a bang-bang controller, whose steps
+// s = 2η√(R(1−R)) have the sign of z* − z. It is uniform on (−s, s) for one s, so that for small η
+// its standard deviation is √(E s³/(3E s)): at G = 16 and β = 0.5 0.626·2η√(pq).
+func TestChatterOfCertainRewards(t *testing.T) {
+	const size, delta, beta = 16, 1, 0.5
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, eta := range []float64{0.02, 0.005} {
+		z, n, sum, square := delta/beta+eta/3, 0.0, 0.0, 0.0
+		for step := range 400_000 {
+			p := sigmoid(z)
+			first := 0.0
+			for range size {
+				if r.Float64() < p {
+					first++
+				}
+			}
+			if step > 1000 {
+				d := z - delta/beta
+				n, sum, square = n+1, sum+d, square+d*d
+			}
+			share := first / size
+			z += 2 * eta * math.Copysign(math.Sqrt(share*(1-share)), delta-beta*z)
+		}
+		pq := sigmoid(delta/beta) * sigmoid(-delta/beta)
+		sd := math.Sqrt(square/n - sum/n*sum/n)
+		closeTo(t, "sd/(2η√(pq))", sd/(2*eta*math.Sqrt(pq)), 0.626, 0.006)
+		first, third := 0.0, 0.0
+		for k := range size + 1 {
+			p := sigmoid(delta / beta)
+			w := math.Exp(lchoose(size, k)) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(size-k))
+			s := math.Sqrt(float64(k*(size-k))) / size
+			first, third = first+w*s, third+w*s*s*s
+		}
+		printed(t, "√(E s³/3E s)", math.Sqrt(third/(3*first)/pq), 0.626, 5e-4)
+	}
+}
+
+// Reused samples: without momentum the frozen force has the variance V = NK/(κ(2−Kκ)) at a
+// refresh, and V(1−kκ)² + k²N in the step k after it. With momentum the exact recursion of a
+// block agrees with the sum of the effects of its common noise.
+func TestReusedSamples(t *testing.T) {
+	for _, interval := range []int{1, 2, 8} {
+		p := bandit(rom.Unscaled, 0.5, 16)
+		p.Samples, p.Lag, p.Optimizer = rom.Reused, block(interval), rom.Optimizer{Rate: 0.02}
+		got := rom.Predict(p)
+		kappa, noise, k := 0.02*got.Stiffness.Total, 0.02*0.02*got.GradientVariance, float64(interval)
+		start := noise * k / (kappa * (2 - k*kappa))
+		if interval > 1 {
+			printed(t, "variance at a refresh", start, map[int]float64{2: 1.435e-3, 8: 5.80e-3}[interval], 1e-5)
+		}
+		want := 0.0
+		for j := range interval {
+			x := float64(j)
+			want += (start*(1-x*kappa)*(1-x*kappa) + x*x*noise) / k
+		}
+		closeTo(t, "Var z", *got.Exact.StationaryVariance.LogitGap/want, 1, 1e-9)
+		if interval > 1 && got.Moments.RewardVariance != nil {
+			t.Error("second order of reused samples, which is not derived")
+		}
+	}
+	p := bandit(rom.Unscaled, 0.5, 16)
+	p.Samples, p.Lag, p.Weighting, p.Anchor = rom.Reused, block(3), rom.Ratio, rom.AtCurrent
+	p.Optimizer = rom.Optimizer{Rate: 0.05, Momentum: 0.8}
+	got := rom.Predict(p)
+	// A linear run: the response of x to one block's noise, squared and summed over the phases.
+	x, v, sum := 0.0, 0.0, 0.0
+	for step := range 20_000 {
+		force := -got.Stiffness.Fresh * x
+		if step < 3 {
+			force++
+		}
+		sum += x * x
+		v = 0.8*v + force
+		x += 0.05 * v
+	}
+	closeTo(t, "Var z with momentum", *got.Exact.StationaryVariance.LogitGap/(sum*got.GradientVariance/3), 1, 1e-9)
+}
+
+// A moving reference leaves no fixed point. At constant pq the mean field drifts by
+// α(1−ρ)d/(1−(1−α)ρ) per N steps, d = c_GΔ/β, ρ = (1−κ)^N.
+func TestMovingReference(t *testing.T) {
+	for _, c := range []struct {
+		interval    int
+		rate, field float64
+	}{{100, 0.6, 0.004881}, {25, 1, 0.004337}, {25, 0.1, 0.003471}} {
+		p := bandit(rom.Unscaled, 0.5, 16)
+		p.Anchor = rom.AtCurrent
+		p.ReferenceUpdate = rom.ReferenceUpdate{Interval: c.interval, Rate: c.rate}
+		got := rom.Predict(p)
+		if got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because, "moving reference") {
+			t.Errorf("a fixed point, because %q", got.Exact.Scope.Because)
+		}
+		var z []float64
+		rom.MeanField(p, []float64{0, 0}, 1200, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+		printed(t, "drift of the mean field, steps 200 to 400", (z[400]-z[200])/200, c.field, 1e-6)
+	}
+	// With pq nearly constant, Δ small: the linear map.
+	p := bandit(rom.Unscaled, 0.5, rom.Infinite)
+	p.Arms[0].Mean, p.Arms[1].Mean, p.Anchor = 0.5+1e-6, 0.5, rom.AtCurrent
+	p.ReferenceUpdate = rom.ReferenceUpdate{Interval: 25, Rate: 0.6}
+	var z []float64
+	rom.MeanField(p, []float64{0, 0}, 1000, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+	rho, d := math.Pow(1-0.1*2*0.5*0.25, 25), 1e-6/0.5
+	closeTo(t, "drift", (z[1000]-z[975])/(0.6*(1-rho)*d/(1-0.4*rho)), 1, 1e-6)
+}
+
+// The largest norm 1 of trainers clips no force of a tabular bandit with weights of 1: the
+// reward's part is at most 1/√2 with the std scale and √2/4 without, over all groups.
+func TestLargestNorm(t *testing.T) {
+	for _, c := range []struct {
+		scale      rom.Scale
+		beta, norm float64
+		weighting  rom.Weighting
+		lag        rom.Lag
+		in         bool
+	}{
+		{rom.GroupStd, 0.2, 1, rom.Unweighted, block(4), true},
+		{rom.GroupStd, 0.2, 0.9, rom.Unweighted, block(4), false}, // 0.7071 + 0.2·0.9803 = 0.9032
+		{rom.GroupStd, 0.2, 0.91, rom.Unweighted, block(4), true},
+		{rom.Unscaled, 0.2, 0.56, rom.Unweighted, block(4), true}, // 0.3536 + 0.1961 = 0.5497
+		{rom.Unscaled, 0.2, 0.54, rom.Unweighted, block(4), false},
+		{rom.GroupStd, 0.2, 1, rom.Ratio, block(4), false},
+		{rom.GroupStd, 0.2, 1, rom.Ratio, block(1), true},
+		{rom.GroupStd, 1.2, 1, rom.Unweighted, block(1), false},
+	} {
+		p := bandit(c.scale, c.beta, 16)
+		p.Weighting, p.Lag = c.weighting, c.lag
+		free := rom.Predict(p)
+		p.Optimizer.MaxNorm = c.norm
+		got := rom.Predict(p)
+		if got.Exact.Scope.In != c.in {
+			t.Errorf("%+v: in scope %v, because %q", c, got.Exact.Scope.In, got.Exact.Scope.Because)
+		}
+		if c.in && *got.Exact.StationaryVariance.LogitGap != *free.Exact.StationaryVariance.LogitGap {
+			t.Errorf("%+v: a norm that clips nothing changes Var z", c)
+		}
+	}
+}
+
+// lchoose returns the logarithm of the binomial coefficient.
+func lchoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}
