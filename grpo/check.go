@@ -139,6 +139,9 @@ func (a *Ages) check() {
 	case GeometricAges:
 		checkNumber("Lag.Ages.Mean", a.Mean, a.Mean > 0, " > 0")
 	case TableAges:
+		if len(a.Weights) > MaxTableAge+1 {
+			panic(mistake("number of Lag.Ages.Weights", strconv.Itoa(len(a.Weights)), "at most "+strconv.Itoa(MaxTableAge+1)))
+		}
 		sum := 0.0
 		for age, w := range a.Weights {
 			checkNumber("Lag.Ages.Weights["+strconv.Itoa(age)+"]", w, w >= 0, " ≥ 0")

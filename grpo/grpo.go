@@ -228,9 +228,9 @@ const MaxTableAge = 23
 // of many groups with an age each. The run is then deterministic.
 type Ages struct {
 	Law      AgeLaw
-	From, To int                      // of UniformAges: 0 ≤ From ≤ To
-	Mean     float64                  // of GeometricAges: > 0
-	Weights  [MaxTableAge + 1]float64 // of TableAges, by age: ≥ 0, with a positive sum
+	From, To int       // of UniformAges: 0 ≤ From ≤ To
+	Mean     float64   // of GeometricAges: > 0
+	Weights  []float64 // of TableAges, by age up to MaxTableAge: ≥ 0, with a positive sum
 	Drawn    AgeDraw
 }
 

@@ -85,7 +85,7 @@ func TestScheduleFactor(t *testing.T) {
 // (1−r) r^j.
 func TestAges(t *testing.T) {
 	table := grpo.Ages{Law: grpo.TableAges}
-	table.Weights[2], table.Weights[22] = 9, 1
+	table.Weights = []float64{2: 9, 22: 1}
 	for _, c := range []struct {
 		ages      grpo.Ages
 		mean, one float64 // one: probability of age 2

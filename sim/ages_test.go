@@ -11,7 +11,7 @@ import (
 func TestAgesFollowTheirLaw(t *testing.T) {
 	const draws = 100_000
 	table := grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}
-	table.Weights[1], table.Weights[8] = 1, 3
+	table.Weights = []float64{1: 1, 8: 3}
 	for _, law := range []grpo.Ages{
 		{Law: grpo.UniformAges, From: 2, To: 6, Drawn: grpo.AgePerGroup},
 		{Law: grpo.GeometricAges, Mean: 4, Drawn: grpo.AgePerStep},

@@ -388,7 +388,7 @@ func agreement() []Cell {
 	})
 	add("table of ages", func(c *Cell) {
 		c.Lag = grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.TableAges, Drawn: grpo.AgePerGroup}}
-		c.Lag.Ages.Weights[0], c.Lag.Ages.Weights[8] = 1, 3
+		c.Lag.Ages.Weights = []float64{0: 1, 8: 3}
 	})
 	add("one block late", func(c *Cell) {
 		c.Estimator.KL.At = grpo.AtSnapshot

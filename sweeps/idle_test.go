@@ -40,7 +40,10 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			states = differentValues(t, other, nil)
 		case config.IntegerValue:
 			states = []any{0, 5}
-			if other.Path == "bandit.prompts.count" {
+			switch other.Path {
+			case config.GroupSizeKey:
+				states = []any{grpo.Infinite, 8}
+			case "bandit.prompts.count":
 				states = []any{1, 3}
 			}
 		}
@@ -48,6 +51,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			s := planText(t, text).Cells[0].Settings
 			if err := other.Set(&s, state); err != nil {
 				t.Fatal(err)
+			}
+			if s.Estimator.Advantage.Scale == grpo.OthersStd { // which needs it
+				s.Estimator.Advantage.Baseline = grpo.LeaveOneOut
 			}
 			switch k.Path {
 			case "lag.ages.mean":

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sync"
 
-	"grposim/grpo"
 	"grposim/rom"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -218,16 +218,16 @@ func (cache *predictionCache) equilibrium(key equilibriumKey, params rom.Params)
 // rewardKey holds everything that the predicted mean reward of a cell depends on.
 type rewardKey struct {
 	predictionKey
-	start  string   // the logits at step 0
-	alone  bool     // without what is neglected
-	lag    grpo.Lag // that of the run, which with its length decides the steps
+	start  string // the logits at step 0
+	alone  bool   // without what is neglected
+	period int    // of refreshes in the run, which with its length decides the steps
 	length int
 }
 
 // meanReward returns the mean reward of a cell at the given steps, its comparedSteps,
 // alone without what the theory neglects.
 func (cache *predictionCache) meanReward(params rom.Params, c *Cell, steps []int, alone bool) *rom.Path {
-	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.start...), alone, c.Settings.Lag, c.Settings.Run.Steps}
+	key := rewardKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.DynamicsAlone}, bytesOf(c.start...), alone, sim.RefreshPeriod(c.Settings.Lag), c.Settings.Run.Steps}
 	path, known := cache.rewards[key]
 	if !known {
 		predict := rom.MeanReward

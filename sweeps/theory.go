@@ -19,6 +19,8 @@ import (
 // counterpart in the theory.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	e := &s.Estimator
+	var ageWeights [grpo.MaxTableAge + 1]float64
+	copy(ageWeights[:], s.Lag.Ages.Weights)
 	p := rom.Params{
 		Reference:   s.Policy.Reference,
 		GroupSize:   e.GroupSize,
@@ -46,7 +48,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 			Kind: translate(s.Lag.Kind, lags), Age: s.Lag.Interval, Behind: s.Lag.Behind,
 			Ages: rom.Ages{
 				Law: translate(s.Lag.Ages.Law, ageLaws), From: s.Lag.Ages.From, To: s.Lag.Ages.To,
-				Mean: s.Lag.Ages.Mean, Weights: s.Lag.Ages.Weights, Draws: ageDraws(s),
+				Mean: s.Lag.Ages.Mean, Weights: ageWeights, Draws: ageDraws(s),
 			},
 		},
 		Optimizer: rom.Optimizer{

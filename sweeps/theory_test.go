@@ -99,7 +99,7 @@ func TestTranslationFillsEveryField(t *testing.T) {
 	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1
 	s.Policy.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 1, Rate: 1}
 	s.Lag = grpo.Lag{Kind: grpo.Delay, Interval: 2, Behind: 1, Ages: grpo.Ages{Law: grpo.GeometricAges, From: 1, To: 2, Mean: 3, Drawn: grpo.AgePerGroup}}
-	s.Lag.Ages.Weights[3] = 1
+	s.Lag.Ages.Weights = []float64{3: 1}
 	s.Optimizer.Kind, s.Optimizer.Momentum = grpo.Adam, 0.5
 	s.Optimizer.Schedule = grpo.Schedule{Kind: grpo.CosineDecay, Warmup: 1, Total: 9}
 	s.Bandit.Arms = []grpo.Arm{{Reward: grpo.Normal, Mean: 1, Std: 1}, {Reward: grpo.Normal, Mean: 1, Std: 1}}

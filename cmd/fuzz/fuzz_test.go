@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // drawn is the number of configurations that the tests of draws look at.
-const drawn = 1000
+const drawn = 3000
 
 // Draws are valid files; every key of the table takes several values, every word and law
 // occurs, and every claim is drawn or exempt.

@@ -236,9 +236,9 @@ func TestReadmeShowsTheCommittedRun(t *testing.T) {
 	}
 }
 
-// The primer's table puts a key of the configuration in the first column of every row.
-func TestPrimerNamesKeys(t *testing.T) {
-	text := string(readDocument(t, moduleRoot(t), "docs", "primer.md"))
+// The table of docs/trainers.md puts a key of the configuration in the first column of every row.
+func TestTrainersTableNamesKeys(t *testing.T) {
+	_, text, _ := strings.Cut(string(readDocument(t, moduleRoot(t), "docs", "trainers.md")), "## Keys of TRL and verl")
 	rows := submatches(regexp.MustCompile(`(?m)^\| (`+"`.*?`"+`) \|`), text)
 	if len(rows) < 20 {
 		t.Errorf("%d rows, want at least 20", len(rows))

@@ -423,5 +423,5 @@ var logsMutants = []mutant{
 	{id: "rom/excess", fault: "a sum of advantages other than 0 exerts no force", file: "rom/force.go",
 		before: "if excess := m.excess(j, rest); excess != 0 {", after: "if excess := m.excess(j, rest); excess > 1 {"},
 	{id: "rom/batch-groups", fault: "the groups of a step are independent given its successes", file: "rom/advantages.go",
-		before: "square += (1 - 1/b) * two", after: "square += (1 - 1/b) * pair * pair"},
+		before: "square += (1 - 1/b) * two", after: "square += (1 - 1/b) * (two + pair*pair)/2"},
 }

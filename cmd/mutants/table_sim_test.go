@@ -492,8 +492,8 @@ var measureMutants = []mutant{
 		before: "rate / float64(learningRate*(1+rate))", after: "rate / learningRate"},
 	{id: "sim/equal-rewards-rounding", fault: "equal rewards have the rounding error of rewards that differ", file: "sim/stiffness.go",
 		before: "case !c.rewardsDiffer():\n\t\tslope = 0", after: "case !c.rewardsDiffer():\n\t\tslope = math.Inf(1)"},
-	{id: "sim/redraw-end", fault: "the rarer reward of a redrawn group is the more frequent one", file: "sim/draw/informative.go",
+	{id: "sim/draw/redraw-end", fault: "the rarer reward of a redrawn group is the more frequent one", file: "sim/draw/informative.go",
 		before: "if up > down {", after: "if up < down {"},
-	{id: "sim/redraw-arms", fault: "the arms of rewarded samples are drawn as those of the others", file: "sim/draw/informative.go",
+	{id: "sim/draw/redraw-arms", fault: "the arms of rewarded samples are drawn as those of the others", file: "sim/draw/informative.go",
 		before: "sums = x.rewarded", after: "sums = x.others"},
 }

@@ -77,7 +77,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/duplicates-simulated", fault: "equal cells of two variants are simulated twice", file: "sweeps/simulate.go",
 		before: "\t\tseen[c.ID] = true\n", after: ""},
 	{id: "sweeps/resume-simulates-all", fault: "finished cells are simulated again", file: "sweeps/simulate.go",
-		before: "case outcomes[c.ID] != nil:", after: "case outcomes[c.ID] != nil && false:"},
+		before: "case c.measured(outcomes[c.ID]):", after: "case c.measured(outcomes[c.ID]) && false:"},
 	{id: "sweeps/damage-opened", fault: "a journal with one damaged line is judged", file: "sweeps/run.go",
 		before: "if len(journal.Damaged) > 0 {", after: "if len(journal.Damaged) > 1 {"},
 	{id: "sweeps/missing-opened", fault: "a results folder that lacks a cell is judged", file: "sweeps/run.go",
