@@ -395,7 +395,7 @@ var drawMutants = []mutant{
 	{id: "sim/vector-bounds", fault: "in a vector batch weights by sign have the bounds of the other sign", file: "sim/vector_simd.go",
 		before: "zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))", after: "zero.Merge(ratio, outside(ratio, b.below)), zero.Merge(ratio, outside(ratio, b.above))"},
 	{id: "sim/vector-clip-fraction", fault: "the clip fraction of a vector batch counts groups without variance", file: "sim/vector_simd.go",
-		before: "positives = draw.OnesCount(lanes.And(rewarded)).Masked(pushes)", after: "positives = draw.OnesCount(lanes.And(rewarded))"},
+		before: "positives = draw.OnesCount(lanes.And(rewarded)).Masked(archsimd.LoadFloat64x8(&b.up).NotEqual(zero))", after: "positives = draw.OnesCount(lanes.And(rewarded))"},
 	{id: "sim/vector-normal-by-sign", fault: "vectors draw normal rewards by their sums under weights by the sign of the advantage", file: "sim/vector_simd.go",
 		before: "\t\t!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&\n", after: ""},
 	{id: "sim/vector-nesterov", fault: "a vector batch runs Nesterov as the heavy ball", file: "sim/vector_simd.go",
