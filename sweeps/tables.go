@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -214,7 +213,11 @@ const rowsTogether = 4096
 // of which every cell holds the default.
 func (p *Plan) tableKeys() (keys []config.Key) {
 	for _, k := range config.Keys {
-		if !k.Sparse() || slices.ContainsFunc(p.Cells, func(c Cell) bool { return !k.AtDefault(&c.Settings) }) {
+		used := !k.Sparse()
+		for i := 0; i < len(p.Cells) && !used; i++ {
+			used = !k.AtDefault(&p.Cells[i].Settings)
+		}
+		if used {
 			keys = append(keys, k)
 		}
 	}
