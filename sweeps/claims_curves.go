@@ -239,13 +239,18 @@ func (c *curve) displaced(steps []int, reward []float64) []float64 {
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
 //
-// With a planted fault what it neglects is not known: a fault changes no scope of this kind.
+// A cell that starts at a fixed point that does not exist has none. With a planted fault what it
+// neglects is not known: a fault changes no scope of this kind.
 func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	params := j.params(c)
 	if j.kind == rom.PaperRule {
 		params.GroupSize = rom.Infinite
 	}
 	theory.kind = j.kind
+	if c.start == nil {
+		theory.outOfScope = noFixedPoint
+		return curve{}, theory
+	}
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
 	switch {

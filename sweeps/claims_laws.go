@@ -113,7 +113,9 @@ func (j *judgement) logNoise(c *Cell) []float64 {
 //
 // where the residuals are those of the fit to f. The scatter of the policies of the two
 // runs is neglected: a fit can follow it, because it changes slowly, and so explain Var J/2
-// at every step.
+// at every step. The best of n shapes explains at most about 2 ln n times the mean of v of noise alone.
+// Where what the fit to f explains does not exceed that by twice its own standard deviation, 6 ln n
+// times the mean of v, the law may be fitted to noise, and this much is neglected.
 func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	curve, theory := j.by("").curve(c)
 	if theory.outOfScope != "" {
@@ -131,23 +133,30 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 		}
 		return square, scatter
 	}
-	r2 := func(reward []float64) float64 {
+	// r2 returns R² of a log about a curve, and what the fit to the curve alone explains of its
+	// sum of squares.
+	r2 := func(reward []float64) (value, explained float64) {
 		fit, ok := measure.FitLaw(law, steps, reward)
 		if !ok {
-			return math.NaN()
+			return math.NaN(), 0
 		}
 		square, scatter := all(reward)
 		residual := (1-fit.R2)*square + (1-float64(law.Parameters())/n)*scatter
-		return 1 - residual/(square+(1-1/n)*scatter)
+		return 1 - residual/(square+(1-1/n)*scatter), fit.R2 * square
 	}
-	if theory.value = r2(reward); math.IsNaN(theory.value) {
+	value, explained := r2(reward)
+	if theory.value = value; math.IsNaN(value) {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change"
 	}
-	curve.neglect(&theory, math.Abs(r2(curve.displaced(steps, reward))-theory.value))
+	displaced, _ := r2(curve.displaced(steps, reward))
+	curve.neglect(&theory, math.Abs(displaced-value))
+	square, scatter := all(reward)
 	s := j.settings(c)
 	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
-		square, scatter := all(reward)
 		theory.neglected += n * *v / 2 / (square + scatter)
+	}
+	if explained < 6*math.Log(n)*scatter/n {
+		theory.neglected += 2 * math.Log(n) * scatter / n / (square + scatter)
 	}
 	return theory
 }

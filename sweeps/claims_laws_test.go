@@ -153,3 +153,38 @@ func TestJudgeThePaperDiagnostics(t *testing.T) {
 		}
 	}
 }
+
+// A law may be fitted to the noise where it explains hardly more than noise alone would, and the
+// prediction of R² is then out of scope: here the curve explains about as much as one
+// parameter explains of noise.
+func TestLawFittedToNoise(t *testing.T) {
+	const weak = `
+name: weak
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.7}]}
+policy: {reference: [-0.4, -3, 0.05]}
+grpo: {group_size: 700, entropy: {coefficient: 4}, kl: {coefficient: 3}}
+optimizer: {learning_rate: 0.97}
+run: {steps: 1000, replicas: 20}
+checks:
+  - {claim: law-fit, law: logistic, margin: 0.1}
+`
+	plan := planText(t, weak)
+	o := outcomeOf(known(sim.LoggedR2(measure.Logistic), 0.022))
+	o.ID = plan.Cells[0].ID
+	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
+	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "neglects") {
+		t.Errorf("%v because %s", v.Verdict, v.Because)
+	}
+}
+
+// A cell that would start at a fixed point that does not exist has no curve: its verdicts are
+// out of scope, and its figure is empty.
+func TestLawsWithoutStart(t *testing.T) {
+	plan := planText(t, strings.NewReplacer("init: [-3, 0]", "init: {fixed_point_offset: 1}", "coefficient: 0.05", "coefficient: 0").Replace(rare)+
+		"  - {claim: law-fit, law: critically-damped, margin: 0.1}\n")
+	e, err := NewExperiment(t.Context(), plan, map[string]*store.Outcome{plan.Cells[0].ID: {ID: plan.Cells[0].ID, Status: store.NoFixedPoint}}, 1, &silent{})
+	if err != nil || e.Verdicts[0].Verdict != OutOfScope {
+		t.Errorf("%v, %+v", err, e.Verdicts)
+	}
+}
