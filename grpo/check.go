@@ -29,11 +29,9 @@ func (b *Bandit) Check() {
 func (e *Estimator) Check() {
 	checkInt("Estimator.GroupSize", e.GroupSize, 2)
 	checkInt("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
-	if e.Filter != "" {
-		checkWord("Estimator.Filter", e.Filter, Filters)
-	}
+	checkWord("Estimator.Filter", cmp.Or(e.Filter, KeepAll), Filters)
 	e.Advantage.check("Estimator.Advantage")
-	if e.Advantage.Tabled() && e.Filter != "" && e.Filter != KeepAll {
+	if e.Advantage.Tabled() && e.Filter.Changes() {
 		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
 	}
 	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
@@ -45,10 +43,10 @@ func (e *Estimator) Check() {
 		checkWord("Estimator.KL.Gradient", e.KL.Gradient, KLGradients)
 		checkWord("Estimator.KL.At", e.KL.At, KLPoints)
 		checkWord("Estimator.KL.In", cmp.Or(e.KL.In, InLoss), KLPlacements)
-		if e.KL.In == InAdvantage && e.Importance.Mode != NoImportance && e.Importance.Mode != Ratio {
+		if e.KL.In == InAdvantage && !e.Importance.Linear() {
 			panic(mistake("Estimator.Importance.Mode", string(e.Importance.Mode), "none or ratio, where KL.In is advantage"))
 		}
-		if e.KL.In != "" && e.KL.In != InLoss && (e.Filter != "" && e.Filter != KeepAll || e.Advantage.Tabled()) {
+		if e.KL.Outside() && (e.Filter.Changes() || e.Advantage.Tabled()) {
 			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss with a filter or an advantage other than that of the group's mean and std"))
 		}
 		if e.Filter == Drop && e.KL.Gradient != ExactKL {
@@ -177,17 +175,6 @@ func (u ReferenceUpdate) Check() {
 	if u.Interval > 0 {
 		checkNumber("ReferenceUpdate.Rate", u.Rate, u.Rate > 0 && u.Rate <= 1, " in (0, 1]")
 	}
-}
-
-// Moves reports whether the reference moves after step t ≥ 0.
-func (u ReferenceUpdate) Moves(t int) bool { return u.Interval > 0 && (t+1)%u.Interval == 0 }
-
-// Move moves the reference towards the policy of the next step.
-func (u ReferenceUpdate) Move(reference, policy *Policy) {
-	for a, x := range policy.Logits {
-		reference.Logits[a] = float64((1-u.Rate)*reference.Logits[a]) + float64(u.Rate*x)
-	}
-	reference.Update()
 }
 
 // checkArms panics unless a policy can have so many arms.

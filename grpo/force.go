@@ -43,7 +43,7 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 	}
 	f.lower = f.upper
 	f.form, f.above, f.below = estimator.Importance.Form()
-	if mode := estimator.Importance.Mode; mode != NoImportance && mode != Ratio {
+	if !estimator.Importance.Linear() {
 		f.lower = make([]float64, len(reference))
 	}
 	return f
@@ -64,9 +64,11 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 	if f.estimator.Filter == Drop {
 		groups = max(groups-statistics.ZeroVariance, 1)
 	}
-	share := 1 / (float64(f.estimator.GroupSize) * float64(groups))
+	samples := float64(f.estimator.GroupSize) * float64(groups)
+	drawn := 1 / samples
+	share := drawn
 	if f.estimator.Advantage.Scale == BatchStd {
-		share /= f.estimator.Advantage.batchScale(float64(f.estimator.GroupSize)*float64(groups), statistics.Rewarded)
+		share /= f.estimator.Advantage.batchScale(samples, statistics.Rewarded)
 	}
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
@@ -76,7 +78,6 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 		g[a] = c
 		sum += c
 	}
-	drawn := 1 / (float64(f.estimator.GroupSize) * float64(groups))
 	f.project(g, sum, current, behaviour, func(a int) float64 {
 		return drawn * float64(statistics.Arms[a].Count)
 	})
@@ -175,11 +176,11 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 // KL estimators call drawn(a), the share of the samples that fell on arm a.
 func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, drawn func(a int) float64) {
 	kl, at := &f.estimator.KL, current
-	inLoss := kl.In != InAdvantage && kl.In != InReward
-	if inLoss && kl.At == AtSnapshot {
+	outside := kl.Outside()
+	if !outside && kl.At == AtSnapshot {
 		at = behaviour
 	}
-	if inLoss && kl.Coefficient != 0 && kl.Gradient == ExactKL {
+	if !outside && kl.Coefficient != 0 && kl.Gradient == ExactKL {
 		f.projectExactKL(g, sum, current, at)
 	} else {
 		for a, p := range current.Probs {

@@ -89,6 +89,9 @@ const (
 	Drop    Filter = "drop"   // they do not count: the mean is that of the other groups, 0 if there are none
 )
 
+// Changes reports whether groups are redrawn or dropped; "" stands for KeepAll.
+func (f Filter) Changes() bool { return f == Redraw || f == Drop }
+
 // Filters lists every Filter.
 var Filters = []Filter{KeepAll, Redraw, Drop}
 
@@ -143,6 +146,11 @@ type KL struct {
 	In          KLPlacement // "" is InLoss; InAdvantage with NoImportance or Ratio only; unused if β = 0
 	Gradient    KLGradient  // how the gradient is estimated; unused if β = 0 and outside the loss
 	At          KLPoint     // where the gradient is evaluated; unused if β = 0 and outside the loss
+}
+
+// Outside reports whether there is a penalty that is not in the loss.
+func (kl *KL) Outside() bool {
+	return kl.Coefficient != 0 && (kl.In == InAdvantage || kl.In == InReward)
 }
 
 // Estimator is the stochastic gradient of one optimizer step.
@@ -278,11 +286,4 @@ type Optimizer struct {
 	Epsilon      float64  // ε ≥ 0, added to the root of the second moment, in units of force; Adam only
 	MaxNorm      float64  // c ≥ 0: a force of norm above c is scaled to c (max_grad_norm); 0: no limit
 	Schedule     Schedule // factor of the learning rate over the run
-}
-
-// ReferenceUpdate moves the reference policy, in logits: θ_ref ← (1−α)θ_ref + αθ (TRL
-// sync_ref_model, slime --ref-update-interval).
-type ReferenceUpdate struct {
-	Interval int     // in optimizer steps, ≥ 0; 0: the reference stays
-	Rate     float64 // α in (0, 1]; unused if Interval = 0
 }

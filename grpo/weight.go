@@ -111,6 +111,9 @@ func (imp *Importance) Form() (form WeightForm, up, down Interval) {
 	panic(unknownWord("Importance.Mode", imp.Mode, ImportanceModes))
 }
 
+// Linear reports whether the weight is 1 or ρ.
+func (imp *Importance) Linear() bool { return imp.Mode == NoImportance || imp.Mode == Ratio }
+
 // BySign reports whether samples of A > 0 and of A < 0 with the same ratio can have
 // different weights.
 func (imp *Importance) BySign() bool {

@@ -8,6 +8,12 @@ func (m *model) tabled() bool {
 	return m.GroupSize != Infinite && (m.Baseline == SecondBest || m.Scale == OthersStd || m.Scale == GroupMeanScale)
 }
 
+// ofGroup reports whether the advantage is a reward minus the mean of its group or of the
+// others in it, over 1 or the standard deviation of the group.
+func (p *Params) ofGroup() bool {
+	return p.Baseline != SecondBest && (p.Scale == GroupStd || p.Scale == Unscaled)
+}
+
 // advantages returns u⁺ and u⁻ of a group with 0 ≤ s ≤ G successes, both 0 where all rewards
 // are equal.
 func (m *model) advantages(s int) (up, down float64) {

@@ -116,6 +116,17 @@ func (l Lag) resolution() int {
 	return int(l.Ages.oldest())
 }
 
+// onPolicy reports whether the snapshot is always the present policy.
+func (l Lag) onPolicy() bool {
+	switch l.Kind {
+	case Block:
+		return l.Age == 1 && l.Behind == 0
+	case Delay:
+		return l.Age == 0
+	}
+	return l.Ages.oldest() == 0
+}
+
 // plainBlock reports whether the lag is a block whose snapshot is the last one.
 func (l Lag) plainBlock() bool { return l.Kind == Block && l.Behind == 0 }
 

@@ -11,6 +11,9 @@ import (
 // shifted reports whether the KL penalty is part of the rewards.
 func (p *Params) shifted() bool { return p.Placement == InReward && p.Strength > 0 }
 
+// outside reports whether there is a KL penalty that is not in the loss.
+func (p *Params) outside() bool { return p.Strength > 0 && p.Placement != InLoss }
+
 // restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
 func (p *Params) restoring() float64 {
@@ -104,13 +107,12 @@ func (c *compositions) clone() *compositions {
 // underived returns the reason why neither the mean force nor its noise is known, "" where
 // they are.
 func (p *Params) underived() string {
-	outside := p.Strength > 0 && p.Placement != InLoss
 	switch {
-	case outside && p.Filter != KeepAll:
+	case p.outside() && p.Filter != KeepAll:
 		return "a KL penalty outside the loss is not derived with dynamic sampling"
-	case outside && (p.Baseline == SecondBest || p.Scale != GroupStd && p.Scale != Unscaled):
+	case p.outside() && !p.ofGroup():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
-	case len(p.Prompts.First) > 0 && (outside || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
+	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
 	case !p.shifted():
 		return ""
@@ -195,11 +197,10 @@ func (p *Params) neverClipped(o Optimizer, l Lag) bool {
 	if o.MaxNorm == 0 || p.GroupSize == Infinite { // no force at the fixed point
 		return true
 	}
-	if p.Baseline == SecondBest || p.Scale != GroupStd && p.Scale != Unscaled {
+	if !p.ofGroup() {
 		return false
 	}
-	onPolicy := l.plainBlock() && l.Age == 1 || l.Kind == Delay && l.Age == 0
-	if p.Weighting != Unweighted && !onPolicy || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
+	if p.Weighting != Unweighted && !l.onPolicy() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)

@@ -309,7 +309,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		return "the largest norm may clip the force, which changes its mean"
 	case p.Samples == Reused && !l.plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
-	case p.Strength > 0 && p.Placement != InLoss && l.Kind == Random:
+	case p.outside() && l.Kind == Random:
 		return "random ages with a KL penalty outside the loss are not derived"
 	}
 	at, m, because := e.dynamicsOf(p)

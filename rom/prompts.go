@@ -166,7 +166,7 @@ func (p *Params) visits() (visit Params, period int, because string) {
 		because = "between its visits a prompt coasts, for which the theory has a heavy ball with a constant learning rate only"
 	case o.Momentum > 0 && period > 1 && p.Prompts.Order == EpochsShuffled:
 		because = "with momentum a prompt coasts for random times between its visits in shuffled epochs; the theory has those in order"
-	case (p.Lag.Kind != Block || p.Lag.Age > 1 || p.Lag.Behind > 0) && (p.Lag.Kind != Block || p.Lag.Behind > 0 || o.Momentum > 0 || period%p.Lag.Age != 0):
+	case !p.Lag.plainBlock() || p.Lag.Age > 1 && (o.Momentum > 0 || period%p.Lag.Age != 0):
 		because = "a snapshot is older than the last visit of its prompt, or the prompt coasts on it"
 	}
 	visit = *p

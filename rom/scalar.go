@@ -30,18 +30,7 @@ func (s *scalar) frozen() bool {
 // current reports whether the force depends on the present position alone, up to
 // rounding.
 func (s *scalar) current() bool {
-	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || s.onPolicy()
-}
-
-// onPolicy reports whether the snapshot is always the present position.
-func (s *scalar) onPolicy() bool {
-	switch s.lag.Kind {
-	case Block:
-		return s.lag.Age == 1 && s.lag.Behind == 0
-	case Delay:
-		return s.lag.Age == 0
-	}
-	return s.lag.Ages.oldest() == 0
+	return math.Abs(s.stale) <= negligible*math.Abs(s.fresh) || s.lag.onPolicy()
 }
 
 // matrix2 is a 2×2 matrix by rows.

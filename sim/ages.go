@@ -15,8 +15,8 @@ type ages struct {
 	cumulative    []float64
 	words         *draw.Words
 
-	snapshots []*grpo.Policy // of the step
-	clipped   float64        // fraction of the step's samples
+	snapshots []*grpo.Policy // of the step; none where all groups share replica.snapshot
+	clipped   float64        // fraction of the step's samples, where groups have snapshots of their own
 	sum       []float64      // scratch: the gradient
 }
 
@@ -84,11 +84,9 @@ func (r *replica) pushAged(t int) {
 		copy(r.g, a.sum)
 	case !r.cell.agedByGroup():
 		r.snapshot = r.history.Aged(t, a.next())
-		a.snapshots = append(a.snapshots, r.snapshot)
 		r.sampler.aim(r.snapshot)
 		r.draw()
 		r.gradient(r.policy, r.snapshot)
-		a.clipped = r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
 	default:
 		clear(a.sum)
 		r.sampler.reward, a.clipped = 0, 0
@@ -118,7 +116,7 @@ func (r *replica) pushPart(snapshot *grpo.Policy, weight float64) {
 
 // maxRatio returns the largest importance ratio of the step.
 func (r *replica) maxRatio() float64 {
-	if r.ages == nil {
+	if r.ages == nil || len(r.ages.snapshots) == 0 {
 		return r.policy.MaxRatio(r.snapshot)
 	}
 	largest := 0.0
@@ -130,8 +128,8 @@ func (r *replica) maxRatio() float64 {
 
 // clipFraction returns the fraction of the step's samples that are clipped.
 func (r *replica) clipFraction() float64 {
-	if r.ages == nil {
-		return r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
+	if r.cell.agedByGroup() {
+		return r.ages.clipped
 	}
-	return r.ages.clipped
+	return r.force.ClipFraction(&r.statistics, r.policy, r.snapshot)
 }

@@ -77,7 +77,7 @@ func (p *Prompts) check(c *Cell) {
 	}
 	want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
 	want(c.Lag.Kind == grpo.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
-	want(c.Estimator.Importance.Mode == grpo.NoImportance || c.Estimator.Importance.Mode == grpo.Ratio, "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
+	want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
 }
 
 // promptSampler chooses the prompts of a run.
@@ -130,25 +130,22 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 // promptGroup draws a group of a prompt from behaviour and adds it to sum, and its rewards
 // to s.reward.
 func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) {
-	size := s.estimator.GroupSize
-	var count, rewarded [2]int
+	size, count, rewarded := s.estimator.GroupSize, s.counts, s.successes
 	if size <= draw.MaxLanes {
 		first, ones := s.prompts.pairs[prompt].Draw(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
 		count[0], rewarded[0] = bits.OnesCount64(first), bits.OnesCount64(first&ones)
-		rewarded[1] = bits.OnesCount64(ones) - rewarded[0]
+		count[1], rewarded[1] = size-count[0], bits.OnesCount64(ones)-rewarded[0]
 	} else {
 		count[0] = draw.Binomial(w, size, behaviour.Probs[0])
+		count[1] = size - count[0]
 		for a, m := range s.prompts.Means[prompt] {
-			rewarded[a] = draw.Binomial(w, [2]int{count[0], size - count[0]}[a], m)
+			rewarded[a] = draw.Binomial(w, count[a], m)
 		}
 	}
-	count[1] = size - count[0]
-	total := rewarded[0] + rewarded[1]
+	total := s.total()
 	s.reward += float64(total)
-	up, down := sum.OpenBernoulli(s.advantages, total)
-	for a := range sum.Arms {
-		sum.Arms[a].AddBernoulli(up, down, count[a], rewarded[a])
-	}
+	sum.OpenBernoulli(s.advantages, total)
+	s.addCounted(sum, total)
 }
 
 // tabular holds the policies of the prompts of a run.

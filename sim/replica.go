@@ -18,7 +18,7 @@ type replica struct {
 	start          *grpo.Policy // at step 0
 	policy         *grpo.Policy // π
 	history        *grpo.History
-	snapshot       *grpo.Policy // π_old; unused with ages
+	snapshot       *grpo.Policy // π_old; unused where a step has several ages
 	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
 	tabular        *tabular // the policies of prompts that have one each; nil: the policy above

@@ -167,10 +167,11 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	case s.estimator.GroupSize <= draw.MaxLanes:
 		lanes := s.next(w)
 		rewarded := s.pack.Rewarded & lanes
-		s.reward += float64(bits.OnesCount64(rewarded))
-		up, down := sum.OpenBernoulli(s.advantages, bits.OnesCount64(rewarded))
-		if s.redraw(bits.OnesCount64(rewarded), w) {
-			s.addRedrawn(sum)
+		total := bits.OnesCount64(rewarded)
+		s.reward += float64(total)
+		up, down := sum.OpenBernoulli(s.advantages, total)
+		if again := s.redraw(total, w); again != total {
+			s.addCounted(sum, again)
 			return
 		}
 		arms := sum.Arms[:len(s.pack.Arms)]
@@ -179,35 +180,36 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		}
 	default:
 		s.sample(w)
-		total := 0
-		for _, k := range s.successes {
-			total += k
-		}
+		total := s.total()
 		s.reward += float64(total)
-		up, down := sum.OpenBernoulli(s.advantages, total)
-		if s.redraw(total, w) {
-			s.addRedrawn(sum)
-			return
-		}
-		for a, k := range s.successes {
-			sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
-		}
+		sum.OpenBernoulli(s.advantages, total)
+		s.addCounted(sum, s.redraw(total, w))
 	}
 }
 
 // redraw redraws a group of total rewards of 1, into s.counts and s.successes, if its rewards
-// are equal and such groups are redrawn. It reports whether it did.
-func (s *sampler) redraw(total int, w *draw.Words) bool {
-	return (total == 0 || total == s.estimator.GroupSize) && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
+// are equal and such groups are redrawn. It returns the number of rewards of 1, another one if
+// it did.
+func (s *sampler) redraw(total int, w *draw.Words) int {
+	equal := total == 0 || total == s.estimator.GroupSize
+	if equal && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes) {
+		return s.total()
+	}
+	return total
 }
 
-// addRedrawn adds the samples of a redrawn group to sum.
-func (s *sampler) addRedrawn(sum *grpo.GroupStatistics) {
-	rewarded := 0
+// total returns the number of rewarded samples of the counted group.
+func (s *sampler) total() (rewarded int) {
 	for _, k := range s.successes {
 		rewarded += k
 	}
-	up, down := s.advantages.Of(rewarded)
+	return rewarded
+}
+
+// addCounted adds the samples of the counted group, which is open and has the given number of
+// rewarded ones, to sum.
+func (s *sampler) addCounted(sum *grpo.GroupStatistics, total int) {
+	up, down := s.advantages.Of(total)
 	for a, k := range s.successes {
 		sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 	}

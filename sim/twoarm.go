@@ -92,9 +92,9 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	case c.Deterministic(),
 		c.Lag.Kind == grpo.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
-		e.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,
+		!e.Importance.Linear(),
 		e.Advantage.Scale == grpo.BatchStd,
-		e.KL.Gradient != grpo.ExactKL || e.KL.In == grpo.InAdvantage || e.KL.In == grpo.InReward,
+		e.KL.Gradient != grpo.ExactKL || e.KL.Outside(),
 		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil
 	}

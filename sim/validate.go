@@ -19,7 +19,7 @@ func (c *Cell) check() {
 	c.Bandit.Check()
 	c.Estimator.Check()
 	want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or grpo.Infinite", maxGroupSize))
-	if filter := c.Estimator.Filter; filter != "" && filter != grpo.KeepAll {
+	if filter := c.Estimator.Filter; filter.Changes() {
 		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
 	}
 	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
@@ -41,7 +41,7 @@ func (c *Cell) check() {
 	optimizer.Check()
 	c.ReferenceUpdate.Check()
 	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
-	outside := c.Estimator.KL.Coefficient != 0 && c.Estimator.KL.In != "" && c.Estimator.KL.In != grpo.InLoss
+	outside := c.Estimator.KL.Outside()
 	want(!outside || !c.agedByGroup(), "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
 	if c.Prompts != nil {
 		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0

@@ -128,7 +128,7 @@ func hasVectors(c *Cell) bool {
 		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Estimator.KL.Gradient == grpo.ExactKL && c.Estimator.KL.In != grpo.InAdvantage && c.Estimator.KL.In != grpo.InReward &&
+		c.Estimator.KL.Gradient == grpo.ExactKL && !c.Estimator.KL.Outside() &&
 		c.ReferenceUpdate.Interval == 0 &&
 		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -172,7 +172,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
-	v.bounded = !v.ratio && e.Importance.Mode != grpo.NoImportance
+	v.bounded = !e.Importance.Linear()
 	if e.Advantage.Baseline == grpo.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}

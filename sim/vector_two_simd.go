@@ -13,24 +13,19 @@ import (
 // group of at most 64 samples a step, no importance weights, an exact KL penalty at the
 // current policy, a heavy ball, and no option that is not named here.
 func (v *vectorCell) isPlain() bool {
-	e, o, unweighted := &v.Estimator, &v.Optimizer, v.Estimator.Importance
-	unweighted.Mode = grpo.NoImportance // which uses no other field
+	e, o := &v.Estimator, &v.Optimizer
 	estimator := grpo.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: 1, Filter: e.Filter, Advantage: e.Advantage,
-		Importance: unweighted,
-		KL:         grpo.KL{Coefficient: e.KL.Coefficient, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
+		Importance: e.Importance, Samples: e.Samples,
+		KL: grpo.KL{Coefficient: e.KL.Coefficient, In: e.KL.In, Gradient: grpo.ExactKL, At: grpo.AtCurrent},
 	}
 	optimizer := grpo.Optimizer{
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	if e.Samples == grpo.Fresh { // the other name of ""
-		estimator.Samples = grpo.Fresh
-	}
-	if e.KL.In == grpo.InLoss { // the other name of ""
-		estimator.KL.In = grpo.InLoss
-	}
-	return v.single && e.Advantage.Scale != grpo.BatchStd && (e.Filter == "" || e.Filter == grpo.KeepAll) && len(v.means) == 2 && *e == estimator && *o == optimizer
+	off := e.Importance.Mode == grpo.NoImportance && e.Advantage.Scale != grpo.BatchStd &&
+		!e.Filter.Changes() && !e.KL.Outside() && e.Samples != grpo.Reused
+	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of

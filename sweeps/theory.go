@@ -94,7 +94,7 @@ var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
 	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut, grpo.SecondBest: rom.SecondBest}
 	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale}
-	filters    = map[grpo.Filter]rom.Filter{"": rom.KeepAll, grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
+	filters    = map[grpo.Filter]rom.Filter{grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{
 		grpo.NoImportance: rom.Unweighted, grpo.Ratio: rom.Ratio, grpo.Clip: rom.Clipped, grpo.DualClip: rom.DualClipped,

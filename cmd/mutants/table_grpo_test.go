@@ -34,7 +34,7 @@ var grpoMutants = []mutant{
 
 	// Force.
 	{id: "grpo/groups-not-averaged", fault: "the groups of a step are summed, not averaged", file: "grpo/force.go",
-		before: "share := 1 / (float64(f.estimator.GroupSize) * float64(groups))", after: "share := 1 / float64(f.estimator.GroupSize)"},
+		before: "samples := float64(f.estimator.GroupSize) * float64(groups)", after: "samples := float64(f.estimator.GroupSize)"},
 	{id: "grpo/projection-old", fault: "score e_a − π_old for e_a − π", file: "grpo/force.go",
 		before: "f.projectExactKL(g, sum, current, at)", after: "f.projectExactKL(g, sum, behaviour, at)"},
 	{id: "grpo/ratio-inverted", fault: "importance ratio π_old/π", file: "grpo/force.go",
@@ -64,7 +64,7 @@ var grpoMutants = []mutant{
 	{id: "grpo/kl-uncentred", fault: "the exact KL gradient is π log π/π_ref, the mean not subtracted", file: "grpo/force.go",
 		before: "float64(probs[a]*(l-mean))", after: "float64(probs[a]*l)"},
 	{id: "grpo/kl-point-swapped", fault: "KL at the snapshot for at the current policy and vice versa", file: "grpo/force.go",
-		before: "inLoss && kl.At == AtSnapshot {", after: "inLoss && kl.At != AtSnapshot {"},
+		before: "!outside && kl.At == AtSnapshot {", after: "!outside && kl.At != AtSnapshot {"},
 	{id: "grpo/kl-projection-reference", fault: "a sampled KL is projected with the reference policy", file: "grpo/force.go",
 		before: "for a, p := range at.Probs {\n\t\tg[a] += float64(p * sum)", after: "for a, p := range f.reference.Probs {\n\t\tg[a] += float64(p * sum)"},
 	{id: "grpo/k2-unnormalised", fault: "k2 uses the reference's logits as its log probabilities", file: "grpo/force.go",
@@ -146,5 +146,5 @@ var grpoMutants = []mutant{
 	{id: "grpo/others-std", fault: "the deviation of the others of a success counts the success", file: "grpo/advantage.go",
 		before: "adv.othersStd(g-1, total-1)", after: "adv.othersStd(g-1, total)"},
 	{id: "grpo/batch-scale", fault: "the batch deviation is that of a reward, not of the step", file: "grpo/force.go",
-		before: "float64(groups), statistics.Rewarded)", after: "float64(groups), 1)"},
+		before: "batchScale(samples, statistics.Rewarded)", after: "batchScale(samples, 1)"},
 }

@@ -17,7 +17,7 @@ var penaltyMutants = []mutant{
 		before: "g[a] -= float64(f.estimator.Entropy", after: "g[a] += float64(f.estimator.Entropy"},
 	{id: "grpo/norm-squared", fault: "the square of the norm is compared with its limit", file: "grpo/optimizer.go",
 		before: "norm := math.Sqrt(square); norm > o.MaxNorm", after: "norm := square; norm > o.MaxNorm"},
-	{id: "grpo/reference-rate", fault: "the moved reference has the shares of reference and policy swapped", file: "grpo/check.go",
+	{id: "grpo/reference-rate", fault: "the moved reference has the shares of reference and policy swapped", file: "grpo/reference.go",
 		before: "float64((1-u.Rate)*reference.Logits[a]) + float64(u.Rate*x)", after: "float64(u.Rate*reference.Logits[a]) + float64((1-u.Rate)*x)"},
 	{id: "sim/reused-drawn", fault: "reused samples are drawn anew in every step", file: "sim/cell.go",
 		before: "c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t)", after: "c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t) || t > 0"},

@@ -15,7 +15,7 @@ var promptMutants = []mutant{
 	{id: "sim/prompts-reference", fault: "all prompts are pulled to the reference of the cell", file: "sim/prompts.go",
 		before: "			reference = start\n", after: ""},
 	{id: "sim/prompts-second-arm", fault: "in large groups samples are rewarded with the square of their probability", file: "sim/prompts.go",
-		before: "[2]int{count[0], size - count[0]}[a], m)", after: "[2]int{count[0], size - count[0]}[a], m*m)"},
+		before: "draw.Binomial(w, count[a], m)", after: "draw.Binomial(w, count[a], m*m)"},
 	{id: "rom/prompts-between", fault: "the noise of shared prompts lacks that between prompts", file: "rom/prompts.go",
 		before: "for _, c := range means {", after: "for _, c := range means[:0] {"},
 	{id: "rom/prompts-mean", fault: "the noise between prompts is not that about their mean", file: "rom/prompts.go",

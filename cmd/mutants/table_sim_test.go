@@ -85,7 +85,7 @@ var simMutants = []mutant{
 	{id: "sim/rewards-of-one-arm", fault: "in large groups all arms have the reward table of the first", file: "sim/sample.go",
 		before: "s.rewards[a].Draw(w, n)", after: "s.rewards[0].Draw(w, n)"},
 	{id: "sim/successes-of-one-arm", fault: "the advantages of a large group are computed from the last arm's successes alone", file: "sim/sample.go",
-		before: "total += k", after: "total = k"},
+		before: "rewarded += k", after: "rewarded = k"},
 	{id: "sim/slope-factor", fault: "a difference over the distance 2d is divided by d", file: "sim/stiffness.go",
 		before: "return sum / (2 * d * float64(pairs))", after: "return sum / (d * float64(pairs))"},
 	{id: "sim/richardson-order", fault: "Richardson's extrapolation assumes an error of first order", file: "sim/stiffness.go",
@@ -104,7 +104,7 @@ var simMutants = []mutant{
 
 	// Two-arm batches: the cells that have one.
 	{id: "sim/two-arm-of-a-clip", fault: "a two-arm batch runs cells with clipping, as if without importance weights", file: "sim/twoarm.go",
-		before: "\t\te.Importance.Mode != grpo.NoImportance && e.Importance.Mode != grpo.Ratio,\n", after: ""},
+		before: "\t\t!e.Importance.Linear(),\n", after: ""},
 	{id: "sim/two-arm-of-k3", fault: "a two-arm batch runs cells with a sampled KL gradient, as if it were exact", file: "sim/twoarm.go",
 		before: "e.KL.Gradient != grpo.ExactKL || ", after: ""},
 	{id: "sim/two-arm-of-a-delay", fault: "a two-arm batch runs cells with delay lag, as if it were block lag", file: "sim/twoarm.go",

@@ -151,8 +151,8 @@ var promptRules = []cellRule{
 	withoutPrompts(maxNormKey),
 	withoutPrompts(updateKey),
 	promptRule(modeKey, func(s *Settings) (got, want string) {
-		if mode := s.Estimator.Importance.Mode; s.Prompts.Parameters == sim.Tabular && mode != grpo.NoImportance && mode != grpo.Ratio {
-			return string(mode), "none or ratio for tabular prompts"
+		if imp := &s.Estimator.Importance; s.Prompts.Parameters == sim.Tabular && !imp.Linear() {
+			return string(imp.Mode), "none or ratio for tabular prompts"
 		}
 		return "", ""
 	}),

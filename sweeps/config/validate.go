@@ -79,33 +79,33 @@ var generalRules = []cellRule{
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, modeKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.In == grpo.InAdvantage && kl.Coefficient != 0 && s.Estimator.Importance.Mode != grpo.NoImportance && s.Estimator.Importance.Mode != grpo.Ratio {
+		if kl := s.Estimator.KL; kl.In == grpo.InAdvantage && kl.Coefficient != 0 && !s.Estimator.Importance.Linear() {
 			return string(kl.In), "loss or reward where " + modeKey + " is neither none nor ratio"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, gradientKey, anchorKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
+		if kl := s.Estimator.KL; kl.Outside() && (kl.Gradient != grpo.ExactKL || kl.At != grpo.AtCurrent) {
 			return string(kl.In), "loss, or no " + gradientKey + " and " + anchorKey + ", which are of the loss"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
 		e := &s.Estimator
-		if kl := e.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && (e.Filter != grpo.KeepAll || e.Advantage.Tabled()) {
+		if kl := e.KL; kl.Outside() && (e.Filter.Changes() || e.Advantage.Tabled()) {
 			return string(kl.In), "loss, or " + filterKey + " none and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
 	}},
 	{placementKey, []string{placementKey, coefficientKey, lagKindKey, agesDrawnKey}, func(s *Settings, _ int) (got, want string) {
-		if kl := s.Estimator.KL; kl.In != grpo.InLoss && kl.Coefficient != 0 && s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup {
+		if kl := s.Estimator.KL; kl.Outside() && s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup {
 			return string(kl.In), "loss where each group has a snapshot of a random age of its own"
 		}
 		return "", ""
 	}},
 	{filterKey, []string{filterKey, GroupSizeKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
-		if filter := s.Estimator.Filter; other && filter != grpo.KeepAll && sampled(s) {
+		if filter := s.Estimator.Filter; other && filter.Changes() && sampled(s) {
 			return string(filter), "none unless all arms are bernoulli"
 		}
 		return "", ""
@@ -127,7 +127,7 @@ var generalRules = []cellRule{
 	{scaleKey, []string{baselineKey, scaleKey, filterKey, ArmsKey}, func(s *Settings, _ int) (got, want string) {
 		adv := s.Estimator.Advantage
 		other := slices.ContainsFunc(s.Bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward != grpo.Bernoulli })
-		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter != grpo.KeepAll) {
+		if has := string(adv.Scale) + " with the baseline " + string(adv.Baseline); adv.Tabled() && (other || s.Estimator.Filter.Changes()) {
 			return has, "bernoulli arms and " + filterKey + " none with it"
 		}
 		return "", ""
