@@ -286,7 +286,7 @@ var otherKeys = []Key{
 		Doc: "Weights of the ages 0, 1, … of a table; they need not add to 1.",
 		get: func(s *Settings) any { return weightsOf(&s.Lag.Ages) },
 		set: func(s *Settings, v any) {
-			s.Lag.Ages.Weights = slices.Clip(append([]float64(nil), v.(Weights)...)) // nil without weights
+			s.Lag.Ages.Weights = append([]float64(nil), v.(Weights)...) // nil without weights
 		},
 	}),
 	ofAges(wordKey(agesDrawnKey, grpo.AgeDraws, grpo.AgePerGroup, "What has an age of its own: each `group` of a step, or the `step`, all groups of which share it. At `group_size` inf it is `group`, and the force is the mean over the law.",
