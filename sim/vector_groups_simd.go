@@ -1,0 +1,267 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"math"
+	"math/bits"
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// sample draws the groups of a step. It adds their advantages to the sums by arm, except
+// those of a single group in a pack, which gradient reads from the pack.
+func (b *vectorBatch) sample() {
+	b.empty()
+	for range b.Estimator.GroupsPerStep {
+		if b.left == 0 {
+			b.draw()
+		}
+		b.add()
+	}
+}
+
+// empty removes the groups of the step before.
+func (b *vectorBatch) empty() {
+	none, zero := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0)
+	none.Store(&b.zero)
+	none.Store(&b.rewarded)
+	zero.Store(&b.atomSum)
+	if !b.single {
+		for a := range b.positive {
+			zero.Store(&b.positive[a])
+			zero.Store(&b.negative[a])
+		}
+		for a := range b.positives {
+			none.Store(&b.positives[a])
+			none.Store(&b.negatives[a])
+		}
+	}
+}
+
+// draw draws a full pack, or a group that is larger.
+func (b *vectorBatch) draw() {
+	switch {
+	case b.together > 0:
+		b.packs.Draw(b.samples)
+	case b.large != nil:
+		b.large.Draw()
+	default:
+		b.drawPacks()
+	}
+	b.left = max(1, b.together)
+}
+
+// add adds the next of the groups that have been drawn.
+func (b *vectorBatch) add() {
+	if b.together > 0 {
+		b.lanes = b.first << (b.samples - b.left*b.Estimator.GroupSize)
+	}
+	b.left--
+	switch {
+	case b.advantages == nil:
+		b.addAtoms()
+	case b.together == 0:
+		b.addLarge()
+	default:
+		b.count(draw.OnesCount(b.inGroup()))
+		if !b.single {
+			b.addGroup()
+		}
+	}
+}
+
+// addAtoms draws the rewards of the current group, which are not Bernoulli, as
+// sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
+func (b *vectorBatch) addAtoms() {
+	e, zero, one := &b.Estimator, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	sum, scatter := zero, zero
+	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	for a := range b.counts {
+		if b.together > 0 {
+			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes))).Store(&b.counts[a])
+		}
+		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
+		n, reward := count.ConvertToFloat64(), archsimd.BroadcastFloat64x8(arm.Mean)
+		if arm.Reward == grpo.Normal && arm.Std > 0 {
+			std := archsimd.BroadcastFloat64x8(arm.Std)
+			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
+			several := n.Greater(one)
+			square := b.streams.ChiSquare(count.Sub(archsimd.BroadcastUint64x8(1)), several)
+			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
+		}
+		drawn := n.Greater(zero)
+		low, high = reward.Min(low).Merge(low, drawn), reward.Max(high).Merge(high, drawn)
+		reward = reward.Masked(drawn)
+		reward.Store(&b.rewards[a])
+		reward = n.Mul(reward)
+		sum = sum.Add(reward)
+		archsimd.LoadFloat64x8(&b.atomSum).Add(reward).Store(&b.atomSum)
+	}
+	size := float64(e.GroupSize)
+	mean, squares := sum.Div(archsimd.BroadcastFloat64x8(size)), scatter
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		d := archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)
+		squares = squares.Add(n.Mul(d.Mul(d)).Masked(n.Greater(zero)))
+	}
+	factor := archsimd.BroadcastFloat64x8(b.baseline)
+	if e.Advantage.Scale == grpo.StdScale {
+		if e.Advantage.Std == grpo.SampleStd {
+			size--
+		}
+		factor = factor.Div(squares.Div(archsimd.BroadcastFloat64x8(size)).Sqrt().Add(archsimd.BroadcastFloat64x8(e.Advantage.Epsilon)))
+	}
+	equal := low.Equal(high).And(scatter.Equal(zero))
+	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
+	differ := low.NotEqual(high).Or(scatter.NotEqual(zero))
+	for a := range b.counts {
+		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
+		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)).Masked(differ.And(n.Greater(zero)))
+		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
+		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
+		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
+		if b.drops {
+			count := archsimd.LoadUint64x8(&b.counts[a])
+			b.addCounts(a, count.Masked(advantage.Greater(zero)), count.Masked(advantage.Less(zero)))
+		}
+	}
+}
+
+// inGroup returns the rewarded samples of the current group.
+func (b *vectorBatch) inGroup() integers {
+	return archsimd.LoadUint64x8(&b.packs.Rewarded).And(archsimd.BroadcastUint64x8(b.lanes))
+}
+
+// addGroup adds the current group of the packs.
+func (b *vectorBatch) addGroup() {
+	lanes, rewarded := archsimd.BroadcastUint64x8(b.lanes), b.inGroup()
+	for a := range b.packs.Arms {
+		arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
+		b.addArm(a, draw.OnesCount(arm), draw.OnesCount(arm.And(rewarded)))
+	}
+}
+
+// addLarge adds the group of more than one pack.
+func (b *vectorBatch) addLarge() {
+	total := archsimd.BroadcastUint64x8(0)
+	for a := range b.successes {
+		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))
+	}
+	b.count(total)
+	for a := range b.counts {
+		b.addArm(a, archsimd.LoadUint64x8(&b.counts[a]), archsimd.LoadUint64x8(&b.successes[a]))
+	}
+}
+
+// drawPacks draws a group of several packs into b.counts and b.successes.
+func (b *vectorBatch) drawPacks() {
+	none := archsimd.BroadcastUint64x8(0)
+	for a := range b.counts {
+		none.Store(&b.counts[a])
+		none.Store(&b.successes[a])
+	}
+	for left := b.Estimator.GroupSize; left > 0; left -= draw.MaxLanes {
+		b.packs.Draw(min(left, draw.MaxLanes))
+		rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded)
+		for a := range b.packs.Arms {
+			arm := archsimd.LoadUint64x8(&b.packs.Arms[a])
+			archsimd.LoadUint64x8(&b.counts[a]).Add(draw.OnesCount(arm)).Store(&b.counts[a])
+			archsimd.LoadUint64x8(&b.successes[a]).Add(draw.OnesCount(arm.And(rewarded))).Store(&b.successes[a])
+		}
+	}
+}
+
+// count sets the advantages in a group with the given rewarded samples, and counts
+// these and the groups without variance.
+func (b *vectorBatch) count(total integers) {
+	up, down, equal := b.lookUp(total)
+	up.Store(&b.up)
+	down.Store(&b.down)
+	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
+	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
+	if b.informative == nil {
+		return
+	}
+	for left := equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits(); left != 0; left &= left - 1 {
+		b.redraw(bits.TrailingZeros8(left))
+	}
+}
+
+// lookUp returns the advantages in a group with the given rewarded samples, and −1 where
+// the group has no variance, else 0.
+func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
+	if b.table == nil {
+		var totals draw.Vector
+		total.Store(&totals)
+		for i, n := range totals {
+			b.up[i], b.down[i] = b.advantages.Of(int(n))
+		}
+		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
+	} else {
+		t := &b.table[0]
+		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
+		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
+		for n := 1; n < len(b.table); n++ {
+			t, here := &b.table[n], total.ShiftAllRight(4).Equal(archsimd.BroadcastUint64x8(uint64(n)))
+			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
+			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
+		}
+	}
+	size := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize))
+	return up, down, total.Equal(archsimd.BroadcastUint64x8(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
+}
+
+// redraw redraws the current group of element i, as sampler.redraw.
+func (b *vectorBatch) redraw(i int) {
+	for a := range b.probs {
+		b.probs[a] = b.old.probs[a][i]
+	}
+	if !b.informative.Draw(b.singles[i], b.probs, b.redrawn, b.redrawnSuccesses) {
+		return
+	}
+	total, rewarded := 0, 0
+	for _, k := range b.redrawnSuccesses {
+		total += k
+	}
+	b.up[i], b.down[i] = b.advantages.Of(total)
+	if b.together == 0 {
+		for a, n := range b.redrawn {
+			b.counts[a][i], b.successes[a][i] = uint64(n), uint64(b.redrawnSuccesses[a])
+		}
+		return
+	}
+	// The first lanes of the group are the rewarded samples, arm by arm.
+	first, others := bits.TrailingZeros64(b.lanes), total
+	p := b.packs
+	p.Rewarded[i] = p.Rewarded[i]&^b.lanes | lanesAt(first, total)
+	for a, n := range b.redrawn {
+		k := b.redrawnSuccesses[a]
+		p.Arms[a][i] = p.Arms[a][i]&^b.lanes | lanesAt(first+rewarded, k) | lanesAt(first+others, n-k)
+		rewarded += k
+		others += n - k
+	}
+}
+
+// lanesAt returns n lanes from the given one on.
+func lanesAt(from, n int) uint64 { return (1<<n - 1) << from }
+
+// addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
+func (b *vectorBatch) addArm(a int, count, successes integers) {
+	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
+	positive, negative := &b.positive[a], &b.negative[a]
+	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
+	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
+	if b.drops {
+		zero := archsimd.BroadcastFloat64x8(0)
+		b.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
+	}
+}
+
+// addCounts adds numbers of samples of an arm with A > 0 and with A < 0.
+func (b *vectorBatch) addCounts(a int, positives, negatives integers) {
+	archsimd.LoadUint64x8(&b.positives[a]).Add(positives).Store(&b.positives[a])
+	archsimd.LoadUint64x8(&b.negatives[a]).Add(negatives).Store(&b.negatives[a])
+}

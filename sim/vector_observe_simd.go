@@ -1,0 +1,105 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"simd/archsimd"
+
+	"grposim/grpo/fp"
+)
+
+// observe notes step t in the replicas, as replica.note.
+func (b *vectorBatch) observe(t int) {
+	var finite uint8
+	measured := false
+	for i, r := range b.replicas {
+		if r.divergedAt != running {
+			continue
+		}
+		r.sampler.reward = float64(b.rewarded[i]) + b.atomSum[i]
+		r.follow(t, b.reward[i])
+		if t != r.recorded[r.nextRecord] {
+			continue
+		}
+		if !measured {
+			measured, finite = true, b.measure()
+		}
+		v := &r.values[r.nextRecord]
+		for q := range v {
+			v[q] = b.recorded[q][i]
+		}
+		if finite>>i&1 == 0 {
+			r.divergedAt = t
+			continue
+		}
+		r.nextRecord++
+	}
+}
+
+// measure sets the recorded quantities, as replica.observe. It returns the elements in which
+// they and all logits are finite, as bits.
+func (b *vectorBatch) measure() (finite uint8) {
+	zero, logits := archsimd.BroadcastFloat64x8(0), b.now.logits
+	top := archsimd.LoadFloat64x8(&logits[0])
+	for a := range logits {
+		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
+	}
+	logNorm := top.Add(fp.LogLanes(fp.ExpBelowLanes(b.exponentials, logits, top)))
+	excess := logNorm.Sub(archsimd.BroadcastFloat64x8(b.reference.LogNorm()))
+	reward, entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero, zero
+	for a := range logits {
+		logit, prob := archsimd.LoadFloat64x8(&logits[a]), archsimd.LoadFloat64x8(&b.now.probs[a])
+		possible, old, g := prob.Greater(zero), archsimd.LoadFloat64x8(&b.old.probs[a]), archsimd.LoadFloat64x8(&b.force[a])
+		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(b.Bandit.TrueMeans[a])))
+		entropy = entropy.Sub(prob.Mul(logit.Sub(logNorm)).Masked(possible))
+		collision = collision.Add(prob.Mul(prob))
+		relative := logit.Sub(archsimd.BroadcastFloat64x8(b.Reference[a])).Sub(excess)
+		divergence = divergence.Add(prob.Mul(relative).Masked(possible))
+		ratio = ratio.Max(prob.Div(old).Masked(old.Greater(zero)))
+		square = square.Add(g.Mul(g))
+	}
+	groups := archsimd.BroadcastFloat64x8(float64(b.Estimator.GroupsPerStep))
+	q := &b.recorded
+	archsimd.LoadFloat64x8(&b.reward).Store(&q[expectedRewardIndex])
+	reward.Store(&q[trueRewardIndex])
+	entropy.Store(&q[entropyIndex])
+	collision.Store(&q[collisionIndex])
+	archsimd.LoadUint64x8(&b.zero).ConvertToFloat64().Div(groups).Store(&q[zeroVarianceFractionIndex])
+	divergence.Store(&q[klReferenceIndex])
+	zero.Store(&q[clipFractionIndex])
+	if b.drops {
+		b.clipFraction().Store(&q[clipFractionIndex])
+	}
+	ratio.Store(&q[importanceRatioMaxIndex])
+	square.Sqrt().Store(&q[gradientNormIndex])
+	zero.Store(&q[logitGapIndex])
+	if len(logits) == 2 {
+		archsimd.LoadFloat64x8(&logits[0]).Sub(archsimd.LoadFloat64x8(&logits[1])).Store(&q[logitGapIndex])
+	}
+	return finiteIn(q[:]) & finiteIn(logits)
+}
+
+// finiteIn returns the elements in which all vectors are finite, as bits.
+func finiteIn(vectors []floats) uint8 {
+	zero := archsimd.BroadcastFloat64x8(0)
+	sum := zero
+	for n := range vectors {
+		x := archsimd.LoadFloat64x8(&vectors[n])
+		sum = sum.Add(x.Sub(x))
+	}
+	return sum.Equal(zero).ToBits()
+}
+
+// average adds the step to the sums after burn-in.
+func (b *vectorBatch) average(reward vector) {
+	d := reward.Sub(archsimd.BroadcastFloat64x8(b.reward0))
+	archsimd.LoadFloat64x8(&b.rewardSum).Add(d).Store(&b.rewardSum)
+	archsimd.LoadFloat64x8(&b.rewardSquares).Add(d.Mul(d)).Store(&b.rewardSquares)
+	archsimd.LoadUint64x8(&b.zeroSum).Add(archsimd.LoadUint64x8(&b.zero)).Store(&b.zeroSum)
+	if len(b.force) == 2 {
+		z := archsimd.LoadFloat64x8(&b.now.logits[0]).Sub(archsimd.LoadFloat64x8(&b.now.logits[1]))
+		z = z.Sub(archsimd.BroadcastFloat64x8(b.gap0))
+		archsimd.LoadFloat64x8(&b.gapSum).Add(z).Store(&b.gapSum)
+		archsimd.LoadFloat64x8(&b.gapSquares).Add(z.Mul(z)).Store(&b.gapSquares)
+	}
+}

@@ -1,0 +1,98 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/grpo/fp"
+)
+
+// move moves the logits along the force, as grpo.Optimizer.Step.
+func (b *vectorBatch) move(learningRate float64) {
+	o := &b.Optimizer
+	if o.MaxNorm > 0 {
+		b.clip()
+	}
+	rate, momentum := archsimd.BroadcastFloat64x8(learningRate), archsimd.BroadcastFloat64x8(o.Momentum)
+	switch o.Kind {
+	case grpo.HeavyBall:
+		for a := range b.force {
+			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(archsimd.LoadFloat64x8(&b.force[a]))
+			v.Store(&b.velocity[a])
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(v)).Store(&b.now.logits[a])
+		}
+	case grpo.Nesterov:
+		for a := range b.force {
+			g := archsimd.LoadFloat64x8(&b.force[a])
+			v := momentum.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(g)
+			v.Store(&b.velocity[a])
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(g.Add(momentum.Mul(v)))).Store(&b.now.logits[a])
+		}
+	case grpo.Adam:
+		b.decay1 *= o.Beta1
+		b.decay2 *= o.Beta2
+		beta1, rest1 := archsimd.BroadcastFloat64x8(o.Beta1), archsimd.BroadcastFloat64x8(1-o.Beta1)
+		beta2, rest2 := archsimd.BroadcastFloat64x8(o.Beta2), archsimd.BroadcastFloat64x8(1-o.Beta2)
+		gone1, gone2 := archsimd.BroadcastFloat64x8(1-b.decay1), archsimd.BroadcastFloat64x8(1-b.decay2)
+		for a := range b.force {
+			g := archsimd.LoadFloat64x8(&b.force[a])
+			v := beta1.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(rest1.Mul(g))
+			s := beta2.Mul(archsimd.LoadFloat64x8(&b.square[a])).Add(rest2.Mul(g.Mul(g)))
+			v.Store(&b.velocity[a])
+			s.Store(&b.square[a])
+			scale := s.Div(gone2).Sqrt().Add(archsimd.BroadcastFloat64x8(o.Epsilon))
+			step := rate.Mul(v.Div(gone1).Div(scale)).Masked(scale.Greater(archsimd.BroadcastFloat64x8(0)))
+			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(step).Store(&b.now.logits[a])
+		}
+	}
+}
+
+// updatePolicies sets the probabilities from the logits after step t, as
+// grpo.Policy.Update. A replica whose policy has become NaN has diverged.
+func (b *vectorBatch) updatePolicies(t int) {
+	var inverse vector
+	if len(b.force) == 2 {
+		inverse = b.pairSoftmax()
+	} else {
+		inverse = b.softmax()
+	}
+	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
+		for i, r := range b.replicas {
+			if diverged>>i&1 != 0 && r.divergedAt == running {
+				r.divergedAt = t + 1
+			}
+		}
+	}
+}
+
+// softmax sets the probabilities and returns the inverse of Σ exp(θ_a − max θ).
+func (b *vectorBatch) softmax() vector {
+	logits, probs := b.now.logits, b.now.probs[:len(b.now.logits)]
+	top := archsimd.LoadFloat64x8(&logits[0])
+	for a := range logits {
+		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
+	}
+	inverse := archsimd.BroadcastFloat64x8(1).Div(fp.ExpBelowLanes(probs, logits, top))
+	for a := range probs {
+		archsimd.LoadFloat64x8(&probs[a]).Mul(inverse).Store(&probs[a])
+	}
+	return inverse
+}
+
+// pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
+// they are infinite.
+func (b *vectorBatch) pairSoftmax() vector {
+	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	first, second := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
+	gap := first.Sub(second).Masked(first.NotEqual(second))
+	likelier := gap.GreaterEqual(zero)
+	gap.Min(zero.Sub(gap)).Store(&b.gap[0])
+	e := fp.ExpBelowLanes(b.gap[:], b.gap[:], zero)
+	inverse := one.Div(one.Add(e))
+	// Products of selected factors: the compiler would repeat a division whose result is selected.
+	one.Merge(e, likelier).Mul(inverse).Store(&b.now.probs[0])
+	e.Merge(one, likelier).Mul(inverse).Store(&b.now.probs[1])
+	return inverse
+}
