@@ -1,13 +1,19 @@
 package rom
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
 // have on average. The run starts at rest at the fixed point, where all variances are 0.
 type Settled struct {
 	Reward  float64 // share of the stationary linear Var J, in [0, 1]; 1 where there is no stationary law
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
-	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from
+	Unknown float64 // with Adam the relative error of Var J by the start of its averages
+
+	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -46,10 +52,27 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 		}
 		settled.Largest = max(settled.Largest, relative.share([]float64{1}, from, to))
 	}
+	settled.Kurtosis = at.rewardKurtosis()
 	if o.Method == Adam {
-		settled.Unknown = at.kurtosis() / float64(max(from, 1))
+		settled.Unknown = at.kurtosis()/float64(max(from, 1)) + m.biasCorrection(o, from, to)
 	}
 	return settled
+}
+
+// biasCorrection returns a bound on the relative error of Var J, on average over the steps
+// from ≤ t < to, by Adam's factor 1/(1 − β1^t), which a heavy ball lacks. The first
+// T = 1/(1−β1) steps then go as far as the force itself. That adds at most 4rT stationary
+// variances, r the relaxation rate, or four where T is longer than the relaxation; twice the
+// rate stands for that of weak damping. It decays as (1 + rt)² e^{−2rt} or faster.
+func (m *linearDynamics) biasCorrection(o Optimizer, from, to int) float64 {
+	period := 1.0
+	if m.whole.lag.Kind == Block {
+		period = float64(m.whole.lag.Age)
+	}
+	rate := -math.Log(radius(m.whole.monodromy())) / period // of a step
+	left := (math.Exp(-2*rate*float64(from)) - math.Exp(-2*rate*float64(to))) / (2 * rate * float64(to-from))
+	critical := 1 + rate*float64(from)
+	return min(4, 8*rate/(1-o.Beta1)) * critical * critical * left
 }
 
 // share returns the share of the stationary variance of aᵀx that the steps from ≤ t < to

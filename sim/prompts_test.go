@@ -122,8 +122,10 @@ func promptCells() map[string]Cell {
 		"independent, more groups than prompts, no scale": promptCell(func(c *Cell) {
 			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = Independent, 7, grpo.NoScale
 		}),
-		"no memory":            promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
-		"block, none":          promptCell(func(c *Cell) { c.Lag.Interval, c.Prompts.Order = 4, Independent }),
+		"no memory": promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
+		"block, none": promptCell(func(c *Cell) {
+			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep, c.Optimizer.LearningRate = 6, Independent, 10, 0.6
+		}),
 		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
 		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = grpo.Nesterov }),
 		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = Independent }),

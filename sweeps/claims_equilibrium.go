@@ -208,6 +208,10 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
+	if kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas); kicks < fewestKicks {
+		variance.outOfScope = fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no variance", kicks, fewestKicks)
+		return variance
+	}
 	variance.value = share * *v
 	variance.neglected = settled.Largest*variance.neglected + settled.Unknown**v
 	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
@@ -215,6 +219,11 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	}
 	return variance
 }
+
+// fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
+// each step of all replicas, from which the scatter of the replicas tells the error of a
+// variance.
+const fewestKicks = 100
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
 // the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or

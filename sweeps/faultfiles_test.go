@@ -56,6 +56,11 @@ var faultFiles = map[string]faultFile{
 		{variants: "eps", claim: "stationary-fluctuation", rulings: []Ruling{Agree, Inconclusive}, truth: 6.5e-6},
 		{variants: "noadaminf", claim: "stationary-fluctuation", rulings: declined},
 	}},
+	// The start of Adam's averages, and what they average.
+	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	// Noise of rare groups.
+	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.
 	"basin": {rows: []faultRow{
 		{variants: "far", claim: "fixed-point", rulings: honest, truth: 0.9991},

@@ -32,6 +32,7 @@ checks:
   - {claim: fixed-point, variant: alone, where: {lag.interval: 4}, absolute_margin: 0.004}
   - {claim: stationary-fluctuation, variant: alone, where: {lag.interval: 7}, margin: 0.01}
   - {claim: fluctuation-scaling, variant: compared, over: grpo.group_size, margin: 0.15}
+  - {claim: fixed-point, variant: compared, where: {grpo.group_size: 16}, absolute_margin: 0.002}
 looks: [0.2, 0.5, 1]
 `
 

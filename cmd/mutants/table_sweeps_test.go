@@ -251,6 +251,8 @@ var reportMutants = []mutant{
 		before: "if !(2*near > high-low) {", after: "if !(2*near > 0*(high-low)) {"},
 	{id: "sweeps/steady-variance", fault: "a steady run has at most twice the variance, not twice the deviation", file: "sweeps/advice_simulated.go",
 		before: "most *= advisedDeviation * advisedDeviation", after: "most *= advisedDeviation"},
+	{id: "sweeps/rare-kicks", fault: "a variance that no sample of the run makes is in scope", file: "sweeps/claims_equilibrium.go",
+		before: "kicks < fewestKicks", after: "kicks < 0"},
 	{id: "sweeps/noiseless-without-rounding", fault: "a run without noise has no rounding errors", file: "sweeps/claims_equilibrium.go",
 		before: "deviation := 0x1p-48 * reward", after: "deviation := 0 * reward"},
 	{id: "sweeps/advice-interval", fault: "the critical refresh interval counts as safe", file: "sweeps/advice.go",
