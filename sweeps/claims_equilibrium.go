@@ -52,7 +52,7 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		s := j.settings(c)
 		share := j.settled(&s).Reward
 		f.predicted.value += share * *shift
-		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
 	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
@@ -106,7 +106,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted.value = *p.Moments.ZeroVariance
 	f.predicted.neglected = p.Neglected.ZeroVariance
 	if shift := p.Moments.ZeroVarianceShift; shift != nil {
-		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
 	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
 	return f
@@ -192,7 +192,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	switch variance.kind {
 	case own:
 		v = best
-		variance.neglected += (1 - share) * math.Abs(beyond)
+		variance.neglected += math.Abs(1-share) * math.Abs(beyond)
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
 		variance.neglected += math.Abs(beyond)
@@ -247,7 +247,7 @@ func (j *judgement) settled(s *config.Settings) rom.Settled {
 	settled := j.cache.settled(s, j.fault.Scale)
 	settled.Unknown *= settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 {
-		settled.Unknown += 1 - settled.Reward
+		settled.Unknown += math.Abs(1 - settled.Reward)
 	}
 	return settled
 }

@@ -153,7 +153,7 @@ var romMutants = []mutant{
 	{id: "rom/argument-principle-nesterov", fault: "the argument principle leaves out Nesterov's look ahead", file: "rom/coupled.go",
 		before: "advance = mu\n", after: "advance = 0 * mu\n"},
 	{id: "rom/adam-start", fault: "the first steps of Adam are those of a heavy ball", file: "rom/settled.go",
-		before: "min(4, 8*rate/(1-o.Beta1))", after: "min(4, 0*rate/(1-o.Beta1))"},
+		before: "gone *= o.Beta1", after: "gone = 0"},
 	{id: "rom/kurtosis-of-lone-successes", fault: "a table of advantages has the kurtosis of advantages of one size", file: "rom/moments.go",
 		before: "return square / (mean * mean)", after: "return 1 / (1 - m.equalRewards(m.now.probs))"},
 	{id: "rom/kurtosis-of-a-rare-arm", fault: "a rare arm adds no kurtosis to the force", file: "rom/moments.go",
