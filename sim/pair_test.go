@@ -49,7 +49,7 @@ func TestVectorPairsRelaxAsPairs(t *testing.T) {
 		arms := len(c.Init)
 		offset := [...]float64{1e-9, 0.01, 0.3}[random.IntN(3)]
 		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: anyDirection(random, arms), Offset: offset}
-		over := [...]span{{from: c.Run.BurnIn, growth: fittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
+		over := [...]span{{from: c.Run.BurnIn, growth: FittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
 		bins := 1 + random.IntN(min(c.Run.Replicas, 20))
 		first := random.IntN(bins)
 		runs := func() *pairRuns {

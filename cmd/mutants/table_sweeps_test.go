@@ -253,6 +253,8 @@ var reportMutants = []mutant{
 		before: "most *= advisedDeviation * advisedDeviation", after: "most *= advisedDeviation"},
 	{id: "sweeps/rare-kicks", fault: "a variance that no sample of the run makes is in scope", file: "sweeps/claims_equilibrium.go",
 		before: "kicks < fewestKicks", after: "kicks < 0"},
+	{id: "sweeps/grown-deviation", fault: "a deviation that grows without bound is in scope", file: "sweeps/claims_relaxation.go",
+		before: "own.value >= 0 ||", after: "own.value < 0 ||"},
 	{id: "sweeps/noiseless-without-rounding", fault: "a run without noise has no rounding errors", file: "sweeps/claims_equilibrium.go",
 		before: "deviation := 0x1p-48 * reward", after: "deviation := 0 * reward"},
 	{id: "sweeps/advice-interval", fault: "the critical refresh interval counts as safe", file: "sweeps/advice.go",
