@@ -38,6 +38,9 @@ func (b *vectorBatch) empty() {
 			none.Store(&b.positives[a])
 			none.Store(&b.negatives[a])
 		}
+		for a := range b.drawn {
+			none.Store(&b.drawn[a])
+		}
 	}
 }
 
@@ -120,6 +123,7 @@ func (b *vectorBatch) addAtoms() {
 	for a := range b.counts {
 		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
 		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)).Masked(differ.And(n.Greater(zero)))
+		b.addDrawn(a, archsimd.LoadUint64x8(&b.counts[a]))
 		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
 		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
 		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
@@ -250,6 +254,7 @@ func lanesAt(from, n int) uint64 { return (1<<n - 1) << from }
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
 func (b *vectorBatch) addArm(a int, count, successes integers) {
+	b.addDrawn(a, count)
 	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
 	positive, negative := &b.positive[a], &b.negative[a]
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)

@@ -146,7 +146,7 @@ func (p *vectorPairs) fit(series *[vectorBins]fitting, period int, live uint8) u
 func (p *vectorPairs) slopes(ctx context.Context, probe *StiffnessProbe, number, first int, bins []slopes) {
 	if probe.Displaced == Current { // both sides have the same groups
 		minus := *p.sides[0]
-		minus.now, minus.force = newVectorPolicies(len(p.means)), make([]floats, len(p.means))
+		minus.now, minus.force = p.newPolicies(), make([]floats, len(p.means))
 		p.sides[1] = &minus
 	}
 	var near, far [vectorBins]int
@@ -169,7 +169,7 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 	plus, minus := p.sides[0], p.sides[1]
 	current, behaviour := probe.policies(d)
 	for side, b := range p.sides {
-		b.old = newVectorPolicies(len(p.means))
+		b.old = p.newPolicies()
 		for i := range pairs {
 			b.now.put(i, current[side])
 			b.old.put(i, behaviour[side])
