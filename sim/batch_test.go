@@ -106,6 +106,19 @@ func setPenalty(random *rand.Rand, c *Cell) {
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
 	}
+	if random.IntN(3) == 0 {
+		c.Estimator.KL.In = grpo.KLPlacements[random.IntN(len(grpo.KLPlacements))]
+		c.Estimator.KL.Coefficient = 0.3
+		if c.Estimator.KL.Outside() {
+			c.Estimator.Filter = grpo.KeepAll
+			if c.Estimator.Advantage.Tabled() {
+				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
+			}
+		}
+		if c.Estimator.KL.In == grpo.InAdvantage && !c.Estimator.Importance.Linear() {
+			c.Estimator.Importance = everyWeight(grpo.Ratio)
+		}
+	}
 }
 
 func anyReferenceUpdate(random *rand.Rand) grpo.ReferenceUpdate {

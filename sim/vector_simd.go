@@ -35,8 +35,11 @@ type vectorBatch struct {
 	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
 	force                []floats      // by arm
 	exponentials         []floats      // scratch of measure, by arm
-	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
+	rewards              []floats      // by atom
+	armOf                []int         // by atom
+	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
 
 	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
 	singles                   [draw.Width]*draw.Single
@@ -154,7 +157,6 @@ func hasVectors(c *Cell) bool {
 		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		!c.Estimator.KL.Outside() &&
 		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
@@ -211,7 +213,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	}
 	v.together = s.together
 	v.samples *= v.together
-	if s.advantages != nil {
+	if s.advantages != nil && !v.shifted() {
 		v.single = e.GroupsPerStep == 1
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
@@ -243,7 +245,6 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		force:      make([]floats, arms),
 
 		exponentials: make([]floats, arms),
-		rewards:      make([]floats, arms),
 	}
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
@@ -273,6 +274,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 			b.singles[i] = draw.NewSingle(streams, i)
 		}
 	}
+	b.setAtoms()
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
 		b.old = v.newPolicies()
@@ -400,6 +402,9 @@ func (b *vectorBatch) refresh(t int) {
 
 // aim aims the samplers at the snapshots.
 func (b *vectorBatch) aim() {
+	if b.shifts != nil {
+		b.shift()
+	}
 	if b.large != nil {
 		b.large.Aim(b.old.probs)
 		return

@@ -53,7 +53,17 @@ func (b *vectorBatch) move(learningRate float64) {
 // grpo.Policy.Update, and moves the reference. A replica whose policy has become NaN has
 // diverged.
 func (b *vectorBatch) updatePolicies(t int) {
-	if diverged := b.softmax(b.now).IsNaN().ToBits(); diverged != 0 {
+	logNorm := b.now.logNorm
+	if logNorm != nil && !b.usesLogNorm(t+1) {
+		logNorm = nil
+	}
+	var inverse vector
+	if len(b.force) == 2 {
+		inverse = b.pairSoftmax(&b.now, logNorm)
+	} else {
+		inverse = softmax(&b.now, logNorm)
+	}
+	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
 		for i, r := range b.replicas {
 			if diverged>>i&1 != 0 && r.divergedAt == running {
 				r.divergedAt = t + 1
@@ -65,20 +75,17 @@ func (b *vectorBatch) updatePolicies(t int) {
 	}
 }
 
-// softmax sets the probabilities of policies from their logits and returns the inverse of
-// Σ exp(θ_a − max θ).
-func (b *vectorBatch) softmax(p vectorPolicies) vector {
-	if len(p.logits) == 2 {
-		return b.pairSoftmax(p)
-	}
+// softmax sets the probabilities of policies from their logits, and log Σ exp(θ_a) unless it is
+// nil. It returns the inverse of Σ exp(θ_a − max θ).
+func softmax(p *vectorPolicies, logNorm *floats) vector {
 	logits, probs := p.logits, p.probs[:len(p.logits)]
 	top := archsimd.LoadFloat64x8(&logits[0])
 	for a := range logits {
 		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
 	}
 	norm := fp.ExpBelowLanes(probs, logits, top)
-	if p.logNorm != nil {
-		top.Add(fp.LogLanes(norm)).Store(p.logNorm)
+	if logNorm != nil {
+		top.Add(fp.LogLanes(norm)).Store(logNorm)
 	}
 	inverse := archsimd.BroadcastFloat64x8(1).Div(norm)
 	for a := range probs {
@@ -89,7 +96,7 @@ func (b *vectorBatch) softmax(p vectorPolicies) vector {
 
 // pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
 // they are infinite.
-func (b *vectorBatch) pairSoftmax(p vectorPolicies) vector {
+func (b *vectorBatch) pairSoftmax(p *vectorPolicies, logNorm *floats) vector {
 	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
 	first, second := archsimd.LoadFloat64x8(&p.logits[0]), archsimd.LoadFloat64x8(&p.logits[1])
 	gap := first.Sub(second).Masked(first.NotEqual(second))
@@ -100,8 +107,8 @@ func (b *vectorBatch) pairSoftmax(p vectorPolicies) vector {
 	// Products of selected factors: the compiler would repeat a division whose result is selected.
 	one.Merge(e, likelier).Mul(inverse).Store(&p.probs[0])
 	e.Merge(one, likelier).Mul(inverse).Store(&p.probs[1])
-	if p.logNorm != nil {
-		first.Merge(second, likelier).Add(fp.LogLanes(one.Add(e))).Store(p.logNorm)
+	if logNorm != nil {
+		first.Merge(second, likelier).Add(fp.LogLanes(one.Add(e))).Store(logNorm)
 	}
 	return inverse
 }
