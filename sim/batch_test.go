@@ -90,8 +90,39 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		e.Filter = grpo.KeepAll
 		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
 	}
+	setPenalty(random, &c)
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
+}
+
+// setPenalty gives some cells a KL gradient of their samples, and some a reference that moves.
+func setPenalty(random *rand.Rand, c *Cell) {
+	if random.IntN(2) == 0 {
+		c.Estimator.KL.Gradient = grpo.KLGradients[random.IntN(len(grpo.KLGradients))]
+		if c.Estimator.Filter == grpo.Drop {
+			c.Estimator.Filter = grpo.KeepAll
+		}
+	}
+	if random.IntN(3) == 0 {
+		c.ReferenceUpdate = anyReferenceUpdate(random)
+	}
+	if random.IntN(3) == 0 {
+		c.Estimator.KL.In = grpo.KLPlacements[random.IntN(len(grpo.KLPlacements))]
+		c.Estimator.KL.Coefficient = 0.3
+		if c.Estimator.KL.Outside() {
+			c.Estimator.Filter = grpo.KeepAll
+			if c.Estimator.Advantage.Tabled() {
+				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
+			}
+		}
+		if c.Estimator.KL.In == grpo.InAdvantage && !c.Estimator.Importance.Linear() {
+			c.Estimator.Importance = everyWeight(grpo.Ratio)
+		}
+	}
+}
+
+func anyReferenceUpdate(random *rand.Rand) grpo.ReferenceUpdate {
+	return grpo.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
 }
 
 // anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
@@ -104,6 +135,9 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e.Filter = grpo.KeepAll
 	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
+	if random.IntN(3) == 0 {
+		c.ReferenceUpdate = anyReferenceUpdate(random)
+	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }

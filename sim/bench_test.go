@@ -30,6 +30,47 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkOptions times a replica-step of groups of 16 with an option that few cells have,
+// beside the same step without any.
+func BenchmarkOptions(b *testing.B) {
+	for _, option := range []struct {
+		name   string
+		change func(*sim.Cell)
+	}{
+		{"none", func(*sim.Cell) {}},
+		{"kl-k1", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K1 }},
+		{"kl-k2", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K2 }},
+		{"kl-k3", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K3 }},
+		{"kl-ratio-k1", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 }},
+		{"kl-ratio-k3", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 }},
+		{"kl-k2-snapshot", func(c *sim.Cell) { c.Estimator.KL.Gradient, c.Estimator.KL.At = grpo.K2, grpo.AtSnapshot }},
+		{"kl-in-advantage", func(c *sim.Cell) { c.Estimator.KL.In = grpo.InAdvantage }},
+		{"kl-in-reward", func(c *sim.Cell) { c.Estimator.KL.In = grpo.InReward }},
+		{"reference-update", func(c *sim.Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 4, Rate: 0.1} }},
+		{"ages-step", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerStep) }},
+		{"ages-group", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerGroup) }},
+	} {
+		for _, arms := range []int{2, 10} {
+			for _, interval := range []int{1, 4} {
+				cell := benchmarkCell(arms)
+				cell.Estimator.GroupSize, cell.Estimator.Advantage.Scale = 16, grpo.StdScale
+				cell.Estimator.Importance.Mode = grpo.NoImportance
+				cell.Lag.Interval = interval
+				if option.change(&cell); cell.Lag.Kind == grpo.Random && interval == 1 {
+					continue // has no interval
+				}
+				name := fmt.Sprintf("option=%s/arms=%d/K=%d", option.name, arms, interval)
+				b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+			}
+		}
+	}
+}
+
+// randomAges is a lag of 0 to 3 steps, as a block of four has.
+func randomAges(drawn grpo.AgeDraw) grpo.Lag {
+	return grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: drawn}}
+}
+
 // benchmarkCell has two arms with means 0.9 and 0.2, or more arms with means evenly
 // spaced over (0, 1).
 func benchmarkCell(arms int) sim.Cell {

@@ -122,9 +122,8 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 // Vectors do not run the pairs of a cell with an option that they lack.
 func TestCellsWithoutVectorPairs(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
-		"normal":     func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
-		"G = ∞":      func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
+		"normal": func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
+		"G = ∞":  func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
 	} {
 		c := referenceCell()
 		change(&c)

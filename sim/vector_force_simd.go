@@ -85,7 +85,7 @@ func (b *vectorBatch) gradient() {
 		at = &b.old
 	}
 	ratio, bounded, single := b.ratio, b.bounded, b.single
-	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
+	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
 	if e.Filter == grpo.Drop {
@@ -107,7 +107,7 @@ func (b *vectorBatch) gradient() {
 	for a := range force {
 		prob := archsimd.LoadFloat64x8(&probs[a])
 		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(means[a])))
-		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 		mean = mean.Add(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l))
 		var positive, negative vector
 		if single {
@@ -131,17 +131,20 @@ func (b *vectorBatch) gradient() {
 		sum = sum.Add(c)
 	}
 	reward.Store(&b.reward)
-	if e.KL.Coefficient == 0 {
+	if !b.exact {
 		for a := range force {
 			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
 		}
 	} else {
 		beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
 		for a := range force { // as grpo.Force.projectExactKL
-			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
 			g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
 		}
+	}
+	if b.sampled {
+		b.subtractSampledKL()
 	}
 	if e.Entropy != 0 {
 		b.addEntropy()

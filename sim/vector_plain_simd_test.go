@@ -44,22 +44,26 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	if !plain(c) {
 		t.Error("the default without words is not plain")
 	}
+	c = standard()
+	c.ReferenceUpdate.Interval = 3
+	if !plain(c) {
+		t.Error("a cell with a moving reference is not plain")
+	}
 	for name, change := range map[string]func(c *Cell){
-		"drop":             func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"redraw":           func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
-		"batch-std":        func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
-		"ratio":            func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
-		"KL at snapshot":   func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
-		"k1":               func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
-		"ratio-k1":         func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },
-		"ratio-k3":         func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 },
-		"KL in advantage":  func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage },
-		"KL in reward":     func(c *Cell) { c.Estimator.KL.In = grpo.InReward },
-		"entropy bonus":    func(c *Cell) { c.Estimator.Entropy = 0.1 },
-		"reused samples":   func(c *Cell) { c.Estimator.Samples = grpo.Reused },
-		"largest norm":     func(c *Cell) { c.Optimizer.MaxNorm = 1 },
-		"moving reference": func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
-		"random ages":      func(c *Cell) { c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3 },
+		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
+		"redraw":          func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
+		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
+		"ratio":           func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
+		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
+		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
+		"ratio-k1":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },
+		"ratio-k3":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 },
+		"KL in advantage": func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage },
+		"KL in reward":    func(c *Cell) { c.Estimator.KL.In = grpo.InReward },
+		"entropy bonus":   func(c *Cell) { c.Estimator.Entropy = 0.1 },
+		"reused samples":  func(c *Cell) { c.Estimator.Samples = grpo.Reused },
+		"largest norm":    func(c *Cell) { c.Optimizer.MaxNorm = 1 },
+		"random ages":     func(c *Cell) { c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3 },
 		"prompts": func(c *Cell) {
 			c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.5, 0.1}}, Parameters: Shared, Order: Independent}
 		},

@@ -22,6 +22,7 @@ type vectorBatch struct {
 	replicas []*replica   // at most eight
 
 	now, old         vectorPolicies   // π and π_old; on-policy the same
+	reference        vectorPolicies   // π_ref
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
@@ -31,10 +32,14 @@ type vectorBatch struct {
 
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
+	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
 	force                []floats      // by arm
 	exponentials         []floats      // scratch of measure, by arm
-	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
+	rewards              []floats      // by atom
+	armOf                []int         // by atom
+	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
 
 	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
 	singles                   [draw.Width]*draw.Single
@@ -64,19 +69,21 @@ type vectorSums struct {
 type vectorCell struct {
 	*Cell
 	*laws
-	means         []float64 // of the arms
-	reference     *grpo.Policy
-	share         float64 // 1/GB
-	baseline      float64 // G/(G−1) with leave-one-out, else 1
-	samples       int     // of a full pack
-	together      int     // groups in a full pack; 0 for larger groups
-	first         uint64  // lanes of the first group in a pack
-	plain         bool    // see isPlain
-	single        bool    // each step has one Bernoulli group, in a pack
-	ratio         bool    // samples have the weight π/π_old
-	bounded       bool    // samples have the weights of weigh
-	drops         bool    // some of these are set to 0
-	reward0, gap0 float64 // J and z at step 0
+	means         []float64      // of the arms
+	initial       vectorPolicies // π_ref at step 0, in every element; read-only
+	share         float64        // 1/GB
+	baseline      float64        // G/(G−1) with leave-one-out, else 1
+	samples       int            // of a full pack
+	together      int            // groups in a full pack; 0 for larger groups
+	first         uint64         // lanes of the first group in a pack
+	plain         bool           // see isPlain
+	single        bool           // each step has one Bernoulli group, in a pack
+	ratio         bool           // samples have the weight π/π_old
+	bounded       bool           // samples have the weights of weigh
+	drops         bool           // some of these are set to 0
+	exact         bool           // the force has an exact KL gradient
+	sampled       bool           // it has a KL gradient of its samples
+	reward0, gap0 float64        // J and z at step 0
 
 	form         grpo.WeightForm // of weigh
 	above, below grpo.Interval   // bounds of weights for A > 0 and A < 0
@@ -91,16 +98,38 @@ type (
 )
 
 // vectorPolicies are policies, by arm.
-type vectorPolicies struct{ logits, probs []floats }
+type vectorPolicies struct {
+	logits, probs []floats
+	logNorm       *floats // log Σ exp(logits); nil if it is not needed
+}
 
 func newVectorPolicies(arms int) vectorPolicies {
-	return vectorPolicies{make([]floats, arms), make([]floats, arms)}
+	return vectorPolicies{logits: make([]floats, arms), probs: make([]floats, arms)}
+}
+
+// newPolicies returns policies for snapshots.
+func (v *vectorCell) newPolicies() vectorPolicies {
+	p := newVectorPolicies(len(v.means))
+	if v.needsLogNorm() {
+		p.logNorm = new(floats)
+	}
+	return p
+}
+
+// newReference returns policies for π_ref.
+func (v *vectorCell) newReference() vectorPolicies {
+	p := newVectorPolicies(len(v.means))
+	p.logNorm = new(floats)
+	return p
 }
 
 // put sets the policy of element i.
 func (p vectorPolicies) put(i int, policy *grpo.Policy) {
 	for a := range p.logits {
 		p.logits[a][i], p.probs[a][i] = policy.Logits[a], policy.Probs[a]
+	}
+	if p.logNorm != nil {
+		p.logNorm[i] = policy.LogNorm()
 	}
 }
 
@@ -109,6 +138,9 @@ func (p vectorPolicies) set(q vectorPolicies) {
 	for a := range p.logits {
 		archsimd.LoadFloat64x8(&q.logits[a]).Store(&p.logits[a])
 		archsimd.LoadFloat64x8(&q.probs[a]).Store(&p.probs[a])
+	}
+	if p.logNorm != nil {
+		archsimd.LoadFloat64x8(q.logNorm).Store(p.logNorm)
 	}
 }
 
@@ -125,8 +157,6 @@ func hasVectors(c *Cell) bool {
 		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Estimator.KL.Gradient == grpo.ExactKL && !c.Estimator.KL.Outside() &&
-		c.ReferenceUpdate.Interval == 0 &&
 		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
@@ -158,18 +188,23 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	e := &c.Estimator
 	v := &vectorCell{
-		Cell:      c,
-		laws:      s.laws,
-		means:     means(&c.Bandit),
-		reference: grpo.NewPolicy(c.Reference),
-		share:     1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		baseline:  1,
-		samples:   min(e.GroupSize, draw.MaxLanes),
-		first:     s.first,
+		Cell:     c,
+		laws:     s.laws,
+		means:    means(&c.Bandit),
+		share:    1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		baseline: 1,
+		samples:  min(e.GroupSize, draw.MaxLanes),
+		first:    s.first,
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
 	v.bounded = !e.Importance.Linear()
+	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
+	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
+	v.initial = v.newReference()
+	for i := range draw.Width {
+		v.initial.put(i, grpo.NewPolicy(c.Reference))
+	}
 	if e.Advantage.Baseline == grpo.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}
@@ -178,7 +213,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	}
 	v.together = s.together
 	v.samples *= v.together
-	if s.advantages != nil {
+	if s.advantages != nil && !v.shifted() {
 		v.single = e.GroupsPerStep == 1
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
@@ -201,7 +236,8 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		vectorCell: v,
 		vectorSums: new(vectorSums),
 		streams:    streams,
-		now:        newVectorPolicies(arms),
+		now:        v.newPolicies(),
+		reference:  v.initial,
 		velocity:   make([]floats, arms),
 		square:     make([]floats, arms),
 		positive:   make([]floats, arms),
@@ -209,10 +245,16 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		force:      make([]floats, arms),
 
 		exponentials: make([]floats, arms),
-		rewards:      make([]floats, arms),
 	}
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
+	}
+	if v.sampled {
+		b.drawn = make([]draw.Vector, arms)
+	}
+	if v.ReferenceUpdate.Interval > 0 {
+		b.reference = v.newReference()
+		b.reference.set(v.initial)
 	}
 	means := v.means
 	if v.advantages == nil {
@@ -232,13 +274,14 @@ func (v *vectorCell) newBatch() *vectorBatch {
 			b.singles[i] = draw.NewSingle(streams, i)
 		}
 	}
+	b.setAtoms()
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
-		b.old = newVectorPolicies(arms)
+		b.old = v.newPolicies()
 	}
 	if older := olderSnapshots(v.Cell); older > 0 {
 		for range older + 1 {
-			b.past = append(b.past, newVectorPolicies(arms))
+			b.past = append(b.past, v.newPolicies())
 		}
 	}
 	return b
@@ -325,11 +368,14 @@ func (b *vectorBatch) start(i int, stream *draw.Xoshiro, policy *grpo.Policy) {
 	b.now.put(i, policy)
 }
 
-// rest sets the optimizer and the sums to their states at step 0.
+// rest sets the optimizer, the reference and the sums to their states at step 0.
 func (b *vectorBatch) rest() {
 	clear(b.velocity)
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
+	if b.ReferenceUpdate.Interval > 0 {
+		b.reference.set(b.initial)
+	}
 	*b.vectorSums = vectorSums{}
 }
 
@@ -356,6 +402,9 @@ func (b *vectorBatch) refresh(t int) {
 
 // aim aims the samplers at the snapshots.
 func (b *vectorBatch) aim() {
+	if b.shifts != nil {
+		b.shift()
+	}
 	if b.large != nil {
 		b.large.Aim(b.old.probs)
 		return
