@@ -45,6 +45,9 @@ func (p Params) checked() Params {
 	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
 	want(among(p.KLEstimator, RatioK3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K1, K2, K3, RatioK1 or RatioK3")
+	if p.Strength == 0 {
+		p.Placement = InLoss // of no penalty
+	}
 	want(among(p.Placement, InReward), "Params.Placement", p.Placement, "InLoss, InAdvantage or InReward")
 	want(p.Placement != InAdvantage || p.Weighting <= Ratio, "Params.Weighting", p.Weighting, "Unweighted or Ratio, InAdvantage")
 	want(nonNegative(p.Entropy), "Params.Entropy", p.Entropy, "finite and at least 0")

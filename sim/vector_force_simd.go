@@ -3,7 +3,6 @@
 package sim
 
 import (
-	"math"
 	"simd/archsimd"
 
 	"grposim/grpo"
@@ -11,10 +10,10 @@ import (
 	"grposim/sim/draw"
 )
 
-// weigh returns the importance weights of an arm for A > 0 and A < 0, as
-// grpo.Force.Sampled.
+// weigh returns the importance weights of an arm for A > 0 and A < 0, whose form has bounds,
+// as grpo.Force.Sampled.
 func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
-	imp, zero, one := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	zero := archsimd.BroadcastFloat64x8(0)
 	ratio := prob.Div(old).Masked(old.Greater(zero))
 	switch b.form {
 	case grpo.DroppedWeight:
@@ -22,28 +21,48 @@ func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
 	case grpo.DroppedByChange:
 		change := prob.Sub(old)
 		return zero.Merge(ratio, outside(change, b.above)), zero.Merge(ratio, outside(change, b.below))
-	case grpo.HeldWeight:
-		return held(ratio, b.above), held(ratio, b.below)
 	}
-	ratio = held(ratio, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestRatio})
+	return held(ratio, b.above), held(ratio, b.below)
+}
+
+// weighSmoothly sets the weights of all arms whose form has no bounds, as weigh. The
+// exponentials of all are taken together, because each waits for its own numbers.
+func (b *vectorBatch) weighSmoothly() {
+	imp, zero, one := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	most, largest := archsimd.BroadcastFloat64x8(grpo.LargestRatio), archsimd.BroadcastFloat64x8(grpo.LargestExponent)
+	arms := len(b.force)
+	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
+	for a := range ratios {
+		old := archsimd.LoadFloat64x8(&b.old.probs[a])
+		ratio := archsimd.LoadFloat64x8(&b.now.probs[a]).Div(old).Masked(old.Greater(zero))
+		most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
+	}
 	if b.form == grpo.SigmoidWeight {
-		for sign, temperature := range [2]float64{imp.Temperature.Positive, imp.Temperature.Negative} {
-			x := archsimd.BroadcastFloat64x8(temperature).Mul(ratio.Sub(one))
-			x.Min(zero.Sub(x)).Store(&b.exponents[sign])
+		positive, negative := archsimd.BroadcastFloat64x8(imp.Temperature.Positive), archsimd.BroadcastFloat64x8(imp.Temperature.Negative)
+		for a := range ratios {
+			d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
+			x, y := positive.Mul(d), negative.Mul(d)
+			x.Min(zero.Sub(x)).Store(&uppers[a])
+			y.Min(zero.Sub(y)).Store(&lowers[a])
 		}
-		fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
-		part := func(e vector) vector {
-			return archsimd.BroadcastFloat64x8(4).Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(ratio)
+		fp.ExpBelowLanes(b.weights, b.weights, zero)
+		four := archsimd.BroadcastFloat64x8(4)
+		for i := range b.weights {
+			e := archsimd.LoadFloat64x8(&b.weights[i])
+			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%arms])).Store(&b.weights[i])
 		}
-		return part(archsimd.LoadFloat64x8(&b.exponents[0])), part(archsimd.LoadFloat64x8(&b.exponents[1]))
+		return
 	}
-	logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
-	for sign, k := range [2][2]float64{{imp.Power.Positive, imp.Decay.Positive}, {imp.Power.Negative, imp.Decay.Negative}} {
-		x := archsimd.BroadcastFloat64x8(k[0]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(k[1]).Mul(rest))
-		held(x, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestExponent}).Store(&b.exponents[sign])
+	power, decay := [2]float64{imp.Power.Positive, imp.Power.Negative}, [2]float64{imp.Decay.Positive, imp.Decay.Negative}
+	for a := range ratios {
+		ratio := archsimd.LoadFloat64x8(&ratios[a])
+		logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
+		x := archsimd.BroadcastFloat64x8(power[0]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay[0]).Mul(rest))
+		y := archsimd.BroadcastFloat64x8(power[1]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay[1]).Mul(rest))
+		largest.Merge(x, x.Greater(largest)).Store(&uppers[a])
+		largest.Merge(y, y.Greater(largest)).Store(&lowers[a])
 	}
-	fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
-	return archsimd.LoadFloat64x8(&b.exponents[0]), archsimd.LoadFloat64x8(&b.exponents[1])
+	fp.ExpBelowLanes(b.weights, b.weights, zero)
 }
 
 // outside returns where x is outside of an interval; NaN is not.
@@ -85,6 +104,10 @@ func (b *vectorBatch) gradient() {
 		at = &b.old
 	}
 	ratio, bounded, single := b.ratio, b.bounded, b.single
+	weights, smooth := b.weights, b.smooth
+	if smooth {
+		b.weighSmoothly()
+	}
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
@@ -122,7 +145,11 @@ func (b *vectorBatch) gradient() {
 			weight := prob.Div(old).Masked(old.Greater(zero))
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
 		}
-		if bounded {
+		switch {
+		case smooth:
+			positive = archsimd.LoadFloat64x8(&weights[a]).Mul(positive)
+			negative = archsimd.LoadFloat64x8(&weights[arms+a]).Mul(negative)
+		case bounded:
 			upper, lower := b.weigh(prob, archsimd.LoadFloat64x8(&old[a]))
 			positive, negative = upper.Mul(positive), lower.Mul(negative)
 		}

@@ -34,7 +34,8 @@ type vectorBatch struct {
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
 	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
 	force                []floats      // by arm
-	exponentials         []floats      // scratch of measure, by arm
+	exponentials         []floats      // scratch of measure and weighSmoothly, by arm
+	weights              []floats      // of weighSmoothly, by arm for A > 0, then for A < 0
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
 	rewards              []floats      // by atom
@@ -57,7 +58,6 @@ type vectorSums struct {
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
-	exponents      [2]floats   // scratch of weigh
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
@@ -80,6 +80,7 @@ type vectorCell struct {
 	single        bool           // each step has one Bernoulli group, in a pack
 	ratio         bool           // samples have the weight π/π_old
 	bounded       bool           // samples have the weights of weigh
+	smooth        bool           // samples have the weights of weighSmoothly
 	drops         bool           // some of these are set to 0
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
@@ -178,6 +179,9 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		return nil
 	}
 	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
+	if v.Lag.OnPolicy() { // all weights are 1
+		v.ratio, v.bounded, v.smooth, v.drops = false, false, false, false
+	}
 	for range slices.Chunk(replicas, draw.Width) {
 		batches = append(batches, v.newBatch())
 	}
@@ -198,7 +202,8 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
-	v.bounded = !e.Importance.Linear()
+	v.smooth = v.form == grpo.SigmoidWeight || v.form == grpo.PowerWeight
+	v.bounded = !e.Importance.Linear() && !v.smooth
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
 	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
 	v.initial = v.newReference()
@@ -245,6 +250,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		force:      make([]floats, arms),
 
 		exponentials: make([]floats, arms),
+	}
+	if v.smooth {
+		b.weights = make([]floats, 2*arms)
 	}
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)

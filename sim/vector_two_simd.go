@@ -10,7 +10,7 @@ import (
 )
 
 // isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
-// group of at most 64 samples a step, no importance weights, an exact KL penalty at the
+// group of at most 64 samples a step, no importance weights but 1, an exact KL penalty at the
 // current policy, a heavy ball, and no option of estimator or optimizer that is not named here.
 func (v *vectorCell) isPlain() bool {
 	e, o := &v.Estimator, &v.Optimizer
@@ -23,7 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := e.Importance.Mode == grpo.NoImportance && e.Advantage.Scale != grpo.BatchStd &&
+	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && e.Advantage.Scale != grpo.BatchStd &&
 		!e.Filter.Changes() && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
