@@ -167,3 +167,31 @@ func TestStartOfAdamByStepping(t *testing.T) {
 		}
 	}
 }
+
+// A fixed point whose basin of attraction ends between 2 and 3 logits (by the mean field from
+// points farther and farther away) is out of scope where the noise reaches that far, with one group
+// a step, and not with ten.
+func TestNoiseThatReachesAnotherAttractor(t *testing.T) {
+	p := bandit(rom.GroupStd, 1.6, 3)
+	p.Arms = []rom.Arm{{Law: rom.Constant, Mean: 1}, {Law: rom.Constant, Mean: 0}}
+	p.Epsilon, p.Anchor, p.Lag = 0.26, rom.AtCurrent, block(9)
+	p.Optimizer = rom.Optimizer{Method: rom.Nesterov, Rate: 0.03, Momentum: 0.9985}
+	star, ok := rom.Reached(p)
+	if !ok {
+		t.Fatal("no fixed point")
+	}
+	for displacement, comesBack := range map[float64]bool{1: true, 3: true, -2: true, -3: false} {
+		end := 0.0
+		rom.MeanField(p, gapAt(gapOf(star.Logits)+displacement), 3000, func(_ int, theta []float64) { end = gapOf(theta) - gapOf(star.Logits) })
+		if (math.Abs(end) < 0.5) != comesBack {
+			t.Errorf("from %g logits the mean field ends at %g", displacement, end)
+		}
+	}
+	for groups, escapes := range map[int]bool{1: true, 10: false} {
+		p.Groups = groups
+		at := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 1000, 6000)
+		if (at.Escape != "") != escapes {
+			t.Errorf("%d groups a step: %q", groups, at.Escape)
+		}
+	}
+}

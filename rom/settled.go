@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,6 +16,7 @@ type Settled struct {
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
 
 	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
+	Escape   string  // why the noise may take a run to another attractor; ""
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -61,7 +63,64 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	if from < since {
 		settled.Unknown += largestStart
 	}
+	settled.Escape = e.escape(p, at, m, &law)
 	return settled
+}
+
+// A run meets displacements of up to escapeDeviations standard deviations, whose law far out is
+// not normal. Smaller ones than leastEscape, in logits, are not followed, and none for more than
+// longestReturn steps.
+const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
+
+// escape returns why a run may leave the basin of attraction of the fixed point; "" where the
+// mean field comes back at least half of the way in three relaxation times from
+// escapeDeviations standard deviations on both sides, along the direction of the largest
+// variance. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
+// that is stable, where momentum or lag carries the policy far past it.
+func (e *Equilibrium) escape(p Params, at *linearization, m *linearDynamics, law *stationary) string {
+	sigma := law.timeAverage()
+	n, _ := sigma.Dims()
+	var axes mat.EigenSym
+	if p.Optimizer.Method == Adam || !axes.Factorize(mat.NewSymDense(n, mat.DenseCopyOf(sigma).RawMatrix().Data), true) {
+		return ""
+	}
+	var vectors mat.Dense
+	axes.VectorsTo(&vectors)
+	size := escapeDeviations * math.Sqrt(axes.Values(nil)[n-1])
+	steps := math.Ceil(3 * float64(m.whole.period()) / -math.Log(radius(m.whole.monodromy())))
+	if !(size > leastEscape && steps <= longestReturn) {
+		return ""
+	}
+	home := at.arms(at.logits)
+	away := func(theta []float64) (distance float64) {
+		for a, x := range theta {
+			distance = max(distance, math.Abs(x-theta[0]-(home[a]-home[0])))
+		}
+		return distance
+	}
+	x := mat.Col(nil, n-1, &vectors)
+	for _, side := range [2]float64{size, -size} {
+		for i := range x {
+			x[i] = side * vectors.At(i, n-1)
+		}
+		start, end := at.arms(at.displaced(x)), math.Inf(1)
+		_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
+			end = away(theta)
+			return true
+		})
+		if scope.In && !(end < away(start)/2) {
+			return fmt.Sprintf("from %d standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", escapeDeviations)
+		}
+	}
+	return ""
+}
+
+// period returns the number of steps of the monodromy matrix.
+func (l *linear) period() int {
+	if l.lag.Kind == Block {
+		return l.lag.Age
+	}
+	return 1
 }
 
 // correctedFor is the number of times 1/(1−β1) after which Adam's correction 1/(1−β1^t) is
@@ -77,10 +136,7 @@ func (s *stationary) lacks(o Optimizer) (covariance *mat.Dense, since int) {
 	if o.Method != Adam || o.Beta1 == 0 {
 		return s.start, 0
 	}
-	period := 1
-	if s.lag.Kind == Block {
-		period = s.lag.Age
-	}
+	period := s.period()
 	periods := int(math.Ceil(correctedFor / (1 - o.Beta1) / float64(period)))
 	free, _ := s.start.Dims()
 	size, _ := s.a.Dims()

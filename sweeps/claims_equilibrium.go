@@ -39,6 +39,11 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	if f.predicted.outOfScope != "" {
 		return f
 	}
+	s := j.settings(c)
+	settled := j.settled(&s)
+	if f.predicted.outOfScope = settled.Escape; f.predicted.outOfScope != "" {
+		return f
+	}
 	f.predicted.value = p.FixedPoint.Reward
 	f.predicted.neglected = p.Neglected.RewardMean
 	shift := p.Moments.RewardShift
@@ -49,8 +54,7 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 			f.predicted.neglected += math.Abs(*shift)
 		}
 	case shift != nil:
-		s := j.settings(c)
-		share := j.settled(&s).Reward
+		share := settled.Reward
 		f.predicted.value += share * *shift
 		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
@@ -206,6 +210,10 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	}
 	if v == nil {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
+		return variance
+	}
+	if settled.Escape != "" {
+		variance.outOfScope = settled.Escape
 		return variance
 	}
 	if kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas); kicks < fewestKicks {

@@ -63,6 +63,9 @@ var faultFiles = map[string]faultFile{
 	"unused-placement": {rows: []faultRow{{rulings: honest}}},
 	// A deviation that grows to its limit.
 	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
+	// Attractors near a fixed point that is stable.
+	"other-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	"other-cycle":     {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.

@@ -154,6 +154,8 @@ var romMutants = []mutant{
 		before: "advance = mu\n", after: "advance = 0 * mu\n"},
 	{id: "rom/adam-start", fault: "the first steps of Adam are those of a heavy ball", file: "rom/settled.go",
 		before: "gone *= o.Beta1", after: "gone = 0"},
+	{id: "rom/escape", fault: "noise that takes runs to another attractor is in scope", file: "rom/settled.go",
+		before: "!(end < away(start)/2)", after: "!(end < math.Inf(1))"},
 	{id: "rom/kurtosis-of-lone-successes", fault: "a table of advantages has the kurtosis of advantages of one size", file: "rom/moments.go",
 		before: "return square / (mean * mean)", after: "return 1 / (1 - m.equalRewards(m.now.probs))"},
 	{id: "rom/kurtosis-of-a-rare-arm", fault: "a rare arm adds no kurtosis to the force", file: "rom/moments.go",
