@@ -125,6 +125,30 @@ func anyReferenceUpdate(random *rand.Rand) grpo.ReferenceUpdate {
 	return grpo.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
 }
 
+// anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
+func anyAgedCell(random *rand.Rand, i int) Cell {
+	c := anyVectorCell(random, i)
+	if random.IntN(3) == 0 {
+		setAges(random, &c)
+	}
+	return c
+}
+
+// setAges gives the snapshots of a cell random ages.
+func setAges(random *rand.Rand, c *Cell) {
+	c.Lag = grpo.Lag{Kind: grpo.Random, Ages: [...]grpo.Ages{
+		{Law: grpo.UniformAges, To: random.IntN(5)},
+		{Law: grpo.UniformAges, From: 2, To: 40},
+		{Law: grpo.GeometricAges, Mean: 3 * random.Float64()},
+		{Law: grpo.TableAges, Weights: []float64{1: 1, 4: 2}},
+	}[random.IntN(4)]}
+	c.Lag.Ages.Drawn = grpo.AgeDraws[random.IntN(2)]
+	if c.Lag.Ages.Drawn == grpo.AgePerGroup {
+		c.Estimator.KL.In = grpo.InLoss
+	}
+	c.Estimator.Samples = grpo.Fresh
+}
+
 // anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
 // those at which something is observed.
 func anyPlainCell(random *rand.Rand, i int) Cell {
@@ -137,6 +161,9 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c.Optimizer.Kind = grpo.HeavyBall
 	if random.IntN(3) == 0 {
 		c.ReferenceUpdate = anyReferenceUpdate(random)
+	}
+	if random.IntN(3) == 0 {
+		setAges(random, &c)
 	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
@@ -182,8 +209,8 @@ func vectorBatchOf(t *testing.T, c *Cell) *batch {
 // Vector batches give to the last bit the results of replica.step.
 func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 300 {
-		c := anyVectorCell(random, i)
+	for i := range 500 {
+		c := anyAgedCell(random, i)
 		switch i % 3 {
 		case 0:
 			setOtherRewards(random, &c)
@@ -207,7 +234,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyVectorCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyAgedCell, func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}

@@ -42,7 +42,7 @@ func (c *Cell) check() {
 	c.ReferenceUpdate.Check()
 	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
 	outside := c.Estimator.KL.Outside()
-	want(!outside || !c.agedByGroup(), "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
+	want(!outside || lag.Kind != grpo.Random || lag.Ages.Drawn != grpo.AgePerGroup, "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
 	if c.Prompts != nil {
 		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
 		want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")

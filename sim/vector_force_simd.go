@@ -113,7 +113,7 @@ func (b *vectorBatch) gradient() {
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
 	if e.Filter == grpo.Drop {
 		one := archsimd.BroadcastFloat64x8(1)
-		left := archsimd.BroadcastUint64x8(uint64(e.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		left := archsimd.BroadcastUint64x8(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
 	}
 	if e.Advantage.Scale == grpo.BatchStd {
@@ -206,7 +206,7 @@ func (b *vectorBatch) clip() {
 
 // batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
 func (b *vectorBatch) batchScale() vector {
-	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.Estimator.GroupsPerStep)
+	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.groups)
 	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
 	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
 	mean := total.Div(n)

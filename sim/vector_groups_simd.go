@@ -15,7 +15,12 @@ import (
 // those of a single group in a pack, which gradient reads from the pack.
 func (b *vectorBatch) sample() {
 	b.empty()
-	for range b.Estimator.GroupsPerStep {
+	b.addGroups()
+}
+
+// addGroups draws groups and adds them.
+func (b *vectorBatch) addGroups() {
+	for range b.groups {
 		if b.left == 0 {
 			b.draw()
 		}

@@ -70,6 +70,10 @@ func (b *vectorBatch) measure() (finite uint8) {
 	if b.drops {
 		b.clipFraction().Store(&q[clipFractionIndex])
 	}
+	if b.agedByGroup() {
+		archsimd.LoadFloat64x8(b.ages.clipped).Store(&q[clipFractionIndex])
+		ratio = b.largestRatio()
+	}
 	ratio.Store(&q[importanceRatioMaxIndex])
 	square.Sqrt().Store(&q[gradientNormIndex])
 	zero.Store(&q[logitGapIndex])

@@ -34,7 +34,7 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		}.complete()
 	}
 	plain := func(c *Cell) bool {
-		return hasVectors(c) && newVectorCell(c, newSampler(&c.Bandit, &c.Estimator, newLaws(&c.Bandit, &c.Estimator), 1)).plain
+		return hasVectors(c) && newVectorCell(c, newSampler(&c.Bandit, &c.Estimator, newLaws(&c.Bandit, &c.Estimator), 1), 1).plain
 	}
 	if !plain(standard()) {
 		t.Error("the default is not plain")
@@ -46,8 +46,9 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	}
 	c = standard()
 	c.ReferenceUpdate.Interval = 3
+	c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3
 	if !plain(c) {
-		t.Error("a cell with a moving reference is not plain")
+		t.Error("a cell with a moving reference and random ages is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
 		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
@@ -63,7 +64,6 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		"entropy bonus":   func(c *Cell) { c.Estimator.Entropy = 0.1 },
 		"reused samples":  func(c *Cell) { c.Estimator.Samples = grpo.Reused },
 		"largest norm":    func(c *Cell) { c.Optimizer.MaxNorm = 1 },
-		"random ages":     func(c *Cell) { c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3 },
 		"prompts": func(c *Cell) {
 			c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.5, 0.1}}, Parameters: Shared, Order: Independent}
 		},

@@ -47,6 +47,8 @@ type vectorBatch struct {
 	probs                     []float64 // scratch of redraw, by arm
 	redrawn, redrawnSuccesses []int     // the same
 
+	ages *vectorAges // of snapshots; nil unless the lag is random
+
 	*vectorSums
 }
 
@@ -71,7 +73,9 @@ type vectorCell struct {
 	*laws
 	means         []float64      // of the arms
 	initial       vectorPolicies // π_ref at step 0, in every element; read-only
-	share         float64        // 1/GB
+	rows          int            // of a policy in memory
+	groups        int            // that a force is of: B, or 1 if each has a snapshot of its own
+	share         float64        // 1/(G·groups)
 	baseline      float64        // G/(G−1) with leave-one-out, else 1
 	samples       int            // of a full pack
 	together      int            // groups in a full pack; 0 for larger groups
@@ -98,30 +102,31 @@ type (
 	integers = archsimd.Uint64x8
 )
 
-// vectorPolicies are policies, by arm.
+// vectorPolicies are policies in the given rows of memory.
 type vectorPolicies struct {
-	logits, probs []floats
-	logNorm       *floats // log Σ exp(logits); nil if it is not needed
+	rows          []floats // the following, in their order
+	probs, logits []floats // by arm
+	logNorm       *floats  // log Σ exp(logits); nil if it is not needed
 }
 
-func newVectorPolicies(arms int) vectorPolicies {
-	return vectorPolicies{logits: make([]floats, arms), probs: make([]floats, arms)}
-}
-
-// newPolicies returns policies for snapshots.
-func (v *vectorCell) newPolicies() vectorPolicies {
-	p := newVectorPolicies(len(v.means))
-	if v.needsLogNorm() {
-		p.logNorm = new(floats)
+// newVectorPolicies returns the policies in 2A rows of memory, or in 2A + 1 with logNorm.
+func newVectorPolicies(rows []floats) vectorPolicies {
+	arms := len(rows) / 2
+	p := vectorPolicies{rows: rows, probs: rows[:arms], logits: rows[arms : 2*arms]}
+	if len(rows) > 2*arms {
+		p.logNorm = &rows[2*arms]
 	}
 	return p
 }
 
+// newPolicies returns policies of the cell.
+func (v *vectorCell) newPolicies() vectorPolicies {
+	return newVectorPolicies(make([]floats, v.rows))
+}
+
 // newReference returns policies for π_ref.
 func (v *vectorCell) newReference() vectorPolicies {
-	p := newVectorPolicies(len(v.means))
-	p.logNorm = new(floats)
-	return p
+	return newVectorPolicies(make([]floats, 2*len(v.means)+1))
 }
 
 // put sets the policy of element i.
@@ -136,12 +141,9 @@ func (p vectorPolicies) put(i int, policy *grpo.Policy) {
 
 // set copies the policies q.
 func (p vectorPolicies) set(q vectorPolicies) {
-	for a := range p.logits {
-		archsimd.LoadFloat64x8(&q.logits[a]).Store(&p.logits[a])
-		archsimd.LoadFloat64x8(&q.probs[a]).Store(&p.probs[a])
-	}
-	if p.logNorm != nil {
-		archsimd.LoadFloat64x8(q.logNorm).Store(p.logNorm)
+	from := q.rows[:len(p.rows)]
+	for row := range p.rows {
+		archsimd.LoadFloat64x8(&from[row]).Store(&p.rows[row])
 	}
 }
 
@@ -158,7 +160,6 @@ func hasVectors(c *Cell) bool {
 		c.Prompts == nil &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
@@ -178,7 +179,12 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	if len(replicas) < fewestVector || !hasVectors(replicas[0].cell) {
 		return nil
 	}
-	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
+	c := replicas[0].cell
+	groups := c.Estimator.GroupsPerStep
+	if c.agedByGroup() {
+		groups = 1
+	}
+	v := newVectorCell(c, replicas[0].sampler, groups)
 	if v.Lag.OnPolicy() { // all weights are 1
 		v.ratio, v.bounded, v.smooth, v.drops = false, false, false, false
 	}
@@ -188,14 +194,17 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	return batches
 }
 
-// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them.
-func newVectorCell(c *Cell, s *sampler) *vectorCell {
+// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them. A
+// force is that of the given number of groups.
+func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	e := &c.Estimator
 	v := &vectorCell{
 		Cell:     c,
 		laws:     s.laws,
 		means:    means(&c.Bandit),
-		share:    1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
+		rows:     2 * len(c.Bandit.Arms),
+		groups:   groups,
+		share:    1 / (float64(e.GroupSize) * float64(groups)),
 		baseline: 1,
 		samples:  min(e.GroupSize, draw.MaxLanes),
 		first:    s.first,
@@ -206,6 +215,9 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	v.bounded = !e.Importance.Linear() && !v.smooth
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
 	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
+	if v.needsLogNorm() {
+		v.rows++
+	}
 	v.initial = v.newReference()
 	for i := range draw.Width {
 		v.initial.put(i, grpo.NewPolicy(c.Reference))
@@ -219,7 +231,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	v.together = s.together
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
-		v.single = e.GroupsPerStep == 1
+		v.single = groups == 1
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
 			a := &v.table[total/16]
@@ -287,10 +299,12 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
 		b.old = v.newPolicies()
 	}
-	if older := olderSnapshots(v.Cell); older > 0 {
-		for range older + 1 {
-			b.past = append(b.past, v.newPolicies())
+	if older := olderSnapshots(v.Cell); older > 0 || v.Lag.Kind == grpo.Random {
+		memory := make([]floats, (older+1)*v.rows)
+		for rows := range slices.Chunk(memory, v.rows) {
+			b.past = append(b.past, newVectorPolicies(rows))
 		}
+		b.setAges(memory)
 	}
 	return b
 }
@@ -321,13 +335,19 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		if c.Draws(t) {
+		if c.agedByGroup() {
 			for _, b := range batches {
-				b.sample()
+				b.pushAged(t)
 			}
-		}
-		for _, b := range batches {
-			b.gradient()
+		} else {
+			if c.Draws(t) {
+				for _, b := range batches {
+					b.sample()
+				}
+			}
+			for _, b := range batches {
+				b.gradient()
+			}
 		}
 		if t == observed[0] {
 			observed = observed[1:]
@@ -365,6 +385,9 @@ func (b *vectorBatch) begin(replicas []*replica) {
 			r = replicas[i]
 		}
 		b.start(i, r.stream, r.policy)
+		if b.ages != nil {
+			b.ages.streams.Start(i, r.ages.stream)
+		}
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
 	b.rest()
@@ -398,6 +421,12 @@ func (b *vectorBatch) finish() {
 // refresh sets the snapshots of step t.
 func (b *vectorBatch) refresh(t int) {
 	switch {
+	case b.ages != nil:
+		b.store(t)
+		if b.agedByGroup() {
+			return
+		}
+		b.choose(t, 0)
 	case len(b.past) > 0:
 		n := t / b.Lag.StepsPerSnapshot()
 		b.past[n%len(b.past)].set(b.now)

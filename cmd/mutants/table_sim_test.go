@@ -368,6 +368,8 @@ var drawMutants = []mutant{
 		before: "later.Not().Store(&p.certain[a])", after: "later.AndNot(later).Store(&p.certain[a])"},
 	{id: "sim/draw/packs-late", fault: "in a vector lanes that the first bits leave undecided are above the bound", file: "sim/draw/packs_simd.go",
 		before: "for late := p.late; len(late) > 0; {", after: "for late := p.late[:0]; len(late) > 0; {"},
+	{id: "sim/draw/packs-quarters", fault: "in a vector of at most 16 lanes the last first bit is compared with the digit before", file: "sim/draw/packs_narrow_simd.go",
+		before: "rest.ShiftAllLeft(7)", after: "rest.ShiftAllLeft(6)"},
 	{id: "sim/draw/counts-mirrored", fault: "in a vector failures are returned for p > ½", file: "sim/draw/counts_simd.go",
 		before: "drawn = n.Sub(drawn).Merge(drawn, mirrored)", after: "_ = mirrored"},
 	{id: "sim/draw/counts-accepts-all", fault: "in a vector rejection accepts every proposal in its range", file: "sim/draw/counts_simd.go",
