@@ -30,9 +30,15 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkOptions times a replica-step of groups of 16 with an option that few cells have,
-// beside the same step without any.
+// BenchmarkOptions times a replica-step as BenchmarkStep does, at G = 16 with one option on; the
+// first is the step without any.
 func BenchmarkOptions(b *testing.B) {
+	importance := func(imp grpo.Importance) func(*sim.Cell) {
+		return func(c *sim.Cell) { c.Estimator.Importance = imp }
+	}
+	advantage := func(adv grpo.Advantage) func(*sim.Cell) {
+		return func(c *sim.Cell) { c.Estimator.Advantage = adv }
+	}
 	for _, option := range []struct {
 		name   string
 		change func(*sim.Cell)
@@ -49,6 +55,29 @@ func BenchmarkOptions(b *testing.B) {
 		{"reference-update", func(c *sim.Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 4, Rate: 0.1} }},
 		{"ages-step", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerStep) }},
 		{"ages-group", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerGroup) }},
+		{"batch-std", advantage(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 1e-4})},
+		{"others-std", advantage(grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6})},
+		{"mean", advantage(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale})},
+		{"second-best", advantage(grpo.Advantage{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd})},
+		{"drop", func(c *sim.Cell) { c.Estimator.Filter = grpo.Drop }},
+		{"redraw", func(c *sim.Cell) { c.Estimator.Filter = grpo.Redraw }},
+		{"reused", func(c *sim.Cell) { c.Estimator.Samples = grpo.Reused }},
+		{"entropy", func(c *sim.Cell) { c.Estimator.Entropy = 0.01 }},
+		{"max-norm", func(c *sim.Cell) { c.Optimizer.MaxNorm = 0.1 }},
+		{"nesterov", func(c *sim.Cell) { c.Optimizer.Kind = grpo.Nesterov }},
+		{"adam", func(c *sim.Cell) {
+			o := &c.Optimizer
+			o.Kind, o.Beta1, o.Beta2, o.Epsilon = grpo.Adam, 0.9, 0.999, 1e-8
+		}},
+		{"ratio", importance(grpo.Importance{Mode: grpo.Ratio})},
+		{"clip", importance(grpo.Importance{Mode: grpo.Clip, ClipLow: 0.2, ClipHigh: 0.2})},
+		{"dual-clip", importance(grpo.Importance{Mode: grpo.DualClip, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3})},
+		{"truncated", importance(grpo.Importance{Mode: grpo.Truncated, Cap: 2})},
+		{"masked", importance(grpo.Importance{Mode: grpo.Masked, Floor: 0.5, Cap: 2})},
+		{"cispo", importance(grpo.Importance{Mode: grpo.CISPO, ClipLow: 0.2, ClipHigh: 0.2})},
+		{"dppo", importance(grpo.Importance{Mode: grpo.DPPO, ClipLow: 0.1, ClipHigh: 0.1})},
+		{"sapo", importance(grpo.Importance{Mode: grpo.SAPO, Temperature: grpo.Signed{Positive: 1, Negative: 1.05}})},
+		{"vespo", importance(grpo.Importance{Mode: grpo.VESPO, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2}})},
 	} {
 		for _, arms := range []int{2, 10} {
 			for _, interval := range []int{1, 4} {
