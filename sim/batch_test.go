@@ -217,29 +217,41 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 		case 1:
 			c = anyPlainCell(random, i)
 		}
-		b, first := vectorBatchOf(t, &c), random.IntN(100)
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
-		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
-			t.Fatalf("%+v:\n%s", c, diff)
-		}
-		// the same memory again, with fewer replicas
-		few := max(fewestVector, c.Run.Replicas)
-		b.run(t.Context(), first+1, few)
-		got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
-		if diff := cmp.Diff(want[1:few], got); diff != "" {
-			t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
-		}
+		vectorsAreReplicas(t, c, random.IntN(100))
+	}
+}
+
+// vectorsAreReplicas checks that vector batches of a cell give the results of replica.step, for
+// replicas from the given index on.
+func vectorsAreReplicas(t *testing.T, c Cell, first int) {
+	t.Helper()
+	b := vectorBatchOf(t, &c)
+	want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
+	if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
+		t.Fatalf("%+v:\n%s", c, diff)
+	}
+	// the same memory again, with fewer replicas
+	few := max(fewestVector, c.Run.Replicas)
+	b.run(t.Context(), first+1, few)
+	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
+	if diff := cmp.Diff(want[1:few], got); diff != "" {
+		t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
 	}
 }
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyAgedCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyAgedCell, inVectors(t))
+}
+
+// inVectors runs a batch by its vector batches. It skips the test without vector instructions.
+func inVectors(t *testing.T) func(context.Context, *batch, int) {
+	return func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}
 		together(ctx, b, first)
-	})
+	}
 }
 
 // A replica whose logits are finite diverges where a recorded quantity overflows.

@@ -100,6 +100,38 @@ func randomAges(drawn grpo.AgeDraw) grpo.Lag {
 	return grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: drawn}}
 }
 
+// BenchmarkPrompts times a replica-step of two arms with B groups a step, of C prompts with the
+// given momentum or of the bandit itself.
+func BenchmarkPrompts(b *testing.B) {
+	for _, groups := range []int{1, 4, 16, 64} {
+		for _, groupSize := range []int{8, 16} {
+			for _, interval := range []int{1, 4} {
+				cell := benchmarkCell(2)
+				cell.Estimator.GroupSize, cell.Estimator.GroupsPerStep, cell.Lag.Interval = groupSize, groups, interval
+				cell.Estimator.Advantage.Scale, cell.Estimator.Importance.Mode = grpo.StdScale, grpo.NoImportance
+				size := fmt.Sprintf("B=%d/G=%d/K=%d", groups, groupSize, interval)
+				b.Run("plain/"+size, func(b *testing.B) { benchmarkSteps(b, cell) })
+				for _, parameters := range sim.ParameterKinds {
+					for _, momentum := range []float64{0, 0.9} {
+						for _, order := range sim.PromptOrders {
+							for _, count := range []int{4, 64, 512} {
+								cell.Optimizer.Momentum = momentum
+								cell.Prompts = &sim.Prompts{Parameters: parameters, Order: order}
+								for x := range count {
+									share := float64(x) / float64(count)
+									cell.Prompts.Means = append(cell.Prompts.Means, [2]float64{0.9 - 0.3*share, 0.2 + 0.3*share})
+								}
+								name := fmt.Sprintf("%s/momentum=%v/%s/C=%d/%s", parameters, momentum, order, count, size)
+								b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // benchmarkCell has two arms with means 0.9 and 0.2, or more arms with means evenly
 // spaced over (0, 1).
 func benchmarkCell(arms int) sim.Cell {

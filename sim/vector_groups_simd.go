@@ -52,6 +52,8 @@ func (b *vectorBatch) empty() {
 // draw draws a full pack, or a group that is larger.
 func (b *vectorBatch) draw() {
 	switch {
+	case b.prompts != nil:
+		b.drawPrompts()
 	case b.together > 0:
 		b.packs.Draw(b.samples)
 	case b.large != nil:

@@ -47,7 +47,8 @@ type vectorBatch struct {
 	probs                     []float64 // scratch of redraw, by arm
 	redrawn, redrawnSuccesses []int     // the same
 
-	ages *vectorAges // of snapshots; nil unless the lag is random
+	ages    *vectorAges    // of snapshots; nil unless the lag is random
+	prompts *vectorPrompts // nil: all groups have the same arms
 
 	*vectorSums
 }
@@ -157,7 +158,7 @@ const longestVectorHistory = 1 << 16
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
-		c.Prompts == nil &&
+		hasVectorPrompts(c) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -201,13 +202,16 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v := &vectorCell{
 		Cell:     c,
 		laws:     s.laws,
-		means:    means(&c.Bandit),
+		means:    c.means(),
 		rows:     2 * len(c.Bandit.Arms),
 		groups:   groups,
 		share:    1 / (float64(e.GroupSize) * float64(groups)),
 		baseline: 1,
 		samples:  min(e.GroupSize, draw.MaxLanes),
 		first:    s.first,
+	}
+	if c.Prompts != nil {
+		v.laws = &laws{packed: draw.MaxLanes, advantages: s.advantages}
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
@@ -228,7 +232,9 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	if e.GroupSize > draw.MaxLanes {
 		return v
 	}
-	v.together = s.together
+	if v.together = s.together; c.Prompts != nil {
+		v.together = 1
+	}
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
 		v.single = groups == 1
@@ -255,6 +261,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		streams:    streams,
 		now:        v.newPolicies(),
 		reference:  v.initial,
+		prompts:    newVectorPrompts(v.Prompts),
 		velocity:   make([]floats, arms),
 		square:     make([]floats, arms),
 		positive:   make([]floats, arms),
@@ -388,6 +395,9 @@ func (b *vectorBatch) begin(replicas []*replica) {
 		if b.ages != nil {
 			b.ages.streams.Start(i, r.ages.stream)
 		}
+	}
+	if b.prompts != nil {
+		b.prompts.begin()
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
 	b.rest()
