@@ -196,7 +196,7 @@ func (adv *Advantage) factor(g, squares float64) float64 {
 		panic(unknownWord("Advantage.Baseline", adv.Baseline, Baselines))
 	}
 	switch adv.Scale {
-	case NoScale, BatchStd: // whose standard deviation is known after all groups of the step
+	case NoScale, BatchStd, PooledStd, BatchMean: // stepScale is known after all groups of the step
 		return factor
 	case StdScale:
 		return factor / (adv.deviation(g, squares) + adv.Epsilon)
@@ -214,14 +214,28 @@ func (adv *Advantage) othersStd(n float64, total int) float64 {
 	return math.Sqrt(square/float64(n*(n-1))) + adv.Epsilon
 }
 
-// batchScale returns what BatchStd divides the advantages of a step by: the standard
-// deviation of n rewards of which total are 1 and the others 0, plus ε; 1 where they are equal.
-func (adv *Advantage) batchScale(n float64, total int) float64 {
-	if total == 0 || float64(total) == n {
+// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by: the
+// standard deviation of their rewards, or of these less the means of their groups, plus ε, or
+// the mean of their rewards; 1 where that is 0.
+func (adv *Advantage) stepScale(n float64, s *GroupStatistics) float64 {
+	mean := float64(s.Rewarded) / n
+	squares := float64(mean*(1-mean)) * n
+	switch adv.Scale {
+	case BatchMean:
+		if mean == 0 {
+			return 1
+		}
+		return mean
+	case PooledStd: // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
+		squares = 0
+		for a := range s.Arms {
+			squares += s.Arms[a].Positive
+		}
+	}
+	if squares == 0 {
 		return 1
 	}
-	mean := float64(total) / n
-	return adv.deviation(n, float64(mean*(1-mean))*n) + adv.Epsilon
+	return adv.deviation(n, squares) + adv.Epsilon
 }
 
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or

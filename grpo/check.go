@@ -65,16 +65,16 @@ func (adv *Advantage) check(name string) {
 	switch adv.Scale {
 	case OthersStd:
 		goes = adv.Baseline == LeaveOneOut
-	case MeanScale:
+	case MeanScale, PooledStd, BatchMean:
 		goes = adv.Baseline == MeanBaseline
 	}
 	if !goes {
 		panic(mistake(name+".Baseline", strconv.Quote(string(adv.Baseline)), "one that goes with the scale "+string(adv.Scale)))
 	}
-	if adv.Scale == StdScale || adv.Scale == BatchStd {
+	if adv.Scale == StdScale || adv.Scale == BatchStd || adv.Scale == PooledStd {
 		checkWord(name+".Std", adv.Std, Deviations)
 	}
-	if adv.Scale != NoScale && adv.Scale != MeanScale {
+	if adv.Scale != NoScale && adv.Scale != MeanScale && adv.Scale != BatchMean {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }

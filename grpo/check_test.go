@@ -50,7 +50,7 @@ func TestMistakes(t *testing.T) {
 		{estimator(func(e *grpo.Estimator) { e.GroupSize = 1 }), "grpo: Estimator.GroupSize: got 1, want ≥ 2"},
 		{estimator(func(e *grpo.Estimator) { e.GroupsPerStep = 0 }), "grpo: Estimator.GroupsPerStep: got 0, want ≥ 1"},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Baseline = "" }), `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
-		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale = "" }), `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
+		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale = "" }), `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Std = "" }), `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale, e.Advantage.Std = grpo.NoScale, "" }), ""},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Epsilon = -1e-9 }), "grpo: Estimator.Advantage.Epsilon: got -1e-09, want a finite number ≥ 0"},
@@ -85,7 +85,7 @@ func TestMistakes(t *testing.T) {
 		{func() { grpo.NewBernoulliAdvantages(byStd, 4).Of(5) }, "grpo: number of rewards of 1: got 5, want from 0 to the group size 4"},
 		{atoms(byStd), ""},
 		{atoms(grpo.Advantage{}), `grpo: Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
-		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline}), `grpo: Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
+		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline}), `grpo: Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
 		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale}), `grpo: Advantage.Std: got "", want population or sample`},
 
 		{func() { grpo.NewPolicy(nil) }, "grpo: number of arms: got 0, want ≥ 2"},

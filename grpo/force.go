@@ -67,8 +67,8 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 	samples := float64(f.estimator.GroupSize) * float64(groups)
 	drawn := 1 / samples
 	share := drawn
-	if f.estimator.Advantage.Scale == BatchStd {
-		share /= f.estimator.Advantage.batchScale(samples, statistics.Rewarded)
+	if adv := &f.estimator.Advantage; adv.Scale.OfStep() {
+		share /= adv.stepScale(samples, statistics)
 	}
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
@@ -107,9 +107,9 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 	if square > 0 && lowest < highest { // square may be positive by the rounding of mean
 		factor = 1
 		switch adv := &f.estimator.Advantage; adv.Scale {
-		case StdScale, BatchStd, OthersStd:
+		case StdScale, BatchStd, OthersStd, PooledStd:
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
-		case MeanScale:
+		case MeanScale, BatchMean:
 			factor = 1 / mean
 		}
 	}

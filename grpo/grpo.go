@@ -53,10 +53,15 @@ const (
 	BatchStd  Scale = "batch-std"  // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
 	OthersStd Scale = "others-std" // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
 	MeanScale Scale = "mean"       // the mean of the group's rewards (MaxRL)
+	PooledStd Scale = "pooled-std" // the standard deviation of the rewards of all groups of the step, each less the mean of its group, plus epsilon (OpenRLHF reinforce_baseline, verl reinforce_plus_plus_baseline)
+	BatchMean Scale = "batch-mean" // the mean of the rewards of all groups of the step (GPG)
 )
 
 // Scales lists every Scale.
-var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale}
+var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale, PooledStd, BatchMean}
+
+// OfStep reports whether all groups of a step have one scale, which depends on their rewards.
+func (s Scale) OfStep() bool { return s == BatchStd || s == PooledStd || s == BatchMean }
 
 // Deviation says which standard deviation StdScale takes.
 type Deviation string
@@ -71,13 +76,13 @@ var Deviations = []Deviation{PopulationStd, SampleStd}
 
 // Advantage says how a reward becomes an advantage,
 // A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal. OthersStd
-// goes with LeaveOneOut, MeanScale with MeanBaseline, SecondBest with StdScale or NoScale.
-// Those and BatchStd are for 0/1 rewards, without a Filter.
+// goes with LeaveOneOut, MeanScale, PooledStd and BatchMean with MeanBaseline, SecondBest with
+// StdScale or NoScale. Those and BatchStd are for 0/1 rewards, without a Filter.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
-	Std      Deviation // the standard deviation of StdScale and BatchStd; unused by others
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale and MeanScale
+	Std      Deviation // the standard deviation of StdScale, BatchStd and PooledStd; unused by others
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale, MeanScale and BatchMean
 }
 
 // Filter is what happens to groups whose rewards are all equal.
@@ -97,7 +102,7 @@ var Filters = []Filter{KeepAll, Redraw, Drop}
 
 // Tabled reports whether the advantage is one of those for 0/1 rewards only.
 func (adv *Advantage) Tabled() bool {
-	return adv.Baseline == SecondBest || adv.Scale == BatchStd || adv.Scale == OthersStd || adv.Scale == MeanScale
+	return adv.Baseline == SecondBest || adv.Scale != StdScale && adv.Scale != NoScale
 }
 
 // KLGradient is the estimator of the gradient of the KL penalty.

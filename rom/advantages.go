@@ -111,7 +111,7 @@ func (m *model) tableMoments(j, rest float64) (g groupMoments) {
 }
 
 // batchMoments returns the moments of a step whose advantages are divided by the standard
-// deviation of all its N = GB rewards, as those of one group: variances are B times as large.
+// deviation or the mean of all its N = GB rewards, as those of one group: variances are B times as large.
 // Given the number T of successes in the step the numbers S and F = G − S of a group are
 // hypergeometric,
 //

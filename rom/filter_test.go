@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -161,7 +162,7 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	base := Params{GroupSize: 3, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
 	everyEstimator(base, func(p Params) {
-		for scheme := range 5 {
+		for scheme := range 7 {
 			switch scheme {
 			case 0:
 				if p.Baseline != GroupMean {
@@ -175,8 +176,13 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 				p.Scale = OthersStd
 			case 2:
 				p.Scale = BatchStd
-			default:
+			case 3, 4:
 				p.Baseline, p.Scale = SecondBest, Scale(scheme-3)
+			default:
+				if p.Baseline != GroupMean {
+					continue
+				}
+				p.Scale = []Scale{PooledStd, BatchMean}[scheme-5]
 			}
 			theta, old := normals(r, 2, 1), normals(r, 2, 1)
 			p.Reference, p.Arms = normals(r, 2, 1), []Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
@@ -258,6 +264,17 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 	if p.Deviation == Sample {
 		ddof = 1
 	}
+	centred, nonzero := []sample(nil), 0.0
+	for of := range slices.Chunk(all, len(group)) {
+		mean := 0.0
+		for _, s := range of {
+			mean += s.reward / float64(len(of))
+		}
+		for _, s := range of {
+			centred = append(centred, sample{s.arm, s.reward - mean})
+			nonzero += s.reward
+		}
+	}
 	advantages := make([]float64, len(group))
 	sum := 0.0
 	for _, s := range group {
@@ -284,6 +301,10 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 			if d := deviation(others, 1); d > 0 {
 				advantages[i] /= d + p.Epsilon
 			}
+		case p.Scale == PooledStd:
+			advantages[i] = (s.reward - sum/n) / (deviation(centred, ddof) + p.Epsilon)
+		case p.Scale == BatchMean:
+			advantages[i] = (s.reward - sum/n) * float64(len(all)) / nonzero
 		case p.Scale == BatchStd:
 			advantages[i] = (s.reward - sum/n) / (deviation(all, ddof) + p.Epsilon)
 			if p.Baseline == LeaveOneOut {

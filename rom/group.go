@@ -10,16 +10,19 @@ func (m *model) inverseScale(share, rest float64) float64 {
 	switch m.Scale {
 	case Unscaled:
 		return m.span
-	case GroupMeanScale:
+	case GroupMeanScale, BatchMean:
 		return 1 / share
 	}
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
 }
 
-// pool returns the number of samples whose standard deviation divides the advantages: G, with
-// BatchStd N = GB.
+// ofStep reports whether all groups of a step have one scale, which depends on their rewards.
+func (s Scale) ofStep() bool { return s == BatchStd || s == PooledStd || s == BatchMean }
+
+// pool returns the number of samples whose rewards decide the scale of the advantages: G, or
+// N = GB where it is that of the step.
 func (m *model) pool() int {
-	if m.Scale == BatchStd {
+	if m.Scale.ofStep() {
 		return m.GroupSize * m.Groups
 	}
 	return m.GroupSize
@@ -77,6 +80,10 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 	if m.Scale == Unscaled {
 		return c * m.span
 	}
+	if m.Scale == PooledStd {
+		phi, _ := m.pooledPhi(j, rest)
+		return phi
+	}
 	first, stride, weights := binomial(m.pool()-2, j, rest, m.weights)
 	m.weights = weights
 	sum := 0.0
@@ -116,6 +123,10 @@ func (m *model) slopeOfAll(j, rest float64) float64 {
 		}
 		return -inverse * inverse * (rest - j) / (2 * math.Sqrt(j*rest))
 	}
+	if m.Scale == PooledStd {
+		_, slope := m.pooledPhi(j, rest)
+		return slope
+	}
 	n := m.pool() - 2
 	if n == 0 {
 		return 0
@@ -154,7 +165,9 @@ func (m *model) moments(j, rest float64) groupMoments {
 		return groupMoments{}
 	case m.tabled():
 		return m.tableMoments(j, rest)
-	case m.Scale == BatchStd:
+	case m.Scale == PooledStd:
+		return m.pooledMoments(j, rest)
+	case m.Scale.ofStep():
 		return m.batchMoments(j, rest)
 	}
 	q := func(s int) (value, inverse, share, other float64) {

@@ -41,6 +41,7 @@ type model struct {
 	x, y    []float64      // one entry per arm
 	weights []float64      // binomial probabilities
 	scales  []float64      // of groups by successes: see informative; 0: not computed yet
+	pooled  []pooledNode   // see pooledNodes; nil: not computed yet
 	states  []partial      // one per arm
 	parts   [3][][]float64 // of covariance; nil: not needed yet
 }

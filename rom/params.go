@@ -26,10 +26,15 @@ func (p Params) checked() Params {
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
 	want(among(p.Baseline, SecondBest), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut or SecondBest")
-	want(among(p.Scale, GroupMeanScale), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd or GroupMeanScale")
+	want(among(p.Scale, BatchMean), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd, GroupMeanScale, PooledStd or BatchMean")
 	p.checkAdvantage()
-	if p.GroupSize == Infinite && (p.Scale == BatchStd || p.Scale == OthersStd) {
-		p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population // all are those of one reward
+	if p.GroupSize == Infinite { // all scales are those of one reward
+		switch p.Scale {
+		case BatchStd, OthersStd, PooledStd:
+			p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population
+		case BatchMean:
+			p.Scale = GroupMeanScale
+		}
 	}
 	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
 	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
@@ -192,8 +197,8 @@ func (p *Params) checkAdvantage() {
 	switch p.Scale {
 	case OthersStd:
 		want(p.Baseline == LeaveOneOut, "Params.Baseline", p.Baseline, "LeaveOneOut with OthersStd")
-	case GroupMeanScale:
-		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale")
+	case GroupMeanScale, PooledStd, BatchMean:
+		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale, PooledStd or BatchMean")
 	case BatchStd:
 		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
 	}

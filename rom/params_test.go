@@ -30,7 +30,7 @@ func TestParamsOutOfRange(t *testing.T) {
 		{func(p *Params) { p.Groups = 0 }, "Params.Groups: got 0, want at least 1"},
 		{func(p *Params) { p.Groups = -2 }, "Params.Groups: got -2, want at least 1"},
 		{func(p *Params) { p.Baseline = 3 }, "Params.Baseline: got 3, want GroupMean, LeaveOneOut or SecondBest"},
-		{func(p *Params) { p.Scale = -1 }, "Params.Scale: got -1, want GroupStd, Unscaled, BatchStd, OthersStd or GroupMeanScale"},
+		{func(p *Params) { p.Scale = -1 }, "Params.Scale: got -1, want GroupStd, Unscaled, BatchStd, OthersStd, GroupMeanScale, PooledStd or BatchMean"},
 		{func(p *Params) { p.Deviation = 2 }, "Params.Deviation: got 2, want Population or Sample"},
 		{func(p *Params) { p.Epsilon = -1e-8 }, "Params.Epsilon: got -1e-08, want finite and at least 0"},
 		{func(p *Params) { p.Weighting = 10 }, "Params.Weighting: got 10, want Unweighted, Ratio, Clipped, DualClipped, Truncated, Masked, Clamped, Sigmoid, Powered or ChangeClipped"},

@@ -65,14 +65,16 @@ const (
 	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
 	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
 	GroupMeanScale              // the mean of the group's rewards; with GroupMean
+	PooledStd                   // the standard deviation of all rewards of the step less the means of their groups, plus Epsilon; with GroupMean
+	BatchMean                   // the mean of the rewards of all groups of the step; with GroupMean
 )
 
-// Deviation is the kind of standard deviation that GroupStd uses.
+// Deviation is the kind of standard deviation that GroupStd, BatchStd and PooledStd use.
 type Deviation int
 
 const (
-	Population Deviation = iota // sum of squares divided by G
-	Sample                      // divided by G − 1
+	Population Deviation = iota // sum of squares divided by their number
+	Sample                      // divided by one less
 )
 
 // Filter is what happens to groups of equal rewards.

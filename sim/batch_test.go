@@ -89,6 +89,9 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if e := &c.Estimator; random.IntN(5) == 0 {
 		e.Filter = grpo.KeepAll
 		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+		if scale := [...]grpo.Scale{grpo.BatchStd, grpo.PooledStd, grpo.BatchMean}[random.IntN(3)]; scale != grpo.BatchStd {
+			e.Advantage.Baseline, e.Advantage.Scale = grpo.MeanBaseline, scale
+		}
 	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c

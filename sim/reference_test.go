@@ -28,9 +28,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		snapshot  []float64
 	}
 	size := float64(e.GroupSize)
-	var samples []sample // of all groups of the step, G each
-	var batch []float64  // their rewards
-	kept := 0.0          // groups whose rewards differ
+	var samples []sample         // of all groups of the step, G each
+	var batch, centred []float64 // their rewards, and these less the mean of their group
+	kept := 0.0                  // groups whose rewards differ
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
@@ -53,7 +53,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		if e.Samples == grpo.Reused && t%c.Lag.Interval != 0 {
 			groups = 0
 		} else {
-			samples, batch, kept = samples[:0], batch[:0], 0
+			samples, batch, centred, kept = samples[:0], batch[:0], centred[:0], 0
 		}
 		for group := range groups {
 			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
@@ -98,6 +98,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				kept++
 			}
 			batch = append(batch, rewards...)
+			for _, r := range rewards {
+				centred = append(centred, r-mean)
+			}
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
 				sum := 0.0
@@ -139,8 +142,23 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		if e.Filter == grpo.Drop {
 			scale = max(kept, 1) / float64(e.GroupsPerStep)
 		}
-		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
-			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+		switch e.Advantage.Scale {
+		case grpo.BatchStd:
+			if kept > 0 {
+				scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+			}
+		case grpo.PooledStd:
+			if kept > 0 {
+				scale = slowStd(centred, e.Advantage.Std) + e.Advantage.Epsilon
+			}
+		case grpo.BatchMean: // N over the number of rewards that are not 0, or 1
+			nonzero := 0.0
+			for _, r := range batch {
+				if r != 0 {
+					nonzero++
+				}
+			}
+			scale = max(nonzero, 1) / float64(len(batch))
 		}
 		share := 1 / (size * float64(e.GroupsPerStep))
 		inLoss := e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward
@@ -420,6 +438,8 @@ func agreement() []Cell {
 	})
 	for _, adv := range []grpo.Advantage{
 		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.PooledStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchMean},
 		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
 		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},

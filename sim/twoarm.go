@@ -93,7 +93,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		c.Lag.Kind == grpo.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		!e.Importance.Linear(),
-		e.Advantage.Scale == grpo.BatchStd,
+		e.Advantage.Scale.OfStep(),
 		e.KL.Gradient != grpo.ExactKL || e.KL.Outside(),
 		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil

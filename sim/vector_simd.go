@@ -72,7 +72,7 @@ type vectorCell struct {
 	together      int     // groups in a full pack; 0 for larger groups
 	first         uint64  // lanes of the first group in a pack
 	plain         bool    // see isPlain
-	single        bool    // each step has one Bernoulli group, in a pack
+	single        bool    // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
 	ratio         bool    // samples have the weight π/π_old
 	bounded       bool    // samples have the weights of weigh
 	drops         bool    // some of these are set to 0
@@ -179,7 +179,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	v.together = s.together
 	v.samples *= v.together
 	if s.advantages != nil {
-		v.single = e.GroupsPerStep == 1
+		v.single = e.GroupsPerStep == 1 && e.Advantage.Scale != grpo.PooledStd
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
 		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
 			a := &v.table[total/16]

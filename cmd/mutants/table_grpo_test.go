@@ -145,6 +145,10 @@ var grpoMutants = []mutant{
 		before: "up, down = (1-mean)/mean, -1", after: "up, down = 1, -mean/(1-mean)"},
 	{id: "grpo/others-std", fault: "the deviation of the others of a success counts the success", file: "grpo/advantage.go",
 		before: "adv.othersStd(g-1, total-1)", after: "adv.othersStd(g-1, total)"},
-	{id: "grpo/batch-scale", fault: "the batch deviation is that of a reward, not of the step", file: "grpo/force.go",
-		before: "batchScale(samples, statistics.Rewarded)", after: "batchScale(samples, 1)"},
+	{id: "grpo/batch-scale", fault: "the batch deviation is that of a reward, not of the step", file: "grpo/advantage.go",
+		before: "float64(s.Rewarded) / n", after: "1 / n"},
+	{id: "grpo/pooled-std", fault: "the pooled deviation counts the negative advantages too", file: "grpo/advantage.go",
+		before: "squares += s.Arms[a].Positive", after: "squares += s.Arms[a].Positive - s.Arms[a].Negative"},
+	{id: "grpo/batch-mean", fault: "GPG divides by the share of failures", file: "grpo/advantage.go",
+		before: "		return mean\n", after: "		return 1 - mean\n"},
 }

@@ -424,4 +424,8 @@ var logsMutants = []mutant{
 		before: "if excess := m.excess(j, rest); excess != 0 {", after: "if excess := m.excess(j, rest); excess > 1 {"},
 	{id: "rom/batch-groups", fault: "the groups of a step are independent given its successes", file: "rom/advantages.go",
 		before: "square += (1 - 1/b) * two", after: "square += (1 - 1/b) * (two + pair*pair)/2"},
+	{id: "rom/pooled-others", fault: "with the pooled deviation φ counts one other group too many", file: "rom/pooled.go",
+		before: "others := node.first * math.Pow(psi, b-1)", after: "others := node.first * math.Pow(psi, b)"},
+	{id: "rom/pooled-variance", fault: "with the pooled deviation the variance of a step stands for that of a group", file: "rom/pooled.go",
+		before: "b * (square - g.mean*g.mean)", after: "square - g.mean*g.mean"},
 }

@@ -394,6 +394,8 @@ var drawMutants = []mutant{
 		before: "plus.streams.Copy(i, &saved[0])", after: ""},
 	{id: "sim/vector-bounds", fault: "in a vector batch weights by sign have the bounds of the other sign", file: "sim/vector_force_simd.go",
 		before: "zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))", after: "zero.Merge(ratio, outside(ratio, b.below)), zero.Merge(ratio, outside(ratio, b.above))"},
+	{id: "sim/vector-pooled-std", fault: "in a vector batch the pooled deviation is that of the last arm", file: "sim/vector_force_simd.go",
+		before: "squares = squares.Add(archsimd.LoadFloat64x8(&b.positive[a]))", after: "squares = archsimd.LoadFloat64x8(&b.positive[a])"},
 	{id: "sim/vector-clip-fraction", fault: "the clip fraction of a vector batch counts groups without variance", file: "sim/vector_force_simd.go",
 		before: "positives = draw.OnesCount(lanes.And(rewarded)).Masked(archsimd.LoadFloat64x8(&b.up).NotEqual(zero))", after: "positives = draw.OnesCount(lanes.And(rewarded))"},
 	{id: "sim/vector-normal-by-sign", fault: "vectors draw normal rewards by their sums under weights by the sign of the advantage", file: "sim/vector_simd.go",

@@ -115,8 +115,8 @@ var generalRules = []cellRule{
 		switch has := string(adv.Baseline); {
 		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
 			return has, "leave-one-out with the scale others-std"
-		case adv.Scale == grpo.MeanScale && adv.Baseline != grpo.MeanBaseline:
-			return has, "mean with the scale mean"
+		case (adv.Scale == grpo.MeanScale || adv.Scale == grpo.PooledStd || adv.Scale == grpo.BatchMean) && adv.Baseline != grpo.MeanBaseline:
+			return has, "mean with the scale " + string(adv.Scale)
 		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
 			return has, "mean or leave-one-out with the scale batch-std"
 		case adv.Baseline == grpo.SecondBest && !sampled(s):
@@ -139,8 +139,8 @@ var generalRules = []cellRule{
 		return "", ""
 	}},
 	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
-		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale == grpo.BatchStd) {
-			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std)"
+		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale.OfStep()) {
+			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean)"
 		}
 		return "", ""
 	}},
