@@ -49,10 +49,13 @@ func TestMistakes(t *testing.T) {
 		{estimator(func(e *grpo.Estimator) { e.GroupSize = 0 }), "grpo: Estimator.GroupSize: got 0, want ≥ 2"},
 		{estimator(func(e *grpo.Estimator) { e.GroupSize = 1 }), "grpo: Estimator.GroupSize: got 1, want ≥ 2"},
 		{estimator(func(e *grpo.Estimator) { e.GroupsPerStep = 0 }), "grpo: Estimator.GroupsPerStep: got 0, want ≥ 1"},
-		{estimator(func(e *grpo.Estimator) { e.Advantage.Baseline = "" }), `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{estimator(func(e *grpo.Estimator) { e.Advantage.Baseline = "" }), `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out, second-best, constant or running-mean`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale = "" }), `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Std = "" }), `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Scale, e.Advantage.Std = grpo.NoScale, "" }), ""},
+		{estimator(func(e *grpo.Estimator) {
+			e.GroupSize, e.Advantage = grpo.Infinite, grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Rate: 1}
+		}), "grpo: Estimator.GroupSize: got Infinite, want a finite size with the baseline running-mean"},
 		{estimator(func(e *grpo.Estimator) { e.Advantage.Epsilon = -1e-9 }), "grpo: Estimator.Advantage.Epsilon: got -1e-09, want a finite number ≥ 0"},
 		{estimator(func(e *grpo.Estimator) { e.Importance.Mode = "" }), `grpo: Estimator.Importance.Mode: got "", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},
 		{estimator(func(e *grpo.Estimator) { e.Importance.Mode = "Clip" }), `grpo: Estimator.Importance.Mode: got "Clip", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},
@@ -80,11 +83,16 @@ func TestMistakes(t *testing.T) {
 		{history(grpo.Lag{Kind: grpo.Delay}, 1), "grpo: number of arms: got 1, want ≥ 2"},
 
 		{advantages(byStd, 2), ""},
+		{advantages(grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 1}, 2), ""},
+		{advantages(grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.StdScale}, 2), `grpo: Advantage.Baseline: got "constant", want one that goes with the scale std`},
+		{advantages(grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 1.5}, 2), "grpo: Advantage.Value: got 1.5, want a finite number in [0, 1]"},
+		{advantages(grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale}, 2), "grpo: Advantage.Rate: got 0, want a finite number in (0, 1]"},
+		{advantages(grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.PooledStd}, 2), `grpo: Advantage.Baseline: got "leave-one-out", want one that goes with the scale pooled-std`},
 		{advantages(byStd, 0), "grpo: group size: got 0, want ≥ 2"},
-		{advantages(grpo.Advantage{}, 2), `grpo: Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{advantages(grpo.Advantage{}, 2), `grpo: Advantage.Baseline: got "", want mean, leave-one-out, second-best, constant or running-mean`},
 		{func() { grpo.NewBernoulliAdvantages(byStd, 4).Of(5) }, "grpo: number of rewards of 1: got 5, want from 0 to the group size 4"},
 		{atoms(byStd), ""},
-		{atoms(grpo.Advantage{}), `grpo: Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
+		{atoms(grpo.Advantage{}), `grpo: Advantage.Baseline: got "", want mean, leave-one-out, second-best, constant or running-mean`},
 		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline}), `grpo: Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
 		{atoms(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale}), `grpo: Advantage.Std: got "", want population or sample`},
 

@@ -38,10 +38,17 @@ const (
 	MeanBaseline Baseline = "mean"          // the group's mean
 	LeaveOneOut  Baseline = "leave-one-out" // the mean of the others: a factor G/(G−1)
 	SecondBest   Baseline = "second-best"   // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
+
+	ConstantBaseline Baseline = "constant"     // b, the same in all steps; 0 is no baseline
+	RunningMean      Baseline = "running-mean" // b, which after each draw of groups becomes (1−α)b + αr̄, r̄ the mean of their rewards
 )
 
 // Baselines lists every Baseline.
-var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest}
+var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest, ConstantBaseline, RunningMean}
+
+// Given reports whether the baseline does not depend on the rewards of the step. Groups of
+// equal rewards then have advantages.
+func (b Baseline) Given() bool { return b == ConstantBaseline || b == RunningMean }
 
 // Scale is the number that divides the advantage.
 type Scale string
@@ -75,13 +82,16 @@ const (
 var Deviations = []Deviation{PopulationStd, SampleStd}
 
 // Advantage says how a reward becomes an advantage,
-// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal. OthersStd
+// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
+// baseline is ConstantBaseline or RunningMean. These go with NoScale. OthersStd
 // goes with LeaveOneOut, MeanScale, PooledStd and BatchMean with MeanBaseline, SecondBest with
 // StdScale or NoScale. Those and BatchStd are for 0/1 rewards, without a Filter.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
 	Std      Deviation // the standard deviation of StdScale, BatchStd and PooledStd; unused by others
+	Value    float64   // b in [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward; unused by others
+	Rate     float64   // α in (0, 1] of RunningMean, per draw of groups; unused by others
 	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale, MeanScale and BatchMean
 }
 
@@ -102,7 +112,7 @@ var Filters = []Filter{KeepAll, Redraw, Drop}
 
 // Tabled reports whether the advantage is one of those for 0/1 rewards only.
 func (adv *Advantage) Tabled() bool {
-	return adv.Baseline == SecondBest || adv.Scale != StdScale && adv.Scale != NoScale
+	return adv.Baseline == SecondBest || adv.Baseline.Given() || adv.Scale != StdScale && adv.Scale != NoScale
 }
 
 // KLGradient is the estimator of the gradient of the KL penalty.

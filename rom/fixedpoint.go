@@ -438,7 +438,7 @@ func (c *curve) zeros() []float64 {
 	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.Strength}
 	}
-	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
+	if c.Scale == Unscaled && c.Filter == KeepAll && c.Baseline != SecondBest {
 		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is

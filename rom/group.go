@@ -66,6 +66,9 @@ func (m *model) phi(j, rest float64) float64 {
 
 // phiOfAll is phi without a filter.
 func (m *model) phiOfAll(j, rest float64) float64 {
+	if m.givenBaseline() {
+		return 1
+	}
 	if m.tabled() {
 		phi, _ := m.tablePhi(j, rest)
 		return phi
@@ -152,17 +155,19 @@ type groupMoments struct {
 	share      float64 // E R
 	spread     float64 // Var R
 
-	// Of tabled advantages also, with e = R u⁺ + (1−R) u⁻:
+	// Of tabled advantages and of a given baseline also, with e = R u⁺ + (1−R) u⁻:
 	excess, excessVariance   float64 // E e, Var e
 	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
 // moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
-// where no reward varies.
+// where no reward varies, unless the baseline is given.
 func (m *model) moments(j, rest float64) groupMoments {
 	switch {
-	case j <= 0 || rest <= 0:
+	case m.atRest(j, rest):
 		return groupMoments{}
+	case m.givenBaseline():
+		return m.givenMoments(j, rest)
 	case m.tabled():
 		return m.tableMoments(j, rest)
 	case m.Scale == PooledStd:

@@ -25,7 +25,7 @@ func (p Params) checked() Params {
 	}
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
-	want(among(p.Baseline, SecondBest), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut or SecondBest")
+	want(among(p.Baseline, RunningMean), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut, SecondBest, ConstantBaseline or RunningMean")
 	want(among(p.Scale, BatchMean), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd, GroupMeanScale, PooledStd or BatchMean")
 	p.checkAdvantage()
 	if p.GroupSize == Infinite { // all scales are those of one reward
@@ -200,7 +200,14 @@ func (p *Params) checkAdvantage() {
 	case GroupMeanScale, PooledStd, BatchMean:
 		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale, PooledStd or BatchMean")
 	case BatchStd:
-		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+		want(p.Baseline <= LeaveOneOut, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+	}
+	if p.givenBaseline() {
+		want(p.Scale == Unscaled, "Params.Scale", p.Scale, "Unscaled with ConstantBaseline or RunningMean")
+		want(p.BaselineValue >= 0 && p.BaselineValue <= 1, "Params.BaselineValue", p.BaselineValue, "within [0, 1]")
+	}
+	if p.Baseline == RunningMean {
+		want(p.BaselineRate > 0 && p.BaselineRate <= 1, "Params.BaselineRate", p.BaselineRate, "within (0, 1]")
 	}
 	if p.Baseline > LeaveOneOut || p.Scale > Unscaled {
 		for _, arm := range p.Arms {

@@ -29,7 +29,7 @@ func TestParamsOutOfRange(t *testing.T) {
 		{func(p *Params) { p.GroupSize = -1 }, "Params.GroupSize: got -1, want Infinite or at least 2"},
 		{func(p *Params) { p.Groups = 0 }, "Params.Groups: got 0, want at least 1"},
 		{func(p *Params) { p.Groups = -2 }, "Params.Groups: got -2, want at least 1"},
-		{func(p *Params) { p.Baseline = 3 }, "Params.Baseline: got 3, want GroupMean, LeaveOneOut or SecondBest"},
+		{func(p *Params) { p.Baseline = 5 }, "Params.Baseline: got 5, want GroupMean, LeaveOneOut, SecondBest, ConstantBaseline or RunningMean"},
 		{func(p *Params) { p.Scale = -1 }, "Params.Scale: got -1, want GroupStd, Unscaled, BatchStd, OthersStd, GroupMeanScale, PooledStd or BatchMean"},
 		{func(p *Params) { p.Deviation = 2 }, "Params.Deviation: got 2, want Population or Sample"},
 		{func(p *Params) { p.Epsilon = -1e-8 }, "Params.Epsilon: got -1e-08, want finite and at least 0"},

@@ -54,6 +54,9 @@ const (
 	GroupMean   Baseline = iota // the mean of the group
 	LeaveOneOut                 // the mean of the other samples of the group
 	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
+
+	ConstantBaseline // a constant b; with Unscaled
+	RunningMean      // b, which becomes (1−α)b + αr̄ after a step of mean reward r̄; with Unscaled
 )
 
 // Scale is the number that the advantage is divided by.
@@ -248,7 +251,11 @@ type Params struct {
 	Baseline  Baseline
 	Scale     Scale
 	Deviation Deviation
-	Epsilon   float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
+
+	BaselineValue float64 // b within [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward
+	BaselineRate  float64 // α within (0, 1] of RunningMean
+
+	Epsilon float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
 
 	Weighting   Weighting
 	ClipLow     float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1); also DualClipped, Clamped, ChangeClipped

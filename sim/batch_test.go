@@ -92,6 +92,9 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 		if scale := [...]grpo.Scale{grpo.BatchStd, grpo.PooledStd, grpo.BatchMean}[random.IntN(3)]; scale != grpo.BatchStd {
 			e.Advantage.Baseline, e.Advantage.Scale = grpo.MeanBaseline, scale
 		}
+		if random.IntN(3) == 0 {
+			e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+		}
 	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
@@ -242,7 +245,8 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
 			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
-		}[random.IntN(4)]
+			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+		}[random.IntN(5)]
 	}
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]

@@ -28,6 +28,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		snapshot  []float64
 	}
 	size := float64(e.GroupSize)
+	b := e.Advantage.Value
 	var samples []sample         // of all groups of the step, G each
 	var batch, centred []float64 // their rewards, and these less the mean of their group
 	kept := 0.0                  // groups whose rewards differ
@@ -122,6 +123,10 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					advantage *= size / (size - 1)
 				}
 				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				case e.Advantage.Baseline == grpo.ConstantBaseline:
+					advantage = rewards[i] - e.Advantage.Value
+				case e.Advantage.Baseline == grpo.RunningMean:
+					advantage = rewards[i] - b
 				case low == high:
 				case e.Advantage.Baseline == grpo.SecondBest:
 					advantage = max(rewards[i]-slices.Max(others), 0) / scale
@@ -137,6 +142,13 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				}
 				samples = append(samples, sample{a, advantage, snapshot})
 			}
+		}
+		if groups > 0 {
+			mean := 0.0
+			for _, r := range batch {
+				mean += r / float64(len(batch))
+			}
+			b += e.Advantage.Rate * (mean - b)
 		}
 		scale := 1.0
 		if e.Filter == grpo.Drop {
@@ -443,6 +455,8 @@ func agreement() []Cell {
 		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
 		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+		{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 0.3},
+		{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 0.1, Rate: 0.4},
 	} {
 		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
 			c.filter(grpo.KeepAll)
@@ -450,6 +464,18 @@ func agreement() []Cell {
 			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
 		})
 	}
+	add("no baseline, clip, larger than packs", func(c *Cell) {
+		c.filter(grpo.KeepAll)
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale}
+		c.Estimator.Importance.Mode = grpo.Clip
+		c.Estimator.GroupSize, c.Optimizer.LearningRate = 300, 0.3
+	})
+	add("running mean, reused samples, ratio", func(c *Cell) {
+		c.filter(grpo.KeepAll)
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 1, Rate: 1}
+		c.Estimator.Importance.Mode, c.Estimator.Samples = grpo.Ratio, grpo.Reused
+		c.Estimator.GroupSize = 3
+	})
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	for _, gradient := range []grpo.KLGradient{grpo.K1, grpo.RatioK1, grpo.RatioK3} {
 		add(string(gradient), func(c *Cell) { c.Estimator.KL.Gradient = gradient })

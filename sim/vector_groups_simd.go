@@ -21,6 +21,12 @@ func (b *vectorBatch) sample() {
 		}
 		b.add()
 	}
+	if adv := &b.Estimator.Advantage; adv.Baseline == grpo.RunningMean { // as grpo.GroupStatistics.MoveBaseline
+		n := float64(b.Estimator.GroupSize) * float64(b.Estimator.GroupsPerStep)
+		mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(archsimd.BroadcastFloat64x8(n))
+		kept := archsimd.BroadcastFloat64x8(1 - adv.Rate).Mul(archsimd.LoadFloat64x8(&b.running))
+		kept.Add(archsimd.BroadcastFloat64x8(adv.Rate).Mul(mean)).Store(&b.running)
+	}
 }
 
 // empty removes the groups of the step before.
@@ -178,6 +184,10 @@ func (b *vectorBatch) drawPacks() {
 // these and the groups without variance.
 func (b *vectorBatch) count(total integers) {
 	up, down, equal := b.lookUp(total)
+	if b.Estimator.Advantage.Baseline == grpo.RunningMean {
+		baseline := archsimd.LoadFloat64x8(&b.running)
+		up, down = archsimd.BroadcastFloat64x8(1).Sub(baseline), archsimd.BroadcastFloat64x8(0).Sub(baseline)
+	}
 	up.Store(&b.up)
 	down.Store(&b.down)
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)

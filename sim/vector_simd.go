@@ -51,6 +51,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	running        floats      // b of the next groups, with grpo.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 	exponents      [2]floats   // scratch of weigh
 
@@ -181,7 +182,7 @@ func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	if s.advantages != nil {
 		v.single = e.GroupsPerStep == 1 && e.Advantage.Scale != grpo.PooledStd
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
-		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
+		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
@@ -331,6 +332,7 @@ func (b *vectorBatch) rest() {
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
 	*b.vectorSums = vectorSums{}
+	archsimd.BroadcastFloat64x8(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
 // finish copies the sums after burn-in to the replicas.

@@ -23,7 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := e.Importance.Mode == grpo.NoImportance && !e.Advantage.Scale.OfStep() &&
+	off := e.Importance.Mode == grpo.NoImportance && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != grpo.RunningMean &&
 		!e.Filter.Changes() && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }

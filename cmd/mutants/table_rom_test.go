@@ -428,4 +428,10 @@ var logsMutants = []mutant{
 		before: "others := node.first * math.Pow(psi, b-1)", after: "others := node.first * math.Pow(psi, b)"},
 	{id: "rom/pooled-variance", fault: "with the pooled deviation the variance of a step stands for that of a group", file: "rom/pooled.go",
 		before: "b * (square - g.mean*g.mean)", after: "square - g.mean*g.mean"},
+	{id: "rom/given-variance", fault: "the variance of a running mean is α/2 times that of a mean reward", file: "rom/advantages.go",
+		before: "m.BaselineRate / (2 - m.BaselineRate) * j * rest", after: "m.BaselineRate / 2 * j * rest"},
+	{id: "rom/given-excess", fault: "the mean advantage with a constant baseline is that with the mean", file: "rom/advantages.go",
+		before: "		return j - mean\n", after: "		return 0 * mean\n"},
+	{id: "rom/given-rest", fault: "with a constant baseline there is no noise where all rewards are equal", file: "rom/advantages.go",
+		before: "(j <= 0 || rest <= 0) && !m.givenBaseline()", after: "j <= 0 || rest <= 0"},
 }

@@ -139,7 +139,7 @@ var promptRules = []cellRule{
 		return "", ""
 	}, lagKindKey),
 	promptRule(scaleKey, func(s *Settings) (got, want string) {
-		if adv := s.Estimator.Advantage; adv.Scale != grpo.StdScale && adv.Scale != grpo.NoScale || adv.Baseline == grpo.SecondBest {
+		if adv := s.Estimator.Advantage; adv.Tabled() {
 			return string(adv.Scale) + " with the baseline " + string(adv.Baseline), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
 		}
 		return "", ""
