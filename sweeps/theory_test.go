@@ -72,6 +72,8 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 		return []any{0.3, 0.4}
 	case config.WeightsValue:
 		return []any{config.Weights{0, 1}, config.Weights{1, 0.5}}
+	case config.MeansValue:
+		return []any{config.PromptMeans{{0.3, 0.1}, {0.9, 0.2}, {1, 0}}, config.PromptMeans{{0.3, 0.1}, {0.9, 0.4}, {1, 0}}}
 	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
 	case config.InitValue:

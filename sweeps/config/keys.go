@@ -19,6 +19,7 @@ const (
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
 	WeightsValue                  // Weights
+	MeansValue                    // PromptMeans
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
@@ -107,6 +108,8 @@ func (k Key) Want() string {
 		return listWords(k.Words)
 	case WeightsValue:
 		return fmt.Sprintf("a list of at most %d numbers ≥ 0", grpo.MaxTableAge+1)
+	case MeansValue:
+		return "a list of pairs of numbers" + condition + ", one per prompt"
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
