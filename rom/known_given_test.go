@@ -158,3 +158,39 @@ func TestGivenBaselineAgainstExactChains(t *testing.T) {
 		}
 	}
 }
+
+// The mean field with a running mean under a delay and without weights, by the recursion of
+// docs/theory.md §11.4; and one that hardly moves is a constant, in the mean reward of runs too.
+func TestRunningMeanOnAPath(t *testing.T) {
+	p := given(rom.RunningMean, 1, 0.2, 0.5, 4)
+	p.Lag, p.Optimizer.Rate = delay(3), 0.7
+	z, b := []float64{-2, -2, -2, -2}, 1.0 // of the last steps, the newest last
+	_, scope := rom.MeanField(p, gapAt(-2), 60, func(step int, theta []float64) {
+		closeTo(t, "z", gapOf(theta), z[3], 1e-12)
+		now, old := sigmoid(z[3]), sigmoid(z[0])
+		j := 0.9*old + 0.2*(1-old)
+		g := old*(0.9-b) - now*(j-b) - 0.5*now*(1-now)*z[3]
+		b = 0.8*b + 0.2*j
+		z = append(z[1:], z[3]+0.7*2*g)
+	})
+	if !scope.In {
+		t.Error(scope.Because)
+	}
+	steps := []int{0, 5, 20, 60}
+	p.Lag, p.BaselineRate, p.BaselineValue, p.Optimizer.Rate = block(1), 1e-9, 0.3, 0.1
+	slow := rom.MeanReward(p, gapAt(-2), steps)
+	p.Baseline = rom.ConstantBaseline
+	constant := rom.MeanReward(p, gapAt(-2), steps)
+	p.BaselineValue = 1
+	other := rom.MeanReward(p, gapAt(-2), steps)
+	for i := range steps {
+		closeTo(t, "E J", slow.Reward[i], constant.Reward[i], 1e-9)
+	}
+	if math.Abs(other.Reward[2]-constant.Reward[2]) < 1e-5 {
+		t.Errorf("E J does not depend on the noise: %v", other.Reward)
+	}
+	p.Baseline, p.Lag = rom.RunningMean, delay(3)
+	if rom.MeanReward(p, gapAt(-2), steps).Scope.In {
+		t.Error("the spread of runs with a running mean of old rewards is in scope without weights")
+	}
+}

@@ -45,13 +45,10 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		t.Error("the default without words is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
-		"drop":       func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"redraw":     func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
-		"batch-std":  func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
-		"pooled-std": func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
-		"running mean": func(c *Cell) {
-			c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Rate: 0.1}
-		},
+		"drop":             func(c *Cell) { c.Estimator.Filter = grpo.Drop },
+		"redraw":           func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
+		"batch-std":        func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
+		"pooled-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
 		"batch-mean":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },
 		"ratio":            func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
 		"KL at snapshot":   func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },

@@ -397,7 +397,7 @@ var drawMutants = []mutant{
 	{id: "sim/vector-pooled-std", fault: "in a vector batch the pooled deviation is that of the last arm", file: "sim/vector_force_simd.go",
 		before: "squares = squares.Add(archsimd.LoadFloat64x8(&b.positive[a]))", after: "squares = archsimd.LoadFloat64x8(&b.positive[a])"},
 	{id: "sim/vector-running-mean", fault: "a vector batch moves the running mean by the share of zero-variance groups", file: "sim/vector_groups_simd.go",
-		before: "mean := archsimd.LoadUint64x8(&b.rewarded)", after: "mean := archsimd.LoadUint64x8(&b.zero)"},
+		before: "b.moveBaseline(archsimd.LoadUint64x8(&b.rewarded))", after: "b.moveBaseline(archsimd.LoadUint64x8(&b.zero))"},
 	{id: "sim/running-mean-start", fault: "the running mean goes on from one replica to the next", file: "sim/replica.go",
 		before: "	r.statistics.Baseline = r.cell.Estimator.Advantage.Value\n", after: ""},
 	{id: "sim/vector-clip-fraction", fault: "the clip fraction of a vector batch counts groups without variance", file: "sim/vector_force_simd.go",
