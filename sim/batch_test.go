@@ -89,6 +89,12 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if e := &c.Estimator; random.IntN(5) == 0 {
 		e.Filter = grpo.KeepAll
 		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+		if scale := [...]grpo.Scale{grpo.BatchStd, grpo.PooledStd, grpo.BatchMean}[random.IntN(3)]; scale != grpo.BatchStd {
+			e.Advantage.Baseline, e.Advantage.Scale = grpo.MeanBaseline, scale
+		}
+		if random.IntN(3) == 0 {
+			e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+		}
 	}
 	setPenalty(random, &c)
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
@@ -147,6 +153,9 @@ func setAges(random *rand.Rand, c *Cell) {
 		c.Estimator.KL.In = grpo.InLoss
 	}
 	c.Estimator.Samples = grpo.Fresh
+	if c.Estimator.Advantage.Baseline == grpo.RunningMean { // moves once a step
+		c.Lag.Ages.Drawn = grpo.AgePerStep
+	}
 }
 
 // anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
@@ -156,6 +165,9 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
 	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
+	if random.IntN(5) == 0 {
+		e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+	}
 	e.Filter = grpo.KeepAll
 	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
@@ -312,7 +324,8 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
 			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
-		}[random.IntN(4)]
+			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+		}[random.IntN(5)]
 	}
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]

@@ -14,6 +14,9 @@ import (
 // Some have steps too large to be stable, or logits that overflow.
 func anyPairCell(t *testing.T, random *rand.Rand, i int) Cell {
 	c := anyVectorCell(random, i)
+	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
+		adv.Baseline = grpo.ConstantBaseline // pairs have no running mean
+	}
 	c.Run.Steps = 1 + random.IntN(120)
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
 	c.Run.Replicas = 1 + random.IntN(40)

@@ -103,6 +103,9 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
 	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
 	e.Filter, e.Entropy, e.Samples, e.KL.In = grpo.KeepAll, 0, grpo.Fresh, grpo.InLoss
+	if e.Advantage.Baseline == grpo.RunningMean {
+		e.Advantage.Baseline = grpo.ConstantBaseline
+	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
 	p := &Prompts{Parameters: Shared, Order: PromptOrders[random.IntN(3)]}
 	for range 2 + random.IntN(20) {
@@ -116,7 +119,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Prompts = p
 	if p.Parameters == Tabular {
 		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1 + random.IntN(5)}
-		if e.Advantage.Scale == grpo.BatchStd {
+		if e.Advantage.Scale.OfStep() {
 			e.Advantage.Scale = grpo.StdScale
 		}
 		if !e.Importance.Linear() {

@@ -23,6 +23,11 @@ func (c *Cell) check() {
 		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
 	}
 	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
+	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
+		want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
+		want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
+		want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "grpo.AgePerStep with the baseline running-mean")
+	}
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
 		switch p.Param {

@@ -116,8 +116,8 @@ func (b *vectorBatch) gradient() {
 		left := archsimd.BroadcastUint64x8(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
 	}
-	if e.Advantage.Scale == grpo.BatchStd {
-		share = share.Div(b.batchScale())
+	if e.Advantage.Scale.OfStep() {
+		share = share.Div(b.stepScale())
 	}
 	var lanesOf []draw.Vector
 	var rewarded, others integers
@@ -204,16 +204,24 @@ func (b *vectorBatch) clip() {
 	}
 }
 
-// batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
-func (b *vectorBatch) batchScale() vector {
+// stepScale returns the scale of the step's advantages, as that of grpo.Advantage.
+func (b *vectorBatch) stepScale() vector {
 	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.groups)
-	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
-	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
-	mean := total.Div(n)
+	zero, one, n := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(n)
 	squares := mean.Mul(one.Sub(mean)).Mul(n)
+	switch adv.Scale {
+	case grpo.BatchMean:
+		return one.Merge(mean, mean.Equal(zero))
+	case grpo.PooledStd:
+		squares = zero
+		for a := range b.positive {
+			squares = squares.Add(archsimd.LoadFloat64x8(&b.positive[a]))
+		}
+	}
 	if adv.Std == grpo.SampleStd {
 		samples--
 	}
 	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
-	return one.Merge(scale, total.Equal(archsimd.BroadcastFloat64x8(0)).Or(total.Equal(n)))
+	return one.Merge(scale, squares.Equal(zero))
 }

@@ -26,6 +26,20 @@ func (b *vectorBatch) addGroups() {
 		}
 		b.add()
 	}
+	b.moveBaseline(archsimd.LoadUint64x8(&b.rewarded))
+}
+
+// moveBaseline moves the running mean of the rewards after a step with the given rewarded
+// samples, as grpo.GroupStatistics.MoveBaseline.
+func (b *vectorBatch) moveBaseline(rewarded integers) {
+	adv := &b.Estimator.Advantage
+	if adv.Baseline != grpo.RunningMean {
+		return
+	}
+	n := float64(b.Estimator.GroupSize) * float64(b.Estimator.GroupsPerStep)
+	mean := rewarded.ConvertToFloat64().Div(archsimd.BroadcastFloat64x8(n))
+	kept := archsimd.BroadcastFloat64x8(1 - adv.Rate).Mul(archsimd.LoadFloat64x8(&b.running))
+	kept.Add(archsimd.BroadcastFloat64x8(adv.Rate).Mul(mean)).Store(&b.running)
 }
 
 // empty removes the groups of the step before.
@@ -220,14 +234,18 @@ func (b *vectorBatch) count(total integers) {
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
 // the group has no variance, else 0.
 func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
-	if b.table == nil {
+	switch {
+	case b.Estimator.Advantage.Baseline == grpo.RunningMean:
+		baseline := archsimd.LoadFloat64x8(&b.running)
+		up, down = archsimd.BroadcastFloat64x8(1).Sub(baseline), archsimd.BroadcastFloat64x8(0).Sub(baseline)
+	case b.table == nil:
 		var totals draw.Vector
 		total.Store(&totals)
 		for i, n := range totals {
 			b.up[i], b.down[i] = b.advantages.Of(int(n))
 		}
 		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
-	} else {
+	default:
 		t := &b.table[0]
 		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)

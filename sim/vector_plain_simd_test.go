@@ -54,6 +54,8 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
 		"redraw":          func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
 		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
+		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
+		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },
 		"ratio":           func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
 		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
 		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },

@@ -60,6 +60,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	running        floats      // b of the next groups, with grpo.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
@@ -82,7 +83,7 @@ type vectorCell struct {
 	together      int            // groups in a full pack; 0 for larger groups
 	first         uint64         // lanes of the first group in a pack
 	plain         bool           // see isPlain
-	single        bool           // each step has one Bernoulli group, in a pack
+	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
 	ratio         bool           // samples have the weight π/π_old
 	bounded       bool           // samples have the weights of weigh
 	smooth        bool           // samples have the weights of weighSmoothly
@@ -237,9 +238,9 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	}
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
-		v.single = groups == 1
+		v.single = groups == 1 && e.Advantage.Scale != grpo.PooledStd
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
-		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
+		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
@@ -418,6 +419,7 @@ func (b *vectorBatch) rest() {
 		b.reference.set(b.initial)
 	}
 	*b.vectorSums = vectorSums{}
+	archsimd.BroadcastFloat64x8(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
 // finish copies the sums after burn-in to the replicas.

@@ -23,7 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && e.Advantage.Scale != grpo.BatchStd &&
+	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && !e.Advantage.Scale.OfStep() &&
 		!e.Filter.Changes() && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
@@ -40,6 +40,7 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
 	total, drawn, both := draw.OnesCount(rewarded), draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
 	up, down, equal := b.lookUp(total)
+	b.moveBaseline(total)
 	archsimd.BroadcastUint64x8(0).Sub(equal).Store(&b.zero)
 	size, share := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), archsimd.BroadcastFloat64x8(b.share)
 	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
