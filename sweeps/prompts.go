@@ -25,8 +25,8 @@ func promptsOf(s *config.Settings) *sim.Prompts {
 		for a := range 2 {
 			p.Means[x][a] = s.Bandit.Arms[a].Mean
 			switch {
-			case len(law.List) > 0:
-				p.Means[x][a] = config.Round(law.List[x][a])
+			case law.List != nil:
+				p.Means[x][a] = config.Round((*law.List)[x][a])
 			case law.Means.Drawn():
 				u := promptUniform(s.Seed, "mean", x, a)
 				p.Means[x][a] = config.Round(p.Means[x][a] * mathext.InvRegIncBeta(law.Means.Alpha, law.Means.Beta, u))

@@ -100,9 +100,10 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 // Listed mean rewards are those of the prompts in the simulator and in the theory.
 func TestListedPromptMeans(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
-	s.Prompts = config.Prompts{Count: 3, Parameters: sim.Shared, Order: sim.Independent, List: config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}}
-	if p := promptsOf(&s); !slices.Equal(p.Means, s.Prompts.List) {
-		t.Errorf("means of the simulator %v, want %v", p.Means, s.Prompts.List)
+	list := config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}
+	s.Prompts = config.Prompts{Count: 3, Parameters: sim.Shared, Order: sim.Independent, List: &list}
+	if p := promptsOf(&s); !slices.Equal(p.Means, list) {
+		t.Errorf("means of the simulator %v, want %v", p.Means, list)
 	}
 	p := Params(&s, rom.Unit)
 	if !slices.Equal(p.Prompts.First, []float64{0.9, 1, 0.5}) || !slices.Equal(p.Prompts.Second, []float64{0.2, 0, 0.4}) {

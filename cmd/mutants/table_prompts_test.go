@@ -37,7 +37,7 @@ var promptMutants = []mutant{
 	{id: "rom/prompts-epochs", fault: "shared prompts drawn by epochs are in scope", file: "rom/prompts.go",
 		before: "s.Policies == OneForAll && s.Order != WithReplacement", after: "s.Policies == OneForAll && s.Order < 0"},
 	{id: "sweeps/prompts-list", fault: "the listed mean rewards of the arms are swapped", file: "sweeps/prompts.go",
-		before: "config.Round(law.List[x][a])", after: "config.Round(law.List[x][1-a])"},
+		before: "config.Round((*law.List)[x][a])", after: "config.Round((*law.List)[x][1-a])"},
 	{id: "sweeps/prompts-seed", fault: "prompts are the same under every seed", file: "sweeps/prompts.go",
 		before: "seed, purpose, prompt, arm))", after: "uint64(0), purpose, prompt, arm))"},
 	{id: "sweeps/prompts-complement", fault: "the logit of a start has the law of the second arm", file: "sweeps/prompts.go",

@@ -13,13 +13,12 @@ type Prompts struct {
 	Count      int // C, the number of prompts; 1: the bandit itself
 	Parameters sim.Parameters
 	Order      sim.PromptOrder
-	Means      BetaLaw // of a number by which a prompt multiplies the mean of an arm
-	List       PromptMeans
-	Start      BetaLaw // of the probability of the first arm under the initial policy of a prompt
+	Means      BetaLaw      // of a number by which a prompt multiplies the mean of an arm
+	List       *PromptMeans // nil: none; a pointer because a plan holds this for every cell
+	Start      BetaLaw      // of the probability of the first arm under the initial policy of a prompt
 }
 
-// PromptMeans lists the mean rewards of both arms by prompt, each in [0, 1]. If it is empty they
-// are those of the bandit, or drawn by a law.
+// PromptMeans lists the mean rewards of both arms by prompt, each in [0, 1].
 type PromptMeans [][2]float64
 
 // BetaLaw is the law Beta(α, β) of numbers drawn by the seed. The zero value stands for none.
@@ -58,9 +57,17 @@ var promptKeys = []Key{
 	Key{
 		Path: meansListKey, Kind: MeansValue, Range: unit, Default: PromptMeans{},
 		Doc: "Mean rewards of both arms for each prompt, such as `[[0.9, 0.2], [0.6, 0.5]]` for two, in the place of those of `bandit.arms` and of a law; `[]`: none.",
-		get: func(s *Settings) any { return s.Prompts.List },
+		get: func(s *Settings) any {
+			if s.Prompts.List == nil {
+				return PromptMeans{}
+			}
+			return *s.Prompts.List
+		},
 		set: func(s *Settings, v any) {
-			s.Prompts.List = append(PromptMeans(nil), v.(PromptMeans)...) // nil without pairs
+			s.Prompts.List = nil
+			if list := v.(PromptMeans); len(list) > 0 {
+				s.Prompts.List = &list
+			}
 		},
 	}.idle(promptsKey, 1),
 	numberKey(startAlphaKey, nonNegative, 0.0, "With `beta`: each prompt has its own reference policy and starts there, where the probability of the first arm is a number from the law Beta(alpha, beta), drawn by the seed; 0 and 0: `policy`. Tabular prompts only.",
@@ -121,9 +128,10 @@ var promptRules = []cellRule{
 	}),
 	lawRule(meansBetaKey, meansAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Means }),
 	promptRule(meansListKey, func(s *Settings) (got, want string) {
-		switch n := len(s.Prompts.List); {
-		case n == 0:
+		if s.Prompts.List == nil {
 			return "", ""
+		}
+		switch n := len(*s.Prompts.List); {
 		case s.Prompts.Means != BetaLaw{}:
 			return countWords(n, "pair"), "none beside " + meansAlphaKey + " and beta, or these 0"
 		case n != s.Prompts.Count:
