@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"grposim/grpo"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // slowPrompts is docs/theory.md §11.7 word by word, as slowReplica is §1: it draws the
@@ -208,6 +210,16 @@ func TestPromptsInVectors(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for i := range 400 {
 		vectorsAreReplicas(t, anyPromptCell(random, i), random.IntN(100))
+	}
+}
+
+// A batch gives the results of replica.step, whether its prompts have vectors or a policy each.
+func TestPromptBatchesAreReplicas(t *testing.T) {
+	for name, c := range promptCells() {
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, together, recordingBatch(&c, chunkSize), 0)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
 	}
 }
 

@@ -66,9 +66,6 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		"entropy bonus":   func(c *Cell) { c.Estimator.Entropy = 0.1 },
 		"reused samples":  func(c *Cell) { c.Estimator.Samples = grpo.Reused },
 		"largest norm":    func(c *Cell) { c.Optimizer.MaxNorm = 1 },
-		"prompts": func(c *Cell) {
-			c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.5, 0.1}}, Parameters: Shared, Order: Independent}
-		},
 	} {
 		c := standard()
 		if change(c); plain(c) {

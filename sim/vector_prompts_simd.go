@@ -17,9 +17,10 @@ type vectorPrompts struct {
 	means  *[2]draw.Vector // their digits
 }
 
-// hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell.
+// hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell: they
+// share one policy, and no groups are redrawn.
 func hasVectorPrompts(c *Cell) bool {
-	return c.Prompts == nil || c.Estimator.Filter != grpo.Redraw
+	return c.Prompts == nil || !c.tabular() && c.Estimator.Filter != grpo.Redraw
 }
 
 func newVectorPrompts(p *Prompts) *vectorPrompts {

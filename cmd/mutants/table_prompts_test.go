@@ -8,6 +8,8 @@ var promptMutants = []mutant{
 		before: "share := 1 / float64(groups)", after: "share := 1.0"},
 	{id: "sim/prompts-snapshot", fault: "a prompt has no snapshot of its own in a block", file: "sim/prompts.go",
 		before: "if b.snapshot = b.policy; c.Lag.Interval > 1 {", after: "if b.snapshot = b.policy; c.Lag.Interval > 9 {"},
+	{id: "sim/vector-tabular", fault: "vectors run prompts with a policy each as prompts that share one", file: "sim/vector_prompts_simd.go",
+		before: "!c.tabular() && ", after: ""},
 	{id: "sim/prompts-last", fault: "a second group of a prompt in a step replaces the first", file: "sim/prompts.go",
 		before: "b.g[a] += float64(share * f)", after: "b.g[a] = float64(share * f)"},
 	{id: "sim/prompts-shuffle", fault: "an epoch is shuffled only once", file: "sim/prompts.go",
