@@ -41,9 +41,6 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	}
 	s := j.settings(c)
 	settled := j.settled(&s)
-	if f.predicted.outOfScope = settled.Escape; f.predicted.outOfScope != "" {
-		return f
-	}
 	f.predicted.value = p.FixedPoint.Reward
 	f.predicted.neglected = p.Neglected.RewardMean
 	shift := p.Moments.RewardShift
@@ -58,8 +55,17 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 		f.predicted.value += share * *shift
 		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
+	f.predicted.addEscape(settled)
 	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
+}
+
+// addEscape makes what a prediction neglects unknown where the noise may take a run to another
+// attractor.
+func (p *predicted) addEscape(settled rom.Settled) {
+	if settled.Escape != "" {
+		p.neglected, p.since = math.MaxFloat64, ": "+settled.Escape
+	}
 }
 
 // addUnsettled adds to what a prediction of the stationary state of a cell neglects the
@@ -212,16 +218,13 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
-	if settled.Escape != "" {
-		variance.outOfScope = settled.Escape
-		return variance
-	}
 	if kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas); kicks < fewestKicks {
 		variance.outOfScope = fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no variance", kicks, fewestKicks)
 		return variance
 	}
 	variance.value = share * *v
 	variance.neglected = settled.Largest*variance.neglected + settled.Unknown**v
+	variance.addEscape(settled)
 	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
 		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
 	}

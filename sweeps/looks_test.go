@@ -101,7 +101,7 @@ func TestLooks(t *testing.T) {
 		t.Errorf("%d of %d cells have all replicas", same, len(e.Outcomes))
 	}
 
-	for stopAt := 1; stopAt < whole.cells; stopAt += 2 {
+	for stopAt := 1; stopAt < whole.cells-2; stopAt += 2 { // other workers may end the cells that they have begun
 		broken := filepath.Join(dir, fmt.Sprint(stopAt))
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Run(ctx, planText(t, looked), broken, 1+stopAt%3, &silent{after: func(cells int) {
