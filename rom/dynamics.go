@@ -132,10 +132,7 @@ func (m *linearDynamics) dynamics() Dynamics {
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
 		d.SpectralRadius = &largest
-		relaxation := -math.Log(largest)
-		if m.whole.lag.Kind == Block {
-			relaxation /= float64(m.whole.lag.Age)
-		}
+		relaxation := -math.Log(largest) / float64(m.whole.period())
 		d.RelaxationRate = &relaxation
 		if ratio, ok := dampingRatio(values); ok {
 			d.DampingRatio = &ratio

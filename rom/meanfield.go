@@ -144,16 +144,9 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	m.expected(point)
 	slope, equal := gradient(), m.equalRewards(m.now.probs)
 	var left Neglected
-	distance, j, calm := 0.0, 0.0, 0
+	away, j, calm := 0.0, 0.0, 0
 	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
-		mean := 0.0
-		for _, x := range theta {
-			mean += x / float64(len(theta))
-		}
-		distance = 0
-		for a, x := range theta {
-			distance = max(distance, math.Abs(x-mean-point[a]))
-		}
+		away = distance(theta, point)
 		j = m.expected(theta)
 		if t >= from {
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
@@ -165,20 +158,33 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 			left.ZeroVariance += math.Abs(m.equalRewards(m.now.probs)-equal) / n
 		}
 		// Where policy, snapshot and velocity have come to rest they stay.
-		if calm++; distance > settled {
+		if calm++; away > settled {
 			calm = 0
 		}
 		return calm < restingSteps+p.Lag.span()
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
-	if scope.In && distance > nearStart {
+	if scope.In && away > nearStart {
 		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point",
-			to-1, distance, j, at.FixedPoint.Reward)}
+			to-1, away, j, at.FixedPoint.Reward)}
 	}
 	if scope.In && p.Baseline == RunningMean && math.Pow(1-p.BaselineRate, float64(p.drawn(from))) > unsettledBaseline {
 		scope = Scope{Because: "the running mean of the baseline has not forgotten its first value"}
 	}
 	return left, scope
+}
+
+// distance returns the largest difference between centred logits and those of a point, which
+// are centred.
+func distance(logits, point []float64) (largest float64) {
+	mean := 0.0
+	for _, x := range logits {
+		mean += x / float64(len(logits))
+	}
+	for a, x := range logits {
+		largest = max(largest, math.Abs(x-mean-point[a]))
+	}
+	return largest
 }
 
 // unsettledBaseline is the weight of the first value in a running mean above which that

@@ -100,8 +100,7 @@ func (l *linearization) kurtosis() float64 {
 // rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much
 // has the factor 1 + Σπd⁴/(3BG(Σπd²)²), d the distance of an arm's component of ∇J from their mean.
 func (l *linearization) rewardKurtosis() float64 {
-	softmax(l.model.now.probs, l.logits)
-	reward, mean, square, fourth := l.model.expected(l.logits), 0.0, 0.0, 0.0
+	kurtosis, reward, mean, square, fourth := l.kurtosis(), l.model.expected(l.logits), 0.0, 0.0, 0.0
 	slope := func(c int, p float64) float64 { return p / l.count[c] * (l.Arms[c].Mean - reward) }
 	for c, p := range l.model.now.probs {
 		mean += p * slope(c, p)
@@ -112,9 +111,9 @@ func (l *linearization) rewardKurtosis() float64 {
 		fourth += p * d * d * d * d
 	}
 	if square == 0 {
-		return l.kurtosis()
+		return kurtosis
 	}
-	return l.kurtosis() * (1 + fourth/(square*square)/(3*l.model.size*float64(l.Groups)))
+	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.Groups)))
 }
 
 // unevenness returns E v²/(E v)² of a group, v its mean square advantage given its rewards;
@@ -128,18 +127,14 @@ func (l *linearization) unevenness() float64 {
 		}
 		return 1 / (1 - m.equalRewards(m.now.probs))
 	}
-	j := m.expected(l.logits)
-	first, stride, weights := binomial(m.GroupSize, j, 1-j, m.weights)
-	m.weights = weights
-	mean, square := 0.0, 0.0
-	for i, w := range weights {
-		s := first + i*stride
+	squares := func(s int) float64 {
 		share := float64(s) / m.size
 		up, down := m.advantages(s)
-		v := share*up*up + (1-share)*down*down
-		mean += w * v
-		square += w * v * v
+		return share*up*up + (1-share)*down*down
 	}
+	j, rest := chances(m.now.probs, m.success)
+	law := newCountLaw(m.GroupSize, j, rest)
+	mean, square := law.mean(squares), law.mean(func(s int) float64 { v := squares(s); return v * v })
 	return square / (mean * mean)
 }
 

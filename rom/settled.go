@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
 // have on average. The run starts at rest at the fixed point, where all variances are 0.
 type Settled struct {
-	Reward float64 // share of the stationary linear Var J; 1 where there is no stationary law. It may exceed 1 with Adam only
-
+	Reward  float64 // share of the stationary linear Var J; 1 where there is no stationary law, above 1 with Adam only
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
 	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
 
@@ -35,7 +35,11 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	at, m, because := e.dynamicsOf(p)
-	if because != "" || m.tooLarge() != "" || !(radius(m.whole.monodromy()) < 1) {
+	if because != "" || m.tooLarge() != "" {
+		return whole
+	}
+	largest := radius(m.whole.monodromy())
+	if !(largest < 1) {
 		return whole
 	}
 	law, ok := m.whole.stationary()
@@ -63,7 +67,7 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	if from < since {
 		settled.Unknown += largestStart
 	}
-	settled.Escape = e.escape(p, at, m, &law)
+	settled.Escape = at.escape(p, &law, largest)
 	return settled
 }
 
@@ -76,39 +80,31 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
 // variance. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
-// that is stable, where momentum or lag carries the policy far past it.
-func (e *Equilibrium) escape(p Params, at *linearization, m *linearDynamics, law *stationary) string {
+// that is stable, where momentum or lag carries the policy far past it. law is the stationary
+// law at the parameters p, and largest the modulus of its dominant multiplier.
+func (l *linearization) escape(p Params, law *stationary, largest float64) string {
 	sigma := law.timeAverage()
 	n, _ := sigma.Dims()
 	var axes mat.EigenSym
-	if p.Optimizer.Method == Adam || !axes.Factorize(mat.NewSymDense(n, mat.DenseCopyOf(sigma).RawMatrix().Data), true) {
+	if p.Optimizer.Method == Adam || !axes.Factorize(mat.NewSymDense(n, sigma.RawMatrix().Data), true) {
 		return ""
 	}
 	var vectors mat.Dense
 	axes.VectorsTo(&vectors)
 	size := escapeDeviations * math.Sqrt(axes.Values(nil)[n-1])
-	steps := math.Ceil(3 * float64(m.whole.period()) / -math.Log(radius(m.whole.monodromy())))
+	steps := math.Ceil(3 * float64(law.period()) / -math.Log(largest))
 	if !(size > leastEscape && steps <= longestReturn) {
 		return ""
 	}
-	home := at.arms(at.logits)
-	away := func(theta []float64) (distance float64) {
-		for a, x := range theta {
-			distance = max(distance, math.Abs(x-theta[0]-(home[a]-home[0])))
-		}
-		return distance
-	}
-	x := mat.Col(nil, n-1, &vectors)
+	home := l.arms(l.logits)
+	axis, x := mat.Col(nil, n-1, &vectors), make([]float64, n)
 	for _, side := range [2]float64{size, -size} {
-		for i := range x {
-			x[i] = side * vectors.At(i, n-1)
-		}
-		start, end := at.arms(at.displaced(x)), math.Inf(1)
+		start, end := l.arms(l.displaced(floats.ScaleTo(x, side, axis))), math.Inf(1)
 		_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
-			end = away(theta)
+			end = distance(theta, home)
 			return true
 		})
-		if scope.In && !(end < away(start)/2) {
+		if scope.In && !(end < distance(start, home)/2) {
 			return fmt.Sprintf("from %d standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", escapeDeviations)
 		}
 	}
@@ -195,10 +191,7 @@ func (s *stationary) share(lacks *mat.Dense, a []float64, from, to int) float64 
 // missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that lacks the given part of the
 // stationary covariance Σ of the phase at the start of a period, a the given vector.
 func (s *stationary) missing(lacks *mat.Dense, a []float64, steps int) float64 {
-	n, period := s.dim(), 1
-	if s.lag.Kind == Block {
-		period = s.lag.Age
-	}
+	n, period := s.dim(), s.period()
 	free, _ := lacks.Dims()
 	// phases returns the sum over the given number of phases of a period that begins
 	// with x.

@@ -77,8 +77,7 @@ func newTwoArmPolicy(p *grpo.Policy) twoArmPolicy {
 }
 
 // groupAdvantages are the advantages of the rewarded (up) and the other samples (down)
-// in a group; both are 0 in a zero-variance group
-// unless the baseline is given.
+// in a group; both are 0 in a zero-variance group unless the baseline is given.
 type groupAdvantages struct {
 	up, down     float64
 	zeroVariance int // 0 or 1

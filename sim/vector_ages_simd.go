@@ -117,14 +117,11 @@ func (b *vectorBatch) pushAged(t int) {
 // largestRatio returns the largest importance ratio of a step whose groups have snapshots of their
 // own, as replica.maxRatio.
 func (b *vectorBatch) largestRatio() vector {
-	zero := archsimd.BroadcastFloat64x8(0)
-	largest := zero
+	largest := archsimd.BroadcastFloat64x8(0)
 	for group := range b.ages.places {
 		b.gather(&b.ages.places[group])
 		for a := range b.now.probs {
-			old := archsimd.LoadFloat64x8(&b.old.probs[a])
-			ratio := archsimd.LoadFloat64x8(&b.now.probs[a]).Div(old)
-			largest = largest.Max(ratio.Masked(old.Greater(zero)))
+			largest = largest.Max(importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])))
 		}
 	}
 	return largest

@@ -10,11 +10,16 @@ import (
 	"grposim/sim/draw"
 )
 
+// importanceRatio returns π/π_old, 0 where π_old is.
+func importanceRatio(prob, old vector) vector {
+	return prob.Div(old).Masked(old.Greater(archsimd.BroadcastFloat64x8(0)))
+}
+
 // weigh returns the importance weights of an arm for A > 0 and A < 0, whose form has bounds,
 // as grpo.Force.Sampled.
 func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
 	zero := archsimd.BroadcastFloat64x8(0)
-	ratio := prob.Div(old).Masked(old.Greater(zero))
+	ratio := importanceRatio(prob, old)
 	switch b.form {
 	case grpo.DroppedWeight:
 		return zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))
@@ -33,8 +38,7 @@ func (b *vectorBatch) weighSmoothly() {
 	arms := len(b.force)
 	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
 	for a := range ratios {
-		old := archsimd.LoadFloat64x8(&b.old.probs[a])
-		ratio := archsimd.LoadFloat64x8(&b.now.probs[a]).Div(old).Masked(old.Greater(zero))
+		ratio := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a]))
 		most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
 	}
 	if b.form == grpo.SigmoidWeight {
@@ -141,8 +145,7 @@ func (b *vectorBatch) gradient() {
 			positive, negative = archsimd.LoadFloat64x8(&b.positive[a]), archsimd.LoadFloat64x8(&b.negative[a])
 		}
 		if ratio {
-			old := archsimd.LoadFloat64x8(&old[a])
-			weight := prob.Div(old).Masked(old.Greater(zero))
+			weight := importanceRatio(prob, archsimd.LoadFloat64x8(&old[a]))
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
 		}
 		switch {

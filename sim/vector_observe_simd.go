@@ -55,7 +55,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 		collision = collision.Add(prob.Mul(prob))
 		relative := logit.Sub(archsimd.LoadFloat64x8(&b.reference.logits[a])).Sub(excess)
 		divergence = divergence.Add(prob.Mul(relative).Masked(possible))
-		ratio = ratio.Max(prob.Div(old).Masked(old.Greater(zero)))
+		ratio = ratio.Max(importanceRatio(prob, old))
 		square = square.Add(g.Mul(g))
 	}
 	groups := archsimd.BroadcastFloat64x8(float64(b.Estimator.GroupsPerStep))

@@ -130,8 +130,7 @@ func (b *vectorBatch) subtractSampledKL() {
 			kappa = prob.Div(archsimd.LoadFloat64x8(&old[a])).Mul(kappa)
 		}
 		if inAdvantage && b.ratio {
-			old := archsimd.LoadFloat64x8(&old[a])
-			kappa = prob.Div(old).Masked(old.Greater(zero)).Mul(kappa)
+			kappa = importanceRatio(prob, archsimd.LoadFloat64x8(&old[a])).Mul(kappa)
 		}
 		c := beta.Mul(kappa.Mul(part)).Masked(part.NotEqual(zero))
 		archsimd.LoadFloat64x8(&force[a]).Sub(c).Store(&force[a])
@@ -149,9 +148,5 @@ func (b *vectorBatch) moveReference() {
 		logit := &b.reference.logits[a]
 		rest.Mul(archsimd.LoadFloat64x8(logit)).Add(rate.Mul(archsimd.LoadFloat64x8(&b.now.logits[a]))).Store(logit)
 	}
-	if len(b.force) == 2 {
-		b.pairSoftmax(&b.reference, b.reference.logNorm)
-	} else {
-		softmax(&b.reference, b.reference.logNorm)
-	}
+	b.softmax(&b.reference, b.reference.logNorm)
 }

@@ -57,13 +57,7 @@ func (b *vectorBatch) updatePolicies(t int) {
 	if logNorm != nil && !b.usesLogNorm(t+1) {
 		logNorm = nil
 	}
-	var inverse vector
-	if len(b.force) == 2 {
-		inverse = b.pairSoftmax(&b.now, logNorm)
-	} else {
-		inverse = softmax(&b.now, logNorm)
-	}
-	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
+	if diverged := b.softmax(&b.now, logNorm).IsNaN().ToBits(); diverged != 0 {
 		for i, r := range b.replicas {
 			if diverged>>i&1 != 0 && r.divergedAt == running {
 				r.divergedAt = t + 1
@@ -77,7 +71,10 @@ func (b *vectorBatch) updatePolicies(t int) {
 
 // softmax sets the probabilities of policies from their logits, and log Σ exp(θ_a) unless it is
 // nil. It returns the inverse of Σ exp(θ_a − max θ).
-func softmax(p *vectorPolicies, logNorm *floats) vector {
+func (b *vectorBatch) softmax(p *vectorPolicies, logNorm *floats) vector {
+	if len(b.force) == 2 {
+		return b.pairSoftmax(p, logNorm)
+	}
 	logits, probs := p.logits, p.probs[:len(p.logits)]
 	top := archsimd.LoadFloat64x8(&logits[0])
 	for a := range logits {
