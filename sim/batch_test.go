@@ -101,7 +101,10 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
 	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
-	e.Filter = grpo.KeepAll
+	e.Filter = [...]grpo.Filter{grpo.KeepAll, grpo.Redraw}[random.IntN(2)]
+	if e.Advantage.Tabled() {
+		e.Filter = grpo.KeepAll
+	}
 	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
 	c.Run.Replicas = 1 + random.IntN(chunkSize)

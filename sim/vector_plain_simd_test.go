@@ -44,9 +44,11 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	if !plain(c) {
 		t.Error("the default without words is not plain")
 	}
+	if c.Estimator.Filter = grpo.Redraw; !plain(c) {
+		t.Error("a cell with redraw is not plain")
+	}
 	for name, change := range map[string]func(c *Cell){
 		"drop":             func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"redraw":           func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
 		"batch-std":        func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
 		"ratio":            func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
 		"KL at snapshot":   func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },

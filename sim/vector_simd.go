@@ -36,10 +36,7 @@ type vectorBatch struct {
 	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 
-	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
-	singles                   [draw.Width]*draw.Single
-	probs                     []float64 // scratch of redraw, by arm
-	redrawn, redrawnSuccesses []int     // the same
+	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
 
 	*vectorSums
 }
@@ -226,11 +223,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
 	if v.Estimator.Filter == grpo.Redraw {
-		b.informative = draw.NewInformative(v.Estimator.GroupSize, v.means)
-		b.probs, b.redrawn, b.redrawnSuccesses = make([]float64, arms), make([]int, arms), make([]int, arms)
-		for i := range b.singles {
-			b.singles[i] = draw.NewSingle(streams, i)
-		}
+		b.informative = draw.NewInformatives(streams, v.Estimator.GroupSize, v.means)
 	}
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
@@ -356,6 +349,9 @@ func (b *vectorBatch) refresh(t int) {
 
 // aim aims the samplers at the snapshots.
 func (b *vectorBatch) aim() {
+	if b.informative != nil {
+		b.informative.Aim(b.old.probs)
+	}
 	if b.large != nil {
 		b.large.Aim(b.old.probs)
 		return
