@@ -3,7 +3,6 @@
 package sim
 
 import (
-	"math"
 	"simd/archsimd"
 
 	"grposim/grpo"
@@ -11,39 +10,51 @@ import (
 	"grposim/sim/draw"
 )
 
-// weigh returns the importance weights of an arm for A > 0 and A < 0, as
-// grpo.Force.Sampled.
-func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
-	imp, zero, one := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	ratio := prob.Div(old).Masked(old.Greater(zero))
-	switch b.form {
-	case grpo.DroppedWeight:
-		return zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))
-	case grpo.DroppedByChange:
-		change := prob.Sub(old)
-		return zero.Merge(ratio, outside(change, b.above)), zero.Merge(ratio, outside(change, b.below))
-	case grpo.HeldWeight:
-		return held(ratio, b.above), held(ratio, b.below)
+// weigh sets the importance weights of the arms for A > 0 and A < 0, as grpo.Force.setWeights.
+func (b *vectorBatch) weigh() {
+	imp, arms, zero, one := &b.Estimator.Importance, len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	upper, lower := b.weights[:arms], b.weights[arms:]
+	for a := range upper {
+		prob, old := archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])
+		ratio := prob.Div(old).Masked(old.Greater(zero))
+		switch b.form {
+		case grpo.DroppedWeight:
+			zero.Merge(ratio, outside(ratio, b.above)).Store(&upper[a])
+			zero.Merge(ratio, outside(ratio, b.below)).Store(&lower[a])
+		case grpo.DroppedByChange:
+			change := prob.Sub(old)
+			zero.Merge(ratio, outside(change, b.above)).Store(&upper[a])
+			zero.Merge(ratio, outside(change, b.below)).Store(&lower[a])
+		case grpo.HeldWeight:
+			held(ratio, b.above).Store(&upper[a])
+			held(ratio, b.below).Store(&lower[a])
+		case grpo.SigmoidWeight:
+			ratio = atMost(ratio, grpo.LargestRatio)
+			ratio.Store(&b.ratios[a])
+			x, y := archsimd.BroadcastFloat64x8(imp.Temperature.Positive).Mul(ratio.Sub(one)), archsimd.BroadcastFloat64x8(imp.Temperature.Negative).Mul(ratio.Sub(one))
+			x.Min(zero.Sub(x)).Store(&upper[a])
+			y.Min(zero.Sub(y)).Store(&lower[a])
+		case grpo.PowerWeight:
+			ratio = atMost(ratio, grpo.LargestRatio)
+			logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
+			exponent := func(power, decay float64) vector {
+				return atMost(archsimd.BroadcastFloat64x8(power).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay).Mul(rest)), grpo.LargestExponent)
+			}
+			exponent(imp.Power.Positive, imp.Decay.Positive).Store(&upper[a])
+			exponent(imp.Power.Negative, imp.Decay.Negative).Store(&lower[a])
+		}
 	}
-	ratio = held(ratio, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestRatio})
+	if b.form != grpo.SigmoidWeight && b.form != grpo.PowerWeight {
+		return
+	}
+	fp.ExpBelowLanes(b.weights, b.weights, zero)
 	if b.form == grpo.SigmoidWeight {
-		for sign, temperature := range [2]float64{imp.Temperature.Positive, imp.Temperature.Negative} {
-			x := archsimd.BroadcastFloat64x8(temperature).Mul(ratio.Sub(one))
-			x.Min(zero.Sub(x)).Store(&b.exponents[sign])
+		four := archsimd.BroadcastFloat64x8(4)
+		for i := range b.weights {
+			e := archsimd.LoadFloat64x8(&b.weights[i])
+			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&b.ratios[i%arms])).Store(&b.weights[i])
 		}
-		fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
-		part := func(e vector) vector {
-			return archsimd.BroadcastFloat64x8(4).Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(ratio)
-		}
-		return part(archsimd.LoadFloat64x8(&b.exponents[0])), part(archsimd.LoadFloat64x8(&b.exponents[1]))
 	}
-	logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
-	for sign, k := range [2][2]float64{{imp.Power.Positive, imp.Decay.Positive}, {imp.Power.Negative, imp.Decay.Negative}} {
-		x := archsimd.BroadcastFloat64x8(k[0]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(k[1]).Mul(rest))
-		held(x, grpo.Interval{Low: math.Inf(-1), High: grpo.LargestExponent}).Store(&b.exponents[sign])
-	}
-	fp.ExpBelowLanes(b.exponents[:], b.exponents[:], zero)
-	return archsimd.LoadFloat64x8(&b.exponents[0]), archsimd.LoadFloat64x8(&b.exponents[1])
 }
 
 // outside returns where x is outside of an interval; NaN is not.
@@ -53,17 +64,23 @@ func outside(x vector, within grpo.Interval) archsimd.Mask64x8 {
 
 // held returns x limited to an interval; NaN is not.
 func held(x vector, within grpo.Interval) vector {
-	low, high := archsimd.BroadcastFloat64x8(within.Low), archsimd.BroadcastFloat64x8(within.High)
-	x = low.Merge(x, x.Less(low))
-	return high.Merge(x, x.Greater(high))
+	low := archsimd.BroadcastFloat64x8(within.Low)
+	return atMost(low.Merge(x, x.Less(low)), within.High)
+}
+
+// atMost returns x limited to high; NaN is not.
+func atMost(x vector, high float64) vector {
+	most := archsimd.BroadcastFloat64x8(high)
+	return most.Merge(x, x.Greater(most))
 }
 
 // clipFraction is grpo.Force.ClipFraction.
 func (b *vectorBatch) clipFraction() vector {
 	zero, none := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
 	clipped, all := none, none
+	b.weigh()
 	for a := range b.positives {
-		upper, lower := b.weigh(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a]))
+		upper, lower := archsimd.LoadFloat64x8(&b.weights[a]), archsimd.LoadFloat64x8(&b.weights[len(b.force)+a])
 		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
 		if b.single {
 			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
@@ -84,7 +101,10 @@ func (b *vectorBatch) gradient() {
 	if e.KL.At == grpo.AtSnapshot {
 		at = &b.old
 	}
-	ratio, bounded, single := b.ratio, b.bounded, b.single
+	ratio, bounded, single := b.ratio && !b.onPolicy, b.bounded && !b.onPolicy, b.single
+	if bounded {
+		b.weigh()
+	}
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
@@ -123,8 +143,8 @@ func (b *vectorBatch) gradient() {
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
 		}
 		if bounded {
-			upper, lower := b.weigh(prob, archsimd.LoadFloat64x8(&old[a]))
-			positive, negative = upper.Mul(positive), lower.Mul(negative)
+			positive = archsimd.LoadFloat64x8(&b.weights[a]).Mul(positive)
+			negative = archsimd.LoadFloat64x8(&b.weights[arms+a]).Mul(negative)
 		}
 		c := share.Mul(positive.Add(negative))
 		c.Store(&force[a])

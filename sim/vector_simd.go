@@ -21,6 +21,7 @@ type vectorBatch struct {
 	large    *draw.Counts // nil for groups in packs
 	replicas []*replica   // at most eight
 
+	onPolicy         bool             // π_old is π, so all weights are 1
 	now, old         vectorPolicies   // π and π_old; on-policy the same
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
@@ -32,6 +33,8 @@ type vectorBatch struct {
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
 	force                []floats      // by arm
+	weights              []floats      // of samples with A > 0 by arm, then with A < 0, see weigh
+	ratios               []floats      // scratch of weigh, by arm
 	exponentials         []floats      // scratch of measure, by arm
 	rewards              []floats      // of atoms, by arm
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
@@ -49,7 +52,6 @@ type vectorSums struct {
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
 	gap            [1]floats   // scratch of pairSoftmax
-	exponents      [2]floats   // scratch of weigh
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
 
@@ -204,6 +206,8 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		positive:   make([]floats, arms),
 		negative:   make([]floats, arms),
 		force:      make([]floats, arms),
+		weights:    make([]floats, 2*arms),
+		ratios:     make([]floats, arms),
 
 		exponentials: make([]floats, arms),
 		rewards:      make([]floats, arms),
@@ -345,6 +349,7 @@ func (b *vectorBatch) refresh(t int) {
 		b.old.set(b.now)
 	}
 	b.aim()
+	b.onPolicy = len(b.past) == 0
 }
 
 // aim aims the samplers at the snapshots.

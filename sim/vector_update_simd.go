@@ -52,6 +52,7 @@ func (b *vectorBatch) move(learningRate float64) {
 // updatePolicies sets the probabilities from the logits after step t, as
 // grpo.Policy.Update. A replica whose policy has become NaN has diverged.
 func (b *vectorBatch) updatePolicies(t int) {
+	b.onPolicy = &b.old.probs[0] == &b.now.probs[0]
 	var inverse vector
 	if len(b.force) == 2 {
 		inverse = b.pairSoftmax()
