@@ -9,8 +9,12 @@ import (
 
 // LogLanes is Log for eight numbers at once. It needs AVX-512.
 func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
-	rows := logRows
 	bits64 := x.AsUint64x8()
+	near := bits64.Sub(archsimd.BroadcastUint64x8(logNearLow)).Less(archsimd.BroadcastUint64x8(logNearHigh - logNearLow))
+	if near.ToBits() == 0xff {
+		return logNear(x)
+	}
+	rows := logRows
 	c := bits64.Add(archsimd.BroadcastUint64x8(logHalf)).And(archsimd.BroadcastUint64x8(^uint64(2*logHalf - 1)))
 	hi, lo := logColumns(c.ShiftAllRight(45))
 	exponent := c.ShiftAllRight(52).Sub(archsimd.BroadcastUint64x8(logBias)).ShiftAllLeft(52)
@@ -28,7 +32,6 @@ func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 	series := square.Mul(second).Add(square.Mul(square).Mul(fourth.Add(square.Mul(sixth))))
 	y := sum.Add(low.Add(series))
 
-	near := bits64.Sub(archsimd.BroadcastUint64x8(logNearLow)).Less(archsimd.BroadcastUint64x8(logNearHigh - logNearLow))
 	if near.ToBits() != 0 {
 		y = logNear(x).Merge(y, near)
 	}
