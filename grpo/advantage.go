@@ -22,9 +22,16 @@ type GroupStatistics struct {
 	Groups       int             // number of groups added
 	Rewarded     int             // number of Bernoulli samples with reward 1 in them, before any are redrawn
 	ZeroVariance int             // number of groups among them whose rewards are all equal, before any are redrawn
+	Baseline     float64         // b of the groups that are added, with RunningMean
 }
 
-// Reset removes all groups from s.
+// MoveBaseline moves the baseline towards the mean reward of the groups, of which there are
+// samples in all, b ← (1−α)b + αr̄.
+func (s *GroupStatistics) MoveBaseline(rate, samples float64) {
+	s.Baseline = float64((1-rate)*s.Baseline) + float64(rate*(float64(s.Rewarded)/samples))
+}
+
+// Reset removes all groups from s, and leaves the baseline.
 func (s *GroupStatistics) Reset() {
 	clear(s.Arms)
 	s.Groups, s.Rewarded, s.ZeroVariance = 0, 0, 0
@@ -35,7 +42,8 @@ func (s *GroupStatistics) Reset() {
 //
 //	A⁺ = (1−R)/s,  A⁻ = −R/s,  s = √(R(1−R))
 //
-// with the options of an Advantage (docs/theory.md §2). It caches what it computes,
+// with the options of an Advantage (docs/theory.md §2); with ConstantBaseline A⁺ = 1−b and
+// A⁻ = −b for all S, and with RunningMean they are those of its first b. It caches what it computes,
 // so each goroutine has its own.
 type BernoulliAdvantages struct {
 	advantage Advantage
@@ -60,7 +68,7 @@ func NewBernoulliAdvantages(adv Advantage, size int) *BernoulliAdvantages {
 }
 
 // Of returns A⁺ and A⁻ of a group with S = total rewards of 1, 0 ≤ S ≤ G. Both are 0
-// if S = 0 or S = G. It panics if S is out of range.
+// if S = 0 or S = G, unless the baseline is given. It panics if S is out of range.
 func (b *BernoulliAdvantages) Of(total int) (up, down float64) {
 	if total < len(b.known) {
 		if up = b.known[total].up; up != 0 {
@@ -75,12 +83,13 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 	if total < 0 || total > b.size {
 		panic(mistake("number of rewards of 1", strconv.Itoa(total), "from 0 to the group size "+strconv.Itoa(b.size)))
 	}
-	if total == 0 || total == b.size {
-		return 0, 0
-	}
 	g := float64(b.size)
 	mean := float64(total) / g
 	switch adv := &b.advantage; {
+	case adv.Baseline.Given():
+		return 1 - adv.Value, -adv.Value
+	case total == 0 || total == b.size:
+		return 0, 0
 	case adv.Baseline == SecondBest:
 		if total == 1 {
 			up = adv.factor(g, float64(mean*(1-mean))*g)
@@ -103,10 +112,13 @@ func (b *BernoulliAdvantages) compute(total int) (up, down float64) {
 
 // OpenBernoulli adds an empty group of Bernoulli samples, of which total have reward
 // 1 and the others 0, and returns its advantages A⁺ and A⁻, both 0 in a group without
-// variance. The caller then adds the samples of each arm of the group by
+// variance unless the baseline is given. The caller then adds the samples of each arm of the group by
 // ArmStatistics.AddBernoulli with these advantages.
 func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total int) (up, down float64) {
 	up, down = advantages.Of(total)
+	if advantages.advantage.Baseline == RunningMean {
+		up, down = 1-s.Baseline, -s.Baseline
+	}
 	s.Groups++
 	s.Rewarded += total
 	if total == 0 || total == advantages.size {
@@ -120,14 +132,13 @@ func (s *GroupStatistics) OpenBernoulli(advantages *BernoulliAdvantages, total i
 // 0 ≤ successes ≤ count.
 func (s *ArmStatistics) AddBernoulli(up, down float64, count, successes int) {
 	s.Count += count
-	if up == 0 {
-		return
-	}
 	failures := count - successes
-	s.Positive += float64(up * float64(successes))
-	s.Negative += float64(down * float64(failures))
-	s.PositiveCount += successes
+	if up > 0 {
+		s.Positive += float64(up * float64(successes))
+		s.PositiveCount += successes
+	}
 	if down < 0 {
+		s.Negative += float64(down * float64(failures))
 		s.NegativeCount += failures
 	}
 }
@@ -196,7 +207,7 @@ func (adv *Advantage) factor(g, squares float64) float64 {
 		panic(unknownWord("Advantage.Baseline", adv.Baseline, Baselines))
 	}
 	switch adv.Scale {
-	case NoScale, BatchStd: // whose standard deviation is known after all groups of the step
+	case NoScale, BatchStd, PooledStd, BatchMean: // stepScale is known after all groups of the step
 		return factor
 	case StdScale:
 		return factor / (adv.deviation(g, squares) + adv.Epsilon)
@@ -214,14 +225,28 @@ func (adv *Advantage) othersStd(n float64, total int) float64 {
 	return math.Sqrt(square/float64(n*(n-1))) + adv.Epsilon
 }
 
-// batchScale returns what BatchStd divides the advantages of a step by: the standard
-// deviation of n rewards of which total are 1 and the others 0, plus ε; 1 where they are equal.
-func (adv *Advantage) batchScale(n float64, total int) float64 {
-	if total == 0 || float64(total) == n {
+// stepScale returns what a Scale.OfStep divides the advantages of a step of n samples by: the
+// standard deviation of their rewards, or of these less the means of their groups, plus ε, or
+// the mean of their rewards; 1 where that is 0.
+func (adv *Advantage) stepScale(n float64, s *GroupStatistics) float64 {
+	mean := float64(s.Rewarded) / n
+	squares := float64(mean*(1-mean)) * n
+	switch adv.Scale {
+	case BatchMean:
+		if mean == 0 {
+			return 1
+		}
+		return mean
+	case PooledStd: // Σ (r_i − r̄)² = S(1−R) in a group, the sum of its positive r_i − r̄
+		squares = 0
+		for a := range s.Arms {
+			squares += s.Arms[a].Positive
+		}
+	}
+	if squares == 0 {
 		return 1
 	}
-	mean := float64(total) / n
-	return adv.deviation(n, float64(mean*(1-mean))*n) + adv.Epsilon
+	return adv.deviation(n, squares) + adv.Epsilon
 }
 
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or

@@ -34,8 +34,8 @@ func (e *Estimator) Check() {
 	if e.Advantage.Tabled() && e.Filter.Changes() {
 		panic(mistake("Estimator.Filter", strconv.Quote(string(e.Filter)), "none with this advantage"))
 	}
-	if e.Advantage.Baseline == SecondBest && e.GroupSize == Infinite {
-		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline second-best"))
+	if b := e.Advantage.Baseline; (b == SecondBest || b == RunningMean) && e.GroupSize == Infinite {
+		panic(mistake("Estimator.GroupSize", "Infinite", "a finite size with the baseline "+string(b)))
 	}
 	e.Importance.check("Estimator.Importance")
 	checkNumber("Estimator.KL.Coefficient", e.KL.Coefficient, e.KL.Coefficient >= 0, " ≥ 0")
@@ -61,20 +61,30 @@ func (e *Estimator) Check() {
 func (adv *Advantage) check(name string) {
 	checkWord(name+".Baseline", adv.Baseline, Baselines)
 	checkWord(name+".Scale", adv.Scale, Scales)
-	goes := adv.Baseline != SecondBest || adv.Scale == StdScale || adv.Scale == NoScale
-	switch adv.Scale {
-	case OthersStd:
+	goes := true
+	switch scale := adv.Scale; {
+	case scale == OthersStd:
 		goes = adv.Baseline == LeaveOneOut
-	case MeanScale:
+	case scale == MeanScale || scale == PooledStd || scale == BatchMean:
 		goes = adv.Baseline == MeanBaseline
+	case adv.Baseline == SecondBest:
+		goes = scale == StdScale || scale == NoScale
+	case adv.Baseline.Given():
+		goes = scale == NoScale
 	}
 	if !goes {
 		panic(mistake(name+".Baseline", strconv.Quote(string(adv.Baseline)), "one that goes with the scale "+string(adv.Scale)))
 	}
-	if adv.Scale == StdScale || adv.Scale == BatchStd {
+	if adv.Baseline.Given() {
+		checkNumber(name+".Value", adv.Value, adv.Value >= 0 && adv.Value <= 1, " in [0, 1]")
+	}
+	if adv.Baseline == RunningMean {
+		checkNumber(name+".Rate", adv.Rate, adv.Rate > 0 && adv.Rate <= 1, " in (0, 1]")
+	}
+	if adv.Scale == StdScale || adv.Scale == BatchStd || adv.Scale == PooledStd {
 		checkWord(name+".Std", adv.Std, Deviations)
 	}
-	if adv.Scale != NoScale && adv.Scale != MeanScale {
+	if adv.Scale != NoScale && adv.Scale != MeanScale && adv.Scale != BatchMean {
 		checkNumber(name+".Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }

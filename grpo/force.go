@@ -67,8 +67,8 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 	samples := float64(f.estimator.GroupSize) * float64(groups)
 	drawn := 1 / samples
 	share := drawn
-	if f.estimator.Advantage.Scale == BatchStd {
-		share /= f.estimator.Advantage.batchScale(samples, statistics.Rewarded)
+	if adv := &f.estimator.Advantage; adv.Scale.OfStep() {
+		share /= adv.stepScale(samples, statistics)
 	}
 	sum := 0.0
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
@@ -86,7 +86,7 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 // Expected sets g, one number per arm, to the force of an infinite group: the limit
 // of Sampled for G → ∞, where the mean and the standard deviation of a group are
 // those of a single reward under behaviour (docs/theory.md §2). If that reward always
-// has the same value all advantages are 0. It panics if an arm's reward law is unknown.
+// has the same value all advantages are 0 unless the baseline is constant. It panics if an arm's reward law is unknown.
 func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy) {
 	f.setWeights(current, behaviour)
 	f.estimator.KL.Shifts(f.shifts, behaviour, f.reference)
@@ -104,12 +104,15 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 		square += float64(behaviour.Probs[a] * (float64(d*d) + arm.variance()))
 	}
 	factor := 0.0
-	if square > 0 && lowest < highest { // square may be positive by the rounding of mean
+	switch adv := &f.estimator.Advantage; {
+	case adv.Baseline == ConstantBaseline:
+		factor, mean = 1, adv.Value
+	case square > 0 && lowest < highest: // square may be positive by the rounding of mean
 		factor = 1
-		switch adv := &f.estimator.Advantage; adv.Scale {
-		case StdScale, BatchStd, OthersStd:
+		switch adv.Scale {
+		case StdScale, BatchStd, OthersStd, PooledStd:
 			factor = 1 / (math.Sqrt(square) + adv.Epsilon)
-		case MeanScale:
+		case MeanScale, BatchMean:
 			factor = 1 / mean
 		}
 	}

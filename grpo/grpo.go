@@ -38,10 +38,17 @@ const (
 	MeanBaseline Baseline = "mean"          // the group's mean
 	LeaveOneOut  Baseline = "leave-one-out" // the mean of the others: a factor G/(G−1)
 	SecondBest   Baseline = "second-best"   // of the best sample, the reward of the second best; other samples have advantage 0 (verl GRPO_PASSK)
+
+	ConstantBaseline Baseline = "constant"     // b, the same in all steps; 0 is no baseline
+	RunningMean      Baseline = "running-mean" // b, which after each draw of groups becomes (1−α)b + αr̄, r̄ the mean of their rewards
 )
 
 // Baselines lists every Baseline.
-var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest}
+var Baselines = []Baseline{MeanBaseline, LeaveOneOut, SecondBest, ConstantBaseline, RunningMean}
+
+// Given reports whether the baseline does not depend on the rewards of the step. Groups of
+// equal rewards then have advantages.
+func (b Baseline) Given() bool { return b == ConstantBaseline || b == RunningMean }
 
 // Scale is the number that divides the advantage.
 type Scale string
@@ -53,10 +60,15 @@ const (
 	BatchStd  Scale = "batch-std"  // the standard deviation of the rewards of all groups of the step, plus epsilon (TRL scale_rewards "batch")
 	OthersStd Scale = "others-std" // the sample standard deviation of the other samples of the group plus epsilon, 1 where it is 0 (NeMo-RL with leave-one-out)
 	MeanScale Scale = "mean"       // the mean of the group's rewards (MaxRL)
+	PooledStd Scale = "pooled-std" // the standard deviation of the rewards of all groups of the step, each less the mean of its group, plus epsilon (OpenRLHF reinforce_baseline, verl reinforce_plus_plus_baseline)
+	BatchMean Scale = "batch-mean" // the mean of the rewards of all groups of the step (GPG)
 )
 
 // Scales lists every Scale.
-var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale}
+var Scales = []Scale{StdScale, NoScale, BatchStd, OthersStd, MeanScale, PooledStd, BatchMean}
+
+// OfStep reports whether all groups of a step have one scale, which depends on their rewards.
+func (s Scale) OfStep() bool { return s == BatchStd || s == PooledStd || s == BatchMean }
 
 // Deviation says which standard deviation StdScale takes.
 type Deviation string
@@ -70,14 +82,17 @@ const (
 var Deviations = []Deviation{PopulationStd, SampleStd}
 
 // Advantage says how a reward becomes an advantage,
-// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal. OthersStd
-// goes with LeaveOneOut, MeanScale with MeanBaseline, SecondBest with StdScale or NoScale.
-// Those and BatchStd are for 0/1 rewards, without a Filter.
+// A_i = (r_i − baseline)/scale, and 0 when all rewards of a group are equal unless the
+// baseline is ConstantBaseline or RunningMean. These go with NoScale. OthersStd
+// goes with LeaveOneOut, MeanScale, PooledStd and BatchMean with MeanBaseline, SecondBest with
+// StdScale or NoScale. Those and BatchStd are for 0/1 rewards, without a Filter.
 type Advantage struct {
 	Baseline Baseline  // the number subtracted from each reward
 	Scale    Scale     // the number that divides the difference
-	Std      Deviation // the standard deviation of StdScale and BatchStd; unused by others
-	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale and MeanScale
+	Std      Deviation // the standard deviation of StdScale, BatchStd and PooledStd; unused by others
+	Value    float64   // b in [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward; unused by others
+	Rate     float64   // α in (0, 1] of RunningMean, per draw of groups; unused by others
+	Epsilon  float64   // ε ≥ 0, added to the standard deviation, in units of reward; unused by NoScale, MeanScale and BatchMean
 }
 
 // Filter is what happens to groups whose rewards are all equal.
@@ -97,7 +112,7 @@ var Filters = []Filter{KeepAll, Redraw, Drop}
 
 // Tabled reports whether the advantage is one of those for 0/1 rewards only.
 func (adv *Advantage) Tabled() bool {
-	return adv.Baseline == SecondBest || adv.Scale == BatchStd || adv.Scale == OthersStd || adv.Scale == MeanScale
+	return adv.Baseline == SecondBest || adv.Baseline.Given() || adv.Scale != StdScale && adv.Scale != NoScale
 }
 
 // KLGradient is the estimator of the gradient of the KL penalty.

@@ -39,6 +39,51 @@ func TestGroupsWithoutVariance(t *testing.T) {
 	}
 }
 
+// A baseline that does not depend on the rewards of the step gives groups of equal rewards
+// advantages, and counts those that are not 0.
+func TestGivenBaseline(t *testing.T) {
+	for b, want := range map[float64][]grpo.ArmStatistics{
+		0:    {{Positive: 2, PositiveCount: 2, Count: 4}, {Positive: 2, PositiveCount: 2, Count: 4}},
+		0.25: {{Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}, {Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}},
+		1:    {{Negative: -2, NegativeCount: 2, Count: 4}, {Negative: -2, NegativeCount: 2, Count: 4}},
+	} {
+		for _, adv := range []grpo.Advantage{
+			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: b},
+			{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 0.7, Rate: 0.5},
+		} {
+			statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2), Baseline: b}
+			addBernoulli(&statistics, adv, []int{2, 2}, []int{2, 2})
+			addBernoulli(&statistics, adv, []int{2, 2}, []int{0, 0})
+			if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] || statistics.ZeroVariance != 2 {
+				t.Errorf("%s, b = %g: %+v, want %+v", adv.Baseline, b, statistics, want)
+			}
+			statistics.Rewarded = 6 // of 8
+			if statistics.MoveBaseline(0.2, 8); math.Abs(statistics.Baseline-(0.8*b+0.15)) > 1e-15 {
+				t.Errorf("b = %g becomes %g", b, statistics.Baseline)
+			}
+		}
+	}
+}
+
+// With a constant baseline the expected force is Σ π_old w (m − b)(e_a − π) for any rewards.
+func TestExpectedForceOfConstantBaseline(t *testing.T) {
+	e := grpo.Estimator{
+		GroupSize: grpo.Infinite, GroupsPerStep: 1,
+		Advantage:  grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 0.3},
+		Importance: grpo.Importance{Mode: grpo.NoImportance},
+	}
+	now, old := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0}) // (¾, ¼) and (½, ½)
+	for _, means := range [][2]float64{{0.9, 0.2}, {1, 1}, {0, 0}} {
+		g := make([]float64, 2)
+		bandit := grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Bernoulli, Mean: means[0]}, {Reward: grpo.Bernoulli, Mean: means[1]}}}
+		grpo.NewForce(e, []float64{0, 0}).Expected(g, &bandit, now, old)
+		want := 0.5*(means[0]-0.3)*0.25 - 0.5*(means[1]-0.3)*0.75
+		if math.Abs(g[0]-want) > 1e-15 || math.Abs(g[1]+want) > 1e-15 {
+			t.Errorf("means %v: force %v, want ±%g", means, g, want)
+		}
+	}
+}
+
 // A group of one normal arm is one atom, but its rewards are not equal: three samples
 // with scatter 6 about their mean.
 func TestScatterIsVariance(t *testing.T) {

@@ -11,12 +11,26 @@ func (m *model) tabled() bool {
 // ofGroup reports whether the advantage is a reward minus the mean of its group or of the
 // others in it, over 1 or the standard deviation of the group.
 func (p *Params) ofGroup() bool {
-	return p.Baseline != SecondBest && (p.Scale == GroupStd || p.Scale == Unscaled)
+	return p.Baseline <= LeaveOneOut && (p.Scale == GroupStd || p.Scale == Unscaled)
+}
+
+// givenBaseline reports whether the baseline does not depend on the rewards of the step, so that
+// groups of equal rewards exert a force.
+func (p *Params) givenBaseline() bool {
+	return p.Baseline == ConstantBaseline || p.Baseline == RunningMean
+}
+
+// atRest reports whether no group exerts a force, because no reward varies.
+func (m *model) atRest(j, rest float64) bool {
+	return (j <= 0 || rest <= 0) && !m.givenBaseline()
 }
 
 // advantages returns u⁺ and u⁻ of a group with 0 ≤ s ≤ G successes, both 0 where all rewards
-// are equal.
+// are equal unless the baseline is constant. It is not a running mean.
 func (m *model) advantages(s int) (up, down float64) {
+	if m.Baseline == ConstantBaseline {
+		return 1 - m.BaselineValue, -m.BaselineValue
+	}
 	if s == 0 || s == m.GroupSize {
 		return 0, 0
 	}
@@ -65,9 +79,14 @@ func (m *model) tablePhi(j, rest float64) (phi, slope float64) {
 	return phi, float64(n) * slope
 }
 
-// excess returns E A, the mean advantage of a sample: E[R u⁺ + (1−R) u⁻]; 0 unless tabled.
+// excess returns E A, the mean advantage of a sample: E[R u⁺ + (1−R) u⁻], 0 for the mean of a
+// group; J − b where the baseline is given.
 func (m *model) excess(j, rest float64) float64 {
-	if !m.tabled() {
+	switch {
+	case m.givenBaseline():
+		mean, _, _ := m.givenLaw(j, rest)
+		return j - mean
+	case !m.tabled():
 		return 0
 	}
 	first, stride, weights := binomial(m.GroupSize, j, rest, m.weights)
@@ -110,8 +129,56 @@ func (m *model) tableMoments(j, rest float64) (g groupMoments) {
 	return g
 }
 
+// givenLaw returns the mean of a given baseline b and of 1 − b, and the variance of b. The
+// running mean is that of a mean field, else J, and has the variance
+// α/(2−α) J(1−J)/N of an average of independent mean rewards of N samples.
+func (m *model) givenLaw(j, rest float64) (mean, other, variance float64) {
+	if m.Baseline == ConstantBaseline {
+		return m.BaselineValue, 1 - m.BaselineValue, 0
+	}
+	variance = m.BaselineRate / (2 - m.BaselineRate) * j * rest / (m.size * float64(m.Groups))
+	if m.running != nil {
+		return *m.running, 1 - *m.running, variance
+	}
+	return j, rest, variance
+}
+
+// startBaseline makes the running mean that of a mean field, at its first step.
+func (m *model) startBaseline() {
+	if m.Baseline == RunningMean {
+		b := m.BaselineValue
+		m.running = &b
+	}
+}
+
+// drawn returns the number of draws of groups in the steps before t.
+func (p *Params) drawn(t int) int {
+	if p.Samples == Reused {
+		return (t + p.Lag.Age - 1) / p.Lag.Age
+	}
+	return t
+}
+
+// draws reports whether step t draws groups.
+func (p *Params) draws(t int) bool { return p.drawn(t+1) > p.drawn(t) }
+
+// moveBaseline moves the running mean of a mean field by one draw at J.
+func (m *model) moveBaseline(j float64) { *m.running += m.BaselineRate * (j - *m.running) }
+
+// givenMoments returns the moments of a group with a given baseline, averaged over its law.
+func (m *model) givenMoments(j, rest float64) groupMoments {
+	b, other, variance := m.givenLaw(j, rest)
+	spread := j * rest / m.size // Var R
+	return groupMoments{
+		mean: j * other, share: j,
+		up: j * (other*other + variance), down: rest * (b*b + variance),
+		variance: spread * (other*other + variance), covariance: spread * other,
+		excess: j - b, excessVariance: spread, excessAlong: spread * other, excessShare: spread,
+	}
+}
+
 // batchMoments returns the moments of a step whose advantages are divided by the standard
-// deviation of all its N = GB rewards, as those of one group: variances are B times as large.
+// deviation or the mean of all its N = GB rewards, as those of one group: variances are B times as large.
 // Given the number T of successes in the step the numbers S and F = G − S of a group are
 // hypergeometric,
 //

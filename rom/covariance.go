@@ -115,11 +115,11 @@ func projectMatrix(m [][]float64, left, right []float64) {
 //	Cov(c^R, c^K) = h {W⁺V_α − W⁻V_δ} D_κ/G + Cov(q, R) d (D_κ(α−δ))ᵀ
 //	Cov(c^K, c^K) = D_κ {(E R V_α + E(1−R) V_δ)/G + Var(R) (α−δ)(α−δ)ᵀ} D_κ
 //
-// with d = W⁺α − W⁻δ and q = Ru⁺. Where groups are dropped it is B times that of a step's
+// with d = W⁺α − W⁻δ and q = Ru⁺. Where advantages do not add to 0, see docs/theory.md §11.4. Where groups are dropped it is B times that of a step's
 // force, see dropped.
 func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 	j, rest := chances(m.past.probs, m.success)
-	if j <= 0 || rest <= 0 {
+	if m.atRest(j, rest) {
 		if m.resamples() {
 			for a := range penalty {
 				clear(penalty[a])
@@ -129,10 +129,7 @@ func (m *model) countCovariance(reward, cross, penalty [][]float64) {
 	}
 	g := m.moments(j, rest)
 	alpha, delta := m.x, m.y
-	for a, old := range m.past.probs {
-		alpha[a] = old * m.success[a] / j
-		delta[a] = old * (1 - m.success[a]) / rest
-	}
+	m.outcomes(alpha, delta, j, rest)
 	h := g.mean / m.size
 	for a := range reward {
 		up, down := m.up[a]*alpha[a], m.down[a]*delta[a]

@@ -98,7 +98,7 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 
 // thirdCumulant returns the third cumulant of the reduced force, n×n×n, at the logits
 // given to model.set; nil unless rewards take two values and there is one prompt, and where
-// groups are dropped or a batch has one standard deviation. Given S successes the force
+// groups are dropped, all groups of a step have one scale, or the baseline is a running mean. Given S successes the force
 // is the sum of S independent contributions X of successes and G−S contributions Y of
 // failures, with X = (u⁺w⁺_a R_a − βκ_a K_a)/G on arm a with probability α_a, Y alike
 // (docs/theory.md §2), R and K the columns of the two projections. So given S its r-th
@@ -108,13 +108,13 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 //	κ_3 = E κ + Σ Cov(M_i, V_jk) over the three choices of i + κ_3(M).
 func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
-	if m.success == nil || m.prompts != nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale == BatchStd {
+	if m.success == nil || m.prompts != nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale.ofStep() || m.Baseline == RunningMean {
 		return nil
 	}
 	_, n := l.q.Dims()
 	skew := make([]float64, n*n*n)
 	j, rest := chances(m.past.probs, m.success)
-	if j <= 0 || rest <= 0 {
+	if m.atRest(j, rest) {
 		return skew
 	}
 	arms := len(m.Arms)
@@ -161,9 +161,7 @@ func (l *linearization) thirdCumulant() []float64 {
 		}
 	}
 	alpha, delta := make([]float64, arms), make([]float64, arms)
-	for a, p := range m.past.probs {
-		alpha[a], delta[a] = p*m.success[a]/j, p*(1-m.success[a])/rest
-	}
+	m.outcomes(alpha, delta, j, rest)
 	first, stride, weights := m.successes(j, rest)
 	given := make([][3][]float64, len(weights))
 	mean, variance := make([]float64, n), make([]float64, n*n)

@@ -3,6 +3,7 @@ package rom
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -158,10 +159,14 @@ func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 // Mean and covariance of the tabled advantages are those of all groups, and of all pairs of
 // groups where the scale is that of the step. Sums of 4096 terms of order 1 round to 5e-13.
 func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
-	r := rand.New(rand.NewPCG(25, 26))
+	first, second := rand.New(rand.NewPCG(25, 26)), rand.New(rand.NewPCG(35, 36))
 	base := Params{GroupSize: 3, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
 	everyEstimator(base, func(p Params) {
-		for scheme := range 5 {
+		for scheme := range 8 {
+			p, r := p, first
+			if scheme > 4 { // which came later
+				r = second
+			}
 			switch scheme {
 			case 0:
 				if p.Baseline != GroupMean {
@@ -175,19 +180,29 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 				p.Scale = OthersStd
 			case 2:
 				p.Scale = BatchStd
-			default:
+			case 3, 4:
 				p.Baseline, p.Scale = SecondBest, Scale(scheme-3)
+			case 5:
+				if p.Deviation != Population {
+					continue
+				}
+				p.Baseline, p.Scale, p.BaselineValue = ConstantBaseline, Unscaled, []float64{0, 0.3, 1}[r.IntN(3)]
+			default:
+				if p.Baseline != GroupMean {
+					continue
+				}
+				p.Scale = []Scale{PooledStd, BatchMean}[scheme-6]
 			}
 			theta, old := normals(r, 2, 1), normals(r, 2, 1)
 			p.Reference, p.Arms = normals(r, 2, 1), []Arm{{Mean: r.Float64()}, {Mean: r.Float64()}}
 			mean := make([]float64, 2)
 			MeanForce(mean, p, theta, old)
 			cov, _ := ForceCovariance(p, theta, old)
-			want, second := tabledOutcomes(p, theta, old)
+			want, squares := tabledOutcomes(p, theta, old)
 			for a := range mean {
 				near(t, "mean", mean[a]+1, want[a]+1, 5e-13)
 				for b := range mean {
-					near(t, "covariance", cov.At(a, b)+1, second[a][b]-want[a]*want[b]+1, 5e-13)
+					near(t, "covariance", cov.At(a, b)+1, squares[a][b]-want[a]*want[b]+1, 5e-13)
 				}
 			}
 			fresh, stale := StiffnessAt(p, theta)
@@ -258,6 +273,17 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 	if p.Deviation == Sample {
 		ddof = 1
 	}
+	centred, nonzero := []sample(nil), 0.0
+	for of := range slices.Chunk(all, len(group)) {
+		mean := 0.0
+		for _, s := range of {
+			mean += s.reward / float64(len(of))
+		}
+		for _, s := range of {
+			centred = append(centred, sample{s.arm, s.reward - mean})
+			nonzero += s.reward
+		}
+	}
 	advantages := make([]float64, len(group))
 	sum := 0.0
 	for _, s := range group {
@@ -271,6 +297,8 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 			best = max(best, o.reward)
 		}
 		switch {
+		case p.Baseline == ConstantBaseline:
+			advantages[i] = s.reward - p.BaselineValue
 		case sum == 0 || sum == n:
 		case p.Baseline == SecondBest:
 			advantages[i] = max(s.reward-best, 0)
@@ -284,6 +312,10 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 			if d := deviation(others, 1); d > 0 {
 				advantages[i] /= d + p.Epsilon
 			}
+		case p.Scale == PooledStd:
+			advantages[i] = (s.reward - sum/n) / (deviation(centred, ddof) + p.Epsilon)
+		case p.Scale == BatchMean:
+			advantages[i] = (s.reward - sum/n) * float64(len(all)) / nonzero
 		case p.Scale == BatchStd:
 			advantages[i] = (s.reward - sum/n) / (deviation(all, ddof) + p.Epsilon)
 			if p.Baseline == LeaveOneOut {

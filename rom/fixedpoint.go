@@ -438,7 +438,7 @@ func (c *curve) zeros() []float64 {
 	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.Strength}
 	}
-	if c.Scale == Unscaled && c.Filter == KeepAll && !c.tabled() {
+	if c.Scale == Unscaled && c.Filter == KeepAll && c.Baseline != SecondBest {
 		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
@@ -453,7 +453,12 @@ func (c *curve) zeros() []float64 {
 			end = (slices.Max(c.unshifted) - slices.Min(c.unshifted)) / c.Strength
 		}
 	} else if c.success != nil && c.GroupSize != Infinite {
-		end = c.baseline * (1 - 1/c.size) * c.informative(0) / c.pull()
+		least := c.informative(0)
+		if c.Scale == PooledStd {
+			one := (1 - 1/c.size) / c.size / float64(c.Groups) // Q of a lone success
+			least = 1 / (c.deviation*math.Sqrt(one) + c.Epsilon)
+		}
+		end = c.baseline * (1 - 1/c.size) * least / c.pull()
 	} else if c.Epsilon > 0 {
 		end = c.baseline / (c.Epsilon * c.pull())
 	}

@@ -52,6 +52,20 @@ func chances(probs, success []float64) (j, rest float64) {
 	return j, rest
 }
 
+// outcomes writes the probabilities α of the arms among the successes and δ among the
+// failures; 0 where there are none.
+func (m *model) outcomes(alpha, delta []float64, j, rest float64) {
+	for a, old := range m.past.probs {
+		alpha[a], delta[a] = 0, 0
+		if j > 0 {
+			alpha[a] = old * m.success[a] / j
+		}
+		if rest > 0 {
+			delta[a] = old * (1 - m.success[a]) / rest
+		}
+	}
+}
+
 // meanForce writes E[g] at the logits given to set.
 func (m *model) meanForce(dst []float64) {
 	m.rewardForce(dst)

@@ -10,16 +10,19 @@ func (m *model) inverseScale(share, rest float64) float64 {
 	switch m.Scale {
 	case Unscaled:
 		return m.span
-	case GroupMeanScale:
+	case GroupMeanScale, BatchMean:
 		return 1 / share
 	}
 	return 1 / (m.deviation*math.Sqrt(share*rest) + m.Epsilon/m.span)
 }
 
-// pool returns the number of samples whose standard deviation divides the advantages: G, with
-// BatchStd N = GB.
+// ofStep reports whether all groups of a step have one scale, which depends on their rewards.
+func (s Scale) ofStep() bool { return s == BatchStd || s == PooledStd || s == BatchMean }
+
+// pool returns the number of samples whose rewards decide the scale of the advantages: G, or
+// N = GB where it is that of the step.
 func (m *model) pool() int {
-	if m.Scale == BatchStd {
+	if m.Scale.ofStep() {
 		return m.GroupSize * m.Groups
 	}
 	return m.GroupSize
@@ -63,6 +66,9 @@ func (m *model) phi(j, rest float64) float64 {
 
 // phiOfAll is phi without a filter.
 func (m *model) phiOfAll(j, rest float64) float64 {
+	if m.givenBaseline() {
+		return 1
+	}
 	if m.tabled() {
 		phi, _ := m.tablePhi(j, rest)
 		return phi
@@ -76,6 +82,10 @@ func (m *model) phiOfAll(j, rest float64) float64 {
 	c := m.baseline * (1 - 1/m.size)
 	if m.Scale == Unscaled {
 		return c * m.span
+	}
+	if m.Scale == PooledStd {
+		phi, _ := m.pooledPhi(j, rest)
+		return phi
 	}
 	first, stride, weights := binomial(m.pool()-2, j, rest, m.weights)
 	m.weights = weights
@@ -116,6 +126,10 @@ func (m *model) slopeOfAll(j, rest float64) float64 {
 		}
 		return -inverse * inverse * (rest - j) / (2 * math.Sqrt(j*rest))
 	}
+	if m.Scale == PooledStd {
+		_, slope := m.pooledPhi(j, rest)
+		return slope
+	}
 	n := m.pool() - 2
 	if n == 0 {
 		return 0
@@ -141,20 +155,24 @@ type groupMoments struct {
 	share      float64 // E R
 	spread     float64 // Var R
 
-	// Of tabled advantages also, with e = R u⁺ + (1−R) u⁻:
+	// Of tabled advantages and of a given baseline also, with e = R u⁺ + (1−R) u⁻:
 	excess, excessVariance   float64 // E e, Var e
 	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
 // moments returns the moments of a finite group at J = j, rest = 1 − J; all are 0
-// where no reward varies.
+// where no reward varies, unless the baseline is given.
 func (m *model) moments(j, rest float64) groupMoments {
 	switch {
-	case j <= 0 || rest <= 0:
+	case m.atRest(j, rest):
 		return groupMoments{}
+	case m.givenBaseline():
+		return m.givenMoments(j, rest)
 	case m.tabled():
 		return m.tableMoments(j, rest)
-	case m.Scale == BatchStd:
+	case m.Scale == PooledStd:
+		return m.pooledMoments(j, rest)
+	case m.Scale.ofStep():
 		return m.batchMoments(j, rest)
 	}
 	q := func(s int) (value, inverse, share, other float64) {

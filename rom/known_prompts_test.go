@@ -82,7 +82,8 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 4, Scale: scale, Strength: 1.2,
 			Optimizer: Optimizer{Rate: 0.1, Momentum: 0.5}, Lag: Lag{Kind: Block, Age: 4},
 		}
-		one := Predict(p)
+		kurtosis := func() float64 { return NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
+		one, oneKurtosis := Predict(p), kurtosis()
 		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Policies: OneForAll, Order: WithReplacement}
 		two := Predict(p)
 		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
@@ -91,6 +92,7 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 			"gradient variance":    {one.GradientVariance, two.GradientVariance, 1e-12},
 			"critical rate":        {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
 			"linear variance":      {*one.Exact.StationaryVariance.ExpectedReward, *two.Exact.StationaryVariance.ExpectedReward, 1e-9},
+			"kurtosis":             {oneKurtosis, kurtosis(), 1e-12},
 			"shift":                {*one.Moments.RewardShift, *two.Moments.RewardShift, 1e-6},
 			"zero-variance share":  {*one.Moments.ZeroVariance, *two.Moments.ZeroVariance, 1e-3},
 			"variance, next order": {*one.Moments.RewardVariance, *two.Moments.RewardVariance, 1e-3}, // the third cumulant is not known of prompts

@@ -100,6 +100,7 @@ func TestKnownAdvantageFactors(t *testing.T) {
 		return p
 	}
 	for i, shape := range [][2]int{{4, 4}, {8, 8}, {16, 4}} {
+		closeTo(t, "REINFORCE++-baseline", factorAt(cell(rom.GroupMean, rom.PooledStd, shape[0], shape[1])), []float64{1.837810957, 2.006573667, 2.077633872}[i], 5e-10)
 		closeTo(t, "batch std", factorAt(cell(rom.GroupMean, rom.BatchStd, shape[0], shape[1])), []float64{1.651452013, 1.892775872, 2.027974149}[i], 5e-10)
 	}
 	for i, size := range []int{4, 8, 16} {
@@ -109,6 +110,9 @@ func TestKnownAdvantageFactors(t *testing.T) {
 	p := cell(rom.SecondBest, rom.GroupStd, 4, 1)
 	p.Deviation = rom.Sample
 	closeTo(t, "pass@k", factorAt(p), 0.063721, 5e-7)
+	for i, shape := range [][2]int{{4, 4}, {8, 8}} {
+		closeTo(t, "GPG", factorAt(cell(rom.GroupMean, rom.BatchMean, shape[0], shape[1])), []float64{1.171333671, 1.301481900}[i], 5e-10)
+	}
 	// REINFORCE++: one group of all samples of the step.
 	closeTo(t, "REINFORCE++", factorAt(cell(rom.GroupMean, rom.GroupStd, 16, 1)), 2.064315, 5e-7)
 

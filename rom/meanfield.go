@@ -40,6 +40,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		p.integral = nil
 	}
 	m := newModel(&p)
+	m.startBaseline()
 	theta, reference := slices.Clone(init), slices.Clone(p.Reference)
 	force, part := make([]float64, arms), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
@@ -62,13 +63,20 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		}
 		clear(force)
 		past.store(t, theta)
+		mean := 0.0
 		past.each(t, func(share float64, old []float64) {
 			m.set(theta, old)
 			m.meanForce(part)
 			for a, g := range part {
 				force[a] += share * g
 			}
+			if m.running != nil {
+				mean += share * expected(p.Arms, m.past.probs)
+			}
 		})
+		if m.running != nil && p.draws(t) {
+			m.moveBaseline(mean)
+		}
 		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == Infinite {
 			for a := range force {
 				force[a] *= o.MaxNorm / size
@@ -167,8 +175,15 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 		scope = Scope{Because: fmt.Sprintf("at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; try a longer run, or a start at the fixed point",
 			to-1, distance, j, at.FixedPoint.Reward)}
 	}
+	if scope.In && p.Baseline == RunningMean && math.Pow(1-p.BaselineRate, float64(p.drawn(from))) > unsettledBaseline {
+		scope = Scope{Because: "the running mean of the baseline has not forgotten its first value"}
+	}
 	return left, scope
 }
+
+// unsettledBaseline is the weight of the first value in a running mean above which that
+// counts: its square is that in the noise.
+const unsettledBaseline = 1e-3
 
 // A run rests at its fixed point if it has been within settled logits of it for
 // restingSteps steps more than the snapshot's age.

@@ -26,6 +26,8 @@ type model struct {
 	shares  [][]float64 // q_aj, the probability of component j on arm a; nil without Params.groups or Params.integral
 	mixture mixture     // of π_old, scratch
 
+	running *float64 // b of a step of a mean field, with RunningMean; nil: it is J
+
 	prompts []*model // of prompts that share one policy: one each; nil: there is one prompt
 
 	near, last [2]*groupExpansion // by moment: for use near a point, see approach, and of the last point; nil: none
@@ -41,6 +43,7 @@ type model struct {
 	x, y    []float64      // one entry per arm
 	weights []float64      // binomial probabilities
 	scales  []float64      // of groups by successes: see informative; 0: not computed yet
+	pooled  []pooledNode   // see pooledNodes; nil: not computed yet
 	states  []partial      // one per arm
 	parts   [3][][]float64 // of covariance; nil: not needed yet
 }
@@ -99,6 +102,12 @@ func newModel(p *Params) *model {
 	}
 	if m.success, m.span = twoValued(p.Arms); p.shifted() {
 		m.success = nil
+	}
+	if p.givenBaseline() && m.success != nil { // whose advantages depend on the rewards themselves
+		m.span = 1
+		for a, arm := range p.Arms {
+			m.success[a] = arm.Mean
+		}
 	}
 	m.newPrompts()
 	switch {

@@ -94,12 +94,53 @@ func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) 
 
 // kurtosis returns a bound on the kurtosis of one step's force; see adamError.
 func (l *linearization) kurtosis() float64 {
+	return 3 * (1 + (l.unevenness()-1)/float64(l.Groups))
+}
+
+// rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much
+// has the factor 1 + Σπd⁴/(3BG(Σπd²)²), d the distance of an arm's component of ∇J from their mean.
+func (l *linearization) rewardKurtosis() float64 {
 	softmax(l.model.now.probs, l.logits)
-	if l.Filter == Redraw {
-		return 3
+	reward, mean, square, fourth := l.model.expected(l.logits), 0.0, 0.0, 0.0
+	slope := func(c int, p float64) float64 { return p / l.count[c] * (l.Arms[c].Mean - reward) }
+	for c, p := range l.model.now.probs {
+		mean += p * slope(c, p)
 	}
-	informative := 1 - l.model.equalRewards(l.model.now.probs)
-	return 3 * (1 + (1/informative-1)/float64(l.Groups))
+	for c, p := range l.model.now.probs {
+		d := slope(c, p) - mean
+		square += p * d * d
+		fourth += p * d * d * d * d
+	}
+	if square == 0 {
+		return l.kurtosis()
+	}
+	return l.kurtosis() * (1 + fourth/(square*square)/(3*l.model.size*float64(l.Groups)))
+}
+
+// unevenness returns E v²/(E v)² of a group, v its mean square advantage given its rewards;
+// 1/p where v is the same in all groups whose rewards differ, of probability p.
+func (l *linearization) unevenness() float64 {
+	m := l.model
+	softmax(m.now.probs, l.logits)
+	if !m.tabled() {
+		if l.Filter == Redraw {
+			return 1
+		}
+		return 1 / (1 - m.equalRewards(m.now.probs))
+	}
+	j := m.expected(l.logits)
+	first, stride, weights := binomial(m.GroupSize, j, 1-j, m.weights)
+	m.weights = weights
+	mean, square := 0.0, 0.0
+	for i, w := range weights {
+		s := first + i*stride
+		share := float64(s) / m.size
+		up, down := m.advantages(s)
+		v := share*up*up + (1-share)*down*down
+		mean += w * v
+		square += w * v * v
+	}
+	return square / (mean * mean)
 }
 
 // split returns the bandit of f with the classes taken apart, and its logits.

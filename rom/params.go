@@ -25,11 +25,16 @@ func (p Params) checked() Params {
 	}
 	want(p.GroupSize == Infinite || p.GroupSize >= 2, "Params.GroupSize", p.GroupSize, "Infinite or at least 2")
 	want(p.Groups >= 1, "Params.Groups", p.Groups, "at least 1")
-	want(among(p.Baseline, SecondBest), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut or SecondBest")
-	want(among(p.Scale, GroupMeanScale), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd or GroupMeanScale")
+	want(among(p.Baseline, RunningMean), "Params.Baseline", p.Baseline, "GroupMean, LeaveOneOut, SecondBest, ConstantBaseline or RunningMean")
+	want(among(p.Scale, BatchMean), "Params.Scale", p.Scale, "GroupStd, Unscaled, BatchStd, OthersStd, GroupMeanScale, PooledStd or BatchMean")
 	p.checkAdvantage()
-	if p.GroupSize == Infinite && (p.Scale == BatchStd || p.Scale == OthersStd) {
-		p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population // all are those of one reward
+	if p.GroupSize == Infinite { // all scales are those of one reward
+		switch p.Scale {
+		case BatchStd, OthersStd, PooledStd:
+			p.Baseline, p.Scale, p.Deviation = GroupMean, GroupStd, Population
+		case BatchMean:
+			p.Scale = GroupMeanScale
+		}
 	}
 	want(among(p.Deviation, Sample), "Params.Deviation", p.Deviation, "Population or Sample")
 	want(nonNegative(p.Epsilon), "Params.Epsilon", p.Epsilon, "finite and at least 0")
@@ -45,6 +50,9 @@ func (p Params) checked() Params {
 	}
 	want(nonNegative(p.Strength), "Params.Strength", p.Strength, "finite and at least 0")
 	want(among(p.KLEstimator, RatioK3), "Params.KLEstimator", p.KLEstimator, "ExactKL, K1, K2, K3, RatioK1 or RatioK3")
+	if p.Strength == 0 {
+		p.Placement = InLoss // of no penalty
+	}
 	want(among(p.Placement, InReward), "Params.Placement", p.Placement, "InLoss, InAdvantage or InReward")
 	want(p.Placement != InAdvantage || p.Weighting <= Ratio, "Params.Weighting", p.Weighting, "Unweighted or Ratio, InAdvantage")
 	want(nonNegative(p.Entropy), "Params.Entropy", p.Entropy, "finite and at least 0")
@@ -192,10 +200,17 @@ func (p *Params) checkAdvantage() {
 	switch p.Scale {
 	case OthersStd:
 		want(p.Baseline == LeaveOneOut, "Params.Baseline", p.Baseline, "LeaveOneOut with OthersStd")
-	case GroupMeanScale:
-		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale")
+	case GroupMeanScale, PooledStd, BatchMean:
+		want(p.Baseline == GroupMean, "Params.Baseline", p.Baseline, "GroupMean with GroupMeanScale, PooledStd or BatchMean")
 	case BatchStd:
-		want(p.Baseline != SecondBest, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+		want(p.Baseline <= LeaveOneOut, "Params.Baseline", p.Baseline, "GroupMean or LeaveOneOut with BatchStd")
+	}
+	if p.givenBaseline() {
+		want(p.Scale == Unscaled, "Params.Scale", p.Scale, "Unscaled with ConstantBaseline or RunningMean")
+		want(p.BaselineValue >= 0 && p.BaselineValue <= 1, "Params.BaselineValue", p.BaselineValue, "within [0, 1]")
+	}
+	if p.Baseline == RunningMean {
+		want(p.BaselineRate > 0 && p.BaselineRate <= 1, "Params.BaselineRate", p.BaselineRate, "within (0, 1]")
 	}
 	if p.Baseline > LeaveOneOut || p.Scale > Unscaled {
 		for _, arm := range p.Arms {

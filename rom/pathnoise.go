@@ -232,7 +232,10 @@ func noSpread(p *Params, steps int) string {
 	if p.Optimizer.Method == Adam {
 		return "the effect of the noise of finite groups on the mean path under Adam is not known"
 	}
+	up, down := weightings[p.Weighting].slope(p)
 	switch {
+	case p.Baseline == RunningMean && !p.Lag.onPolicy() && (up != 1 || down != 1):
+		return "the spread of runs with a running mean of old rewards as baseline is followed on-policy or with weights π/π_old only"
 	case p.Samples == Reused && p.Lag.Age > 1:
 		return "the spread of runs with reused samples is not followed"
 	case p.ReferenceUpdate.Interval > 0:
@@ -284,7 +287,7 @@ type spread struct {
 
 // localForce is the mean over the law of spread of the force about the mean field:
 // offset + bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean
-// covariance of the noise. It is computed at the centre (logits in reduced coordinates)
+// covariance of the noise. It is computed at the centre (logits in reduced coordinates, and the running mean of a baseline)
 // and the covariance around it, and is used while both stay within holdCentre and
 // holdSpread of these, with bend in proportion to the trace of the covariance.
 type localForce struct {
@@ -319,6 +322,7 @@ func newSpread(p Params, init []float64, steps int, share float64) *spread {
 	}
 	s := &spread{model: newModel(&p), q: basis(ones), n: len(p.Arms) - 1, slots: newSlots(p.Lag, steps)}
 	s.past = newSnapshots(p.Lag, init, steps)
+	s.startBaseline()
 	size := s.n * (1 + s.slots)
 	s.mean, s.cov = make([]float64, size), square(size)
 	s.change, s.rows = zeros(2*s.n, 3*s.n), zeros(2*s.n, size)
@@ -366,6 +370,9 @@ func (s *spread) step(t int, theta []float64) {
 	if local == nil {
 		s.lost = true
 		return
+	}
+	if s.running != nil {
+		s.moveBaseline(s.expected(old))
 	}
 
 	// v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in (v, inputs).
@@ -489,6 +496,9 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	for i := range centre {
 		centre[i] += mean[i]
 	}
+	if s.running != nil {
+		centre = append(centre, *s.running)
+	}
 	if s.local != nil && s.local.near(centre, cov) {
 		now, then := trace(cov), trace(s.local.around)
 		if then == 0 {
@@ -556,6 +566,8 @@ func (l *localForce) near(centre []float64, cov [][]float64) bool {
 		if math.Abs(x-l.centre[i]) > holdCentre {
 			return false
 		}
+	}
+	for i := range cov {
 		for j := range i + 1 {
 			scale := math.Sqrt(l.around[i][i] * l.around[j][j])
 			if math.Abs(cov[i][j]-l.around[i][j]) > holdSpread*scale {

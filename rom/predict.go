@@ -639,7 +639,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}
-	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh && (p.Lag.Kind == Delay || p.Lag.plainBlock()) { // the noise of steps is independent
+	} else if m.whole.dim() <= maxCurved && p.Samples == Fresh && p.Baseline != RunningMean && (p.Lag.Kind == Delay || p.Lag.plainBlock()) { // the noise of steps is independent
 		l.moments(prediction, m, &law, laws, sigma, variances)
 	}
 	prediction.Neglected.RewardVariance += l.rounding()

@@ -54,6 +54,9 @@ const (
 	GroupMean   Baseline = iota // the mean of the group
 	LeaveOneOut                 // the mean of the other samples of the group
 	SecondBest                  // of the best sample the reward of the second best; the others have advantage 0
+
+	ConstantBaseline // a constant b; with Unscaled
+	RunningMean      // b, which becomes (1−α)b + αr̄ after a step of mean reward r̄; with Unscaled
 )
 
 // Scale is the number that the advantage is divided by.
@@ -65,14 +68,16 @@ const (
 	BatchStd                    // the standard deviation of the rewards of all groups of the step, plus Epsilon
 	OthersStd                   // the sample deviation of the other samples plus Epsilon, 1 where it is 0; with LeaveOneOut
 	GroupMeanScale              // the mean of the group's rewards; with GroupMean
+	PooledStd                   // the standard deviation of all rewards of the step less the means of their groups, plus Epsilon; with GroupMean
+	BatchMean                   // the mean of the rewards of all groups of the step; with GroupMean
 )
 
-// Deviation is the kind of standard deviation that GroupStd uses.
+// Deviation is the kind of standard deviation that GroupStd, BatchStd and PooledStd use.
 type Deviation int
 
 const (
-	Population Deviation = iota // sum of squares divided by G
-	Sample                      // divided by G − 1
+	Population Deviation = iota // sum of squares divided by their number
+	Sample                      // divided by one less
 )
 
 // Filter is what happens to groups of equal rewards.
@@ -246,7 +251,11 @@ type Params struct {
 	Baseline  Baseline
 	Scale     Scale
 	Deviation Deviation
-	Epsilon   float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
+
+	BaselineValue float64 // b within [0, 1] of ConstantBaseline, of RunningMean in the first step, in units of reward
+	BaselineRate  float64 // α within (0, 1] of RunningMean
+
+	Epsilon float64 // added to the group's standard deviation, in units of reward; finite and ≥ 0
 
 	Weighting   Weighting
 	ClipLow     float64 // Clipped: ratios below 1 − ClipLow count for positive advantages only; within (0, 1); also DualClipped, Clamped, ChangeClipped

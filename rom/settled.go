@@ -1,13 +1,22 @@
 package rom
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
 // have on average. The run starts at rest at the fixed point, where all variances are 0.
 type Settled struct {
-	Reward  float64 // share of the stationary linear Var J, in [0, 1]; 1 where there is no stationary law
+	Reward float64 // share of the stationary linear Var J; 1 where there is no stationary law. It may exceed 1 with Adam only
+
 	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
-	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from
+	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
+
+	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
+	Escape   string  // why the noise may take a run to another attractor; ""
 }
 
 // Settled returns the shares of the stationary variances that a run has. A covariance that
@@ -34,27 +43,136 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 	if !ok || !(form(gradient, law.timeAverage(), gradient) > 0) {
 		return whole
 	}
-	share := law.share(gradient, from, to)
-	settled := Settled{Reward: share, Largest: share}
+	lacks, since := law.lacks(o)
+	share := law.share(lacks, gradient, from-since, to-since)
+	settled := Settled{Reward: share, Largest: share, Kurtosis: at.rewardKurtosis()}
 	for a := range at.logits {
-		settled.Largest = max(settled.Largest, law.share(at.q.RawRowView(a), from, to))
+		settled.Largest = max(settled.Largest, law.share(lacks, at.q.RawRowView(a), from-since, to-since))
 	}
 	for i := range at.relatives {
 		relative, ok := m.relative(at, i).stationary()
 		if !ok {
 			return whole
 		}
-		settled.Largest = max(settled.Largest, relative.share([]float64{1}, from, to))
+		lacks, since := relative.lacks(o)
+		settled.Largest = max(settled.Largest, relative.share(lacks, []float64{1}, from-since, to-since))
 	}
 	if o.Method == Adam {
 		settled.Unknown = at.kurtosis() / float64(max(from, 1))
 	}
+	if from < since {
+		settled.Unknown += largestStart
+	}
+	settled.Escape = e.escape(p, at, m, &law)
 	return settled
 }
 
+// A run meets displacements of up to escapeDeviations standard deviations, whose law far out is
+// not normal. Smaller ones than leastEscape, in logits, are not followed, and none for more than
+// longestReturn steps.
+const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
+
+// escape returns why a run may leave the basin of attraction of the fixed point; "" where the
+// mean field comes back at least half of the way in three relaxation times from
+// escapeDeviations standard deviations on both sides, along the direction of the largest
+// variance. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
+// that is stable, where momentum or lag carries the policy far past it.
+func (e *Equilibrium) escape(p Params, at *linearization, m *linearDynamics, law *stationary) string {
+	sigma := law.timeAverage()
+	n, _ := sigma.Dims()
+	var axes mat.EigenSym
+	if p.Optimizer.Method == Adam || !axes.Factorize(mat.NewSymDense(n, mat.DenseCopyOf(sigma).RawMatrix().Data), true) {
+		return ""
+	}
+	var vectors mat.Dense
+	axes.VectorsTo(&vectors)
+	size := escapeDeviations * math.Sqrt(axes.Values(nil)[n-1])
+	steps := math.Ceil(3 * float64(m.whole.period()) / -math.Log(radius(m.whole.monodromy())))
+	if !(size > leastEscape && steps <= longestReturn) {
+		return ""
+	}
+	home := at.arms(at.logits)
+	away := func(theta []float64) (distance float64) {
+		for a, x := range theta {
+			distance = max(distance, math.Abs(x-theta[0]-(home[a]-home[0])))
+		}
+		return distance
+	}
+	x := mat.Col(nil, n-1, &vectors)
+	for _, side := range [2]float64{size, -size} {
+		for i := range x {
+			x[i] = side * vectors.At(i, n-1)
+		}
+		start, end := at.arms(at.displaced(x)), math.Inf(1)
+		_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
+			end = away(theta)
+			return true
+		})
+		if scope.In && !(end < away(start)/2) {
+			return fmt.Sprintf("from %d standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", escapeDeviations)
+		}
+	}
+	return ""
+}
+
+// period returns the number of steps of the monodromy matrix.
+func (l *linear) period() int {
+	if l.lag.Kind == Block {
+		return l.lag.Age
+	}
+	return 1
+}
+
+// correctedFor is the number of times 1/(1−β1) after which Adam's correction 1/(1−β1^t) is
+// taken for 1; largestStart bounds what it adds to a variance, in stationary ones: the first
+// T = 1/(1−β1) steps go as far as the force itself, which adds 2Tη², the stationary one being
+// η²/(2r), up to the relaxation time 1/r.
+const correctedFor, largestStart = 7, 4
+
+// lacks returns what the covariance of a run that starts at 0 lacks of the stationary one at
+// the start of a period: at step 0, or with Adam at the step since, before which its first
+// moment is corrected. Its steps of x are 1/(1 − β1^t) times those of a heavy ball.
+func (s *stationary) lacks(o Optimizer) (covariance *mat.Dense, since int) {
+	if o.Method != Adam || o.Beta1 == 0 {
+		return s.start, 0
+	}
+	period := s.period()
+	periods := int(math.Ceil(correctedFor / (1 - o.Beta1) / float64(period)))
+	free, _ := s.start.Dims()
+	size, _ := s.a.Dims()
+	state, gone := mat.NewDense(free, free, nil), 1.0
+	var a, noise mat.Dense
+	for range periods {
+		if s.lag.Kind == Block {
+			state = s.refreshed(state)
+		}
+		for range period {
+			gone *= o.Beta1
+			a.CloneFrom(s.a)
+			noise.CloneFrom(s.noise)
+			for i := range s.dim() { // x′ = x + (step of x)/(1 − β1^t)
+				a.Set(i, i, a.At(i, i)-1)
+				for j := range size {
+					a.Set(i, j, a.At(i, j)/(1-gone))
+					noise.Set(i, j, noise.At(i, j)/(1-gone))
+					noise.Set(j, i, noise.At(j, i)/(1-gone))
+				}
+				a.Set(i, i, a.At(i, i)+1)
+			}
+			state = congruence(&a, state)
+			state.Add(state, &noise)
+		}
+		state = mat.DenseCopyOf(state.Slice(0, free, 0, free))
+	}
+	state.Sub(s.start, state)
+	return state, periods * period
+}
+
 // share returns the share of the stationary variance of aᵀx that the steps from ≤ t < to
-// have on average, if x starts at 0; 0 where that variance is 0.
-func (s *stationary) share(a []float64, from, to int) float64 {
+// after the start of a period have on average, if the covariance lacks what is given there; 0
+// where that variance is 0.
+func (s *stationary) share(lacks *mat.Dense, a []float64, from, to int) float64 {
+	from, to = max(from, 0), max(to, max(from, 0)+1)
 	whole := form(a, s.timeAverage(), a)
 	if !(whole > 0) {
 		return 0
@@ -69,19 +187,19 @@ func (s *stationary) share(a []float64, from, to int) float64 {
 		for _, x := range phases[:steps%len(phases)] {
 			stationary += x
 		}
-		return stationary - s.missing(a, steps)
+		return stationary - s.missing(lacks, a, steps)
 	}
 	return (sum(to) - sum(from)) / (float64(to-from) * whole)
 }
 
-// missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that starts at 0, Σ the
-// stationary covariance of the phase and a the given vector.
-func (s *stationary) missing(a []float64, steps int) float64 {
+// missing returns Σ_{t<steps} aᵀ(Σ − Cov x_t)a for a state that lacks the given part of the
+// stationary covariance Σ of the phase at the start of a period, a the given vector.
+func (s *stationary) missing(lacks *mat.Dense, a []float64, steps int) float64 {
 	n, period := s.dim(), 1
 	if s.lag.Kind == Block {
 		period = s.lag.Age
 	}
-	free, _ := s.start.Dims()
+	free, _ := lacks.Dims()
 	// phases returns the sum over the given number of phases of a period that begins
 	// with x.
 	phases := func(x *mat.Dense, count int) float64 {
@@ -97,9 +215,9 @@ func (s *stationary) missing(a []float64, steps int) float64 {
 		return sum
 	}
 	// Σ_{r<k} M^r Σ M^rᵀ and M^k Σ M^kᵀ by the binary digits of k.
-	sum, last := mat.NewDense(free, free, nil), s.start
-	factor, partial := s.monodromy(), s.start // M^{2^i}, Σ_{r<2^i} M^r Σ M^rᵀ
-	passed := identity(free)                  // M to the power of the digits so far
+	sum, last := mat.NewDense(free, free, nil), lacks
+	factor, partial := s.monodromy(), lacks // M^{2^i}, Σ_{r<2^i} M^r Σ M^rᵀ
+	passed := identity(free)                // M to the power of the digits so far
 	for k := steps / period; k > 0; k >>= 1 {
 		if k&1 == 1 {
 			sum.Add(sum, congruence(passed, partial))

@@ -124,7 +124,7 @@ func (m *model) rewardStiffness(fresh, stale [][]float64) {
 			stale[a][b] -= u[a] * slope[b]
 		}
 	}
-	if !m.tabled() || m.Weighting != Unweighted {
+	if !(m.tabled() || m.givenBaseline()) || m.Weighting != Unweighted {
 		return
 	}
 	// E A (π_old − π), because −πΣc is not 0

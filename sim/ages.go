@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"grposim/grpo"
 	"grposim/sim/draw"
 )
@@ -13,12 +11,17 @@ import (
 type ages struct {
 	probabilities []float64
 	cumulative    []float64
+	least         [1 << guideBits]int // by first bits of a word: the least age that it can draw
 	words         *draw.Words
+	stream        *draw.Xoshiro // of words
 
 	snapshots []*grpo.Policy // of the step; none where all groups share replica.snapshot
 	clipped   float64        // fraction of the step's samples, where groups have snapshots of their own
 	sum       []float64      // scratch: the gradient
 }
+
+// guideBits is the number of first bits of a word by which ages are searched.
+const guideBits = 8
 
 // newAges returns the ages of a cell; nil unless its lag is random.
 func newAges(c *Cell) *ages {
@@ -32,6 +35,9 @@ func newAges(c *Cell) *ages {
 		a.cumulative = append(a.cumulative, sum)
 	}
 	a.cumulative[len(a.cumulative)-1] = 1 // but for rounding
+	for first := 1; first < len(a.least); first++ {
+		a.least[first] = a.above(a.least[first-1], float64(first)/float64(len(a.least)))
+	}
 	return a
 }
 
@@ -39,23 +45,30 @@ func newAges(c *Cell) *ages {
 // purpose and index.
 func (a *ages) begin(c *Cell, purpose Purpose, index int) {
 	if a != nil {
-		a.words.Reset(Stream(c.Seed, c.ID, purpose+" ages", index))
+		a.stream = Stream(c.Seed, c.ID, purpose+" ages", index)
+		a.words.Reset(a.stream)
 	}
 }
 
-// next draws an age by the inverse of the cumulative law.
-func (a *ages) next() int {
-	u := float64(a.words.Next()>>11) * 0x1p-53
-	age, exactly := slices.BinarySearch(a.cumulative, u)
-	for exactly && a.cumulative[age] == u { // the first age with u below its cumulative probability
+// next draws an age.
+func (a *ages) next() int { return a.of(a.words.Next()) }
+
+// of returns the age that a word draws by the inverse of the cumulative law.
+func (a *ages) of(word uint64) int {
+	return a.above(a.least[word>>(64-guideBits)], float64(word>>11)*0x1p-53)
+}
+
+// above returns the first age from the given one on whose cumulative probability is above u < 1.
+func (a *ages) above(age int, u float64) int {
+	for a.cumulative[age] <= u {
 		age++
 	}
 	return age
 }
 
-// agedByGroup reports whether every group of a step has a snapshot of its own.
+// agedByGroup reports whether a step has several groups, each with a snapshot of its own.
 func (c *Cell) agedByGroup() bool {
-	return c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup
+	return c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup && c.Estimator.GroupsPerStep > 1
 }
 
 // pushAged is push for a random lag. At G = ∞ the gradient is the mean of the expected ones

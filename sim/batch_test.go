@@ -89,9 +89,73 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 	if e := &c.Estimator; random.IntN(5) == 0 {
 		e.Filter = grpo.KeepAll
 		e.Advantage = grpo.Advantage{Baseline: grpo.Baselines[random.IntN(2)], Scale: grpo.BatchStd, Std: grpo.Deviations[random.IntN(2)], Epsilon: 0.01}
+		if scale := [...]grpo.Scale{grpo.BatchStd, grpo.PooledStd, grpo.BatchMean}[random.IntN(3)]; scale != grpo.BatchStd {
+			e.Advantage.Baseline, e.Advantage.Scale = grpo.MeanBaseline, scale
+		}
+		if random.IntN(3) == 0 {
+			e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+		}
 	}
+	setPenalty(random, &c)
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
+}
+
+// setPenalty gives some cells a KL gradient of their samples, and some a reference that moves.
+func setPenalty(random *rand.Rand, c *Cell) {
+	if random.IntN(2) == 0 {
+		c.Estimator.KL.Gradient = grpo.KLGradients[random.IntN(len(grpo.KLGradients))]
+		if c.Estimator.Filter == grpo.Drop {
+			c.Estimator.Filter = grpo.KeepAll
+		}
+	}
+	if random.IntN(3) == 0 {
+		c.ReferenceUpdate = anyReferenceUpdate(random)
+	}
+	if random.IntN(3) == 0 {
+		c.Estimator.KL.In = grpo.KLPlacements[random.IntN(len(grpo.KLPlacements))]
+		c.Estimator.KL.Coefficient = 0.3
+		if c.Estimator.KL.Outside() {
+			c.Estimator.Filter = grpo.KeepAll
+			if c.Estimator.Advantage.Tabled() {
+				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
+			}
+		}
+		if c.Estimator.KL.In == grpo.InAdvantage && !c.Estimator.Importance.Linear() {
+			c.Estimator.Importance = everyWeight(grpo.Ratio)
+		}
+	}
+}
+
+func anyReferenceUpdate(random *rand.Rand) grpo.ReferenceUpdate {
+	return grpo.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
+}
+
+// anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
+func anyAgedCell(random *rand.Rand, i int) Cell {
+	c := anyVectorCell(random, i)
+	if random.IntN(3) == 0 {
+		setAges(random, &c)
+	}
+	return c
+}
+
+// setAges gives the snapshots of a cell random ages.
+func setAges(random *rand.Rand, c *Cell) {
+	c.Lag = grpo.Lag{Kind: grpo.Random, Ages: [...]grpo.Ages{
+		{Law: grpo.UniformAges, To: random.IntN(5)},
+		{Law: grpo.UniformAges, From: 2, To: 40},
+		{Law: grpo.GeometricAges, Mean: 3 * random.Float64()},
+		{Law: grpo.TableAges, Weights: []float64{1: 1, 4: 2}},
+	}[random.IntN(4)]}
+	c.Lag.Ages.Drawn = grpo.AgeDraws[random.IntN(2)]
+	if c.Lag.Ages.Drawn == grpo.AgePerGroup {
+		c.Estimator.KL.In = grpo.InLoss
+	}
+	c.Estimator.Samples = grpo.Fresh
+	if c.Estimator.Advantage.Baseline == grpo.RunningMean { // moves once a step
+		c.Lag.Ages.Drawn = grpo.AgePerStep
+	}
 }
 
 // anyPlainCell returns a random cell whose steps are plain steps of vector batches, but for
@@ -102,11 +166,20 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
 	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
 	e.Filter = [...]grpo.Filter{grpo.KeepAll, grpo.Redraw}[random.IntN(2)]
+	if random.IntN(5) == 0 {
+		e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}
+	}
 	if e.Advantage.Tabled() {
 		e.Filter = grpo.KeepAll
 	}
 	e.KL.In, e.Samples = [...]grpo.KLPlacement{"", grpo.InLoss}[random.IntN(2)], [...]grpo.Samples{"", grpo.Fresh}[random.IntN(2)]
 	c.Optimizer.Kind = grpo.HeavyBall
+	if random.IntN(3) == 0 {
+		c.ReferenceUpdate = anyReferenceUpdate(random)
+	}
+	if random.IntN(3) == 0 {
+		setAges(random, &c)
+	}
 	c.Run.Replicas = 1 + random.IntN(chunkSize)
 	return c
 }
@@ -151,37 +224,49 @@ func vectorBatchOf(t *testing.T, c *Cell) *batch {
 // Vector batches give to the last bit the results of replica.step.
 func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 300 {
-		c := anyVectorCell(random, i)
+	for i := range 500 {
+		c := anyAgedCell(random, i)
 		switch i % 3 {
 		case 0:
 			setOtherRewards(random, &c)
 		case 1:
 			c = anyPlainCell(random, i)
 		}
-		b, first := vectorBatchOf(t, &c), random.IntN(100)
-		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
-		if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
-			t.Fatalf("%+v:\n%s", c, diff)
-		}
-		// the same memory again, with fewer replicas
-		few := max(fewestVector, c.Run.Replicas)
-		b.run(t.Context(), first+1, few)
-		got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
-		if diff := cmp.Diff(want[1:few], got); diff != "" {
-			t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
-		}
+		vectorsAreReplicas(t, c, random.IntN(100))
+	}
+}
+
+// vectorsAreReplicas checks that vector batches of a cell give the results of replica.step, for
+// replicas from the given index on.
+func vectorsAreReplicas(t *testing.T, c Cell, first int) {
+	t.Helper()
+	b := vectorBatchOf(t, &c)
+	want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
+	if diff := cmp.Diff(want, outcomesOf(t, together, b, first)); diff != "" {
+		t.Fatalf("%+v:\n%s", c, diff)
+	}
+	// the same memory again, with fewer replicas
+	few := max(fewestVector, c.Run.Replicas)
+	b.run(t.Context(), first+1, few)
+	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
+	if diff := cmp.Diff(want[1:few], got); diff != "" {
+		t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
 	}
 }
 
 // A replica diverges at the same step in a vector batch and alone.
 func TestVectorBatchDiverges(t *testing.T) {
-	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyVectorCell, func(ctx context.Context, b *batch, first int) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250, anyAgedCell, inVectors(t))
+}
+
+// inVectors runs a batch by its vector batches. It skips the test without vector instructions.
+func inVectors(t *testing.T) func(context.Context, *batch, int) {
+	return func(ctx context.Context, b *batch, first int) {
 		if b.vector == nil {
 			t.Skip("no vector instructions: this build or this processor lacks them")
 		}
 		together(ctx, b, first)
-	})
+	}
 }
 
 // A replica whose logits are finite diverges where a recorded quantity overflows.
@@ -242,7 +327,8 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 			{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
 			{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 			{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6},
-		}[random.IntN(4)]
+			{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+		}[random.IntN(5)]
 	}
 	e.Importance.Mode = [...]grpo.ImportanceMode{grpo.NoImportance, grpo.Ratio}[random.IntN(2)]
 	e.KL.At = grpo.KLPoints[random.IntN(2)]

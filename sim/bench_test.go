@@ -31,7 +31,7 @@ func BenchmarkStep(b *testing.B) {
 }
 
 // BenchmarkOptions times a replica-step as BenchmarkStep does, at G = 16 with one option on; the
-// first entry is the step without any.
+// first is the step without any.
 func BenchmarkOptions(b *testing.B) {
 	importance := func(imp grpo.Importance) func(*sim.Cell) {
 		return func(c *sim.Cell) { c.Estimator.Importance = imp }
@@ -44,6 +44,17 @@ func BenchmarkOptions(b *testing.B) {
 		change func(*sim.Cell)
 	}{
 		{"none", func(*sim.Cell) {}},
+		{"kl-k1", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K1 }},
+		{"kl-k2", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K2 }},
+		{"kl-k3", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.K3 }},
+		{"kl-ratio-k1", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 }},
+		{"kl-ratio-k3", func(c *sim.Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 }},
+		{"kl-k2-snapshot", func(c *sim.Cell) { c.Estimator.KL.Gradient, c.Estimator.KL.At = grpo.K2, grpo.AtSnapshot }},
+		{"kl-in-advantage", func(c *sim.Cell) { c.Estimator.KL.In = grpo.InAdvantage }},
+		{"kl-in-reward", func(c *sim.Cell) { c.Estimator.KL.In = grpo.InReward }},
+		{"reference-update", func(c *sim.Cell) { c.ReferenceUpdate = grpo.ReferenceUpdate{Interval: 4, Rate: 0.1} }},
+		{"ages-step", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerStep) }},
+		{"ages-group", func(c *sim.Cell) { c.Lag = randomAges(grpo.AgePerGroup) }},
 		{"batch-std", advantage(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 1e-4})},
 		{"others-std", advantage(grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 1e-6})},
 		{"mean", advantage(grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale})},
@@ -71,12 +82,51 @@ func BenchmarkOptions(b *testing.B) {
 		for _, arms := range []int{2, 10} {
 			for _, interval := range []int{1, 4} {
 				cell := benchmarkCell(arms)
-				cell.Estimator.GroupSize = 16
-				cell.Estimator.Advantage.Scale = grpo.StdScale
+				cell.Estimator.GroupSize, cell.Estimator.Advantage.Scale = 16, grpo.StdScale
 				cell.Estimator.Importance.Mode = grpo.NoImportance
 				cell.Lag.Interval = interval
-				option.change(&cell)
-				b.Run(fmt.Sprintf("option=%s/arms=%d/K=%d", option.name, arms, interval), func(b *testing.B) { benchmarkSteps(b, cell) })
+				if option.change(&cell); cell.Lag.Kind == grpo.Random && interval == 1 {
+					continue // has no interval
+				}
+				name := fmt.Sprintf("option=%s/arms=%d/K=%d", option.name, arms, interval)
+				b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+			}
+		}
+	}
+}
+
+// randomAges is a lag of 0 to 3 steps, as a block of four has.
+func randomAges(drawn grpo.AgeDraw) grpo.Lag {
+	return grpo.Lag{Kind: grpo.Random, Ages: grpo.Ages{Law: grpo.UniformAges, To: 3, Drawn: drawn}}
+}
+
+// BenchmarkPrompts times a replica-step of two arms with B groups a step, of C prompts with the
+// given momentum or of the bandit itself.
+func BenchmarkPrompts(b *testing.B) {
+	for _, groups := range []int{1, 4, 16, 64} {
+		for _, groupSize := range []int{8, 16} {
+			for _, interval := range []int{1, 4} {
+				cell := benchmarkCell(2)
+				cell.Estimator.GroupSize, cell.Estimator.GroupsPerStep, cell.Lag.Interval = groupSize, groups, interval
+				cell.Estimator.Advantage.Scale, cell.Estimator.Importance.Mode = grpo.StdScale, grpo.NoImportance
+				size := fmt.Sprintf("B=%d/G=%d/K=%d", groups, groupSize, interval)
+				b.Run("plain/"+size, func(b *testing.B) { benchmarkSteps(b, cell) })
+				for _, parameters := range sim.ParameterKinds {
+					for _, momentum := range []float64{0, 0.9} {
+						for _, order := range sim.PromptOrders {
+							for _, count := range []int{4, 64, 512} {
+								cell.Optimizer.Momentum = momentum
+								cell.Prompts = &sim.Prompts{Parameters: parameters, Order: order}
+								for x := range count {
+									share := float64(x) / float64(count)
+									cell.Prompts.Means = append(cell.Prompts.Means, [2]float64{0.9 - 0.3*share, 0.2 + 0.3*share})
+								}
+								name := fmt.Sprintf("%s/momentum=%v/%s/C=%d/%s", parameters, momentum, order, count, size)
+								b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+							}
+						}
+					}
+				}
 			}
 		}
 	}

@@ -45,8 +45,12 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 // draw draws the groups of a step into s.statistics; at G = ∞ there are none.
 func (s *gradientSampler) draw() {
 	s.statistics.Reset()
-	if !s.cell.Deterministic() {
-		s.sampler.groups(&s.statistics, s.words)
+	if s.cell.Deterministic() {
+		return
+	}
+	s.sampler.groups(&s.statistics, s.words)
+	if e := &s.cell.Estimator; e.Advantage.Baseline == grpo.RunningMean {
+		s.statistics.MoveBaseline(e.Advantage.Rate, float64(e.GroupSize)*float64(e.GroupsPerStep))
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 // Some have steps too large to be stable, or logits that overflow.
 func anyPairCell(t *testing.T, random *rand.Rand, i int) Cell {
 	c := anyVectorCell(random, i)
+	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
+		adv.Baseline = grpo.ConstantBaseline // pairs have no running mean
+	}
 	c.Run.Steps = 1 + random.IntN(120)
 	c.Run.BurnIn = random.IntN(c.Run.Steps)
 	c.Run.Replicas = 1 + random.IntN(40)
@@ -49,7 +52,7 @@ func TestVectorPairsRelaxAsPairs(t *testing.T) {
 		arms := len(c.Init)
 		offset := [...]float64{1e-9, 0.01, 0.3}[random.IntN(3)]
 		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: anyDirection(random, arms), Offset: offset}
-		over := [...]span{{from: c.Run.BurnIn, growth: fittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
+		over := [...]span{{from: c.Run.BurnIn, growth: FittedGrowth}, {from: c.Run.BurnIn / 2, growth: sampledGrowth, decay: sampledDecay}}[random.IntN(2)]
 		bins := 1 + random.IntN(min(c.Run.Replicas, 20))
 		first := random.IntN(bins)
 		runs := func() *pairRuns {
@@ -91,6 +94,9 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 	for i := range 120 {
 		c := anyPairCell(t, random, i)
 		c.Estimator.GroupsPerStep = 1 + random.IntN(2)
+		if random.IntN(5) == 0 {
+			setAges(random, &c)
+		}
 		arms := len(c.Init)
 		p := StiffnessProbe{
 			Displaced: [...]Displaced{Both, Current, Behind}[i%3], Point: c.Init,
@@ -122,9 +128,8 @@ func TestVectorPairsMeasureSlopesAsPairs(t *testing.T) {
 // Vectors do not run the pairs of a cell with an option that they lack.
 func TestCellsWithoutVectorPairs(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
-		"sampled KL": func(c *Cell) { c.Estimator.KL.Gradient = grpo.K3 },
-		"normal":     func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
-		"G = ∞":      func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
+		"normal": func(c *Cell) { c.Bandit.Arms[0] = grpo.Arm{Reward: grpo.Normal, Mean: 0.5, Std: 1} },
+		"G = ∞":  func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
 	} {
 		c := referenceCell()
 		change(&c)

@@ -144,8 +144,8 @@ func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt i
 	}
 	total := s.total()
 	s.reward += float64(total)
-	sum.OpenBernoulli(s.advantages, total)
-	s.addCounted(sum, total)
+	up, down := sum.OpenBernoulli(s.advantages, total)
+	s.addCounted(sum, up, down)
 }
 
 // tabular holds the policies of the prompts of a run.

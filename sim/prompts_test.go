@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"grposim/grpo"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // slowPrompts is docs/theory.md §11.7 word by word, as slowReplica is §1: it draws the
@@ -94,6 +96,45 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 	return z
 }
 
+// anyPromptCell returns a random cell with prompts that has vector batches where the processor can.
+func anyPromptCell(random *rand.Rand, i int) Cell {
+	c := anyVectorCell(random, i)
+	c.ID = fmt.Sprint("prompts ", i)
+	c.Bandit, c.Init, c.Reference = referenceCell().Bandit, []float64{random.NormFloat64(), 0}, []float64{random.NormFloat64(), 0}
+	e := &c.Estimator
+	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
+	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
+	e.Filter, e.Entropy, e.Samples, e.KL.In = grpo.KeepAll, 0, grpo.Fresh, grpo.InLoss
+	if e.Advantage.Baseline == grpo.RunningMean {
+		e.Advantage.Baseline = grpo.ConstantBaseline
+	}
+	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
+	p := &Prompts{Parameters: Shared, Order: PromptOrders[random.IntN(3)]}
+	for range 2 + random.IntN(20) {
+		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
+		p.Means = append(p.Means, [2]float64{mean(), mean()})
+		p.Starts = append(p.Starts, 3*random.NormFloat64())
+	}
+	if p.Parameters == Shared || random.IntN(2) == 0 {
+		p.Starts = nil
+	}
+	c.Prompts = p
+	if p.Parameters == Tabular {
+		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1 + random.IntN(5)}
+		if e.Advantage.Scale.OfStep() {
+			e.Advantage.Scale = grpo.StdScale
+		}
+		if !e.Importance.Linear() {
+			e.Importance = everyWeight(grpo.Ratio)
+		}
+	}
+	c.Bandit.TrueMeans = c.means()
+	c.Run.Steps = 1 + random.IntN(100)
+	c.Run.BurnIn = random.IntN(c.Run.Steps)
+	c.check()
+	return c
+}
+
 // promptCell returns a cell of five prompts.
 func promptCell(change func(*Cell)) Cell {
 	c := agreement()[0]
@@ -122,8 +163,10 @@ func promptCells() map[string]Cell {
 		"independent, more groups than prompts, no scale": promptCell(func(c *Cell) {
 			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = Independent, 7, grpo.NoScale
 		}),
-		"no memory":            promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
-		"block, none":          promptCell(func(c *Cell) { c.Lag.Interval, c.Prompts.Order = 4, Independent }),
+		"no memory": promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
+		"block, none": promptCell(func(c *Cell) {
+			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep, c.Optimizer.LearningRate = 6, Independent, 10, 0.6
+		}),
 		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
 		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = grpo.Nesterov }),
 		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = Independent }),
@@ -160,6 +203,33 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Vector batches of cells with prompts give to the last bit the results of replica.step.
+func TestPromptsInVectors(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for i := range 400 {
+		vectorsAreReplicas(t, anyPromptCell(random, i), random.IntN(100))
+	}
+}
+
+// A batch gives the results of replica.step, whether its prompts have vectors or a policy each.
+func TestPromptBatchesAreReplicas(t *testing.T) {
+	for name, c := range promptCells() {
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
+		if diff := cmp.Diff(want, outcomesOf(t, together, recordingBatch(&c, chunkSize), 0)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// A replica with prompts diverges at the same step in a vector batch and alone.
+func TestPromptsInVectorsDiverge(t *testing.T) {
+	divergesAlike(t, rand.New(rand.NewPCG(7, 8)), 200, func(random *rand.Rand, i int) Cell {
+		c := anyPromptCell(random, i)
+		c.Optimizer.Schedule = grpo.Schedule{Kind: grpo.ConstantRate}
+		return c
+	}, inVectors(t))
 }
 
 // What is recorded of prompts is the mean over them, computed here from their policies.

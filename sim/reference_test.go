@@ -28,9 +28,10 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		snapshot  []float64
 	}
 	size := float64(e.GroupSize)
-	var samples []sample // of all groups of the step, G each
-	var batch []float64  // their rewards
-	kept := 0.0          // groups whose rewards differ
+	b := e.Advantage.Value
+	var samples []sample         // of all groups of the step, G each
+	var batch, centred []float64 // their rewards, and these less the mean of their group
+	kept := 0.0                  // groups whose rewards differ
 	for t := range c.Run.Steps {
 		past = append(past, slices.Clone(theta))
 		switch {
@@ -53,7 +54,7 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 		if e.Samples == grpo.Reused && t%c.Lag.Interval != 0 {
 			groups = 0
 		} else {
-			samples, batch, kept = samples[:0], batch[:0], 0
+			samples, batch, centred, kept = samples[:0], batch[:0], centred[:0], 0
 		}
 		for group := range groups {
 			if group > 0 && c.Lag.Kind == grpo.Random && c.Lag.Ages.Drawn == grpo.AgePerGroup {
@@ -98,6 +99,9 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				kept++
 			}
 			batch = append(batch, rewards...)
+			for _, r := range rewards {
+				centred = append(centred, r-mean)
+			}
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
 				sum := 0.0
@@ -119,6 +123,10 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 					advantage *= size / (size - 1)
 				}
 				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				case e.Advantage.Baseline == grpo.ConstantBaseline:
+					advantage = rewards[i] - e.Advantage.Value
+				case e.Advantage.Baseline == grpo.RunningMean:
+					advantage = rewards[i] - b
 				case low == high:
 				case e.Advantage.Baseline == grpo.SecondBest:
 					advantage = max(rewards[i]-slices.Max(others), 0) / scale
@@ -135,12 +143,34 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				samples = append(samples, sample{a, advantage, snapshot})
 			}
 		}
+		if groups > 0 {
+			mean := 0.0
+			for _, r := range batch {
+				mean += r / float64(len(batch))
+			}
+			b += e.Advantage.Rate * (mean - b)
+		}
 		scale := 1.0
 		if e.Filter == grpo.Drop {
 			scale = max(kept, 1) / float64(e.GroupsPerStep)
 		}
-		if e.Advantage.Scale == grpo.BatchStd && kept > 0 {
-			scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+		switch e.Advantage.Scale {
+		case grpo.BatchStd:
+			if kept > 0 {
+				scale = slowStd(batch, e.Advantage.Std) + e.Advantage.Epsilon
+			}
+		case grpo.PooledStd:
+			if kept > 0 {
+				scale = slowStd(centred, e.Advantage.Std) + e.Advantage.Epsilon
+			}
+		case grpo.BatchMean: // N over the number of rewards that are not 0, or 1
+			nonzero := 0.0
+			for _, r := range batch {
+				if r != 0 {
+					nonzero++
+				}
+			}
+			scale = max(nonzero, 1) / float64(len(batch))
 		}
 		share := 1 / (size * float64(e.GroupsPerStep))
 		inLoss := e.KL.In != grpo.InAdvantage && e.KL.In != grpo.InReward
@@ -420,9 +450,13 @@ func agreement() []Cell {
 	})
 	for _, adv := range []grpo.Advantage{
 		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.PooledStd, Std: grpo.SampleStd, Epsilon: 0.1},
+		{Baseline: grpo.MeanBaseline, Scale: grpo.BatchMean},
 		{Baseline: grpo.MeanBaseline, Scale: grpo.MeanScale},
 		{Baseline: grpo.LeaveOneOut, Scale: grpo.OthersStd, Epsilon: 0.1},
 		{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd},
+		{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale, Value: 0.3},
+		{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 0.1, Rate: 0.4},
 	} {
 		add(string(adv.Baseline)+", "+string(adv.Scale), func(c *Cell) {
 			c.filter(grpo.KeepAll)
@@ -430,6 +464,18 @@ func agreement() []Cell {
 			c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 2
 		})
 	}
+	add("no baseline, clip, larger than packs", func(c *Cell) {
+		c.filter(grpo.KeepAll)
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.ConstantBaseline, Scale: grpo.NoScale}
+		c.Estimator.Importance.Mode = grpo.Clip
+		c.Estimator.GroupSize, c.Optimizer.LearningRate = 300, 0.3
+	})
+	add("running mean, reused samples, ratio", func(c *Cell) {
+		c.filter(grpo.KeepAll)
+		c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: 1, Rate: 1}
+		c.Estimator.Importance.Mode, c.Estimator.Samples = grpo.Ratio, grpo.Reused
+		c.Estimator.GroupSize = 3
+	})
 	add("adam", func(c *Cell) { c.Optimizer.Kind = grpo.Adam; c.Optimizer.LearningRate = 0.05 })
 	for _, gradient := range []grpo.KLGradient{grpo.K1, grpo.RatioK1, grpo.RatioK3} {
 		add(string(gradient), func(c *Cell) { c.Estimator.KL.Gradient = gradient })

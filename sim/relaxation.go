@@ -102,16 +102,16 @@ func newFit(c *Cell, offset float64) measure.Recurrence {
 }
 
 // span returns the part of a run that the probe uses.
-func (p *RelaxationProbe) span(c *Cell) span { return span{from: c.Run.BurnIn, growth: fittedGrowth} }
+func (p *RelaxationProbe) span(c *Cell) span { return span{from: c.Run.BurnIn, growth: FittedGrowth} }
 
 // binStart returns the first item of a bin, where n items are divided into contiguous
 // bins whose sizes differ by at most 1.
 func binStart(bin, bins, n int) int { return bin * n / bins }
 
-// fittedGrowth is the growth, relative to the largest norm up to BurnIn, up to which a
+// FittedGrowth is the growth, relative to the largest norm up to BurnIn, up to which a
 // relaxation probe follows a deviation: enough for a fit, and not enough to leave the
 // linear range from a small start.
-const fittedGrowth = 10
+const FittedGrowth = 10
 
 // span is the part of a pair's run that a fit uses.
 type span struct {

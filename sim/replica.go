@@ -88,11 +88,12 @@ func (r *replica) begin(index int) {
 	r.divergedAt = running
 }
 
-// rest sets policy, reference and optimizer to their states at step 0.
+// rest sets policy, reference, optimizer and baseline to their states at step 0.
 func (r *replica) rest() {
 	r.policy.Set(r.start)
 	r.force.Reference().Set(r.initial)
 	r.optimizerState.Reset()
+	r.statistics.Baseline = r.cell.Estimator.Advantage.Value
 }
 
 // running is the value of divergedAt for a replica that has not diverged.

@@ -171,7 +171,8 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		s.reward += float64(total)
 		up, down := sum.OpenBernoulli(s.advantages, total)
 		if again := s.redraw(total, w); again != total {
-			s.addCounted(sum, again)
+			up, down = s.advantages.Of(again)
+			s.addCounted(sum, up, down)
 			return
 		}
 		arms := sum.Arms[:len(s.pack.Arms)]
@@ -182,8 +183,11 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		s.sample(w)
 		total := s.total()
 		s.reward += float64(total)
-		sum.OpenBernoulli(s.advantages, total)
-		s.addCounted(sum, s.redraw(total, w))
+		up, down := sum.OpenBernoulli(s.advantages, total)
+		if again := s.redraw(total, w); again != total {
+			up, down = s.advantages.Of(again)
+		}
+		s.addCounted(sum, up, down)
 	}
 }
 
@@ -206,10 +210,9 @@ func (s *sampler) total() (rewarded int) {
 	return rewarded
 }
 
-// addCounted adds the samples of the counted group, which is open and has the given number of
-// rewarded ones, to sum.
-func (s *sampler) addCounted(sum *grpo.GroupStatistics, total int) {
-	up, down := s.advantages.Of(total)
+// addCounted adds the samples of the counted group, which is open and has the given advantages,
+// to sum.
+func (s *sampler) addCounted(sum *grpo.GroupStatistics, up, down float64) {
 	for a, k := range s.successes {
 		sum.Arms[a].AddBernoulli(up, down, s.counts[a], k)
 	}

@@ -77,7 +77,8 @@ func newTwoArmPolicy(p *grpo.Policy) twoArmPolicy {
 }
 
 // groupAdvantages are the advantages of the rewarded (up) and the other samples (down)
-// in a group; both are 0 in a zero-variance group.
+// in a group; both are 0 in a zero-variance group
+// unless the baseline is given.
 type groupAdvantages struct {
 	up, down     float64
 	zeroVariance int // 0 or 1
@@ -93,7 +94,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		c.Lag.Kind == grpo.Random, c.Prompts != nil,
 		len(c.Bandit.Arms) != 2 || r.sampler.advantages == nil,
 		!e.Importance.Linear(),
-		e.Advantage.Scale == grpo.BatchStd,
+		e.Advantage.Scale.OfStep() || e.Advantage.Baseline == grpo.RunningMean,
 		e.KL.Gradient != grpo.ExactKL || e.KL.Outside(),
 		e.Entropy != 0 || e.Samples == grpo.Reused || o.MaxNorm != 0 || c.ReferenceUpdate.Interval > 0:
 		return nil
@@ -320,9 +321,7 @@ func (b *twoArmBatch) sampleGroups() {
 			x := &active[i]
 			if total := x.k0 + x.k1; total == 0 || total == b.size {
 				x.zeroVariance++
-				if !x.redraw() {
-					continue
-				}
+				x.redraw()
 			}
 			b.addGroup(x)
 		}

@@ -23,6 +23,11 @@ func (c *Cell) check() {
 		want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+string(filter))
 	}
 	want(!c.Estimator.Advantage.Tabled() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
+	if adv := &c.Estimator.Advantage; adv.Baseline == grpo.RunningMean {
+		want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none with the baseline running-mean")
+		want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
+		want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "grpo.AgePerStep with the baseline running-mean")
+	}
 	lag, optimizer := c.Lag, c.Optimizer
 	if p := c.Location; p != nil {
 		switch p.Param {
@@ -42,7 +47,7 @@ func (c *Cell) check() {
 	c.ReferenceUpdate.Check()
 	want(c.Estimator.Samples != grpo.Reused || lag.Kind == grpo.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
 	outside := c.Estimator.KL.Outside()
-	want(!outside || !c.agedByGroup(), "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
+	want(!outside || lag.Kind != grpo.Random || lag.Ages.Drawn != grpo.AgePerGroup, "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
 	if c.Prompts != nil {
 		plain := !outside && c.Estimator.Entropy == 0 && c.Estimator.Samples != grpo.Reused && optimizer.MaxNorm == 0 && c.ReferenceUpdate.Interval == 0
 		want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")

@@ -51,8 +51,14 @@ func TestInvalidCells(t *testing.T) {
 		{func(c *Cell) { c.Estimator.GroupSize = 1 }, `grpo: Estimator.GroupSize: got 1, want ≥ 2`},
 		{func(c *Cell) { c.Estimator.GroupSize = 1 << 40 }, `sim: Cell.Estimator.GroupSize: got 1099511627776, want at most 2147483648, or grpo.Infinite`},
 		{func(c *Cell) { c.Estimator.GroupsPerStep = 0 }, `grpo: Estimator.GroupsPerStep: got 0, want ≥ 1`},
-		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out or second-best`},
-		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std or mean`},
+		{func(c *Cell) { c.Estimator.Advantage.Baseline = "" }, `grpo: Estimator.Advantage.Baseline: got "", want mean, leave-one-out, second-best, constant or running-mean`},
+		{func(c *Cell) {
+			c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Rate: 1}
+			for a := range c.Bandit.Arms {
+				c.Bandit.Arms[a] = grpo.Arm{Reward: grpo.Bernoulli, Mean: 0.5}
+			}
+		}, `sim: Cell.Stiffness, Relaxation or Location: got "a probe", want none with the baseline running-mean`},
+		{func(c *Cell) { c.Estimator.Advantage.Scale = "" }, `grpo: Estimator.Advantage.Scale: got "", want std, none, batch-std, others-std, mean, pooled-std or batch-mean`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Std = grpo.StdScale, "" }, `grpo: Estimator.Advantage.Std: got "", want population or sample`},
 		{func(c *Cell) { c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = grpo.StdScale, nan }, `grpo: Estimator.Advantage.Epsilon: got NaN, want a finite number ≥ 0`},
 		{func(c *Cell) { c.Estimator.Importance.Mode = "" }, `grpo: Estimator.Importance.Mode: got "", want none, ratio, clip, dual-clip, truncated, masked, cispo, sapo, vespo or dppo`},

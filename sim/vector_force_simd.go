@@ -10,49 +10,50 @@ import (
 	"grposim/sim/draw"
 )
 
-// weigh sets the importance weights of the arms for A > 0 and A < 0, as grpo.Force.setWeights.
+// weigh sets the importance weights of all arms for A > 0 and A < 0, as grpo.Force.setWeights. The
+// exponentials of all are taken together, because each waits for its own numbers.
 func (b *vectorBatch) weigh() {
 	imp, arms, zero, one := &b.Estimator.Importance, len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	upper, lower := b.weights[:arms], b.weights[arms:]
-	for a := range upper {
+	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
+	for a := range ratios {
 		prob, old := archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])
 		ratio := prob.Div(old).Masked(old.Greater(zero))
 		switch b.form {
 		case grpo.DroppedWeight:
-			zero.Merge(ratio, outside(ratio, b.above)).Store(&upper[a])
-			zero.Merge(ratio, outside(ratio, b.below)).Store(&lower[a])
+			zero.Merge(ratio, outside(ratio, b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(ratio, b.below)).Store(&lowers[a])
 		case grpo.DroppedByChange:
 			change := prob.Sub(old)
-			zero.Merge(ratio, outside(change, b.above)).Store(&upper[a])
-			zero.Merge(ratio, outside(change, b.below)).Store(&lower[a])
+			zero.Merge(ratio, outside(change, b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(change, b.below)).Store(&lowers[a])
 		case grpo.HeldWeight:
-			held(ratio, b.above).Store(&upper[a])
-			held(ratio, b.below).Store(&lower[a])
+			held(ratio, b.above).Store(&uppers[a])
+			held(ratio, b.below).Store(&lowers[a])
 		case grpo.SigmoidWeight:
 			ratio = atMost(ratio, grpo.LargestRatio)
-			ratio.Store(&b.ratios[a])
-			x, y := archsimd.BroadcastFloat64x8(imp.Temperature.Positive).Mul(ratio.Sub(one)), archsimd.BroadcastFloat64x8(imp.Temperature.Negative).Mul(ratio.Sub(one))
-			x.Min(zero.Sub(x)).Store(&upper[a])
-			y.Min(zero.Sub(y)).Store(&lower[a])
+			ratio.Store(&ratios[a])
+			d := ratio.Sub(one)
+			x, y := archsimd.BroadcastFloat64x8(imp.Temperature.Positive).Mul(d), archsimd.BroadcastFloat64x8(imp.Temperature.Negative).Mul(d)
+			x.Min(zero.Sub(x)).Store(&uppers[a])
+			y.Min(zero.Sub(y)).Store(&lowers[a])
 		case grpo.PowerWeight:
 			ratio = atMost(ratio, grpo.LargestRatio)
 			logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
-			exponent := func(power, decay float64) vector {
-				return atMost(archsimd.BroadcastFloat64x8(power).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay).Mul(rest)), grpo.LargestExponent)
-			}
-			exponent(imp.Power.Positive, imp.Decay.Positive).Store(&upper[a])
-			exponent(imp.Power.Negative, imp.Decay.Negative).Store(&lower[a])
+			x := archsimd.BroadcastFloat64x8(imp.Power.Positive).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(imp.Decay.Positive).Mul(rest))
+			y := archsimd.BroadcastFloat64x8(imp.Power.Negative).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(imp.Decay.Negative).Mul(rest))
+			atMost(x, grpo.LargestExponent).Store(&uppers[a])
+			atMost(y, grpo.LargestExponent).Store(&lowers[a])
 		}
 	}
-	if b.form != grpo.SigmoidWeight && b.form != grpo.PowerWeight {
-		return
-	}
-	fp.ExpBelowLanes(b.weights, b.weights, zero)
-	if b.form == grpo.SigmoidWeight {
+	switch b.form {
+	case grpo.PowerWeight:
+		fp.ExpBelowLanes(b.weights, b.weights, zero)
+	case grpo.SigmoidWeight:
+		fp.ExpBelowLanes(b.weights, b.weights, zero)
 		four := archsimd.BroadcastFloat64x8(4)
 		for i := range b.weights {
 			e := archsimd.LoadFloat64x8(&b.weights[i])
-			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&b.ratios[i%arms])).Store(&b.weights[i])
+			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%arms])).Store(&b.weights[i])
 		}
 	}
 }
@@ -101,20 +102,20 @@ func (b *vectorBatch) gradient() {
 	if e.KL.At == grpo.AtSnapshot {
 		at = &b.old
 	}
-	ratio, bounded, single := b.ratio && !b.onPolicy, b.bounded && !b.onPolicy, b.single
-	if bounded {
+	ratio, weighted, single := b.ratio && !b.onPolicy, b.weighted && !b.onPolicy, b.single
+	if weighted {
 		b.weigh()
 	}
-	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.Reference[:arms]
+	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
 	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
 	if e.Filter == grpo.Drop {
 		one := archsimd.BroadcastFloat64x8(1)
-		left := archsimd.BroadcastUint64x8(uint64(e.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		left := archsimd.BroadcastUint64x8(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
 	}
-	if e.Advantage.Scale == grpo.BatchStd {
-		share = share.Div(b.batchScale())
+	if e.Advantage.Scale.OfStep() {
+		share = share.Div(b.stepScale())
 	}
 	var lanesOf []draw.Vector
 	var rewarded, others integers
@@ -127,7 +128,7 @@ func (b *vectorBatch) gradient() {
 	for a := range force {
 		prob := archsimd.LoadFloat64x8(&probs[a])
 		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(means[a])))
-		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 		mean = mean.Add(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l))
 		var positive, negative vector
 		if single {
@@ -142,7 +143,7 @@ func (b *vectorBatch) gradient() {
 			weight := prob.Div(old).Masked(old.Greater(zero))
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
 		}
-		if bounded {
+		if weighted {
 			positive = archsimd.LoadFloat64x8(&b.weights[a]).Mul(positive)
 			negative = archsimd.LoadFloat64x8(&b.weights[arms+a]).Mul(negative)
 		}
@@ -151,17 +152,20 @@ func (b *vectorBatch) gradient() {
 		sum = sum.Add(c)
 	}
 	reward.Store(&b.reward)
-	if e.KL.Coefficient == 0 {
+	if !b.exact {
 		for a := range force {
 			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
 		}
 	} else {
 		beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
 		for a := range force { // as grpo.Force.projectExactKL
-			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.BroadcastFloat64x8(reference[a]))
+			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
 			g.Sub(beta.Mul(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l.Sub(mean)))).Store(&force[a])
 		}
+	}
+	if b.sampled {
+		b.subtractSampledKL()
 	}
 	if e.Entropy != 0 {
 		b.addEntropy()
@@ -194,16 +198,24 @@ func (b *vectorBatch) clip() {
 	}
 }
 
-// batchScale returns the scale of the step's advantages, as grpo.Advantage of BatchStd.
-func (b *vectorBatch) batchScale() vector {
-	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.Estimator.GroupsPerStep)
-	one, n := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
-	total := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64()
-	mean := total.Div(n)
+// stepScale returns the scale of the step's advantages, as that of grpo.Advantage.
+func (b *vectorBatch) stepScale() vector {
+	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.groups)
+	zero, one, n := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(n)
 	squares := mean.Mul(one.Sub(mean)).Mul(n)
+	switch adv.Scale {
+	case grpo.BatchMean:
+		return one.Merge(mean, mean.Equal(zero))
+	case grpo.PooledStd:
+		squares = zero
+		for a := range b.positive {
+			squares = squares.Add(archsimd.LoadFloat64x8(&b.positive[a]))
+		}
+	}
 	if adv.Std == grpo.SampleStd {
 		samples--
 	}
 	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
-	return one.Merge(scale, total.Equal(archsimd.BroadcastFloat64x8(0)).Or(total.Equal(n)))
+	return one.Merge(scale, squares.Equal(zero))
 }

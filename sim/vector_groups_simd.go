@@ -14,12 +14,31 @@ import (
 // those of a single group in a pack, which gradient reads from the pack.
 func (b *vectorBatch) sample() {
 	b.empty()
-	for range b.Estimator.GroupsPerStep {
+	b.addGroups()
+}
+
+// addGroups draws groups and adds them.
+func (b *vectorBatch) addGroups() {
+	for range b.groups {
 		if b.left == 0 {
 			b.draw()
 		}
 		b.add()
 	}
+	b.moveBaseline(archsimd.LoadUint64x8(&b.rewarded))
+}
+
+// moveBaseline moves the running mean of the rewards after a step with the given rewarded
+// samples, as grpo.GroupStatistics.MoveBaseline.
+func (b *vectorBatch) moveBaseline(rewarded integers) {
+	adv := &b.Estimator.Advantage
+	if adv.Baseline != grpo.RunningMean {
+		return
+	}
+	n := float64(b.Estimator.GroupSize) * float64(b.Estimator.GroupsPerStep)
+	mean := rewarded.ConvertToFloat64().Div(archsimd.BroadcastFloat64x8(n))
+	kept := archsimd.BroadcastFloat64x8(1 - adv.Rate).Mul(archsimd.LoadFloat64x8(&b.running))
+	kept.Add(archsimd.BroadcastFloat64x8(adv.Rate).Mul(mean)).Store(&b.running)
 }
 
 // empty removes the groups of the step before.
@@ -37,12 +56,17 @@ func (b *vectorBatch) empty() {
 			none.Store(&b.positives[a])
 			none.Store(&b.negatives[a])
 		}
+		for a := range b.drawn {
+			none.Store(&b.drawn[a])
+		}
 	}
 }
 
 // draw draws a full pack, or a group that is larger.
 func (b *vectorBatch) draw() {
 	switch {
+	case b.prompts != nil:
+		b.drawPrompts()
 	case b.together > 0:
 		b.packs.Draw(b.samples)
 	case b.large != nil:
@@ -60,6 +84,8 @@ func (b *vectorBatch) add() {
 	}
 	b.left--
 	switch {
+	case b.shifts != nil && b.advantages != nil:
+		b.addShifted()
 	case b.advantages == nil:
 		b.addAtoms()
 	case b.together == 0:
@@ -75,7 +101,7 @@ func (b *vectorBatch) add() {
 // addAtoms draws the rewards of the current group, which are not Bernoulli, as
 // sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
 func (b *vectorBatch) addAtoms() {
-	e, zero, one := &b.Estimator, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
 	sum, scatter := zero, zero
 	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
 	for a := range b.counts {
@@ -92,19 +118,28 @@ func (b *vectorBatch) addAtoms() {
 			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
 		}
 		drawn := n.Greater(zero)
+		archsimd.LoadFloat64x8(&b.atomSum).Add(n.Mul(reward.Masked(drawn))).Store(&b.atomSum)
+		if b.shifts != nil {
+			reward = reward.Add(archsimd.LoadFloat64x8(&b.shifts[a]))
+		}
 		low, high = reward.Min(low).Merge(low, drawn), reward.Max(high).Merge(high, drawn)
 		reward = reward.Masked(drawn)
 		reward.Store(&b.rewards[a])
-		reward = n.Mul(reward)
-		sum = sum.Add(reward)
-		archsimd.LoadFloat64x8(&b.atomSum).Add(reward).Store(&b.atomSum)
+		sum = sum.Add(n.Mul(reward))
 	}
+	b.addRewards(sum, scatter, low, high)
+}
+
+// addRewards adds the current group, of which b.atoms and b.rewards hold the numbers and rewards of
+// the atoms: their sum, their scatter within atoms, the lowest and the highest of them are given.
+func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
+	e, zero := &b.Estimator, archsimd.BroadcastFloat64x8(0)
 	size := float64(e.GroupSize)
 	mean, squares := sum.Div(archsimd.BroadcastFloat64x8(size)), scatter
-	for a := range b.counts {
-		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
-		d := archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)
-		squares = squares.Add(n.Mul(d.Mul(d)).Masked(n.Greater(zero)))
+	for i, a := range b.armOf {
+		n := archsimd.LoadUint64x8(&b.atoms[i]).ConvertToFloat64()
+		d := archsimd.LoadFloat64x8(&b.rewards[i]).Sub(mean)
+		squares = squares.Add(n.Mul(d.Mul(d)).Masked(b.anyOf(a)))
 	}
 	factor := archsimd.BroadcastFloat64x8(b.baseline)
 	if e.Advantage.Scale == grpo.StdScale {
@@ -113,20 +148,26 @@ func (b *vectorBatch) addAtoms() {
 		}
 		factor = factor.Div(squares.Div(archsimd.BroadcastFloat64x8(size)).Sqrt().Add(archsimd.BroadcastFloat64x8(e.Advantage.Epsilon)))
 	}
-	equal := low.Equal(high).And(scatter.Equal(zero))
+	equal := low.Equal(high).And(scatter.Equal(zero)).And(sum.Equal(sum)) // a reward may be NaN
 	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
 	differ := low.NotEqual(high).Or(scatter.NotEqual(zero))
-	for a := range b.counts {
-		n := archsimd.LoadUint64x8(&b.counts[a]).ConvertToFloat64()
-		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[a]).Sub(mean)).Masked(differ.And(n.Greater(zero)))
+	for i, a := range b.armOf {
+		n := archsimd.LoadUint64x8(&b.atoms[i]).ConvertToFloat64()
+		advantage := factor.Mul(archsimd.LoadFloat64x8(&b.rewards[i]).Sub(mean)).Masked(differ.And(b.anyOf(a)))
+		b.addDrawn(a, archsimd.LoadUint64x8(&b.atoms[i]))
 		total, positive, negative := advantage.Mul(n), &b.positive[a], &b.negative[a]
 		archsimd.LoadFloat64x8(positive).Add(total.Masked(advantage.Greater(zero))).Store(positive)
 		archsimd.LoadFloat64x8(negative).Add(total.Masked(advantage.Less(zero))).Store(negative)
 		if b.drops {
-			count := archsimd.LoadUint64x8(&b.counts[a])
+			count := archsimd.LoadUint64x8(&b.atoms[i])
 			b.addCounts(a, count.Masked(advantage.Greater(zero)), count.Masked(advantage.Less(zero)))
 		}
 	}
+}
+
+// anyOf returns where the current group has samples of an arm.
+func (b *vectorBatch) anyOf(a int) archsimd.Mask64x8 {
+	return archsimd.LoadUint64x8(&b.counts[a]).NotEqual(archsimd.BroadcastUint64x8(0))
 }
 
 // inGroup returns the rewarded samples of the current group.
@@ -189,14 +230,18 @@ func (b *vectorBatch) count(total integers) {
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
 // the group has no variance, else 0.
 func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
-	if b.table == nil {
+	switch {
+	case b.Estimator.Advantage.Baseline == grpo.RunningMean:
+		baseline := archsimd.LoadFloat64x8(&b.running)
+		up, down = archsimd.BroadcastFloat64x8(1).Sub(baseline), archsimd.BroadcastFloat64x8(0).Sub(baseline)
+	case b.table == nil:
 		var totals draw.Vector
 		total.Store(&totals)
 		for i, n := range totals {
 			b.up[i], b.down[i] = b.advantages.Of(int(n))
 		}
 		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
-	} else {
+	default:
 		t := &b.table[0]
 		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
@@ -244,6 +289,7 @@ func (b *vectorBatch) redraw(total, equal integers) integers {
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
 func (b *vectorBatch) addArm(a int, count, successes integers) {
+	b.addDrawn(a, count)
 	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
 	positive, negative := &b.positive[a], &b.negative[a]
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)

@@ -45,7 +45,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
 	}
 	logNorm := top.Add(fp.LogLanes(fp.ExpBelowLanes(b.exponentials, logits, top)))
-	excess := logNorm.Sub(archsimd.BroadcastFloat64x8(b.reference.LogNorm()))
+	excess := logNorm.Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
 	reward, entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero, zero
 	for a := range logits {
 		logit, prob := archsimd.LoadFloat64x8(&logits[a]), archsimd.LoadFloat64x8(&b.now.probs[a])
@@ -53,7 +53,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(b.Bandit.TrueMeans[a])))
 		entropy = entropy.Sub(prob.Mul(logit.Sub(logNorm)).Masked(possible))
 		collision = collision.Add(prob.Mul(prob))
-		relative := logit.Sub(archsimd.BroadcastFloat64x8(b.Reference[a])).Sub(excess)
+		relative := logit.Sub(archsimd.LoadFloat64x8(&b.reference.logits[a])).Sub(excess)
 		divergence = divergence.Add(prob.Mul(relative).Masked(possible))
 		ratio = ratio.Max(prob.Div(old).Masked(old.Greater(zero)))
 		square = square.Add(g.Mul(g))
@@ -69,6 +69,10 @@ func (b *vectorBatch) measure() (finite uint8) {
 	zero.Store(&q[clipFractionIndex])
 	if b.drops {
 		b.clipFraction().Store(&q[clipFractionIndex])
+	}
+	if b.agedByGroup() {
+		archsimd.LoadFloat64x8(b.ages.clipped).Store(&q[clipFractionIndex])
+		ratio = b.largestRatio()
 	}
 	ratio.Store(&q[importanceRatioMaxIndex])
 	square.Sqrt().Store(&q[gradientNormIndex])

@@ -33,7 +33,7 @@ const vectorBins = draw.Width
 
 // newVectorPairs returns the vectorPairs of a cell whose groups are drawn as s draws them.
 func newVectorPairs(c *Cell, s *sampler) *vectorPairs {
-	p := &vectorPairs{vectorCell: newVectorCell(c, s)}
+	p := &vectorPairs{vectorCell: newVectorCell(c, s, c.Estimator.GroupsPerStep)}
 	p.deviation = make([]floats, len(p.means))
 	for side := range p.sides {
 		p.sides[side] = p.newBatch()
@@ -146,7 +146,7 @@ func (p *vectorPairs) fit(series *[vectorBins]fitting, period int, live uint8) u
 func (p *vectorPairs) slopes(ctx context.Context, probe *StiffnessProbe, number, first int, bins []slopes) {
 	if probe.Displaced == Current { // both sides have the same groups
 		minus := *p.sides[0]
-		minus.now, minus.force = newVectorPolicies(len(p.means)), make([]floats, len(p.means))
+		minus.now, minus.force = p.newPolicies(), make([]floats, len(p.means))
 		p.sides[1] = &minus
 	}
 	var near, far [vectorBins]int
@@ -169,7 +169,7 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 	plus, minus := p.sides[0], p.sides[1]
 	current, behaviour := probe.policies(d)
 	for side, b := range p.sides {
-		b.old = newVectorPolicies(len(p.means))
+		b.old = p.newPolicies()
 		for i := range pairs {
 			b.now.put(i, current[side])
 			b.old.put(i, behaviour[side])
@@ -271,21 +271,36 @@ func (p *vectorPairs) tally() {
 	for left := p.counting; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros8(left)
 		for side, b := range p.sides {
-			b.tally(i, p.statistics[i][side].Arms)
+			b.tally(i, &p.statistics[i][side])
 		}
 	}
 }
 
-// tally adds the current group of element i to arms.
-func (b *vectorBatch) tally(i int, arms []grpo.ArmStatistics) {
-	for a := range arms {
+// tally adds the current group of element i to statistics.
+func (b *vectorBatch) tally(i int, statistics *grpo.GroupStatistics) {
+	if b.shifts != nil {
+		b.tallyAtoms(i, statistics)
+		return
+	}
+	for a := range statistics.Arms {
 		count, successes := int(b.counts[a][i]), int(b.successes[a][i])
 		if b.together > 0 {
 			lanes := b.packs.Arms[a][i] & b.lanes
 			count, successes = bits.OnesCount64(lanes), bits.OnesCount64(lanes&b.packs.Rewarded[i])
 		}
-		arms[a].AddBernoulli(b.up[i], b.down[i], count, successes)
+		statistics.Arms[a].AddBernoulli(b.up[i], b.down[i], count, successes)
 	}
+}
+
+// tallyAtoms is tally where the KL penalty is part of the rewards.
+func (b *vectorBatch) tallyAtoms(i int, statistics *grpo.GroupStatistics) {
+	var atoms []grpo.Atom
+	for n, a := range b.armOf {
+		if b.counts[a][i] > 0 {
+			atoms = append(atoms, grpo.Atom{Arm: a, Count: int(b.atoms[n][i]), Reward: b.rewards[n][i]})
+		}
+	}
+	statistics.AddAtoms(&b.Estimator.Advantage, atoms, 0)
 }
 
 // inform counts the pairs in counting of which a side pushes and which differ.

@@ -34,7 +34,7 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		}.complete()
 	}
 	plain := func(c *Cell) bool {
-		return hasVectors(c) && newVectorCell(c, newSampler(&c.Bandit, &c.Estimator, newLaws(&c.Bandit, &c.Estimator), 1)).plain
+		return hasVectors(c) && newVectorCell(c, newSampler(&c.Bandit, &c.Estimator, newLaws(&c.Bandit, &c.Estimator), 1), 1).plain
 	}
 	if !plain(standard()) {
 		t.Error("the default is not plain")
@@ -44,27 +44,27 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	if !plain(c) {
 		t.Error("the default without words is not plain")
 	}
-	if c.Estimator.Filter = grpo.Redraw; !plain(c) {
-		t.Error("a cell with redraw is not plain")
+	c = standard()
+	c.Estimator.Filter, c.ReferenceUpdate.Interval = grpo.Redraw, 3
+	c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3
+	if !plain(c) {
+		t.Error("a cell with redraw, a moving reference and random ages is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
-		"drop":             func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"batch-std":        func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
-		"ratio":            func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
-		"KL at snapshot":   func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
-		"k1":               func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
-		"ratio-k1":         func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },
-		"ratio-k3":         func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 },
-		"KL in advantage":  func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage },
-		"KL in reward":     func(c *Cell) { c.Estimator.KL.In = grpo.InReward },
-		"entropy bonus":    func(c *Cell) { c.Estimator.Entropy = 0.1 },
-		"reused samples":   func(c *Cell) { c.Estimator.Samples = grpo.Reused },
-		"largest norm":     func(c *Cell) { c.Optimizer.MaxNorm = 1 },
-		"moving reference": func(c *Cell) { c.ReferenceUpdate.Interval = 3 },
-		"random ages":      func(c *Cell) { c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3 },
-		"prompts": func(c *Cell) {
-			c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.5, 0.1}}, Parameters: Shared, Order: Independent}
-		},
+		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
+		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
+		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
+		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },
+		"ratio":           func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
+		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
+		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
+		"ratio-k1":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },
+		"ratio-k3":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK3 },
+		"KL in advantage": func(c *Cell) { c.Estimator.KL.In = grpo.InAdvantage },
+		"KL in reward":    func(c *Cell) { c.Estimator.KL.In = grpo.InReward },
+		"entropy bonus":   func(c *Cell) { c.Estimator.Entropy = 0.1 },
+		"reused samples":  func(c *Cell) { c.Estimator.Samples = grpo.Reused },
+		"largest norm":    func(c *Cell) { c.Optimizer.MaxNorm = 1 },
 	} {
 		c := standard()
 		if change(c); plain(c) {

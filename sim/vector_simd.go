@@ -23,6 +23,7 @@ type vectorBatch struct {
 
 	onPolicy         bool             // π_old is π, so all weights are 1
 	now, old         vectorPolicies   // π and π_old; on-policy the same
+	reference        vectorPolicies   // π_ref
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
 	velocity, square []floats         // of the optimizer, by arm
 	decay1, decay2   float64          // of Adam
@@ -32,14 +33,20 @@ type vectorBatch struct {
 
 	positive, negative   []floats      // sums of advantages by arm and sign, as in grpo.ArmStatistics
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
+	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
 	force                []floats      // by arm
-	weights              []floats      // of samples with A > 0 by arm, then with A < 0, see weigh
-	ratios               []floats      // scratch of weigh, by arm
-	exponentials         []floats      // scratch of measure, by arm
-	rewards              []floats      // of atoms, by arm
+	exponentials         []floats      // scratch of measure and weigh, by arm
+	weights              []floats      // of weigh, by arm for A > 0, then for A < 0
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
+	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
+	rewards              []floats      // by atom
+	armOf                []int         // by atom
+	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
 
 	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
+
+	ages    *vectorAges    // of snapshots; nil unless the lag is random
+	prompts *vectorPrompts // nil: all groups have the same arms
 
 	*vectorSums
 }
@@ -51,6 +58,7 @@ type vectorSums struct {
 	zero, rewarded draw.Vector // of the step: zero-variance groups, rewarded samples
 	atomSum        floats      // of the step: sum of rewards that are not Bernoulli
 	reward         floats      // J
+	running        floats      // b of the next groups, with grpo.RunningMean
 	gap            [1]floats   // scratch of pairSoftmax
 
 	recorded [quantityCount]floats // quantities of the step, if it is recorded
@@ -63,19 +71,23 @@ type vectorSums struct {
 type vectorCell struct {
 	*Cell
 	*laws
-	means         []float64 // of the arms
-	reference     *grpo.Policy
-	share         float64 // 1/GB
-	baseline      float64 // G/(G−1) with leave-one-out, else 1
-	samples       int     // of a full pack
-	together      int     // groups in a full pack; 0 for larger groups
-	first         uint64  // lanes of the first group in a pack
-	plain         bool    // see isPlain
-	single        bool    // each step has one Bernoulli group, in a pack
-	ratio         bool    // samples have the weight π/π_old
-	bounded       bool    // samples have the weights of weigh
-	drops         bool    // some of these are set to 0
-	reward0, gap0 float64 // J and z at step 0
+	means         []float64      // of the arms
+	initial       vectorPolicies // π_ref at step 0, in every element; read-only
+	rows          int            // of a policy in memory
+	groups        int            // that a force is of: B, or 1 if each has a snapshot of its own
+	share         float64        // 1/(G·groups)
+	baseline      float64        // G/(G−1) with leave-one-out, else 1
+	samples       int            // of a full pack
+	together      int            // groups in a full pack; 0 for larger groups
+	first         uint64         // lanes of the first group in a pack
+	plain         bool           // see isPlain
+	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
+	ratio         bool           // samples have the weight π/π_old
+	weighted      bool           // samples have the weights of weigh
+	drops         bool           // some of these are set to 0
+	exact         bool           // the force has an exact KL gradient
+	sampled       bool           // it has a KL gradient of its samples
+	reward0, gap0 float64        // J and z at step 0
 
 	form         grpo.WeightForm // of weigh
 	above, below grpo.Interval   // bounds of weights for A > 0 and A < 0
@@ -89,11 +101,31 @@ type (
 	integers = archsimd.Uint64x8
 )
 
-// vectorPolicies are policies, by arm.
-type vectorPolicies struct{ logits, probs []floats }
+// vectorPolicies are policies in the given rows of memory.
+type vectorPolicies struct {
+	rows          []floats // the following, in their order
+	probs, logits []floats // by arm
+	logNorm       *floats  // log Σ exp(logits); nil if it is not needed
+}
 
-func newVectorPolicies(arms int) vectorPolicies {
-	return vectorPolicies{make([]floats, arms), make([]floats, arms)}
+// newVectorPolicies returns the policies in 2A rows of memory, or in 2A + 1 with logNorm.
+func newVectorPolicies(rows []floats) vectorPolicies {
+	arms := len(rows) / 2
+	p := vectorPolicies{rows: rows, probs: rows[:arms], logits: rows[arms : 2*arms]}
+	if len(rows) > 2*arms {
+		p.logNorm = &rows[2*arms]
+	}
+	return p
+}
+
+// newPolicies returns policies of the cell.
+func (v *vectorCell) newPolicies() vectorPolicies {
+	return newVectorPolicies(make([]floats, v.rows))
+}
+
+// newReference returns policies for π_ref.
+func (v *vectorCell) newReference() vectorPolicies {
+	return newVectorPolicies(make([]floats, 2*len(v.means)+1))
 }
 
 // put sets the policy of element i.
@@ -101,13 +133,16 @@ func (p vectorPolicies) put(i int, policy *grpo.Policy) {
 	for a := range p.logits {
 		p.logits[a][i], p.probs[a][i] = policy.Logits[a], policy.Probs[a]
 	}
+	if p.logNorm != nil {
+		p.logNorm[i] = policy.LogNorm()
+	}
 }
 
 // set copies the policies q.
 func (p vectorPolicies) set(q vectorPolicies) {
-	for a := range p.logits {
-		archsimd.LoadFloat64x8(&q.logits[a]).Store(&p.logits[a])
-		archsimd.LoadFloat64x8(&q.probs[a]).Store(&p.probs[a])
+	from := q.rows[:len(p.rows)]
+	for row := range p.rows {
+		archsimd.LoadFloat64x8(&from[row]).Store(&p.rows[row])
 	}
 }
 
@@ -121,12 +156,9 @@ const longestVectorHistory = 1 << 16
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
-		c.Prompts == nil &&
+		hasVectorPrompts(c) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
-		c.Estimator.KL.Gradient == grpo.ExactKL && !c.Estimator.KL.Outside() &&
-		c.ReferenceUpdate.Interval == 0 &&
-		c.Lag.Kind != grpo.Random &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
@@ -146,41 +178,65 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	if len(replicas) < fewestVector || !hasVectors(replicas[0].cell) {
 		return nil
 	}
-	v := newVectorCell(replicas[0].cell, replicas[0].sampler)
+	c := replicas[0].cell
+	groups := c.Estimator.GroupsPerStep
+	if c.agedByGroup() {
+		groups = 1
+	}
+	v := newVectorCell(c, replicas[0].sampler, groups)
+	if v.Lag.OnPolicy() { // all weights are 1
+		v.ratio, v.weighted, v.drops = false, false, false
+	}
 	for range slices.Chunk(replicas, draw.Width) {
 		batches = append(batches, v.newBatch())
 	}
 	return batches
 }
 
-// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them.
-func newVectorCell(c *Cell, s *sampler) *vectorCell {
+// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them. A
+// force is that of the given number of groups.
+func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	e := &c.Estimator
 	v := &vectorCell{
-		Cell:      c,
-		laws:      s.laws,
-		means:     means(&c.Bandit),
-		reference: grpo.NewPolicy(c.Reference),
-		share:     1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		baseline:  1,
-		samples:   min(e.GroupSize, draw.MaxLanes),
-		first:     s.first,
+		Cell:     c,
+		laws:     s.laws,
+		means:    c.means(),
+		rows:     2 * len(c.Bandit.Arms),
+		groups:   groups,
+		share:    1 / (float64(e.GroupSize) * float64(groups)),
+		baseline: 1,
+		samples:  min(e.GroupSize, draw.MaxLanes),
+		first:    s.first,
+	}
+	if c.Prompts != nil {
+		v.laws = &laws{packed: draw.MaxLanes, advantages: s.advantages}
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
-	v.bounded = !e.Importance.Linear()
+	v.weighted = !e.Importance.Linear()
+	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
+	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
+	if v.needsLogNorm() {
+		v.rows++
+	}
+	v.initial = v.newReference()
+	for i := range draw.Width {
+		v.initial.put(i, grpo.NewPolicy(c.Reference))
+	}
 	if e.Advantage.Baseline == grpo.LeaveOneOut {
 		v.baseline = float64(e.GroupSize) / (float64(e.GroupSize) - 1)
 	}
 	if e.GroupSize > draw.MaxLanes {
 		return v
 	}
-	v.together = s.together
+	if v.together = s.together; c.Prompts != nil {
+		v.together = 1
+	}
 	v.samples *= v.together
-	if s.advantages != nil {
-		v.single = e.GroupsPerStep == 1
+	if s.advantages != nil && !v.shifted() {
+		v.single = groups == 1 && e.Advantage.Scale != grpo.PooledStd
 		v.table = make([]struct{ up, down [2]floats }, (e.GroupSize+15)/16)
-		for total := range e.GroupSize { // of G, where they are 0, count finds those of 0 if 16 divides G
+		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G count finds those of S = 0 for G: they are the same
 			a := &v.table[total/16]
 			a.up[total/8%2][total%8], a.down[total/8%2][total%8] = s.advantages.Of(total)
 		}
@@ -200,20 +256,29 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		vectorCell: v,
 		vectorSums: new(vectorSums),
 		streams:    streams,
-		now:        newVectorPolicies(arms),
+		now:        v.newPolicies(),
+		reference:  v.initial,
+		prompts:    newVectorPrompts(v.Prompts),
 		velocity:   make([]floats, arms),
 		square:     make([]floats, arms),
 		positive:   make([]floats, arms),
 		negative:   make([]floats, arms),
 		force:      make([]floats, arms),
-		weights:    make([]floats, 2*arms),
-		ratios:     make([]floats, arms),
 
 		exponentials: make([]floats, arms),
-		rewards:      make([]floats, arms),
+	}
+	if v.weighted {
+		b.weights = make([]floats, 2*arms)
 	}
 	if v.drops {
 		b.positives, b.negatives = make([]draw.Vector, arms), make([]draw.Vector, arms)
+	}
+	if v.sampled {
+		b.drawn = make([]draw.Vector, arms)
+	}
+	if v.ReferenceUpdate.Interval > 0 {
+		b.reference = v.newReference()
+		b.reference.set(v.initial)
 	}
 	means := v.means
 	if v.advantages == nil {
@@ -229,14 +294,17 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	if v.Estimator.Filter == grpo.Redraw {
 		b.informative = draw.NewInformatives(streams, v.Estimator.GroupSize, v.means)
 	}
+	b.setAtoms()
 	b.old = b.now
 	if v.Lag.Kind == grpo.Block && v.Lag.Interval > 1 {
-		b.old = newVectorPolicies(arms)
+		b.old = v.newPolicies()
 	}
-	if older := olderSnapshots(v.Cell); older > 0 {
-		for range older + 1 {
-			b.past = append(b.past, newVectorPolicies(arms))
+	if older := olderSnapshots(v.Cell); older > 0 || v.Lag.Kind == grpo.Random {
+		memory := make([]floats, (older+1)*v.rows)
+		for rows := range slices.Chunk(memory, v.rows) {
+			b.past = append(b.past, newVectorPolicies(rows))
 		}
+		b.setAges(memory)
 	}
 	return b
 }
@@ -267,13 +335,19 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		if c.Draws(t) {
+		if c.agedByGroup() {
 			for _, b := range batches {
-				b.sample()
+				b.pushAged(t)
 			}
-		}
-		for _, b := range batches {
-			b.gradient()
+		} else {
+			if c.Draws(t) {
+				for _, b := range batches {
+					b.sample()
+				}
+			}
+			for _, b := range batches {
+				b.gradient()
+			}
 		}
 		if t == observed[0] {
 			observed = observed[1:]
@@ -311,6 +385,12 @@ func (b *vectorBatch) begin(replicas []*replica) {
 			r = replicas[i]
 		}
 		b.start(i, r.stream, r.policy)
+		if b.ages != nil {
+			b.ages.streams.Start(i, r.ages.stream)
+		}
+	}
+	if b.prompts != nil {
+		b.prompts.begin()
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
 	b.rest()
@@ -322,12 +402,16 @@ func (b *vectorBatch) start(i int, stream *draw.Xoshiro, policy *grpo.Policy) {
 	b.now.put(i, policy)
 }
 
-// rest sets the optimizer and the sums to their states at step 0.
+// rest sets the optimizer, the reference and the sums to their states at step 0.
 func (b *vectorBatch) rest() {
 	clear(b.velocity)
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
+	if b.ReferenceUpdate.Interval > 0 {
+		b.reference.set(b.initial)
+	}
 	*b.vectorSums = vectorSums{}
+	archsimd.BroadcastFloat64x8(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
 // finish copies the sums after burn-in to the replicas.
@@ -341,6 +425,12 @@ func (b *vectorBatch) finish() {
 // refresh sets the snapshots of step t.
 func (b *vectorBatch) refresh(t int) {
 	switch {
+	case b.ages != nil:
+		b.store(t)
+		if b.agedByGroup() {
+			return
+		}
+		b.choose(t, 0)
 	case len(b.past) > 0:
 		n := t / b.Lag.StepsPerSnapshot()
 		b.past[n%len(b.past)].set(b.now)
@@ -356,6 +446,9 @@ func (b *vectorBatch) refresh(t int) {
 func (b *vectorBatch) aim() {
 	if b.informative != nil {
 		b.informative.Aim(b.old.probs)
+	}
+	if b.shifts != nil {
+		b.shift()
 	}
 	if b.large != nil {
 		b.large.Aim(b.old.probs)

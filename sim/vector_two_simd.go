@@ -10,8 +10,8 @@ import (
 )
 
 // isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
-// group of at most 64 samples a step, no importance weights, an exact KL penalty at the
-// current policy, a heavy ball, and no option that is not named here.
+// group of at most 64 samples a step, no importance weights but 1, an exact KL penalty at the
+// current policy, a heavy ball, and no option of estimator or optimizer that is not named here.
 func (v *vectorCell) isPlain() bool {
 	e, o := &v.Estimator, &v.Optimizer
 	estimator := grpo.Estimator{
@@ -23,7 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := e.Importance.Mode == grpo.NoImportance && e.Advantage.Scale != grpo.BatchStd &&
+	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && !e.Advantage.Scale.OfStep() &&
 		e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
@@ -41,6 +41,7 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
 	drawn, both := draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
 	up, down, equal := b.lookUp(total)
+	b.moveBaseline(total)
 	archsimd.BroadcastUint64x8(0).Sub(equal).Store(&b.zero)
 	if b.redraws(equal) {
 		again, where := b.informative.Draw(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
@@ -64,8 +65,8 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	g0, g1 := c0.Sub(prob0.Mul(sum)), c1.Sub(prob1.Mul(sum))
 	if beta := b.Estimator.KL.Coefficient; beta != 0 {
 		beta := archsimd.BroadcastFloat64x8(beta)
-		l0 := logit0.Sub(archsimd.BroadcastFloat64x8(b.Reference[0]))
-		l1 := logit1.Sub(archsimd.BroadcastFloat64x8(b.Reference[1]))
+		l0 := logit0.Sub(archsimd.LoadFloat64x8(&b.reference.logits[0]))
+		l1 := logit1.Sub(archsimd.LoadFloat64x8(&b.reference.logits[1]))
 		mean := archsimd.BroadcastFloat64x8(0).Add(prob0.Mul(l0)).Add(prob1.Mul(l1)) // 0 − 0 is not −0
 		g0 = g0.Sub(beta.Mul(prob0.Mul(l0.Sub(mean))))
 		g1 = g1.Sub(beta.Mul(prob1.Mul(l1.Sub(mean))))

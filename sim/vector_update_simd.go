@@ -50,14 +50,19 @@ func (b *vectorBatch) move(learningRate float64) {
 }
 
 // updatePolicies sets the probabilities from the logits after step t, as
-// grpo.Policy.Update. A replica whose policy has become NaN has diverged.
+// grpo.Policy.Update, and moves the reference. A replica whose policy has become NaN has
+// diverged.
 func (b *vectorBatch) updatePolicies(t int) {
-	b.onPolicy = &b.old.probs[0] == &b.now.probs[0]
+	b.onPolicy = false
+	logNorm := b.now.logNorm
+	if logNorm != nil && !b.usesLogNorm(t+1) {
+		logNorm = nil
+	}
 	var inverse vector
 	if len(b.force) == 2 {
-		inverse = b.pairSoftmax()
+		inverse = b.pairSoftmax(&b.now, logNorm)
 	} else {
-		inverse = b.softmax()
+		inverse = softmax(&b.now, logNorm)
 	}
 	if diverged := inverse.IsNaN().ToBits(); diverged != 0 {
 		for i, r := range b.replicas {
@@ -66,16 +71,24 @@ func (b *vectorBatch) updatePolicies(t int) {
 			}
 		}
 	}
+	if b.ReferenceUpdate.Moves(t) {
+		b.moveReference()
+	}
 }
 
-// softmax sets the probabilities and returns the inverse of Σ exp(θ_a − max θ).
-func (b *vectorBatch) softmax() vector {
-	logits, probs := b.now.logits, b.now.probs[:len(b.now.logits)]
+// softmax sets the probabilities of policies from their logits, and log Σ exp(θ_a) unless it is
+// nil. It returns the inverse of Σ exp(θ_a − max θ).
+func softmax(p *vectorPolicies, logNorm *floats) vector {
+	logits, probs := p.logits, p.probs[:len(p.logits)]
 	top := archsimd.LoadFloat64x8(&logits[0])
 	for a := range logits {
 		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
 	}
-	inverse := archsimd.BroadcastFloat64x8(1).Div(fp.ExpBelowLanes(probs, logits, top))
+	norm := fp.ExpBelowLanes(probs, logits, top)
+	if logNorm != nil {
+		top.Add(fp.LogLanes(norm)).Store(logNorm)
+	}
+	inverse := archsimd.BroadcastFloat64x8(1).Div(norm)
 	for a := range probs {
 		archsimd.LoadFloat64x8(&probs[a]).Mul(inverse).Store(&probs[a])
 	}
@@ -84,16 +97,19 @@ func (b *vectorBatch) softmax() vector {
 
 // pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
 // they are infinite.
-func (b *vectorBatch) pairSoftmax() vector {
+func (b *vectorBatch) pairSoftmax(p *vectorPolicies, logNorm *floats) vector {
 	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	first, second := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
+	first, second := archsimd.LoadFloat64x8(&p.logits[0]), archsimd.LoadFloat64x8(&p.logits[1])
 	gap := first.Sub(second).Masked(first.NotEqual(second))
 	likelier := gap.GreaterEqual(zero)
 	gap.Min(zero.Sub(gap)).Store(&b.gap[0])
 	e := fp.ExpBelowLanes(b.gap[:], b.gap[:], zero)
 	inverse := one.Div(one.Add(e))
 	// Products of selected factors: the compiler would repeat a division whose result is selected.
-	one.Merge(e, likelier).Mul(inverse).Store(&b.now.probs[0])
-	e.Merge(one, likelier).Mul(inverse).Store(&b.now.probs[1])
+	one.Merge(e, likelier).Mul(inverse).Store(&p.probs[0])
+	e.Merge(one, likelier).Mul(inverse).Store(&p.probs[1])
+	if logNorm != nil {
+		first.Merge(second, likelier).Add(fp.LogLanes(one.Add(e))).Store(logNorm)
+	}
 	return inverse
 }

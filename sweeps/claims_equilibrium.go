@@ -39,6 +39,8 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	if f.predicted.outOfScope != "" {
 		return f
 	}
+	s := j.settings(c)
+	settled := j.settled(&s)
 	f.predicted.value = p.FixedPoint.Reward
 	f.predicted.neglected = p.Neglected.RewardMean
 	shift := p.Moments.RewardShift
@@ -49,13 +51,21 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 			f.predicted.neglected += math.Abs(*shift)
 		}
 	case shift != nil:
-		s := j.settings(c)
-		share := j.settled(&s).Reward
+		share := settled.Reward
 		f.predicted.value += share * *shift
-		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
+	f.predicted.addEscape(settled)
 	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.RewardMean })
 	return f
+}
+
+// addEscape makes what a prediction neglects unknown where the noise may take a run to another
+// attractor.
+func (p *predicted) addEscape(settled rom.Settled) {
+	if settled.Escape != "" {
+		p.neglected, p.since = math.MaxFloat64, ": "+settled.Escape
+	}
 }
 
 // addUnsettled adds to what a prediction of the stationary state of a cell neglects the
@@ -106,7 +116,7 @@ func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted.value = *p.Moments.ZeroVariance
 	f.predicted.neglected = p.Neglected.ZeroVariance
 	if shift := p.Moments.ZeroVarianceShift; shift != nil {
-		f.predicted.neglected += (1 - share) * math.Abs(*shift)
+		f.predicted.neglected += math.Abs(1-share) * math.Abs(*shift)
 	}
 	j.addUnsettled(c, p, &f.predicted, func(n *rom.Neglected) float64 { return n.ZeroVariance })
 	return f
@@ -192,7 +202,7 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 	switch variance.kind {
 	case own:
 		v = best
-		variance.neglected += (1 - share) * math.Abs(beyond)
+		variance.neglected += math.Abs(1-share) * math.Abs(beyond)
 	case rom.LeadingOrder:
 		v = p.LeadingOrder.StationaryVariance.ExpectedReward
 		variance.neglected += math.Abs(beyond)
@@ -208,13 +218,23 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
+	if kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas); kicks < fewestKicks {
+		variance.outOfScope = fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no variance", kicks, fewestKicks)
+		return variance
+	}
 	variance.value = share * *v
 	variance.neglected = settled.Largest*variance.neglected + settled.Unknown**v
+	variance.addEscape(settled)
 	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
 		variance.resolution = max(variance.resolution, 0x1p-100*arm.Mean*arm.Mean)
 	}
 	return variance
 }
+
+// fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
+// each step of all replicas, from which the scatter of the replicas tells the error of a
+// variance.
+const fewestKicks = 100
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
 // the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or
@@ -238,7 +258,7 @@ func (j *judgement) settled(s *config.Settings) rom.Settled {
 	settled := j.cache.settled(s, j.fault.Scale)
 	settled.Unknown *= settled.Reward
 	if s.Optimizer.Schedule.Warmup > 0 {
-		settled.Unknown += 1 - settled.Reward
+		settled.Unknown += math.Abs(1 - settled.Reward)
 	}
 	return settled
 }

@@ -52,8 +52,24 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
 	rate, _ := j.fitted(c)
-	f.predicted.neglected = missed(rate, j.by("").relaxationRate(&s))
+	own := j.by("").relaxationRate(&s)
+	f.predicted.neglected = missed(rate, own)
+	addGrowth(&f.predicted, own, c.Sim())
 	return f
+}
+
+// addGrowth adds to what a prediction neglects the share x² of itself, x the largest deviation
+// that is fitted, if it grows at the theory's own rate: the force is odd in x to first order.
+func addGrowth(to *predicted, own predicted, in sim.Cell) {
+	if own.outOfScope != "" || own.value >= 0 || in.Relaxation == nil {
+		return
+	}
+	grown := func(steps int) float64 { return in.Relaxation.Offset * math.Exp(-own.value*float64(steps)) }
+	x := min(sim.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
+	if by := math.Abs(to.value) * x * x; by > to.neglected {
+		to.neglected += by
+		to.since = fmt.Sprintf(": the deviation grows to %.2g", x)
+	}
 }
 
 // fitted returns what the probe of a cell estimates from the linear dynamics of the
@@ -104,6 +120,7 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted = j.numberOfDynamics(&s, own)
 	_, ratio := j.fitted(c)
 	f.predicted.neglected = missed(ratio, j.by("").numberOfDynamics(&s, own))
+	addGrowth(&f.predicted, j.by("").relaxationRate(&s), c.Sim())
 	return f
 }
 

@@ -56,6 +56,18 @@ var faultFiles = map[string]faultFile{
 		{variants: "eps", claim: "stationary-fluctuation", rulings: []Ruling{Agree, Inconclusive}, truth: 6.5e-6},
 		{variants: "noadaminf", claim: "stationary-fluctuation", rulings: declined},
 	}},
+	// The start of Adam's averages, and what they average.
+	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	// A penalty of 0, whose place does not matter.
+	"unused-placement": {rows: []faultRow{{rulings: honest}}},
+	// A deviation that grows to its limit.
+	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
+	// Attractors near a fixed point that is stable.
+	"other-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	"other-cycle":     {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	// Noise of rare groups.
+	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.
 	"basin": {rows: []faultRow{
 		{variants: "far", claim: "fixed-point", rulings: honest, truth: 0.9991},

@@ -55,6 +55,9 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			if s.Estimator.Advantage.Scale == grpo.OthersStd { // which needs it
 				s.Estimator.Advantage.Baseline = grpo.LeaveOneOut
 			}
+			if s.Estimator.Advantage.Baseline.Given() {
+				s.Estimator.Advantage.Scale = grpo.NoScale
+			}
 			switch k.Path {
 			case "lag.ages.mean":
 				s.Lag.Ages.Law = grpo.GeometricAges

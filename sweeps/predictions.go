@@ -87,25 +87,26 @@ type predictionKey struct {
 type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
-	groupSize, groups          int
-	filter                     rom.Filter
-	baseline                   rom.Baseline
-	scale                      rom.Scale
-	deviation                  rom.Deviation
-	weighting                  rom.Weighting
-	estimator                  rom.KLEstimator
-	anchor                     rom.Anchor
-	epsilon, clipLow, clipHigh float64
-	floor, most                float64
-	temperature, power, decay  rom.BySign
-	strength, entropy          float64
-	placement                  rom.Placement
-	samples                    rom.Samples
-	update                     rom.ReferenceUpdate
-	factors                    rom.Factors
-	first, second, starts      string // of the prompts
-	policies                   rom.Policies
-	order                      rom.PromptOrder
+	groupSize, groups           int
+	filter                      rom.Filter
+	baseline                    rom.Baseline
+	scale                       rom.Scale
+	deviation                   rom.Deviation
+	weighting                   rom.Weighting
+	estimator                   rom.KLEstimator
+	anchor                      rom.Anchor
+	epsilon, clipLow, clipHigh  float64
+	baselineValue, baselineRate float64
+	floor, most                 float64
+	temperature, power, decay   rom.BySign
+	strength, entropy           float64
+	placement                   rom.Placement
+	samples                     rom.Samples
+	update                      rom.ReferenceUpdate
+	factors                     rom.Factors
+	first, second, starts       string // of the prompts
+	policies                    rom.Policies
+	order                       rom.PromptOrder
 }
 
 func newEquilibriumKey(p *rom.Params) equilibriumKey {
@@ -115,6 +116,7 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		baseline: p.Baseline, scale: p.Scale, deviation: p.Deviation, weighting: p.Weighting, estimator: p.KLEstimator, anchor: p.Anchor,
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
+		baselineValue: p.BaselineValue, baselineRate: p.BaselineRate,
 		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate,
 		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
 		policies: p.Prompts.Policies, order: p.Prompts.Order,

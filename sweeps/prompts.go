@@ -13,7 +13,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-// promptsOf returns the prompts of a cell, with their laws drawn by the seed; nil for a
+// promptsOf returns the prompts of a cell, as listed or with their laws drawn by the seed; nil for a
 // single bandit. All numbers are rounded to 12 digits.
 func promptsOf(s *config.Settings) *sim.Prompts {
 	law := s.Prompts
@@ -24,7 +24,10 @@ func promptsOf(s *config.Settings) *sim.Prompts {
 	for x := range p.Means {
 		for a := range 2 {
 			p.Means[x][a] = s.Bandit.Arms[a].Mean
-			if law.Means.Drawn() {
+			switch {
+			case law.List != nil:
+				p.Means[x][a] = config.Round((*law.List)[x][a])
+			case law.Means.Drawn():
 				u := promptUniform(s.Seed, "mean", x, a)
 				p.Means[x][a] = config.Round(p.Means[x][a] * mathext.InvRegIncBeta(law.Means.Alpha, law.Means.Beta, u))
 			}

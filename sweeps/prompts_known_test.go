@@ -96,3 +96,20 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 		t.Errorf("a quantile near 1: logit %v", z)
 	}
 }
+
+// Listed mean rewards are those of the prompts in the simulator and in the theory.
+func TestListedPromptMeans(t *testing.T) {
+	s := planText(t, minimal).Spec.Points()[0].Settings
+	list := config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}
+	s.Prompts = config.Prompts{Count: 3, Parameters: sim.Shared, Order: sim.Independent, List: &list}
+	if p := promptsOf(&s); !slices.Equal(p.Means, list) {
+		t.Errorf("means of the simulator %v, want %v", p.Means, list)
+	}
+	p := Params(&s, rom.Unit)
+	if !slices.Equal(p.Prompts.First, []float64{0.9, 1, 0.5}) || !slices.Equal(p.Prompts.Second, []float64{0.2, 0, 0.4}) {
+		t.Errorf("means of the theory %v and %v", p.Prompts.First, p.Prompts.Second)
+	}
+	if first, second := p.Arms[0].Mean, p.Arms[1].Mean; math.Abs(first-0.8) > 1e-15 || math.Abs(second-0.2) > 1e-15 {
+		t.Errorf("mean prompt %v, %v, want 0.8, 0.2", first, second)
+	}
+}

@@ -22,14 +22,18 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	var ageWeights [grpo.MaxTableAge + 1]float64
 	copy(ageWeights[:], s.Lag.Ages.Weights)
 	p := rom.Params{
-		Reference:   s.Policy.Reference,
-		GroupSize:   e.GroupSize,
-		Groups:      e.GroupsPerStep,
-		Filter:      translate(e.Filter, filters),
-		Baseline:    translate(e.Advantage.Baseline, baselines),
-		Scale:       translate(e.Advantage.Scale, scales),
-		Deviation:   translate(e.Advantage.Std, deviations),
-		Epsilon:     e.Advantage.Epsilon,
+		Reference: s.Policy.Reference,
+		GroupSize: e.GroupSize,
+		Groups:    e.GroupsPerStep,
+		Filter:    translate(e.Filter, filters),
+		Baseline:  translate(e.Advantage.Baseline, baselines),
+		Scale:     translate(e.Advantage.Scale, scales),
+		Deviation: translate(e.Advantage.Std, deviations),
+		Epsilon:   e.Advantage.Epsilon,
+
+		BaselineValue: e.Advantage.Value,
+		BaselineRate:  e.Advantage.Rate,
+
 		Weighting:   translate(e.Importance.Mode, weightings),
 		ClipLow:     e.Importance.ClipLow,
 		ClipHigh:    e.Importance.ClipHigh,
@@ -92,8 +96,8 @@ func ageDraws(s *config.Settings) int {
 // The enumeration values of the algorithm and their counterparts in the theory.
 var (
 	laws       = map[grpo.Law]rom.Law{grpo.Bernoulli: rom.Bernoulli, grpo.Constant: rom.Constant, grpo.Normal: rom.Normal}
-	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut, grpo.SecondBest: rom.SecondBest}
-	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale}
+	baselines  = map[grpo.Baseline]rom.Baseline{grpo.MeanBaseline: rom.GroupMean, grpo.LeaveOneOut: rom.LeaveOneOut, grpo.SecondBest: rom.SecondBest, grpo.ConstantBaseline: rom.ConstantBaseline, grpo.RunningMean: rom.RunningMean}
+	scales     = map[grpo.Scale]rom.Scale{grpo.StdScale: rom.GroupStd, grpo.NoScale: rom.Unscaled, grpo.BatchStd: rom.BatchStd, grpo.OthersStd: rom.OthersStd, grpo.MeanScale: rom.GroupMeanScale, grpo.PooledStd: rom.PooledStd, grpo.BatchMean: rom.BatchMean}
 	filters    = map[grpo.Filter]rom.Filter{grpo.KeepAll: rom.KeepAll, grpo.Redraw: rom.Redraw, grpo.Drop: rom.Drop}
 	deviations = map[grpo.Deviation]rom.Deviation{grpo.PopulationStd: rom.Population, grpo.SampleStd: rom.Sample}
 	weightings = map[grpo.ImportanceMode]rom.Weighting{

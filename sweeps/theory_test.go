@@ -72,6 +72,8 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 		return []any{0.3, 0.4}
 	case config.WeightsValue:
 		return []any{config.Weights{0, 1}, config.Weights{1, 0.5}}
+	case config.MeansValue:
+		return []any{config.PromptMeans{{0.3, 0.1}, {0.9, 0.2}, {1, 0}}, config.PromptMeans{{0.3, 0.1}, {0.9, 0.4}, {1, 0}}}
 	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
 	case config.InitValue:
@@ -93,7 +95,7 @@ func differentValues(t *testing.T, k config.Key, s *config.Settings) []any {
 func TestTranslationFillsEveryField(t *testing.T) {
 	s := planText(t, minimal).Spec.Points()[0].Settings
 	s.Estimator.GroupsPerStep, s.Estimator.Filter = 3, grpo.Redraw
-	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Epsilon: 1}
+	s.Estimator.Advantage = grpo.Advantage{Baseline: grpo.LeaveOneOut, Scale: grpo.NoScale, Std: grpo.SampleStd, Value: 1, Rate: 1, Epsilon: 1}
 	s.Estimator.Importance.Mode, s.Estimator.Importance.Floor = grpo.Clip, 0.5
 	s.Estimator.KL = grpo.KL{Coefficient: 1, In: grpo.InReward, Gradient: grpo.K3, At: grpo.AtSnapshot}
 	s.Estimator.Entropy, s.Estimator.Samples, s.Optimizer.MaxNorm = 1, grpo.Reused, 1

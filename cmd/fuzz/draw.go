@@ -274,6 +274,17 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 	"bandit.prompts.order":       ofPrompts,
 	"bandit.prompts.means.alpha": ofPrompts,
 	"bandit.prompts.means.beta":  ofPrompts,
+	"bandit.prompts.means.list": func(d *drawing, k config.Key, _ class) any {
+		count, given := d.file.get("bandit.prompts.count").(int)
+		if !given || d.file.get("bandit.prompts.means.alpha") != nil || d.IntN(3) > 0 {
+			return nil
+		}
+		var list []any
+		for range count {
+			list = append(list, []any{d.number(k.Range), d.number(k.Range)})
+		}
+		return list
+	},
 	"bandit.prompts.start.alpha": ofPrompts,
 	"bandit.prompts.start.beta":  ofPrompts,
 	"policy.init": func(d *drawing, k config.Key, c class) any {

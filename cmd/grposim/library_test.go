@@ -65,7 +65,7 @@ func TestAnotherModule(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	wrong := strings.Replace(otherModule, "group_size: 16", "group_size: 16, advantage: {baseline: average}", 1)
-	if got, want := run(wrong), `grpo.advantage.baseline: got "average", want mean, leave-one-out or second-best`; !strings.Contains(got, want) {
+	if got, want := run(wrong), `grpo.advantage.baseline: got "average", want mean, leave-one-out, second-best, constant or running-mean`; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

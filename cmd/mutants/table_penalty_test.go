@@ -1,7 +1,8 @@
 package mutants
 
 // penaltyMutants are faults in the places and gradients of the KL penalty, the entropy bonus,
-// reused samples, the largest norm and the moving reference.
+// reused samples, the largest norm and the moving reference, and of vectors with these or with
+// random ages.
 var penaltyMutants = []mutant{
 	{id: "grpo/k1-weight", fault: "k1 weighs a sample with log π/π_ref", file: "grpo/force.go",
 		before: "			kappa = 1\n", after: ""},
@@ -25,6 +26,18 @@ var penaltyMutants = []mutant{
 		before: "s.atoms[i].Reward += s.shifts[atom.Arm]", after: "s.atoms[i].Reward += 0 * s.shifts[atom.Arm]"},
 	{id: "sim/reference-kept", fault: "the reference of a replica begins where that of the last one ended", file: "sim/replica.go",
 		before: "	r.force.Reference().Set(r.initial)\n", after: ""},
+	{id: "sim/vector-age-of-first", fault: "with random ages the last replica of a vector batch has the snapshot of the first", file: "sim/vector_ages_simd.go",
+		before: "LoadFloat64x8(&p7[row]).Merge(x, m7)", after: "LoadFloat64x8(&p0[row+0*len(p7)]).Merge(x, m7)"},
+	{id: "sim/vector-ages-clipped", fault: "with an age a group the clip fraction of a vector batch is that of the last group", file: "sim/vector_ages_simd.go",
+		before: "clipped = clipped.Add(b.clipFraction().Div(groups))", after: "clipped = b.clipFraction()"},
+	{id: "sim/vector-k3-inverted", fault: "in a vector batch k3 has the ratio π/π_ref", file: "sim/vector_penalty_simd.go",
+		before: "archsimd.LoadFloat64x8(&reference.probs[a]).Div(prob)", after: "prob.Div(archsimd.LoadFloat64x8(&reference.probs[a]))"},
+	{id: "sim/vector-shift-sign", fault: "in a vector batch the KL in the reward rewards distance from the reference", file: "sim/vector_penalty_simd.go",
+		before: "archsimd.BroadcastFloat64x8(-b.Estimator.KL.Coefficient)", after: "archsimd.BroadcastFloat64x8(b.Estimator.KL.Coefficient)"},
+	{id: "sim/vector-advantage-kl-unweighted", fault: "in a vector batch the KL in the advantage has no importance weight", file: "sim/vector_penalty_simd.go",
+		before: "if inAdvantage && b.ratio {", after: "if inAdvantage && b.bounded {"},
+	{id: "sim/vector-reference-kept", fault: "the reference of a vector batch begins where that of the last one ended", file: "sim/vector_simd.go",
+		before: "b.reference.set(b.initial)", after: "_ = b.initial"},
 	{id: "rom/k1-fresh", fault: "the fresh part of k1 in the loss restores", file: "rom/stiffness.go",
 		before: "exact(fresh, 0, -1)", after: "exact(fresh, 0, 1)"},
 	{id: "rom/advantage-kl-stale", fault: "the stale part of the KL in the advantage lacks KL·F", file: "rom/stiffness.go",

@@ -69,13 +69,13 @@ func logColumns(place archsimd.Uint64x8) (hi, lo archsimd.Float64x8) {
 	bit4 := place.And(archsimd.BroadcastUint64x8(16)).NotEqual(zero)
 	bit5 := place.And(archsimd.BroadcastUint64x8(32)).NotEqual(zero)
 	bit6 := place.And(archsimd.BroadcastUint64x8(64)).NotEqual(zero)
-	hi = logHalf1(&rows.hi, 8, place, bit4, bit5).Merge(logHalf1(&rows.hi, 0, place, bit4, bit5), bit6)
-	lo = logHalf1(&rows.lo, 8, place, bit4, bit5).Merge(logHalf1(&rows.lo, 0, place, bit4, bit5), bit6)
+	hi = halfColumn(&rows.hi, 8, place, bit4, bit5).Merge(halfColumn(&rows.hi, 0, place, bit4, bit5), bit6)
+	lo = halfColumn(&rows.lo, 8, place, bit4, bit5).Merge(halfColumn(&rows.lo, 0, place, bit4, bit5), bit6)
 	return hi, lo
 }
 
-// logHalf1 returns the entries of 64 of a column.
-func logHalf1(column *[16][8]float64, n int, place archsimd.Uint64x8, bit4, bit5 archsimd.Mask64x8) archsimd.Float64x8 {
+// halfColumn returns the entries of a column of logTable, of the half from row n on.
+func halfColumn(column *[16][8]float64, n int, place archsimd.Uint64x8, bit4, bit5 archsimd.Mask64x8) archsimd.Float64x8 {
 	low := archsimd.LoadFloat64x8(&column[n]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+1]), place)
 	low = archsimd.LoadFloat64x8(&column[n+2]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+3]), place).Merge(low, bit4)
 	high := archsimd.LoadFloat64x8(&column[n+4]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+5]), place)

@@ -14,12 +14,12 @@ import (
 // a Multinomial (more) and BinomialTables draw from the same stream and policy. Counts
 // needs AVX-512.
 type Counts struct {
-	Arms      []Vector // samples of each arm
-	Successes []Vector // of these, with reward 1
+	Arms      []Vector         // samples of each arm
+	Successes []Vector         // of these, with reward 1
+	Means     [][Width]float64 // mean rewards of each arm, which the caller may change; unused with tables
 	*Streams
 
 	size    int
-	means   []float64
 	tables  []*BinomialTable // nil: not tabulated
 	nodes   []Vector         // samples of each node of a Multinomial; the last ones are Arms
 	weights [][Width]float64 // as in Multinomial
@@ -44,8 +44,8 @@ func NewCounts(streams *Streams, size, arms int, means []float64, tables []*Bino
 	c := &Counts{
 		Streams:   streams,
 		Successes: make([]Vector, arms),
+		Means:     make([][Width]float64, len(means)),
 		size:      size,
-		means:     means,
 		tables:    tables,
 		nodes:     make([]Vector, 2*arms),
 		weights:   make([][Width]float64, 2*arms),
@@ -53,6 +53,9 @@ func NewCounts(streams *Streams, size, arms int, means []float64, tables []*Bino
 		law:       new(lawVectors),
 	}
 	c.Arms = c.nodes[arms:]
+	for a, mean := range means {
+		archsimd.BroadcastFloat64x8(mean).Store(&c.Means[a])
+	}
 	return c
 }
 
@@ -85,9 +88,9 @@ func (c *Counts) Draw() {
 		k.Store(&c.nodes[2*i])
 		n.Sub(k).Store(&c.nodes[2*i+1])
 	}
-	for a, mean := range c.means {
+	for a := range c.Means {
 		if c.tables == nil {
-			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.BroadcastFloat64x8(mean)).Store(&c.Successes[a])
+			c.binomial(archsimd.LoadUint64x8(&c.Arms[a]), archsimd.LoadFloat64x8(&c.Means[a])).Store(&c.Successes[a])
 		} else {
 			c.tabulated(c.tables[a], &c.Arms[a], &c.Successes[a])
 		}

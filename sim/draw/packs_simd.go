@@ -147,7 +147,11 @@ func (p *Packs) decide(samples int) {
 		p.decidePair(all)
 		return
 	}
-	p.compareArms(all)
+	if samples <= narrow {
+		p.compareNarrow(all)
+	} else {
+		p.compareArms(all)
+	}
 	p.finishArms(all)
 	if p.rewards {
 		p.drawRewards(all)
@@ -251,21 +255,29 @@ func compareFirstVectors(words *[firstBits]Vector, all, rest vector) (below, und
 
 // compareArms is Pack.compareArms.
 func (p *Packs) compareArms(all vector) {
-	p.late = p.late[:0]
-	zero := archsimd.BroadcastUint64x8(0)
-	open := zero
+	late, open := p.late[:0], archsimd.BroadcastUint64x8(0)
 	for a := range p.bounds {
 		below, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[a]))
-		below.Store(&p.Arms[a])
-		undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
-		if undecided.NotEqual(zero).ToBits() != 0 {
-			p.late = append(p.late, a)
-			undecided.Store(&p.undecided[a])
-			rest.Store(&p.rest[a])
-			open = open.Or(undecided)
-		}
+		undecided, late = p.setFirst(late, a, below, undecided, rest)
+		open = open.Or(undecided)
 	}
+	p.late = late
 	open.Store(&p.open)
+}
+
+// setFirst sets what the first bits say of an arm and returns the lanes that they leave undecided
+// about its bound, which has the remaining digits rest. It adds the arm to late if there are any.
+func (p *Packs) setFirst(late []int, a int, below, undecided, rest vector) (vector, []int) {
+	zero := archsimd.BroadcastUint64x8(0)
+	below.Store(&p.Arms[a])
+	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	undecided.Store(&p.undecided[a])
+	rest.Store(&p.rest[a])
+	more := 0 // without a branch, which would be unpredictable
+	if undecided.NotEqual(zero).ToBits() != 0 {
+		more = 1
+	}
+	return undecided, append(late, a)[:len(late)+more]
 }
 
 // finishArms is Pack.finishArms.

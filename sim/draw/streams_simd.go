@@ -130,6 +130,15 @@ func (s *Streams) take(words *[firstBits]Vector) {
 	s.count(archsimd.BroadcastUint64x8(firstBits))
 }
 
+// Next takes a word from every stream.
+func (s *Streams) Next() archsimd.Uint64x8 {
+	s0, s1, s2, s3 := s.load()
+	word, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	s.store(s0, s1, s2, s3)
+	s.count(archsimd.BroadcastUint64x8(1))
+	return word
+}
+
 // takeNarrow takes two words from every stream, which hold the first bits of at most 16
 // lanes, see nextBits.
 func (s *Streams) takeNarrow(words *[firstBits]Vector) {

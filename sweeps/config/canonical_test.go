@@ -52,6 +52,7 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 				Arms:      []grpo.Arm{{Reward: grpo.Normal, Mean: 0.25, Std: 0.125}, {Reward: grpo.Normal, Mean: 0.75, Std: 0.5}},
 				TrueMeans: []float64{3, 4},
 			},
+			Prompts:   Prompts{List: &PromptMeans{{0.25, 0.5}}},
 			Policy:    Policy{Init: Init{Logits: []float64{1, 2}}, Reference: []float64{3, 4}},
 			Optimizer: grpo.Optimizer{Schedule: grpo.Schedule{Total: 7}},
 			Run:       sim.Run{Steps: 9},
@@ -71,6 +72,8 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 				}
 			}
 			return ""
+		case reflect.Pointer:
+			return walk(v.Elem(), path, leaf)
 		case reflect.Slice, reflect.Array:
 			for i := range v.Len() {
 				if p := walk(v.Index(i), path+"[]", leaf); p != "" {

@@ -210,6 +210,8 @@ func isOneValue(k Key, n *node) bool {
 	switch k.Kind {
 	case WeightsValue, ListValue:
 		return first.kind != list
+	case MeansValue:
+		return first.kind != list || len(first.items) == 0 || first.items[0].kind != list
 	case InitValue:
 		return first.kind == plain && numberSyntax.MatchString(first.text)
 	case ArmsValue:

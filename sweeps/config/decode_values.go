@@ -38,6 +38,8 @@ func (l *loader) value(k Key, n *node, path string) (v any, ok bool) {
 			ok = false
 		}
 		return Weights(weights), ok
+	case MeansValue:
+		return l.pairs(n, path, k)
 	case ListValue:
 		return l.numbersIn(n, path, k.Want(), anyNumber, "a number")
 	case InitValue:
@@ -120,6 +122,32 @@ func (l *loader) numbersIn(n *node, path, want string, r Range, one string) ([]f
 		numbers[i], good = x, good && ok
 	}
 	return numbers, good
+}
+
+// pairs decodes a list of pairs of numbers, at most one for each prompt that is possible.
+func (l *loader) pairs(n *node, path string, k Key) (PromptMeans, bool) {
+	if n.kind != list {
+		l.want(n, path, k.Want())
+		return nil, false
+	}
+	if len(n.items) > maxPrompts {
+		l.problem(n.at, path, "got %d pairs, want at most %d", len(n.items), maxPrompts)
+		return nil, false
+	}
+	pairs, good := make(PromptMeans, len(n.items)), true
+	for i, item := range n.items {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		pair, ok := l.numbersIn(item, at, "a pair of numbers"+strings.TrimSuffix(" "+k.Range.String(), " "), k.Range, "a number "+k.Range.String())
+		if ok && len(pair) != 2 {
+			l.problem(item.at, at, "got %s, want 2, one per arm", countWords(len(pair), "number"))
+			ok = false
+		}
+		if ok {
+			pairs[i] = [2]float64(pair)
+		}
+		good = good && ok
+	}
+	return pairs, good
 }
 
 func (l *loader) start(n *node, path, want string) (Init, bool) {

@@ -259,6 +259,12 @@ func TestFormatReadsBack(t *testing.T) {
 			v = rapid.SampledFrom(k.Words).Draw(t, "v")
 		case WeightsValue:
 			v = Weights(positiveZero(rapid.SliceOfN(rapid.Float64Range(0, 9), 1, 5).Draw(t, "v")))
+		case MeansValue:
+			var pairs PromptMeans
+			for range rapid.IntRange(1, 4).Draw(t, "n") {
+				pairs = append(pairs, [2]float64(positiveZero(rapid.SliceOfN(rapid.Float64Range(0, 1), 2, 2).Draw(t, "v"))))
+			}
+			v = pairs
 		case ListValue:
 			v = positiveZero(rapid.SliceOfN(number, 1, 5).Draw(t, "v"))
 		case InitValue:

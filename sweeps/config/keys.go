@@ -19,6 +19,7 @@ const (
 	SeedValue                     // uint64
 	WordValue                     // string, one of Key.Words
 	WeightsValue                  // Weights
+	MeansValue                    // PromptMeans
 	ListValue                     // []float64, one entry per arm or per item of bandit.arms
 	InitValue                     // Init
 	ArmsValue                     // []ArmGroup
@@ -85,7 +86,7 @@ func (k Key) Sparse() bool {
 
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
-	"bandit.prompts.", "policy.reference_update.", "grpo.filter", floorKey, capKey, tauKey, powerKey, decayKey,
+	"bandit.prompts.", "policy.reference_update.", "grpo.filter", valueKey, rateKey, floorKey, capKey, tauKey, powerKey, decayKey,
 	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
 }
 
@@ -107,6 +108,8 @@ func (k Key) Want() string {
 		return listWords(k.Words)
 	case WeightsValue:
 		return fmt.Sprintf("a list of at most %d numbers ≥ 0", grpo.MaxTableAge+1)
+	case MeansValue:
+		return "a list of pairs of numbers" + condition + ", one per prompt"
 	case ListValue:
 		return "a list of numbers, one per arm"
 	case searchValue:
@@ -131,6 +134,8 @@ const (
 	baselineKey      = "grpo.advantage.baseline"
 	scaleKey         = "grpo.advantage.scale"
 	epsilonKey       = "grpo.advantage.epsilon"
+	valueKey         = "grpo.advantage.value"
+	rateKey          = "grpo.advantage.rate"
 	modeKey          = "grpo.importance.mode"
 	clipLowKey       = "grpo.importance.clip_low"
 	clipHighKey      = "grpo.importance.clip_high"
@@ -226,14 +231,18 @@ var otherKeys = []Key{
 		func(s *Settings) *int { return &s.Estimator.GroupsPerStep }).named("B", "groups per step", ""),
 	wordKey(filterKey, grpo.Filters, grpo.KeepAll, "Groups whose rewards are all equal: they count with advantages 0 (`none`); each is replaced by a group whose rewards differ (`redraw`: dynamic sampling of DAPO, verl, NeMo-RL, OpenRLHF, slime), drawn from its exact conditional law; or the step averages the other groups alone (`drop`: prime-rl). Bernoulli arms only; `drop` with the exact KL gradient only. `inf` has no such groups.",
 		func(s *Settings) *grpo.Filter { return &s.Estimator.Filter }).idle(GroupSizeKey, grpo.Infinite),
-	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`, at finite `grpo.group_size`.",
+	wordKey(baselineKey, grpo.Baselines, grpo.MeanBaseline, "What the advantage subtracts from a reward: the mean of its group, or of the other samples of its group; `second-best` gives the best sample the difference to the second best, and 0 to the others (verl GRPO_PASSK), with the scales `std` and `none`; a constant b, the `value` (`constant`; 0 is no baseline), or a running mean of the rewards, which starts at `value` and after each draw of groups becomes (1 − rate)·b + rate·r̄, r̄ the mean of their rewards (`running-mean`). The last two go with the scale `none`; `second-best` and `running-mean` are for finite `grpo.group_size`.",
 		func(s *Settings) *grpo.Baseline { return &s.Estimator.Advantage.Baseline }),
-	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); or the group's mean reward (`mean`, MaxRL, with the baseline `mean`). The last three, and the baseline `second-best`, are for Bernoulli arms without a filter.",
+	wordKey(scaleKey, grpo.Scales, grpo.StdScale, "What the advantage is divided by: the group's standard deviation plus epsilon; nothing (`none`, Dr. GRPO); the standard deviation of the rewards of all groups of the step (`batch-std`, TRL); the sample standard deviation of the other samples, 1 where it is 0 (`others-std`, NeMo-RL, with the baseline `leave-one-out`); the group's mean reward (`mean`, MaxRL); the standard deviation of the rewards of all groups of the step, each less the mean of its group (`pooled-std`, OpenRLHF `reinforce_baseline`, verl `reinforce_plus_plus_baseline`); or the mean reward of the step (`batch-mean`, GPG of verl). The last three go with the baseline `mean`. All but `std` and `none`, and the baselines `second-best`, `constant` and `running-mean`, are for Bernoulli arms without a filter.",
 		func(s *Settings) *grpo.Scale { return &s.Estimator.Advantage.Scale }),
-	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the group's variance: G (`population`) or G − 1 (`sample`).",
-		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale), string(grpo.OthersStd), string(grpo.MeanScale)),
-	numberKey(epsilonKey, nonNegative, 0.0, "Added to the group's standard deviation.",
-		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale), string(grpo.MeanScale)),
+	wordKey("grpo.advantage.std", grpo.Deviations, grpo.PopulationStd, "Divisor in the variance: the number of rewards (`population`) or one less (`sample`).",
+		func(s *Settings) *grpo.Deviation { return &s.Estimator.Advantage.Std }).idle(scaleKey, string(grpo.NoScale), string(grpo.OthersStd), string(grpo.MeanScale), string(grpo.BatchMean)),
+	numberKey(epsilonKey, nonNegative, 0.0, "Added to the standard deviation.",
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Epsilon }).idle(scaleKey, string(grpo.NoScale), string(grpo.MeanScale), string(grpo.BatchMean)),
+	numberKey(valueKey, unit, 0.0, "Baseline b of `constant`, and of `running-mean` in the first step, in units of reward.",
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Value }).idle(baselineKey, string(grpo.MeanBaseline), string(grpo.LeaveOneOut), string(grpo.SecondBest)),
+	numberKey(rateKey, Range{Low: 0, High: 1, LowOpen: true}, 0.1, "Weight of the newest mean reward in a running mean.",
+		func(s *Settings) *float64 { return &s.Estimator.Advantage.Rate }).idle(baselineKey, string(grpo.MeanBaseline), string(grpo.LeaveOneOut), string(grpo.SecondBest), string(grpo.ConstantBaseline)),
 	wordKey(modeKey, grpo.ImportanceModes, grpo.NoImportance, "Weight of a sample: 1 (`none`); the ratio ρ = π/π_old (`ratio`); ρ where the clipped objective has a gradient and 0 elsewhere (`clip`), for negative advantages at most up to ρ = `cap` (`dual-clip`); ρ limited from above to `cap` (`truncated`: TIS, CISPO of TRL) or to [1 − clip_low, 1 + clip_high] (`cispo` of verl); ρ between `floor` and `cap` and 0 elsewhere (`masked`: IcePop); 4σ(1−σ)ρ, σ the logistic function of tau·(ρ − 1) (`sapo`); ρ^power e^{decay·(1−ρ)} (`vespo`); ρ while π − π_old is at most clip_high for positive advantages, at least −clip_low for negative ones, and 0 elsewhere (`dppo`). See [theory.md](theory.md) §11.2.",
 		func(s *Settings) *grpo.ImportanceMode { return &s.Estimator.Importance.Mode }),
 	numberKey(clipLowKey, openUnit, 0.2, "With `clip` a sample of negative advantage counts while its ratio is at least 1 − clip_low.",

@@ -341,7 +341,7 @@ func TestLoadFillsIn(t *testing.T) {
 		Policy:  Policy{Init: Init{Logits: []float64{0, 0}}, Reference: []float64{0, 0}, ReferenceUpdate: grpo.ReferenceUpdate{Rate: 0.6}},
 		Estimator: grpo.Estimator{
 			GroupSize: 16, GroupsPerStep: 1, Filter: grpo.KeepAll,
-			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd},
+			Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.PopulationStd, Rate: 0.1},
 			Importance: grpo.Importance{
 				Mode: grpo.NoImportance, ClipLow: 0.2, ClipHigh: 0.2, Cap: 3,
 				Temperature: grpo.Signed{Positive: 1, Negative: 1.05}, Power: grpo.Signed{Positive: 2, Negative: 3}, Decay: grpo.Signed{Positive: 3, Negative: 2},

@@ -13,9 +13,13 @@ type Prompts struct {
 	Count      int // C, the number of prompts; 1: the bandit itself
 	Parameters sim.Parameters
 	Order      sim.PromptOrder
-	Means      BetaLaw // of a number by which a prompt multiplies the mean of an arm
-	Start      BetaLaw // of the probability of the first arm under the initial policy of a prompt
+	Means      BetaLaw      // of a number by which a prompt multiplies the mean of an arm
+	List       *PromptMeans // nil: none; a pointer because a plan holds this for every cell
+	Start      BetaLaw      // of the probability of the first arm under the initial policy of a prompt
 }
+
+// PromptMeans lists the mean rewards of both arms by prompt, each in [0, 1].
+type PromptMeans [][2]float64
 
 // BetaLaw is the law Beta(α, β) of numbers drawn by the seed. The zero value stands for none.
 type BetaLaw struct{ Alpha, Beta float64 }
@@ -30,6 +34,7 @@ const (
 	promptOrderKey      = "bandit.prompts.order"
 	meansAlphaKey       = "bandit.prompts.means.alpha"
 	meansBetaKey        = "bandit.prompts.means.beta"
+	meansListKey        = "bandit.prompts.means.list"
 	startAlphaKey       = "bandit.prompts.start.alpha"
 	startBetaKey        = "bandit.prompts.start.beta"
 )
@@ -49,6 +54,22 @@ var promptKeys = []Key{
 		func(s *Settings) *float64 { return &s.Prompts.Means.Alpha }).idle(promptsKey, 1),
 	numberKey(meansBetaKey, nonNegative, 0.0, "See `alpha`.",
 		func(s *Settings) *float64 { return &s.Prompts.Means.Beta }).idle(promptsKey, 1),
+	Key{
+		Path: meansListKey, Kind: MeansValue, Range: unit, Default: PromptMeans{},
+		Doc: "Mean rewards of both arms for each prompt, such as `[[0.9, 0.2], [0.6, 0.5]]` for two, in the place of those of `bandit.arms` and of a law; `[]`: none.",
+		get: func(s *Settings) any {
+			if s.Prompts.List == nil {
+				return PromptMeans{}
+			}
+			return *s.Prompts.List
+		},
+		set: func(s *Settings, v any) {
+			s.Prompts.List = nil
+			if list := v.(PromptMeans); len(list) > 0 {
+				s.Prompts.List = &list
+			}
+		},
+	}.idle(promptsKey, 1),
 	numberKey(startAlphaKey, nonNegative, 0.0, "With `beta`: each prompt has its own reference policy and starts there, where the probability of the first arm is a number from the law Beta(alpha, beta), drawn by the seed; 0 and 0: `policy`. Tabular prompts only.",
 		func(s *Settings) *float64 { return &s.Prompts.Start.Alpha }).idle(promptsKey, 1),
 	numberKey(startBetaKey, nonNegative, 0.0, "See `alpha`.",
@@ -106,6 +127,18 @@ var promptRules = []cellRule{
 		return "", ""
 	}),
 	lawRule(meansBetaKey, meansAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Means }),
+	promptRule(meansListKey, func(s *Settings) (got, want string) {
+		if s.Prompts.List == nil {
+			return "", ""
+		}
+		switch n := len(*s.Prompts.List); {
+		case s.Prompts.Means != BetaLaw{}:
+			return countWords(n, "pair"), "none beside " + meansAlphaKey + " and beta, or these 0"
+		case n != s.Prompts.Count:
+			return countWords(n, "pair"), Format(s.Prompts.Count) + ", one per prompt (" + promptsKey + ")"
+		}
+		return "", ""
+	}, meansAlphaKey, meansBetaKey),
 	lawRule(startBetaKey, startAlphaKey, func(s *Settings) BetaLaw { return s.Prompts.Start }),
 	promptRule(promptParametersKey, func(s *Settings) (got, want string) {
 		if s.Prompts.Start.Drawn() && s.Prompts.Parameters == sim.Shared {
@@ -139,7 +172,7 @@ var promptRules = []cellRule{
 		return "", ""
 	}, lagKindKey),
 	promptRule(scaleKey, func(s *Settings) (got, want string) {
-		if adv := s.Estimator.Advantage; adv.Scale != grpo.StdScale && adv.Scale != grpo.NoScale || adv.Baseline == grpo.SecondBest {
+		if adv := s.Estimator.Advantage; adv.Tabled() {
 			return string(adv.Scale) + " with the baseline " + string(adv.Baseline), "std or none with mean or leave-one-out where " + promptsKey + " is more than 1"
 		}
 		return "", ""

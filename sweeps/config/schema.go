@@ -145,6 +145,9 @@ func schemaValue(k Key) object {
 		return object{"enum": k.Words}
 	case WeightsValue:
 		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": grpo.MaxTableAge + 1}
+	case MeansValue:
+		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2, "maxItems": 2}
+		return object{"type": "array", "items": pair, "maxItems": maxPrompts}
 	case ListValue:
 		return numbers
 	case InitValue:

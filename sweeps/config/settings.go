@@ -130,6 +130,8 @@ func Format(v any) string {
 		return formatList(v, func(x float64) string { return Format(x) })
 	case Weights:
 		return Format([]float64(v))
+	case PromptMeans:
+		return formatList(v, func(pair [2]float64) string { return Format(pair[:]) })
 	case Init:
 		switch {
 		case v.Kind == AtLogits:
@@ -207,6 +209,10 @@ func roundValue(v any) any {
 		return RoundAll(v)
 	case Weights:
 		return Weights(RoundAll(v))
+	case PromptMeans:
+		for i := range v {
+			v[i] = [2]float64(RoundAll(v[i][:]))
+		}
 	case Init:
 		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
 	case []ArmGroup:

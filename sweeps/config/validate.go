@@ -115,12 +115,14 @@ var generalRules = []cellRule{
 		switch has := string(adv.Baseline); {
 		case adv.Scale == grpo.OthersStd && adv.Baseline != grpo.LeaveOneOut:
 			return has, "leave-one-out with the scale others-std"
-		case adv.Scale == grpo.MeanScale && adv.Baseline != grpo.MeanBaseline:
-			return has, "mean with the scale mean"
+		case (adv.Scale == grpo.MeanScale || adv.Scale == grpo.PooledStd || adv.Scale == grpo.BatchMean) && adv.Baseline != grpo.MeanBaseline:
+			return has, "mean with the scale " + string(adv.Scale)
 		case adv.Scale == grpo.BatchStd && adv.Baseline == grpo.SecondBest:
 			return has, "mean or leave-one-out with the scale batch-std"
-		case adv.Baseline == grpo.SecondBest && !sampled(s):
-			return has, "mean or leave-one-out at " + GroupSizeKey + " inf"
+		case adv.Baseline.Given() && adv.Scale != grpo.NoScale:
+			return has, "mean or leave-one-out with a scale other than none"
+		case (adv.Baseline == grpo.SecondBest || adv.Baseline == grpo.RunningMean) && !sampled(s):
+			return has, "mean, leave-one-out or constant at " + GroupSizeKey + " inf"
 		}
 		return "", ""
 	}},
@@ -138,9 +140,9 @@ var generalRules = []cellRule{
 		}
 		return "", ""
 	}},
-	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
-		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale == grpo.BatchStd) {
-			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std)"
+	{agesDrawnKey, []string{agesDrawnKey, lagKindKey, filterKey, scaleKey, baselineKey}, func(s *Settings, _ int) (got, want string) {
+		if e := &s.Estimator; s.Lag.Kind == grpo.Random && s.Lag.Ages.Drawn == grpo.AgePerGroup && (e.Filter == grpo.Drop || e.Advantage.Scale.OfStep() || e.Advantage.Baseline == grpo.RunningMean) {
+			return string(s.Lag.Ages.Drawn), string(grpo.AgePerStep) + " where all groups of a step together decide the force (" + filterKey + " drop, " + scaleKey + " batch-std, pooled-std or batch-mean, " + baselineKey + " running-mean)"
 		}
 		return "", ""
 	}},
@@ -304,6 +306,15 @@ type needRule struct {
 // two coefficients of its recurrence.
 const fewestInstants = 4
 
+// withoutRunningMean is the requirement of pairs of groups and runs, which have no running mean
+// of their own.
+func withoutRunningMean(s *Settings) (got, want string) {
+	if s.Estimator.Advantage.Baseline == grpo.RunningMean {
+		return "with the baseline running-mean", "another baseline"
+	}
+	return "", ""
+}
+
 // needRules are the requirements of the needs on cells.
 var needRules = []needRule{
 	{NeedsBurnIn, []string{BurnInKey}, func(s *Settings) (got, want string) {
@@ -392,6 +403,8 @@ var needRules = []needRule{
 		}
 		return "", ""
 	}},
+	{NeedsDisplacement, []string{baselineKey}, withoutRunningMean},
+	{NeedsOffset, []string{baselineKey}, withoutRunningMean},
 	{NeedsOffset, []string{StepsKey, BurnInKey, LagIntervalKey, lagKindKey}, func(s *Settings) (got, want string) {
 		apart, noun := 1, "step"
 		if s.Lag.Kind == grpo.Block {

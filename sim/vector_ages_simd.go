@@ -1,0 +1,131 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// vectorAges draws the ages of the snapshots of a vectorBatch, as ages.
+type vectorAges struct {
+	law     *ages
+	streams *draw.Streams
+	memory  []floats      // of the past policies
+	used    int           // rows of a snapshot that a step uses
+	places  []draw.Vector // by age of the step: those of the snapshots among the past policies
+	force   []floats      // of the step's groups so far, by arm; where these have snapshots of their own
+	clipped *floats       // fraction of the step's samples; the same
+}
+
+// setAges sets the ages of past policies in memory if the lag is random.
+func (b *vectorBatch) setAges(memory []floats) {
+	if b.Lag.Kind != grpo.Random {
+		return
+	}
+	b.ages = &vectorAges{
+		law: newAges(b.Cell), streams: new(draw.Streams), memory: memory, used: b.rows,
+		places: make([]draw.Vector, b.Estimator.GroupsPerStep/b.groups), force: make([]floats, len(b.means)),
+		clipped: new(floats),
+	}
+	if kl := &b.Estimator.KL; kl.Coefficient == 0 || kl.At == grpo.AtCurrent && !kl.Outside() {
+		b.ages.used = len(b.means) // probabilities
+	}
+	b.old = b.newPolicies()
+}
+
+// store stores the policies of step t.
+func (b *vectorBatch) store(t int) {
+	past, now := b.past[t%len(b.past)].rows[:b.ages.used], b.now.rows[:b.ages.used]
+	for row := range now {
+		archsimd.LoadFloat64x8(&now[row]).Store(&past[row])
+	}
+}
+
+// choose draws ages in step t and takes the policies of these ages, which are that of the given
+// number in the step, as snapshots.
+func (b *vectorBatch) choose(t, number int) {
+	length, places := len(b.past), &b.ages.places[number]
+	present := t % length
+	b.ages.streams.Next().Store(places)
+	for i, word := range places {
+		place := present - min(b.ages.law.of(word), t)
+		places[i] = uint64(place + length&(place>>63)) // without a branch, which would be unpredictable
+	}
+	b.gather(places)
+}
+
+// gather takes the past policies in the given places, one for each element, as snapshots.
+func (b *vectorBatch) gather(places *draw.Vector) {
+	used := b.ages.used
+	at := func(i int) []floats { return b.ages.memory[int(places[i])*b.rows:][:used] }
+	p0, p1, p2, p3, p4, p5, p6, p7 := at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)
+	only := func(i int) archsimd.Mask64x8 { return archsimd.Mask64x8FromBits(1 << i) }
+	m1, m2, m3, m4, m5, m6, m7 := only(1), only(2), only(3), only(4), only(5), only(6), only(7)
+	old := b.old.rows[:used]
+	for row := range old {
+		x := archsimd.LoadFloat64x8(&p0[row])
+		x = archsimd.LoadFloat64x8(&p1[row]).Merge(x, m1)
+		x = archsimd.LoadFloat64x8(&p2[row]).Merge(x, m2)
+		x = archsimd.LoadFloat64x8(&p3[row]).Merge(x, m3)
+		x = archsimd.LoadFloat64x8(&p4[row]).Merge(x, m4)
+		x = archsimd.LoadFloat64x8(&p5[row]).Merge(x, m5)
+		x = archsimd.LoadFloat64x8(&p6[row]).Merge(x, m6)
+		x = archsimd.LoadFloat64x8(&p7[row]).Merge(x, m7)
+		x.Store(&old[row])
+	}
+}
+
+// pushAged draws the groups of step t, each from a snapshot of its own, and sets the force and J,
+// as replica.pushAged.
+func (b *vectorBatch) pushAged(t int) {
+	a, zero, none := b.ages, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
+	groups := archsimd.BroadcastFloat64x8(float64(len(a.places)))
+	weight := archsimd.BroadcastFloat64x8(1).Div(groups)
+	zeros, rewarded, reward, clipped := none, none, zero, zero
+	for arm := range a.force {
+		zero.Store(&a.force[arm])
+	}
+	for group := range a.places {
+		b.choose(t, group)
+		b.aim()
+		b.empty()
+		reward.Store(&b.atomSum)
+		b.addGroups()
+		b.gradient()
+		for arm := range a.force {
+			part := weight.Mul(archsimd.LoadFloat64x8(&b.force[arm]))
+			archsimd.LoadFloat64x8(&a.force[arm]).Add(part).Store(&a.force[arm])
+		}
+		zeros = zeros.Add(archsimd.LoadUint64x8(&b.zero))
+		rewarded = rewarded.Add(archsimd.LoadUint64x8(&b.rewarded))
+		reward = archsimd.LoadFloat64x8(&b.atomSum)
+		if b.drops {
+			clipped = clipped.Add(b.clipFraction().Div(groups))
+		}
+	}
+	for arm := range a.force {
+		archsimd.LoadFloat64x8(&a.force[arm]).Store(&b.force[arm])
+	}
+	zeros.Store(&b.zero)
+	rewarded.Store(&b.rewarded)
+	clipped.Store(a.clipped)
+}
+
+// largestRatio returns the largest importance ratio of a step whose groups have snapshots of their
+// own, as replica.maxRatio.
+func (b *vectorBatch) largestRatio() vector {
+	zero := archsimd.BroadcastFloat64x8(0)
+	largest := zero
+	for group := range b.ages.places {
+		b.gather(&b.ages.places[group])
+		for a := range b.now.probs {
+			old := archsimd.LoadFloat64x8(&b.old.probs[a])
+			ratio := archsimd.LoadFloat64x8(&b.now.probs[a]).Div(old)
+			largest = largest.Max(ratio.Masked(old.Greater(zero)))
+		}
+	}
+	return largest
+}

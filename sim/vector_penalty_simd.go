@@ -1,0 +1,157 @@
+//go:build goexperiment.simd && amd64
+
+package sim
+
+import (
+	"math"
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
+
+// needsLogNorm reports whether the KL penalty needs log π of the cell's policies.
+func (v *vectorCell) needsLogNorm() bool {
+	kl := &v.Estimator.KL
+	return kl.Outside() || v.sampled && kl.Gradient != grpo.K1 && kl.Gradient != grpo.K3
+}
+
+// shifted reports whether the KL penalty is part of the rewards.
+func (v *vectorCell) shifted() bool {
+	return v.Estimator.KL.In == grpo.InReward && v.Estimator.KL.Coefficient != 0
+}
+
+// setAtoms allocates the atoms of groups: one for each arm, or two for Bernoulli arms.
+func (b *vectorBatch) setAtoms() {
+	arms := len(b.means)
+	for a := range arms {
+		b.armOf = append(b.armOf, a)
+	}
+	b.atoms = b.counts
+	if b.shifted() {
+		b.shifts = make([]floats, arms)
+		if b.advantages != nil {
+			b.atoms, b.armOf = make([]draw.Vector, 2*arms), nil
+			for a := range arms {
+				b.armOf = append(b.armOf, a, a)
+			}
+		}
+	}
+	b.rewards = make([]floats, len(b.atoms))
+}
+
+// shift sets what the penalty adds to rewards, as grpo.KL.Shifts.
+func (b *vectorBatch) shift() {
+	penalty := archsimd.BroadcastFloat64x8(-b.Estimator.KL.Coefficient)
+	logNorm := archsimd.LoadFloat64x8(b.old.logNorm).Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
+	for a := range b.shifts {
+		l := archsimd.LoadFloat64x8(&b.old.logits[a]).Sub(archsimd.LoadFloat64x8(&b.reference.logits[a]))
+		penalty.Mul(l.Sub(logNorm)).Store(&b.shifts[a])
+	}
+}
+
+// addShifted adds the current group of Bernoulli arms, whose rewards the penalty shifts, as
+// grpo.GroupStatistics.AddAtoms.
+func (b *vectorBatch) addShifted() {
+	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	none, lanes := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(b.lanes)
+	sum, total := zero, none
+	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	for a := range b.counts {
+		if b.together > 0 {
+			arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
+			draw.OnesCount(arm).Store(&b.counts[a])
+			draw.OnesCount(arm.And(archsimd.LoadUint64x8(&b.packs.Rewarded))).Store(&b.successes[a])
+		}
+		count, successes := archsimd.LoadUint64x8(&b.counts[a]), archsimd.LoadUint64x8(&b.successes[a])
+		total = total.Add(successes)
+		shift, drawn := archsimd.LoadFloat64x8(&b.shifts[a]), count.NotEqual(none)
+		reward, n := one.Add(shift), successes
+		for i := 2 * a; i < 2*a+2; i++ {
+			some := n.NotEqual(none)
+			low, high = reward.Min(low).Merge(low, some), reward.Max(high).Merge(high, some)
+			sum = sum.Add(n.ConvertToFloat64().Mul(reward).Masked(some))
+			n.Store(&b.atoms[i])
+			reward.Masked(drawn).Store(&b.rewards[i])
+			reward, n = shift, count.Sub(successes)
+		}
+	}
+	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
+	b.addRewards(sum, zero, low, high)
+}
+
+// usesLogNorm reports whether step t uses log π of its policies.
+func (v *vectorCell) usesLogNorm(t int) bool {
+	kl := &v.Estimator.KL
+	return !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t)
+}
+
+// addDrawn counts samples of an arm.
+func (b *vectorBatch) addDrawn(a int, count integers) {
+	if b.drawn != nil {
+		archsimd.LoadUint64x8(&b.drawn[a]).Add(count).Store(&b.drawn[a])
+	}
+}
+
+// subtractSampledKL is grpo.Force.subtractSampledKL.
+func (b *vectorBatch) subtractSampledKL() {
+	kl, arms := &b.Estimator.KL, len(b.force)
+	gradient, at, inAdvantage := kl.Gradient, &b.now, kl.In == grpo.InAdvantage
+	if kl.At == grpo.AtSnapshot && !inAdvantage {
+		at = &b.old
+	}
+	of := at
+	if inAdvantage {
+		gradient, of = grpo.K2, &b.old
+	}
+	zero, one, logNorm := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(0)
+	if of.logNorm != nil {
+		logNorm = archsimd.LoadFloat64x8(of.logNorm).Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
+	}
+	share, beta, sum := archsimd.BroadcastFloat64x8(b.share), archsimd.BroadcastFloat64x8(kl.Coefficient), zero
+	drawn, lanes := b.drawn[:arms], archsimd.BroadcastUint64x8(b.lanes)
+	force, atProbs, logits := b.force, at.probs[:arms], of.logits[:arms]
+	old, reference := b.old.probs[:arms], b.reference
+	for a := range force {
+		count := archsimd.LoadUint64x8(&drawn[a])
+		if b.single {
+			count = draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes))
+		}
+		part, prob := share.Mul(count.ConvertToFloat64()), archsimd.LoadFloat64x8(&atProbs[a])
+		kappa := archsimd.LoadFloat64x8(&logits[a]).Sub(archsimd.LoadFloat64x8(&reference.logits[a])).Sub(logNorm)
+		switch gradient {
+		case grpo.K1:
+			kappa = one
+		case grpo.K3:
+			kappa = one.Sub(archsimd.LoadFloat64x8(&reference.probs[a]).Div(prob))
+		case grpo.RatioK1:
+			kappa = prob.Div(archsimd.LoadFloat64x8(&old[a])).Mul(kappa.Add(one))
+		case grpo.RatioK3:
+			kappa = prob.Div(archsimd.LoadFloat64x8(&old[a])).Mul(kappa)
+		}
+		if inAdvantage && b.ratio {
+			old := archsimd.LoadFloat64x8(&old[a])
+			kappa = prob.Div(old).Masked(old.Greater(zero)).Mul(kappa)
+		}
+		c := beta.Mul(kappa.Mul(part)).Masked(part.NotEqual(zero))
+		archsimd.LoadFloat64x8(&force[a]).Sub(c).Store(&force[a])
+		sum = sum.Add(c)
+	}
+	for a := range force {
+		archsimd.LoadFloat64x8(&force[a]).Add(archsimd.LoadFloat64x8(&atProbs[a]).Mul(sum)).Store(&force[a])
+	}
+}
+
+// moveReference moves the reference, as grpo.ReferenceUpdate.Move.
+func (b *vectorBatch) moveReference() {
+	rate, rest := archsimd.BroadcastFloat64x8(b.ReferenceUpdate.Rate), archsimd.BroadcastFloat64x8(1-b.ReferenceUpdate.Rate)
+	for a := range b.reference.logits {
+		logit := &b.reference.logits[a]
+		rest.Mul(archsimd.LoadFloat64x8(logit)).Add(rate.Mul(archsimd.LoadFloat64x8(&b.now.logits[a]))).Store(logit)
+	}
+	if len(b.force) == 2 {
+		b.pairSoftmax(&b.reference, b.reference.logNorm)
+	} else {
+		softmax(&b.reference, b.reference.logNorm)
+	}
+}
