@@ -13,7 +13,7 @@ import (
 // weigh sets the importance weights of all arms for A > 0 and A < 0, as grpo.Force.setWeights. The
 // exponentials of all are taken together, because each waits for its own numbers.
 func (b *vectorBatch) weigh() {
-	imp, arms, zero, one := &b.Estimator.Importance, len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	arms, zero, most := len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(grpo.LargestRatio)
 	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
 	for a := range ratios {
 		prob, old := archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])
@@ -30,32 +30,50 @@ func (b *vectorBatch) weigh() {
 			held(ratio, b.above).Store(&uppers[a])
 			held(ratio, b.below).Store(&lowers[a])
 		case grpo.SigmoidWeight:
-			ratio = atMost(ratio, grpo.LargestRatio)
-			ratio.Store(&ratios[a])
-			d := ratio.Sub(one)
-			x, y := archsimd.BroadcastFloat64x8(imp.Temperature.Positive).Mul(d), archsimd.BroadcastFloat64x8(imp.Temperature.Negative).Mul(d)
-			x.Min(zero.Sub(x)).Store(&uppers[a])
-			y.Min(zero.Sub(y)).Store(&lowers[a])
+			most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
 		case grpo.PowerWeight:
-			ratio = atMost(ratio, grpo.LargestRatio)
-			logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
-			x := archsimd.BroadcastFloat64x8(imp.Power.Positive).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(imp.Decay.Positive).Mul(rest))
-			y := archsimd.BroadcastFloat64x8(imp.Power.Negative).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(imp.Decay.Negative).Mul(rest))
-			atMost(x, grpo.LargestExponent).Store(&uppers[a])
-			atMost(y, grpo.LargestExponent).Store(&lowers[a])
+			ratio = most.Merge(ratio, ratio.Greater(most))
+			ratio.Store(&ratios[a])
+			fp.LogLanes(ratio).Store(&uppers[a])
 		}
 	}
 	switch b.form {
-	case grpo.PowerWeight:
-		fp.ExpBelowLanes(b.weights, b.weights, zero)
 	case grpo.SigmoidWeight:
-		fp.ExpBelowLanes(b.weights, b.weights, zero)
-		four := archsimd.BroadcastFloat64x8(4)
-		for i := range b.weights {
-			e := archsimd.LoadFloat64x8(&b.weights[i])
-			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%arms])).Store(&b.weights[i])
-		}
+		b.weighBySigmoid(uppers, lowers, ratios)
+	case grpo.PowerWeight:
+		b.weighByPower(uppers, lowers, ratios)
 	}
+}
+
+// weighBySigmoid sets the weights of weigh from the ratios.
+func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
+	imp, zero, one, four := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(4)
+	positive, negative := archsimd.BroadcastFloat64x8(imp.Temperature.Positive), archsimd.BroadcastFloat64x8(imp.Temperature.Negative)
+	for a := range ratios {
+		d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
+		x, y := positive.Mul(d), negative.Mul(d)
+		x.Min(zero.Sub(x)).Store(&uppers[a])
+		y.Min(zero.Sub(y)).Store(&lowers[a])
+	}
+	fp.ExpBelowLanes(b.weights, b.weights, zero)
+	for i := range b.weights {
+		e := archsimd.LoadFloat64x8(&b.weights[i])
+		four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%len(ratios)])).Store(&b.weights[i])
+	}
+}
+
+// weighByPower sets the weights of weigh from the ratios, and their logarithms in uppers.
+func (b *vectorBatch) weighByPower(uppers, lowers, ratios []floats) {
+	imp, one, most := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(grpo.LargestExponent)
+	power, decay := archsimd.BroadcastFloat64x8(imp.Power.Positive), archsimd.BroadcastFloat64x8(imp.Decay.Positive)
+	lowerPower, lowerDecay := archsimd.BroadcastFloat64x8(imp.Power.Negative), archsimd.BroadcastFloat64x8(imp.Decay.Negative)
+	for a := range ratios {
+		logarithm, rest := archsimd.LoadFloat64x8(&uppers[a]), one.Sub(archsimd.LoadFloat64x8(&ratios[a]))
+		x, y := power.Mul(logarithm).Add(decay.Mul(rest)), lowerPower.Mul(logarithm).Add(lowerDecay.Mul(rest))
+		most.Merge(x, x.Greater(most)).Store(&uppers[a])
+		most.Merge(y, y.Greater(most)).Store(&lowers[a])
+	}
+	fp.ExpBelowLanes(b.weights, b.weights, archsimd.BroadcastFloat64x8(0))
 }
 
 // outside returns where x is outside of an interval; NaN is not.
@@ -65,14 +83,9 @@ func outside(x vector, within grpo.Interval) archsimd.Mask64x8 {
 
 // held returns x limited to an interval; NaN is not.
 func held(x vector, within grpo.Interval) vector {
-	low := archsimd.BroadcastFloat64x8(within.Low)
-	return atMost(low.Merge(x, x.Less(low)), within.High)
-}
-
-// atMost returns x limited to high; NaN is not.
-func atMost(x vector, high float64) vector {
-	most := archsimd.BroadcastFloat64x8(high)
-	return most.Merge(x, x.Greater(most))
+	low, high := archsimd.BroadcastFloat64x8(within.Low), archsimd.BroadcastFloat64x8(within.High)
+	x = low.Merge(x, x.Less(low))
+	return high.Merge(x, x.Greater(high))
 }
 
 // clipFraction is grpo.Force.ClipFraction.
