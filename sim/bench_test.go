@@ -61,6 +61,8 @@ func BenchmarkOptions(b *testing.B) {
 		{"second-best", advantage(grpo.Advantage{Baseline: grpo.SecondBest, Scale: grpo.StdScale, Std: grpo.SampleStd})},
 		{"drop", func(c *sim.Cell) { c.Estimator.Filter = grpo.Drop }},
 		{"redraw", func(c *sim.Cell) { c.Estimator.Filter = grpo.Redraw }},
+		{"weak-kl", func(c *sim.Cell) { c.Estimator.KL.Coefficient = 0.1 }}, // the step without redraw-weak-kl: more groups of equal rewards
+		{"redraw-weak-kl", func(c *sim.Cell) { c.Estimator.KL.Coefficient, c.Estimator.Filter = 0.1, grpo.Redraw }},
 		{"reused", func(c *sim.Cell) { c.Estimator.Samples = grpo.Reused }},
 		{"entropy", func(c *sim.Cell) { c.Estimator.Entropy = 0.01 }},
 		{"max-norm", func(c *sim.Cell) { c.Optimizer.MaxNorm = 0.1 }},

@@ -15,58 +15,70 @@ func importanceRatio(prob, old vector) vector {
 	return prob.Div(old).Masked(old.Greater(archsimd.BroadcastFloat64x8(0)))
 }
 
-// weigh returns the importance weights of an arm for A > 0 and A < 0, whose form has bounds,
-// as grpo.Force.Sampled.
-func (b *vectorBatch) weigh(prob, old vector) (upper, lower vector) {
-	zero := archsimd.BroadcastFloat64x8(0)
-	ratio := importanceRatio(prob, old)
-	switch b.form {
-	case grpo.DroppedWeight:
-		return zero.Merge(ratio, outside(ratio, b.above)), zero.Merge(ratio, outside(ratio, b.below))
-	case grpo.DroppedByChange:
-		change := prob.Sub(old)
-		return zero.Merge(ratio, outside(change, b.above)), zero.Merge(ratio, outside(change, b.below))
-	}
-	return held(ratio, b.above), held(ratio, b.below)
-}
-
-// weighSmoothly sets the weights of all arms whose form has no bounds, as weigh. The
+// weigh sets the importance weights of all arms for A > 0 and A < 0, as grpo.Force.setWeights. The
 // exponentials of all are taken together, because each waits for its own numbers.
-func (b *vectorBatch) weighSmoothly() {
-	imp, zero, one := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	most, largest := archsimd.BroadcastFloat64x8(grpo.LargestRatio), archsimd.BroadcastFloat64x8(grpo.LargestExponent)
-	arms := len(b.force)
+func (b *vectorBatch) weigh() {
+	arms, zero, most := len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(grpo.LargestRatio)
 	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
 	for a := range ratios {
-		ratio := importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a]))
-		most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
-	}
-	if b.form == grpo.SigmoidWeight {
-		positive, negative := archsimd.BroadcastFloat64x8(imp.Temperature.Positive), archsimd.BroadcastFloat64x8(imp.Temperature.Negative)
-		for a := range ratios {
-			d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
-			x, y := positive.Mul(d), negative.Mul(d)
-			x.Min(zero.Sub(x)).Store(&uppers[a])
-			y.Min(zero.Sub(y)).Store(&lowers[a])
+		prob, old := archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])
+		ratio := importanceRatio(prob, old)
+		switch b.form {
+		case grpo.DroppedWeight:
+			zero.Merge(ratio, outside(ratio, b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(ratio, b.below)).Store(&lowers[a])
+		case grpo.DroppedByChange:
+			change := prob.Sub(old)
+			zero.Merge(ratio, outside(change, b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(change, b.below)).Store(&lowers[a])
+		case grpo.HeldWeight:
+			held(ratio, b.above).Store(&uppers[a])
+			held(ratio, b.below).Store(&lowers[a])
+		case grpo.SigmoidWeight:
+			most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
+		case grpo.PowerWeight:
+			ratio = most.Merge(ratio, ratio.Greater(most))
+			ratio.Store(&ratios[a])
+			fp.LogLanes(ratio).Store(&uppers[a])
 		}
-		fp.ExpBelowLanes(b.weights, b.weights, zero)
-		four := archsimd.BroadcastFloat64x8(4)
-		for i := range b.weights {
-			e := archsimd.LoadFloat64x8(&b.weights[i])
-			four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%arms])).Store(&b.weights[i])
-		}
-		return
 	}
-	power, decay := [2]float64{imp.Power.Positive, imp.Power.Negative}, [2]float64{imp.Decay.Positive, imp.Decay.Negative}
+	switch b.form {
+	case grpo.SigmoidWeight:
+		b.weighBySigmoid(uppers, lowers, ratios)
+	case grpo.PowerWeight:
+		b.weighByPower(uppers, lowers, ratios)
+	}
+}
+
+// weighBySigmoid sets the weights of weigh from the ratios.
+func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
+	imp, zero, one, four := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(4)
+	positive, negative := archsimd.BroadcastFloat64x8(imp.Temperature.Positive), archsimd.BroadcastFloat64x8(imp.Temperature.Negative)
 	for a := range ratios {
-		ratio := archsimd.LoadFloat64x8(&ratios[a])
-		logarithm, rest := fp.LogLanes(ratio), one.Sub(ratio)
-		x := archsimd.BroadcastFloat64x8(power[0]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay[0]).Mul(rest))
-		y := archsimd.BroadcastFloat64x8(power[1]).Mul(logarithm).Add(archsimd.BroadcastFloat64x8(decay[1]).Mul(rest))
-		largest.Merge(x, x.Greater(largest)).Store(&uppers[a])
-		largest.Merge(y, y.Greater(largest)).Store(&lowers[a])
+		d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
+		x, y := positive.Mul(d), negative.Mul(d)
+		x.Min(zero.Sub(x)).Store(&uppers[a])
+		y.Min(zero.Sub(y)).Store(&lowers[a])
 	}
 	fp.ExpBelowLanes(b.weights, b.weights, zero)
+	for i := range b.weights {
+		e := archsimd.LoadFloat64x8(&b.weights[i])
+		four.Mul(e).Div(one.Add(e).Mul(one.Add(e))).Mul(archsimd.LoadFloat64x8(&ratios[i%len(ratios)])).Store(&b.weights[i])
+	}
+}
+
+// weighByPower sets the weights of weigh from the ratios, and their logarithms in uppers.
+func (b *vectorBatch) weighByPower(uppers, lowers, ratios []floats) {
+	imp, one, most := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(grpo.LargestExponent)
+	power, decay := archsimd.BroadcastFloat64x8(imp.Power.Positive), archsimd.BroadcastFloat64x8(imp.Decay.Positive)
+	lowerPower, lowerDecay := archsimd.BroadcastFloat64x8(imp.Power.Negative), archsimd.BroadcastFloat64x8(imp.Decay.Negative)
+	for a := range ratios {
+		logarithm, rest := archsimd.LoadFloat64x8(&uppers[a]), one.Sub(archsimd.LoadFloat64x8(&ratios[a]))
+		x, y := power.Mul(logarithm).Add(decay.Mul(rest)), lowerPower.Mul(logarithm).Add(lowerDecay.Mul(rest))
+		most.Merge(x, x.Greater(most)).Store(&uppers[a])
+		most.Merge(y, y.Greater(most)).Store(&lowers[a])
+	}
+	fp.ExpBelowLanes(b.weights, b.weights, archsimd.BroadcastFloat64x8(0))
 }
 
 // outside returns where x is outside of an interval; NaN is not.
@@ -85,8 +97,9 @@ func held(x vector, within grpo.Interval) vector {
 func (b *vectorBatch) clipFraction() vector {
 	zero, none := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
 	clipped, all := none, none
+	b.weigh()
 	for a := range b.positives {
-		upper, lower := b.weigh(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a]))
+		upper, lower := archsimd.LoadFloat64x8(&b.weights[a]), archsimd.LoadFloat64x8(&b.weights[len(b.force)+a])
 		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
 		if b.single {
 			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
@@ -107,10 +120,9 @@ func (b *vectorBatch) gradient() {
 	if e.KL.At == grpo.AtSnapshot {
 		at = &b.old
 	}
-	ratio, bounded, single := b.ratio, b.bounded, b.single
-	weights, smooth := b.weights, b.smooth
-	if smooth {
-		b.weighSmoothly()
+	ratio, weighted, single := b.ratio && !b.onPolicy, b.weighted && !b.onPolicy, b.single
+	if weighted {
+		b.weigh()
 	}
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
@@ -148,13 +160,9 @@ func (b *vectorBatch) gradient() {
 			weight := importanceRatio(prob, archsimd.LoadFloat64x8(&old[a]))
 			positive, negative = weight.Mul(positive), weight.Mul(negative)
 		}
-		switch {
-		case smooth:
-			positive = archsimd.LoadFloat64x8(&weights[a]).Mul(positive)
-			negative = archsimd.LoadFloat64x8(&weights[arms+a]).Mul(negative)
-		case bounded:
-			upper, lower := b.weigh(prob, archsimd.LoadFloat64x8(&old[a]))
-			positive, negative = upper.Mul(positive), lower.Mul(negative)
+		if weighted {
+			positive = archsimd.LoadFloat64x8(&b.weights[a]).Mul(positive)
+			negative = archsimd.LoadFloat64x8(&b.weights[arms+a]).Mul(negative)
 		}
 		c := share.Mul(positive.Add(negative))
 		c.Store(&force[a])

@@ -4,7 +4,6 @@ package sim
 
 import (
 	"math"
-	"math/bits"
 	"simd/archsimd"
 
 	"grposim/grpo"
@@ -216,19 +215,16 @@ func (b *vectorBatch) drawPacks() {
 }
 
 // count sets the advantages in a group with the given rewarded samples, and counts
-// these and the groups without variance.
+// these and the groups without variance, which may be redrawn.
 func (b *vectorBatch) count(total integers) {
 	up, down, equal := b.lookUp(total)
-	up.Store(&b.up)
-	down.Store(&b.down)
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
 	archsimd.LoadUint64x8(&b.zero).Sub(equal).Store(&b.zero)
-	if b.informative == nil {
-		return
+	if b.redraws(equal) {
+		up, down, _ = b.lookUp(b.redraw(total, equal))
 	}
-	for left := equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits(); left != 0; left &= left - 1 {
-		b.redraw(bits.TrailingZeros8(left))
-	}
+	up.Store(&b.up)
+	down.Store(&b.down)
 }
 
 // lookUp returns the advantages in a group with the given rewarded samples, and −1 where
@@ -259,39 +255,37 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 	return up, down, total.Equal(archsimd.BroadcastUint64x8(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
 }
 
-// redraw redraws the current group of element i, as sampler.redraw.
-func (b *vectorBatch) redraw(i int) {
-	for a := range b.probs {
-		b.probs[a] = b.old.probs[a][i]
-	}
-	if !b.informative.Draw(b.singles[i], b.probs, b.redrawn, b.redrawnSuccesses) {
-		return
-	}
-	total, rewarded := 0, 0
-	for _, k := range b.redrawnSuccesses {
-		total += k
-	}
-	b.up[i], b.down[i] = b.advantages.Of(total)
-	if b.together == 0 {
-		for a, n := range b.redrawn {
-			b.counts[a][i], b.successes[a][i] = uint64(n), uint64(b.redrawnSuccesses[a])
-		}
-		return
-	}
-	// The first lanes of the group are the rewarded samples, arm by arm.
-	first, others := bits.TrailingZeros64(b.lanes), total
-	p := b.packs
-	p.Rewarded[i] = p.Rewarded[i]&^b.lanes | lanesAt(first, total)
-	for a, n := range b.redrawn {
-		k := b.redrawnSuccesses[a]
-		p.Arms[a][i] = p.Arms[a][i]&^b.lanes | lanesAt(first+rewarded, k) | lanesAt(first+others, n-k)
-		rewarded += k
-		others += n - k
-	}
+// redraws reports whether any of the groups that have no variance, where equal is −1, is redrawn.
+func (b *vectorBatch) redraws(equal integers) bool {
+	return b.informative != nil && equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits() != 0
 }
 
-// lanesAt returns n lanes from the given one on.
-func lanesAt(from, n int) uint64 { return (1<<n - 1) << from }
+// redraw redraws the current groups where equal is −1, as sampler.redraw. It returns the
+// rewarded samples of all current groups, of which total are those before.
+func (b *vectorBatch) redraw(total, equal integers) integers {
+	rewarded, drawn := b.informative.Draw(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
+	samples, successes := b.informative.Samples, b.informative.Successes
+	if b.together == 0 {
+		for a := range b.counts {
+			archsimd.LoadUint64x8(&samples[a]).Merge(archsimd.LoadUint64x8(&b.counts[a]), drawn).Store(&b.counts[a])
+			archsimd.LoadUint64x8(&successes[a]).Merge(archsimd.LoadUint64x8(&b.successes[a]), drawn).Store(&b.successes[a])
+		}
+		return rewarded.Merge(total, drawn)
+	}
+	// The first lanes of the group are the rewarded samples, arm by arm.
+	group := archsimd.BroadcastUint64x8(b.lanes).Masked(drawn)
+	success := archsimd.BroadcastUint64x8(b.lanes & -b.lanes).Masked(drawn) // the lane of the next success
+	failure := success.ShiftLeft(rewarded)
+	archsimd.LoadUint64x8(&b.packs.Rewarded).AndNot(group).Or(failure.Sub(success)).Store(&b.packs.Rewarded)
+	for a := range samples {
+		k := archsimd.LoadUint64x8(&successes[a])
+		s, f := success.ShiftLeft(k), failure.ShiftLeft(archsimd.LoadUint64x8(&samples[a]).Sub(k))
+		lanes := s.Sub(success).Or(f.Sub(failure))
+		archsimd.LoadUint64x8(&b.packs.Arms[a]).AndNot(group).Or(lanes).Store(&b.packs.Arms[a])
+		success, failure = s, f
+	}
+	return rewarded.Merge(total, drawn)
+}
 
 // addArm adds samples of an arm, as grpo.ArmStatistics.AddBernoulli.
 func (b *vectorBatch) addArm(a int, count, successes integers) {

@@ -45,14 +45,13 @@ func TestDefaultCellIsPlain(t *testing.T) {
 		t.Error("the default without words is not plain")
 	}
 	c = standard()
-	c.ReferenceUpdate.Interval = 3
+	c.Estimator.Filter, c.ReferenceUpdate.Interval = grpo.Redraw, 3
 	c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3
 	if !plain(c) {
-		t.Error("a cell with a moving reference and random ages is not plain")
+		t.Error("a cell with redraw, a moving reference and random ages is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
 		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
-		"redraw":          func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
 		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
 		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
 		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },

@@ -21,6 +21,7 @@ type vectorBatch struct {
 	large    *draw.Counts // nil for groups in packs
 	replicas []*replica   // at most eight
 
+	onPolicy         bool             // π_old is π, so all weights are 1
 	now, old         vectorPolicies   // π and π_old; on-policy the same
 	reference        vectorPolicies   // π_ref
 	past             []vectorPolicies // older snapshots: the n-th policy of refreshes in slot n mod its length; nil if they are not needed
@@ -34,18 +35,15 @@ type vectorBatch struct {
 	positives, negatives []draw.Vector // numbers of these samples; nil unless weights are set to 0
 	drawn                []draw.Vector // numbers of samples by arm; nil unless the KL gradient is that of samples
 	force                []floats      // by arm
-	exponentials         []floats      // scratch of measure and weighSmoothly, by arm
-	weights              []floats      // of weighSmoothly, by arm for A > 0, then for A < 0
+	exponentials         []floats      // scratch of measure and weigh, by arm
+	weights              []floats      // of weigh, by arm for A > 0, then for A < 0
 	counts, successes    []draw.Vector // of a group that addLarge or addAtoms adds, by arm: samples, rewarded samples
 	atoms                []draw.Vector // of addRewards: numbers of samples of equal rewards, of different arms or rewards
 	rewards              []floats      // by atom
 	armOf                []int         // by atom
 	shifts               []floats      // what the KL penalty adds to a reward, by arm; nil unless it is part of it
 
-	informative               *draw.Informative // redraws groups of equal rewards; nil: they stay
-	singles                   [draw.Width]*draw.Single
-	probs                     []float64 // scratch of redraw, by arm
-	redrawn, redrawnSuccesses []int     // the same
+	informative *draw.Informatives // redraws groups of equal rewards; nil: they stay
 
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
 	prompts *vectorPrompts // nil: all groups have the same arms
@@ -85,8 +83,7 @@ type vectorCell struct {
 	plain         bool           // see isPlain
 	single        bool           // each step has one Bernoulli group, in a pack, and sums of advantages are needed for the force alone
 	ratio         bool           // samples have the weight π/π_old
-	bounded       bool           // samples have the weights of weigh
-	smooth        bool           // samples have the weights of weighSmoothly
+	weighted      bool           // samples have the weights of weigh
 	drops         bool           // some of these are set to 0
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
@@ -188,7 +185,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	}
 	v := newVectorCell(c, replicas[0].sampler, groups)
 	if v.Lag.OnPolicy() { // all weights are 1
-		v.ratio, v.bounded, v.smooth, v.drops = false, false, false, false
+		v.ratio, v.weighted, v.drops = false, false, false
 	}
 	for range slices.Chunk(replicas, draw.Width) {
 		batches = append(batches, v.newBatch())
@@ -216,8 +213,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
-	v.smooth = v.form == grpo.SigmoidWeight || v.form == grpo.PowerWeight
-	v.bounded = !e.Importance.Linear() && !v.smooth
+	v.weighted = !e.Importance.Linear()
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
 	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
 	if v.needsLogNorm() {
@@ -271,7 +267,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 
 		exponentials: make([]floats, arms),
 	}
-	if v.smooth {
+	if v.weighted {
 		b.weights = make([]floats, 2*arms)
 	}
 	if v.drops {
@@ -296,11 +292,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		b.counts, b.successes = make([]draw.Vector, arms), make([]draw.Vector, arms)
 	}
 	if v.Estimator.Filter == grpo.Redraw {
-		b.informative = draw.NewInformative(v.Estimator.GroupSize, v.means)
-		b.probs, b.redrawn, b.redrawnSuccesses = make([]float64, arms), make([]int, arms), make([]int, arms)
-		for i := range b.singles {
-			b.singles[i] = draw.NewSingle(streams, i)
-		}
+		b.informative = draw.NewInformatives(streams, v.Estimator.GroupSize, v.means)
 	}
 	b.setAtoms()
 	b.old = b.now
@@ -447,10 +439,14 @@ func (b *vectorBatch) refresh(t int) {
 		b.old.set(b.now)
 	}
 	b.aim()
+	b.onPolicy = len(b.past) == 0
 }
 
 // aim aims the samplers at the snapshots.
 func (b *vectorBatch) aim() {
+	if b.informative != nil {
+		b.informative.Aim(b.old.probs)
+	}
 	if b.shifts != nil {
 		b.shift()
 	}

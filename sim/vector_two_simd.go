@@ -24,7 +24,7 @@ func (v *vectorCell) isPlain() bool {
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
 	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && !e.Advantage.Scale.OfStep() &&
-		!e.Filter.Changes() && !e.KL.Outside() && e.Samples != grpo.Reused
+		e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
 
@@ -34,14 +34,22 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	if b.left == 0 {
 		b.draw()
 	}
+	b.lanes = b.first << ((b.together - b.left) * b.Estimator.GroupSize)
 	b.left--
-	lanes := archsimd.BroadcastUint64x8(b.first << ((b.together - 1 - b.left) * b.Estimator.GroupSize))
-	rewarded := archsimd.LoadUint64x8(&b.packs.Rewarded).And(lanes)
+	lanes, rewarded := archsimd.BroadcastUint64x8(b.lanes), b.inGroup()
+	total := draw.OnesCount(rewarded)
 	first := archsimd.LoadUint64x8(&b.packs.Arms[0]).And(lanes)
-	total, drawn, both := draw.OnesCount(rewarded), draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
+	drawn, both := draw.OnesCount(first), draw.OnesCount(first.And(rewarded))
 	up, down, equal := b.lookUp(total)
 	b.moveBaseline(total)
 	archsimd.BroadcastUint64x8(0).Sub(equal).Store(&b.zero)
+	if b.redraws(equal) {
+		again, where := b.informative.Draw(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
+		total = again.Merge(total, where)
+		drawn = archsimd.LoadUint64x8(&b.informative.Samples[0]).Merge(drawn, where)
+		both = archsimd.LoadUint64x8(&b.informative.Successes[0]).Merge(both, where)
+		up, down, _ = b.lookUp(total)
+	}
 	size, share := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), archsimd.BroadcastFloat64x8(b.share)
 	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
 	c0 := share.Mul(up.Mul(both.ConvertToFloat64()).Add(down.Mul(drawn.Sub(both).ConvertToFloat64())))

@@ -53,6 +53,7 @@ func (b *vectorBatch) move(learningRate float64) {
 // grpo.Policy.Update, and moves the reference. A replica whose policy has become NaN has
 // diverged.
 func (b *vectorBatch) updatePolicies(t int) {
+	b.onPolicy = false
 	logNorm := b.now.logNorm
 	if logNorm != nil && !b.usesLogNorm(t+1) {
 		logNorm = nil

@@ -35,7 +35,7 @@ var penaltyMutants = []mutant{
 	{id: "sim/vector-shift-sign", fault: "in a vector batch the KL in the reward rewards distance from the reference", file: "sim/vector_penalty_simd.go",
 		before: "archsimd.BroadcastFloat64x8(-b.Estimator.KL.Coefficient)", after: "archsimd.BroadcastFloat64x8(b.Estimator.KL.Coefficient)"},
 	{id: "sim/vector-advantage-kl-unweighted", fault: "in a vector batch the KL in the advantage has no importance weight", file: "sim/vector_penalty_simd.go",
-		before: "if inAdvantage && b.ratio {", after: "if inAdvantage && b.bounded {"},
+		before: "if inAdvantage && b.ratio {", after: "if inAdvantage && b.weighted {"},
 	{id: "sim/vector-reference-kept", fault: "the reference of a vector batch begins where that of the last one ended", file: "sim/vector_simd.go",
 		before: "b.reference.set(b.initial)", after: "_ = b.initial"},
 	{id: "rom/k1-fresh", fault: "the fresh part of k1 in the loss restores", file: "rom/stiffness.go",

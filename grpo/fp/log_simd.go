@@ -14,20 +14,21 @@ func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 	if near.ToBits() == 0xff {
 		return logNear(x)
 	}
+	rows := logRows
 	c := bits64.Add(archsimd.BroadcastUint64x8(logHalf)).And(archsimd.BroadcastUint64x8(^uint64(2*logHalf - 1)))
+	hi, lo := logColumns(c.ShiftAllRight(45))
 	exponent := c.ShiftAllRight(52).Sub(archsimd.BroadcastUint64x8(logBias)).ShiftAllLeft(52)
 	m := c.Sub(exponent).AsFloat64x8()
 	difference := bits64.Sub(exponent).AsFloat64x8().Sub(m)
 	k := c.Add(archsimd.BroadcastUint64x8(logAboveSqrt)).ShiftAllRight(52).Sub(archsimd.BroadcastUint64x8(logBias)).AsInt64x8().ConvertToFloat64()
-	place := c.ShiftAllRight(45)
-	r := difference.Mul(logColumn(&logRows.inverse, place))
-	high := k.Mul(archsimd.BroadcastFloat64x8(ln2Hi)).Add(logColumn(&logRows.hi, place))
+	r := difference.Mul(archsimd.BroadcastFloat64x8(1).Div(m)) // 1/m as in logTable
+	high := k.Mul(archsimd.BroadcastFloat64x8(ln2Hi)).Add(hi)
 	sum := high.Add(r)
-	low := high.Sub(sum).Add(r).Add(k.Mul(archsimd.BroadcastFloat64x8(ln2Lo)).Add(logColumn(&logRows.lo, place)))
+	low := high.Sub(sum).Add(r).Add(k.Mul(archsimd.BroadcastFloat64x8(ln2Lo)).Add(lo))
 	square := r.Mul(r)
-	second := archsimd.BroadcastFloat64x8(-1. / 2).Add(r.Mul(archsimd.BroadcastFloat64x8(1. / 3)))
-	fourth := archsimd.BroadcastFloat64x8(-1. / 4).Add(r.Mul(archsimd.BroadcastFloat64x8(1. / 5)))
-	sixth := archsimd.BroadcastFloat64x8(-1. / 6).Add(r.Mul(archsimd.BroadcastFloat64x8(1. / 7)))
+	second := archsimd.LoadFloat64x8(&rows.terms[0]).Add(r.Mul(archsimd.LoadFloat64x8(&rows.terms[1])))
+	fourth := archsimd.LoadFloat64x8(&rows.terms[2]).Add(r.Mul(archsimd.LoadFloat64x8(&rows.terms[3])))
+	sixth := archsimd.LoadFloat64x8(&rows.terms[4]).Add(r.Mul(archsimd.LoadFloat64x8(&rows.terms[5])))
 	series := square.Mul(second).Add(square.Mul(square).Mul(fourth.Add(square.Mul(sixth))))
 	y := sum.Add(low.Add(series))
 
@@ -50,41 +51,55 @@ func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 
 // logNear is Log near 1.
 func logNear(x archsimd.Float64x8) archsimd.Float64x8 {
+	terms := &logRows.terms
 	f := x.Sub(archsimd.BroadcastFloat64x8(1))
 	s := f.Div(archsimd.BroadcastFloat64x8(2).Add(f))
 	z := s.Mul(s)
-	series := archsimd.BroadcastFloat64x8(2. / 9).Add(z.Mul(archsimd.BroadcastFloat64x8(2. / 11)))
-	series = archsimd.BroadcastFloat64x8(2. / 7).Add(z.Mul(series))
-	series = archsimd.BroadcastFloat64x8(2. / 5).Add(z.Mul(series))
-	series = z.Mul(archsimd.BroadcastFloat64x8(2. / 3).Add(z.Mul(series)))
+	series := archsimd.LoadFloat64x8(&terms[9]).Add(z.Mul(archsimd.LoadFloat64x8(&terms[10])))
+	series = archsimd.LoadFloat64x8(&terms[8]).Add(z.Mul(series))
+	series = archsimd.LoadFloat64x8(&terms[7]).Add(z.Mul(series))
+	series = z.Mul(archsimd.LoadFloat64x8(&terms[6]).Add(z.Mul(series)))
 	square := archsimd.BroadcastFloat64x8(0.5).Mul(f.Mul(f))
 	return f.Sub(square.Sub(s.Mul(square.Add(series))))
 }
 
-// logColumn returns the entries of a column of logTable, by the last seven bits of place.
-func logColumn(column *[16][8]float64, place archsimd.Uint64x8) archsimd.Float64x8 {
-	zero := archsimd.BroadcastUint64x8(0)
+// logColumns returns the entries hi and lo of logTable, by the last seven bits of place.
+func logColumns(place archsimd.Uint64x8) (hi, lo archsimd.Float64x8) {
+	zero, rows := archsimd.BroadcastUint64x8(0), logRows
 	bit4 := place.And(archsimd.BroadcastUint64x8(16)).NotEqual(zero)
 	bit5 := place.And(archsimd.BroadcastUint64x8(32)).NotEqual(zero)
 	bit6 := place.And(archsimd.BroadcastUint64x8(64)).NotEqual(zero)
-	a := archsimd.LoadFloat64x8(&column[0]).ConcatPermute(archsimd.LoadFloat64x8(&column[1]), place)
-	a = archsimd.LoadFloat64x8(&column[2]).ConcatPermute(archsimd.LoadFloat64x8(&column[3]), place).Merge(a, bit4)
-	b := archsimd.LoadFloat64x8(&column[4]).ConcatPermute(archsimd.LoadFloat64x8(&column[5]), place)
-	b = archsimd.LoadFloat64x8(&column[6]).ConcatPermute(archsimd.LoadFloat64x8(&column[7]), place).Merge(b, bit4)
-	low := b.Merge(a, bit5)
-	a = archsimd.LoadFloat64x8(&column[8]).ConcatPermute(archsimd.LoadFloat64x8(&column[9]), place)
-	a = archsimd.LoadFloat64x8(&column[10]).ConcatPermute(archsimd.LoadFloat64x8(&column[11]), place).Merge(a, bit4)
-	b = archsimd.LoadFloat64x8(&column[12]).ConcatPermute(archsimd.LoadFloat64x8(&column[13]), place)
-	b = archsimd.LoadFloat64x8(&column[14]).ConcatPermute(archsimd.LoadFloat64x8(&column[15]), place).Merge(b, bit4)
-	return b.Merge(a, bit5).Merge(low, bit6)
+	hi = halfColumn(&rows.hi, 8, place, bit4, bit5).Merge(halfColumn(&rows.hi, 0, place, bit4, bit5), bit6)
+	lo = halfColumn(&rows.lo, 8, place, bit4, bit5).Merge(halfColumn(&rows.lo, 0, place, bit4, bit5), bit6)
+	return hi, lo
 }
 
-// logRows holds the columns of logTable, eight entries a row. It is allocated, so that a
-// row does not cross a cache line.
-var logRows = func() *struct{ inverse, hi, lo [16][8]float64 } {
-	rows := new(struct{ inverse, hi, lo [16][8]float64 })
+// halfColumn returns the entries of a column of logTable, of the half from row n on.
+func halfColumn(column *[16][8]float64, n int, place archsimd.Uint64x8, bit4, bit5 archsimd.Mask64x8) archsimd.Float64x8 {
+	low := archsimd.LoadFloat64x8(&column[n]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+1]), place)
+	low = archsimd.LoadFloat64x8(&column[n+2]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+3]), place).Merge(low, bit4)
+	high := archsimd.LoadFloat64x8(&column[n+4]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+5]), place)
+	return archsimd.LoadFloat64x8(&column[n+6]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+7]), place).Merge(high, bit4).Merge(low, bit5)
+}
+
+// logRows holds the columns of logTable that LogLanes searches, eight entries a row, and the
+// terms of its series, eight times each, which instructions take from memory. It is allocated,
+// so that a row does not cross a cache line.
+var logRows = func() *struct {
+	hi, lo [16][8]float64
+	terms  [11][8]float64
+} {
+	rows := new(struct {
+		hi, lo [16][8]float64
+		terms  [11][8]float64
+	})
 	for i, e := range logTable {
-		rows.inverse[i/8][i%8], rows.hi[i/8][i%8], rows.lo[i/8][i%8] = e.inverse, e.hi, e.lo
+		rows.hi[i/8][i%8], rows.lo[i/8][i%8] = e.hi, e.lo
+	}
+	for i, x := range []float64{-1. / 2, 1. / 3, -1. / 4, 1. / 5, -1. / 6, 1. / 7, 2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11} {
+		for j := range rows.terms[i] {
+			rows.terms[i][j] = x
+		}
 	}
 	return rows
 }()

@@ -21,7 +21,7 @@ func NewInformative(size int, means []float64) *Informative {
 // S, or where failures are rarer G − S, is drawn by inversion from 1 upwards, with
 // P(s+1)/P(s) = (G−s)/(s+1) · J/(1−J); the arms of the rewarded samples have the
 // probabilities π_a m_a/J, those of the others π_a(1−m_a)/(1−J).
-func (x *Informative) Draw(w interface{ Next() uint64 }, probs []float64, counts, successes []int) (ok bool) {
+func (x *Informative) Draw(w *Words, probs []float64, counts, successes []int) (ok bool) {
 	up, down := 0.0, 0.0
 	for a, p := range probs {
 		up += float64(p * x.means[a])
@@ -61,16 +61,19 @@ func (x *Informative) rare(u, odds float64) int {
 	total, mass := 0.0, 1.0
 	for s := 1; s < x.size && mass > 0x1p-60*total; s++ { // beyond the mode masses decrease
 		total += mass
-		mass *= float64(float64(x.size-s) * reciprocal(s+1) * odds)
+		mass *= float64(growth(x.size, s) * odds)
 	}
 	u *= total
 	s := 1
 	for mass := 1.0; u >= mass && s < x.size-1; s++ {
 		u -= mass
-		mass *= float64(float64(x.size-s) * reciprocal(s+1) * odds)
+		mass *= float64(growth(x.size, s) * odds)
 	}
 	return s
 }
+
+// growth returns P(s+1)/P(s) at odds of 1 among n samples.
+func growth(n, s int) float64 { return float64(n-s) * reciprocal(s+1) }
 
 // uniform returns a number in [0, 1) whose product with x > 0 is less than x.
 func uniform(word uint64) float64 { return float64(float64(int64(word>>12)) * 0x1p-52) }

@@ -113,6 +113,63 @@ func TestVectorsDrawAsScalars(t *testing.T) {
 	}
 }
 
+// A stream of Informatives gives the groups of Informative from the same words.
+func TestInformativesDrawAsScalars(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	random := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		arms, size := 2+random.IntN(9), [...]int{2, 3, 16, 64, 65, 150, 1000}[random.IntN(7)]
+		means := make([]float64, arms)
+		for a := range means {
+			means[a] = [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)]
+		}
+		streams := new(Streams)
+		x, scalar := NewInformatives(streams, size, means), NewInformative(size, means)
+		var readers [Width]*Words
+		for i := range readers {
+			source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
+			streams.Start(i, &source)
+			readers[i] = NewWords(&source)
+		}
+		var vectors [][Width]float64
+		var each [Width][]float64
+		for draw := range 40 {
+			if draw%3 == 0 {
+				vectors, each = policies(random, arms)
+				x.Aim(vectors)
+			}
+			wanted := uint8(random.Uint32())
+			rewarded, where := x.Draw(archsimd.Mask64x8FromBits(wanted))
+			drawn := where.ToBits()
+			var totals Vector
+			rewarded.Store(&totals)
+			for i, w := range readers {
+				if wanted>>i&1 == 0 {
+					continue
+				}
+				counts, successes, total := make([]int, arms), make([]int, arms), 0
+				if ok := scalar.Draw(w, each[i], counts, successes); ok != (drawn>>i&1 != 0) {
+					t.Fatalf("stream %d: drawn is %v, want %v; policy %v, means %v", i, !ok, ok, each[i], means)
+				} else if !ok {
+					continue
+				}
+				for a := range means {
+					total += successes[a]
+					if x.Samples[a][i] != uint64(counts[a]) || x.Successes[a][i] != uint64(successes[a]) {
+						t.Fatalf("size %d, stream %d, arm %d: %d samples, %d rewarded, want %d, %d; policy %v, means %v",
+							size, i, a, x.Samples[a][i], x.Successes[a][i], counts[a], successes[a], each[i], means)
+					}
+				}
+				if totals[i] != uint64(total) {
+					t.Fatalf("stream %d: %d rewarded, want %d", i, totals[i], total)
+				}
+			}
+		}
+	}
+}
+
 // The bits of vector elements are counted with and without the processor's instruction.
 func TestOnesCount(t *testing.T) {
 	if !archsimd.X86.AVX512() {

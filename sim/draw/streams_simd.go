@@ -42,26 +42,6 @@ func (s *Streams) Copy(i int, t *Streams) {
 	s.taken[i] = t.taken[i]
 }
 
-// Single reads words from one stream of Streams.
-type Single struct {
-	streams *Streams
-	i       int
-}
-
-// NewSingle returns the reader of stream i.
-func NewSingle(s *Streams, i int) *Single { return &Single{s, i} }
-
-// Next takes a word, see Xoshiro.
-func (x *Single) Next() uint64 {
-	var word [1]uint64
-	s := &x.streams.states
-	state := Xoshiro{s[0][x.i], s[1][x.i], s[2][x.i], s[3][x.i]}
-	state.Fill(word[:])
-	s[0][x.i], s[1][x.i], s[2][x.i], s[3][x.i] = state[0], state[1], state[2], state[3]
-	x.streams.taken[x.i]++
-	return word[0]
-}
-
 // AlignStreams advances, of each two streams that started equal, the one from which fewer
 // words have been taken, as Align.
 func AlignStreams(s, t *Streams) {
