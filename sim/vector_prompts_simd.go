@@ -10,11 +10,10 @@ import (
 // vectorPrompts chooses the prompts of the replicas of a vectorBatch, as promptSampler.
 type vectorPrompts struct {
 	*Prompts
-	digits [][2]uint64     // by prompt: those of the mean rewards of both arms
-	order  []draw.Vector   // the prompts of the present epoch
-	next   int             // index in order of the next one
-	chosen *draw.Vector    // the prompts of the current group
-	means  *[2]draw.Vector // their digits
+	digits [][2]uint64   // by prompt: those of the mean rewards of both arms
+	order  []draw.Vector // the prompts of the present epoch
+	next   int           // index in order of the next one
+	chosen *draw.Vector  // the prompts of the current group
 }
 
 // hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell: they
@@ -27,7 +26,7 @@ func newVectorPrompts(p *Prompts) *vectorPrompts {
 	if p == nil {
 		return nil
 	}
-	v := &vectorPrompts{Prompts: p, order: make([]draw.Vector, len(p.Means)), means: new([2]draw.Vector)}
+	v := &vectorPrompts{Prompts: p, order: make([]draw.Vector, len(p.Means))}
 	for _, m := range p.Means {
 		v.digits = append(v.digits, [2]uint64{draw.Digits(m[0]), draw.Digits(m[1])})
 	}
@@ -72,9 +71,5 @@ func (b *vectorBatch) drawPrompts() {
 		b.large.Draw()
 		return
 	}
-	for i, x := range p.chosen {
-		m := &p.digits[x]
-		p.means[0][i], p.means[1][i] = m[0], m[1]
-	}
-	b.packs.DrawPairs(b.samples, p.means)
+	b.packs.DrawPairs(b.samples, p.digits, p.chosen)
 }
