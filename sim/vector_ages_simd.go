@@ -82,6 +82,25 @@ func gather(rows, memory []floats, stride int, places *draw.Vector) {
 	}
 }
 
+// scatter is the inverse of gather for the given elements, as bits: it sets the rows of memory.
+func scatter(rows, memory []floats, stride int, places *draw.Vector, where uint8) {
+	at := func(i int) []floats { return memory[int(places[i])*stride:][:len(rows)] }
+	p0, p1, p2, p3, p4, p5, p6, p7 := at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)
+	only := func(i int) archsimd.Mask64x8 { return archsimd.Mask64x8FromBits(where & (1 << i)) }
+	m0, m1, m2, m3, m4, m5, m6, m7 := only(0), only(1), only(2), only(3), only(4), only(5), only(6), only(7)
+	for row := range rows {
+		x := archsimd.LoadFloat64x8(&rows[row])
+		x.StoreMasked(&p0[row], m0)
+		x.StoreMasked(&p1[row], m1)
+		x.StoreMasked(&p2[row], m2)
+		x.StoreMasked(&p3[row], m3)
+		x.StoreMasked(&p4[row], m4)
+		x.StoreMasked(&p5[row], m5)
+		x.StoreMasked(&p6[row], m6)
+		x.StoreMasked(&p7[row], m7)
+	}
+}
+
 // pushAged draws the groups of step t, each from a snapshot of its own, and sets the force and J,
 // as replica.pushAged.
 func (b *vectorBatch) pushAged(t int) {

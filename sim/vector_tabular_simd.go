@@ -141,6 +141,7 @@ func (b *vectorBatch) pushTabular() {
 	share := archsimd.BroadcastFloat64x8(1 / float64(b.Estimator.GroupsPerStep))
 	zeros, rewarded := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(0)
 	b.at(&p.group)
+	part := (*[2]floats)(b.force)
 	for range b.Estimator.GroupsPerStep {
 		chosen := b.prompts.choose(b.streams)
 		p.visits = append(p.visits, *chosen)
@@ -158,9 +159,9 @@ func (b *vectorBatch) pushTabular() {
 			share.Mul(archsimd.LoadFloat64x8(&b.force[a])).Store(&b.force[a])
 		}
 		for i, x := range chosen {
-			force := p.prompts[x].force
-			force[0][i] += b.force[0][i]
-			force[1][i] += b.force[1][i]
+			force := (*[2]floats)(p.rows[int(x)*stride+b.rows+2:])
+			force[0][i] += part[0][i]
+			force[1][i] += part[1][i]
 			p.visited[x] |= 1 << i
 		}
 	}
@@ -192,14 +193,7 @@ func (b *vectorBatch) moveTabular(t int, rate float64) {
 		}
 		gather(p.group.rows[:needed], p.rows, stride, chosen)
 		b.movePrompt(&p.group, first, t, rate)
-		for i, x := range chosen {
-			if first>>i&1 != 0 {
-				to := p.prompts[x].rows[:moved]
-				for row := range to {
-					to[row][i] = p.group.rows[row][i]
-				}
-			}
-		}
+		scatter(p.group.rows[:moved], p.rows, stride, chosen, first)
 	}
 }
 
