@@ -145,9 +145,12 @@ func (b *vectorBatch) pushTabular() {
 	for range b.Estimator.GroupsPerStep {
 		chosen := b.prompts.choose(b.streams)
 		p.visits = append(p.visits, *chosen)
-		gather(p.group.now.rows, p.rows, stride, chosen)
-		if to > from {
-			gather(p.group.rows[from:to], p.rows[from:], stride, chosen)
+		if b.Prompts.Order == InOrder { // all replicas have the same prompt
+			b.at(&p.prompts[chosen[0]])
+			b.force = part[:]
+		} else {
+			gather(p.group.now.rows, p.rows, stride, chosen)
+			gather(p.group.rows[from:max(from, to)], p.rows[from:], stride, chosen)
 		}
 		b.aim()
 		b.empty()
@@ -191,9 +194,15 @@ func (b *vectorBatch) moveTabular(t int, rate float64) {
 			first |= p.visited[x] & (1 << i)
 			p.visited[x] &^= 1 << i
 		}
-		gather(p.group.rows[:needed], p.rows, stride, chosen)
-		b.movePrompt(&p.group, first, t, rate)
-		scatter(p.group.rows[:moved], p.rows, stride, chosen, first)
+		switch {
+		case first == 0:
+		case b.Prompts.Order == InOrder:
+			b.movePrompt(&p.prompts[chosen[0]], first, t, rate)
+		default:
+			gather(p.group.rows[:needed], p.rows, stride, chosen)
+			b.movePrompt(&p.group, first, t, rate)
+			scatter(p.group.rows[:moved], p.rows, stride, chosen, first)
+		}
 	}
 }
 
