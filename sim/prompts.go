@@ -69,6 +69,7 @@ func (p *Prompts) check(c *Cell) {
 	want(p.Parameters == Tabular || p.Parameters == Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
 	want(p.Order == Shuffled || p.Order == InOrder || p.Order == Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
 	want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
+	want(c.Lag.Kind != grpo.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
 	want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
 	want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
 	if p.Parameters == Shared {

@@ -104,13 +104,16 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
 	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
-	e.Filter, e.Entropy, e.Samples, e.KL.In = grpo.KeepAll, 0, grpo.Fresh, grpo.InLoss
+	if e.Filter == grpo.Redraw {
+		e.Filter = grpo.KeepAll
+	}
+	e.Entropy, e.Samples, e.KL.In = 0, grpo.Fresh, grpo.InLoss
 	if e.Advantage.Baseline == grpo.RunningMean {
 		e.Advantage.Baseline = grpo.ConstantBaseline
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
-	p := &Prompts{Parameters: Shared, Order: PromptOrders[random.IntN(3)]}
-	for range 2 + random.IntN(20) {
+	p := &Prompts{Parameters: ParameterKinds[random.IntN(2)], Order: PromptOrders[random.IntN(3)]}
+	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {
 		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
 		p.Means = append(p.Means, [2]float64{mean(), mean()})
 		p.Starts = append(p.Starts, 3*random.NormFloat64())
@@ -121,9 +124,6 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Prompts = p
 	if p.Parameters == Tabular {
 		c.Lag = grpo.Lag{Kind: grpo.Block, Interval: 1 + random.IntN(5)}
-		if e.Advantage.Scale.OfStep() {
-			e.Advantage.Scale = grpo.StdScale
-		}
 		if !e.Importance.Linear() {
 			e.Importance = everyWeight(grpo.Ratio)
 		}

@@ -54,18 +54,22 @@ func (b *vectorBatch) choose(t, number int) {
 		place := present - min(b.ages.law.of(word), t)
 		places[i] = uint64(place + length&(place>>63)) // without a branch, which would be unpredictable
 	}
-	b.gather(places)
+	b.recall(places)
 }
 
-// gather takes the past policies in the given places, one for each element, as snapshots.
-func (b *vectorBatch) gather(places *draw.Vector) {
-	used := b.ages.used
-	at := func(i int) []floats { return b.ages.memory[int(places[i])*b.rows:][:used] }
+// recall takes the past policies in the given places, one for each element, as snapshots.
+func (b *vectorBatch) recall(places *draw.Vector) {
+	gather(b.old.rows[:b.ages.used], b.ages.memory, b.rows, places)
+}
+
+// gather sets rows, every element to that of the rows of memory that begin at its place times
+// stride.
+func gather(rows, memory []floats, stride int, places *draw.Vector) {
+	at := func(i int) []floats { return memory[int(places[i])*stride:][:len(rows)] }
 	p0, p1, p2, p3, p4, p5, p6, p7 := at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)
 	only := func(i int) archsimd.Mask64x8 { return archsimd.Mask64x8FromBits(1 << i) }
 	m1, m2, m3, m4, m5, m6, m7 := only(1), only(2), only(3), only(4), only(5), only(6), only(7)
-	old := b.old.rows[:used]
-	for row := range old {
+	for row := range rows {
 		x := archsimd.LoadFloat64x8(&p0[row])
 		x = archsimd.LoadFloat64x8(&p1[row]).Merge(x, m1)
 		x = archsimd.LoadFloat64x8(&p2[row]).Merge(x, m2)
@@ -74,7 +78,26 @@ func (b *vectorBatch) gather(places *draw.Vector) {
 		x = archsimd.LoadFloat64x8(&p5[row]).Merge(x, m5)
 		x = archsimd.LoadFloat64x8(&p6[row]).Merge(x, m6)
 		x = archsimd.LoadFloat64x8(&p7[row]).Merge(x, m7)
-		x.Store(&old[row])
+		x.Store(&rows[row])
+	}
+}
+
+// scatter is the inverse of gather for the given elements, as bits: it sets the rows of memory.
+func scatter(rows, memory []floats, stride int, places *draw.Vector, where uint8) {
+	at := func(i int) []floats { return memory[int(places[i])*stride:][:len(rows)] }
+	p0, p1, p2, p3, p4, p5, p6, p7 := at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)
+	only := func(i int) archsimd.Mask64x8 { return archsimd.Mask64x8FromBits(where & (1 << i)) }
+	m0, m1, m2, m3, m4, m5, m6, m7 := only(0), only(1), only(2), only(3), only(4), only(5), only(6), only(7)
+	for row := range rows {
+		x := archsimd.LoadFloat64x8(&rows[row])
+		x.StoreMasked(&p0[row], m0)
+		x.StoreMasked(&p1[row], m1)
+		x.StoreMasked(&p2[row], m2)
+		x.StoreMasked(&p3[row], m3)
+		x.StoreMasked(&p4[row], m4)
+		x.StoreMasked(&p5[row], m5)
+		x.StoreMasked(&p6[row], m6)
+		x.StoreMasked(&p7[row], m7)
 	}
 }
 
@@ -119,7 +142,7 @@ func (b *vectorBatch) pushAged(t int) {
 func (b *vectorBatch) largestRatio() vector {
 	largest := archsimd.BroadcastFloat64x8(0)
 	for group := range b.ages.places {
-		b.gather(&b.ages.places[group])
+		b.recall(&b.ages.places[group])
 		for a := range b.now.probs {
 			largest = largest.Max(importanceRatio(archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])))
 		}

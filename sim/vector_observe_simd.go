@@ -22,7 +22,12 @@ func (b *vectorBatch) observe(t int) {
 			continue
 		}
 		if !measured {
-			measured, finite = true, b.measure()
+			measured = true
+			if b.tabular != nil {
+				finite = b.measureTabular()
+			} else {
+				finite = b.measure()
+			}
 		}
 		v := &r.values[r.nextRecord]
 		for q := range v {

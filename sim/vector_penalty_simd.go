@@ -83,7 +83,7 @@ func (b *vectorBatch) addShifted() {
 // usesLogNorm reports whether step t uses log π of its policies.
 func (v *vectorCell) usesLogNorm(t int) bool {
 	kl := &v.Estimator.KL
-	return !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t)
+	return !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
 }
 
 // addDrawn counts samples of an arm.

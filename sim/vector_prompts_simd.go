@@ -10,24 +10,23 @@ import (
 // vectorPrompts chooses the prompts of the replicas of a vectorBatch, as promptSampler.
 type vectorPrompts struct {
 	*Prompts
-	digits [][2]uint64     // by prompt: those of the mean rewards of both arms
-	order  []draw.Vector   // the prompts of the present epoch
-	next   int             // index in order of the next one
-	chosen *draw.Vector    // the prompts of the current group
-	means  *[2]draw.Vector // their digits
+	digits [][2]uint64   // by prompt: those of the mean rewards of both arms
+	order  []draw.Vector // the prompts of the present epoch
+	next   int           // index in order of the next one
+	chosen *draw.Vector  // the prompts of the last group
 }
 
-// hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell: they
-// share one policy, and no groups are redrawn.
+// hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell: no groups
+// are redrawn.
 func hasVectorPrompts(c *Cell) bool {
-	return c.Prompts == nil || !c.tabular() && c.Estimator.Filter != grpo.Redraw
+	return c.Prompts == nil || c.Estimator.Filter != grpo.Redraw
 }
 
 func newVectorPrompts(p *Prompts) *vectorPrompts {
 	if p == nil {
 		return nil
 	}
-	v := &vectorPrompts{Prompts: p, order: make([]draw.Vector, len(p.Means)), means: new([2]draw.Vector)}
+	v := &vectorPrompts{Prompts: p, order: make([]draw.Vector, len(p.Means))}
 	for _, m := range p.Means {
 		v.digits = append(v.digits, [2]uint64{draw.Digits(m[0]), draw.Digits(m[1])})
 	}
@@ -44,25 +43,28 @@ func (p *vectorPrompts) begin() {
 	}
 }
 
-// choose sets the prompts of the next group.
-func (p *vectorPrompts) choose(s *draw.Streams) {
+// choose returns the prompts of the next group.
+func (p *vectorPrompts) choose(s *draw.Streams) *draw.Vector {
 	p.chosen = &p.order[p.next]
 	switch {
 	case p.Order == Independent:
 		s.Below(len(p.order), p.chosen)
-		return
+		return p.chosen
 	case p.Order == Shuffled && p.next == 0:
 		s.Shuffle(p.order)
 	}
 	if p.next++; p.next == len(p.order) {
 		p.next = 0
 	}
+	return p.chosen
 }
 
 // drawPrompts draws a group of a prompt for every replica, as sampler.promptGroup.
 func (b *vectorBatch) drawPrompts() {
 	p := b.prompts
-	p.choose(b.streams)
+	if b.tabular == nil { // else pushTabular has chosen
+		p.choose(b.streams)
+	}
 	if b.large != nil {
 		for i, x := range p.chosen {
 			for a, m := range p.Means[x] {
@@ -72,9 +74,5 @@ func (b *vectorBatch) drawPrompts() {
 		b.large.Draw()
 		return
 	}
-	for i, x := range p.chosen {
-		m := &p.digits[x]
-		p.means[0][i], p.means[1][i] = m[0], m[1]
-	}
-	b.packs.DrawPairs(b.samples, p.means)
+	b.packs.DrawPairs(b.samples, p.digits, p.chosen)
 }

@@ -47,6 +47,7 @@ type vectorBatch struct {
 
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
 	prompts *vectorPrompts // nil: all groups have the same arms
+	tabular *vectorTabular // nil: there is one policy
 
 	*vectorSums
 }
@@ -180,7 +181,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	}
 	c := replicas[0].cell
 	groups := c.Estimator.GroupsPerStep
-	if c.agedByGroup() {
+	if c.agedByGroup() || c.tabular() {
 		groups = 1
 	}
 	v := newVectorCell(c, replicas[0].sampler, groups)
@@ -259,6 +260,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		now:        v.newPolicies(),
 		reference:  v.initial,
 		prompts:    newVectorPrompts(v.Prompts),
+		tabular:    v.newVectorTabular(),
 		velocity:   make([]floats, arms),
 		square:     make([]floats, arms),
 		positive:   make([]floats, arms),
@@ -335,11 +337,16 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 			continue
 		}
-		if c.agedByGroup() {
+		switch {
+		case c.agedByGroup():
 			for _, b := range batches {
 				b.pushAged(t)
 			}
-		} else {
+		case c.tabular():
+			for _, b := range batches {
+				b.pushTabular()
+			}
+		default:
 			if c.Draws(t) {
 				for _, b := range batches {
 					b.sample()
@@ -364,6 +371,12 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 		}
 		rate := c.Optimizer.Rate(t)
+		if c.tabular() {
+			for _, b := range batches {
+				b.moveTabular(t, rate)
+			}
+			continue
+		}
 		for _, b := range batches {
 			b.move(rate)
 		}
@@ -394,6 +407,9 @@ func (b *vectorBatch) begin(replicas []*replica) {
 	}
 	b.reward0, b.gap0 = replicas[0].reward0, replicas[0].gap0
 	b.rest()
+	if b.tabular != nil {
+		b.tabular.begin(replicas[0].tabular)
+	}
 }
 
 // start sets the stream and the policy of element i at step 0.
@@ -425,6 +441,9 @@ func (b *vectorBatch) finish() {
 // refresh sets the snapshots of step t.
 func (b *vectorBatch) refresh(t int) {
 	switch {
+	case b.tabular != nil:
+		b.refreshTabular()
+		return
 	case b.ages != nil:
 		b.store(t)
 		if b.agedByGroup() {

@@ -25,7 +25,7 @@ func (v *vectorCell) isPlain() bool {
 	}
 	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && !e.Advantage.Scale.OfStep() &&
 		e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
-	return v.single && len(v.means) == 2 && off && *e == estimator && *o == optimizer
+	return v.single && !v.tabular() && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
 
 // plainStep does step t of a plain cell, at which nothing is observed: all phases of

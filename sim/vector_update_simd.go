@@ -54,19 +54,31 @@ func (b *vectorBatch) move(learningRate float64) {
 // diverged.
 func (b *vectorBatch) updatePolicies(t int) {
 	b.onPolicy = false
+	b.diverge(b.update(t), t)
+	if b.ReferenceUpdate.Moves(t) {
+		b.moveReference()
+	}
+}
+
+// update sets the probabilities from the logits after step t. It returns the elements in which they
+// are NaN, as bits.
+func (b *vectorBatch) update(t int) (diverged uint8) {
 	logNorm := b.now.logNorm
 	if logNorm != nil && !b.usesLogNorm(t+1) {
 		logNorm = nil
 	}
-	if diverged := b.softmax(&b.now, logNorm).IsNaN().ToBits(); diverged != 0 {
-		for i, r := range b.replicas {
-			if diverged>>i&1 != 0 && r.divergedAt == running {
-				r.divergedAt = t + 1
-			}
-		}
+	return b.softmax(&b.now, logNorm).IsNaN().ToBits()
+}
+
+// diverge notes the replicas that diverge in step t, as bits.
+func (b *vectorBatch) diverge(diverged uint8, t int) {
+	if diverged == 0 {
+		return
 	}
-	if b.ReferenceUpdate.Moves(t) {
-		b.moveReference()
+	for i, r := range b.replicas {
+		if diverged>>i&1 != 0 && r.divergedAt == running {
+			r.divergedAt = t + 1
+		}
 	}
 }
 

@@ -12,45 +12,114 @@ func Digits(x float64) uint64 {
 }
 
 // DrawPairs draws the given number of samples of two arms into the lowest lanes of p.Arms and
-// p.Rewarded, as Pair.Draw: means[a][i] are the Digits of the mean reward of arm a for pack i.
-func (p *Packs) DrawPairs(samples int, means *[2]Vector) {
-	p.read(samples)
+// p.Rewarded, as Pair.Draw: row rows[i] of means holds the Digits of the mean rewards of both arms
+// for pack i.
+//
+// The first of the words for undecided lanes is read without a branch on whether there are any, which
+// would be unpredictable.
+func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 	all, zero, one := archsimd.BroadcastUint64x8(^uint64(0)>>(MaxLanes-uint(samples))), archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(1)
-	first, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[0]))
-	for {
-		undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
-		open := undecided.NotEqual(zero)
-		if open.ToBits() == 0 {
-			break
-		}
-		first, undecided = compareVectors(first, undecided, p.takeWhere(open), topBits(rest))
+	bound, few := archsimd.LoadUint64x8(&p.bounds[0]), samples <= narrow
+	var s0, s1, s2, s3, a, b, word, first, undecided, rewarded vector
+	if few {
+		p.skip(4)
+		s0, s1, s2, s3 = p.load()
+		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		evens, odds := narrowDigits(bound)
+		first, undecided = compareNarrow(a, b, evens, odds, all)
+		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		p.count(archsimd.BroadcastUint64x8(4))
+	} else {
+		p.read(samples)
+		first, undecided, _ = compareFirstVectors(&p.armBits, all, bound)
+		s0, s1, s2, s3 = p.load()
+	}
+	taken, rest := archsimd.LoadUint64x8(&p.taken), bound.ShiftAllLeft(firstBits)
+	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	for late := true; late; {
+		where := ones(undecided.NotEqual(zero))
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		first, undecided = compareVectors(first, undecided, word, topBits(rest))
 		rest = rest.ShiftAllLeft(1)
+		undecided = undecided.Masked(rest.NotEqual(zero))
+		late = undecided.NotEqual(zero).ToBits() != 0
 	}
 	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
 	second := all.AndNot(first)
 	first.Store(&p.Arms[0])
 	second.Store(&p.Arms[1])
 
-	x, y := archsimd.LoadUint64x8(&means[0]), archsimd.LoadUint64x8(&means[1])
-	rewarded := first.And(zero.Sub(x.And(one))).Or(second.And(zero.Sub(y.And(one))))
-	undecided = all.AndNot(rewarded)
-	threshold := func() vector {
-		t := first.And(topBits(x)).Or(second.And(topBits(y)))
-		x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
-		return t
-	}
-	for i := range p.meanBits {
-		rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&p.meanBits[i]), threshold())
-	}
-	for range 63 - firstBits {
-		open := undecided.NotEqual(zero)
-		if open.ToBits() == 0 {
-			break
+	x, y := gather(means, rows)
+	always := first.And(zero.Sub(x.And(one))).Or(second.And(zero.Sub(y.And(one))))
+	if few {
+		ofFirst := first.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&firstQuarter).AsInt8x64()).AsUint64x8()
+		xEvens, xOdds := narrowDigits(x)
+		yEvens, yOdds := narrowDigits(y)
+		rewarded, undecided = compareNarrow(a, b, choose(ofFirst, xEvens, yEvens), choose(ofFirst, xOdds, yOdds), all.AndNot(always))
+		rewarded = rewarded.Or(always)
+		x, y = x.ShiftAllLeft(firstBits), y.ShiftAllLeft(firstBits)
+	} else {
+		rewarded, undecided = always, all.AndNot(always)
+		for i := range p.meanBits {
+			rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&p.meanBits[i]), choose(first, topBits(x), topBits(y)))
+			x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
 		}
-		rewarded, undecided = compareVectors(rewarded, undecided, p.takeWhere(open), threshold())
+	}
+	for bit, late := firstBits, true; late && bit < 63; bit++ {
+		where := ones(undecided.NotEqual(zero))
+		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+		taken = taken.Sub(where)
+		rewarded, undecided = compareVectors(rewarded, undecided, word, choose(first, topBits(x), topBits(y)))
+		x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
+		late = undecided.NotEqual(zero).ToBits() != 0
 	}
 	rewarded.Store(&p.Rewarded)
+	p.store(s0, s1, s2, s3)
+	taken.Store(&p.taken)
 }
+
+// narrowDigits is narrowBits for every element.
+func narrowDigits(digits vector) (evens, odds vector) {
+	quarters := digits.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&lastQuarter).AsInt8x64()).AsInt16x32()
+	quarters = quarters.ShiftLeft(archsimd.BroadcastUint64x8(0x0006000400020000).AsInt16x32())
+	return quarters.ShiftAllRight(15).AsUint64x8(), quarters.ShiftAllLeft(1).ShiftAllRight(15).AsUint64x8()
+}
+
+// lastQuarter is as firstQuarter for the last quarter, of the first digits.
+var lastQuarter = Vector{
+	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
+	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
+}
+
+// compareNarrow is narrowCompare for the given lanes of every element.
+func compareNarrow(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
+	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
+	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
+	decided := differsA.Or(differsB)
+	below = below.Or(below.ShiftAllRight(16).AndNot(decided))
+	decided = decided.Or(decided.ShiftAllRight(16))
+	below = below.Or(below.ShiftAllRight(32).AndNot(decided))
+	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftAllRight(32)))
+}
+
+// gather returns the first and the second numbers of the given rows of a table. Numbers that are
+// written one by one and read as a vector would wait for the memory.
+func gather(table [][2]uint64, rows *Vector) (first, second vector) {
+	at := func(i int) archsimd.Uint64x4 {
+		var two archsimd.Uint64x4
+		return two.SetLo(archsimd.LoadUint64x2(&table[rows[i]])).SetHi(archsimd.LoadUint64x2(&table[rows[i+1]]))
+	}
+	var low, high vector
+	low = low.SetLo(at(0)).SetHi(at(2))
+	high = high.SetLo(at(4)).SetHi(at(6))
+	return low.ConcatPermute(high, archsimd.LoadUint64x8(&evenPlaces)), low.ConcatPermute(high, archsimd.LoadUint64x8(&oddPlaces))
+}
+
+// evenPlaces and oddPlaces are the indices of the first and of the second numbers of eight rows.
+var evenPlaces, oddPlaces = Vector{0, 2, 4, 6, 8, 10, 12, 14}, Vector{1, 3, 5, 7, 9, 11, 13, 15}
 
 // Below sets numbers to a uniform one in [0, n) for every stream, n < 2³²: the high half of the
 // product of a word and n.
@@ -68,14 +137,15 @@ func below(word vector, n int) vector {
 // Fisher and Yates.
 func (s *Streams) Shuffle(order []Vector) {
 	s0, s1, s2, s3 := s.load()
+	var word vector
+	var others Vector
 	for last := len(order) - 1; last > 0; last-- {
-		var word vector
-		var others Vector
 		word, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		below(word, last+1).Store(&others)
-		for i, other := range others {
-			a, b := &order[last][i], &order[other][i]
-			*a, *b = *b, *a
+		at := &order[last]
+		for i, x := range at {
+			other := &order[others[i]][i]
+			at[i], *other = *other, x
 		}
 	}
 	s.store(s0, s1, s2, s3)
