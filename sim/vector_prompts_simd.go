@@ -2,10 +2,7 @@
 
 package sim
 
-import (
-	"grposim/grpo"
-	"grposim/sim/draw"
-)
+import "grposim/sim/draw"
 
 // vectorPrompts chooses the prompts of the replicas of a vectorBatch, as promptSampler.
 type vectorPrompts struct {
@@ -13,13 +10,7 @@ type vectorPrompts struct {
 	digits [][2]uint64   // by prompt: those of the mean rewards of both arms
 	order  []draw.Vector // the prompts of the present epoch
 	next   int           // index in order of the next one
-	chosen *draw.Vector  // the prompts of the last group
-}
-
-// hasVectorPrompts reports whether a vectorBatch has the options of the prompts of a cell: no groups
-// are redrawn.
-func hasVectorPrompts(c *Cell) bool {
-	return c.Prompts == nil || c.Estimator.Filter != grpo.Redraw
+	chosen *draw.Vector  // the prompts of the current group
 }
 
 func newVectorPrompts(p *Prompts) *vectorPrompts {
@@ -43,20 +34,19 @@ func (p *vectorPrompts) begin() {
 	}
 }
 
-// choose returns the prompts of the next group.
-func (p *vectorPrompts) choose(s *draw.Streams) *draw.Vector {
+// choose sets the prompts of the next group.
+func (p *vectorPrompts) choose(s *draw.Streams) {
 	p.chosen = &p.order[p.next]
 	switch {
 	case p.Order == Independent:
 		s.Below(len(p.order), p.chosen)
-		return p.chosen
+		return
 	case p.Order == Shuffled && p.next == 0:
 		s.Shuffle(p.order)
 	}
 	if p.next++; p.next == len(p.order) {
 		p.next = 0
 	}
-	return p.chosen
 }
 
 // drawPrompts draws a group of a prompt for every replica, as sampler.promptGroup.

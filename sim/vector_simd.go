@@ -152,12 +152,13 @@ func (p vectorPolicies) set(q vectorPolicies) {
 const longestVectorHistory = 1 << 16
 
 // hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn
-// by their sums, and so without weights by the sign of the advantage.
+// of a cell. Groups of prompts are not redrawn. The rewards of all arms must be Bernoulli, or of
+// none; normal rewards are drawn by their sums, and so without weights by the sign of the
+// advantage.
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
-		hasVectorPrompts(c) &&
+		(c.Prompts == nil || c.Estimator.Filter != grpo.Redraw) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory

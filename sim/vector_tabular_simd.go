@@ -143,7 +143,8 @@ func (b *vectorBatch) pushTabular() {
 	b.at(&p.group)
 	part := (*[2]floats)(b.force)
 	for range b.Estimator.GroupsPerStep {
-		chosen := b.prompts.choose(b.streams)
+		b.prompts.choose(b.streams)
+		chosen := b.prompts.chosen
 		p.visits = append(p.visits, *chosen)
 		if b.Prompts.Order == InOrder { // all replicas have the same prompt
 			b.at(&p.prompts[chosen[0]])
@@ -162,7 +163,7 @@ func (b *vectorBatch) pushTabular() {
 			share.Mul(archsimd.LoadFloat64x8(&b.force[a])).Store(&b.force[a])
 		}
 		for i, x := range chosen {
-			force := (*[2]floats)(p.rows[int(x)*stride+b.rows+2:])
+			force := p.prompts[x].force
 			force[0][i] += part[0][i]
 			force[1][i] += part[1][i]
 			p.visited[x] |= 1 << i

@@ -82,17 +82,16 @@ func halfColumn(column *[16][8]float64, n int, place archsimd.Uint64x8, bit4, bi
 	return archsimd.LoadFloat64x8(&column[n+6]).ConcatPermute(archsimd.LoadFloat64x8(&column[n+7]), place).Merge(high, bit4).Merge(low, bit5)
 }
 
-// logRows holds the columns of logTable that LogLanes searches, eight entries a row, and the
-// terms of its series, eight times each, which instructions take from memory. It is allocated,
-// so that a row does not cross a cache line.
-var logRows = func() *struct {
+// logVectors holds the columns of logTable that LogLanes searches, eight entries a row, and the
+// terms of its series, eight times each, which instructions take from memory.
+type logVectors struct {
 	hi, lo [16][8]float64
 	terms  [11][8]float64
-} {
-	rows := new(struct {
-		hi, lo [16][8]float64
-		terms  [11][8]float64
-	})
+}
+
+// logRows is allocated, so that a row does not cross a cache line.
+var logRows = func() *logVectors {
+	rows := new(logVectors)
 	for i, e := range logTable {
 		rows.hi[i/8][i%8], rows.lo[i/8][i%8] = e.hi, e.lo
 	}

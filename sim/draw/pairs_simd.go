@@ -27,7 +27,7 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		evens, odds := narrowDigits(bound)
-		first, undecided = compareNarrow(a, b, evens, odds, all)
+		first, undecided = narrowCompareVectors(a, b, evens, odds, all)
 		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		p.count(archsimd.BroadcastUint64x8(4))
@@ -58,7 +58,7 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 		ofFirst := first.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&firstQuarter).AsInt8x64()).AsUint64x8()
 		xEvens, xOdds := narrowDigits(x)
 		yEvens, yOdds := narrowDigits(y)
-		rewarded, undecided = compareNarrow(a, b, choose(ofFirst, xEvens, yEvens), choose(ofFirst, xOdds, yOdds), all.AndNot(always))
+		rewarded, undecided = narrowCompareVectors(a, b, choose(ofFirst, xEvens, yEvens), choose(ofFirst, xOdds, yOdds), all.AndNot(always))
 		rewarded = rewarded.Or(always)
 		x, y = x.ShiftAllLeft(firstBits), y.ShiftAllLeft(firstBits)
 	} else {
@@ -94,8 +94,8 @@ var lastQuarter = Vector{
 	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
 }
 
-// compareNarrow is narrowCompare for the given lanes of every element.
-func compareNarrow(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
+// narrowCompareVectors is narrowCompare for the given lanes of every element.
+func narrowCompareVectors(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
 	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
 	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
 	decided := differsA.Or(differsB)
