@@ -328,6 +328,28 @@ func TestLargestNorm(t *testing.T) {
 	}
 }
 
+// At G = ∞ a force up to the largest norm is not clipped, nor any where the bound of
+// TestLargestNorm, 0.9032 here, is below it.
+func TestLargestNormOfTheExpectedGradient(t *testing.T) {
+	for _, c := range []struct {
+		norm, force float64
+		in          bool
+	}{
+		{0, math.Inf(1), true},
+		{0.1, 0, true},
+		{0.1, 0.1, true},
+		{0.1, 0.11, false},
+		{0.9, math.Inf(1), false},
+		{0.91, math.Inf(1), true},
+	} {
+		p := bandit(rom.GroupStd, 0.2, rom.Infinite)
+		p.Optimizer.MaxNorm = c.norm
+		if got := rom.Unclipped(p, c.force); got.In != c.in {
+			t.Errorf("norm %g, force %g: in scope %v, because %q", c.norm, c.force, got.In, got.Because)
+		}
+	}
+}
+
 // lchoose returns the logarithm of the binomial coefficient.
 func lchoose(n, k int) float64 {
 	a, _ := math.Lgamma(float64(n + 1))

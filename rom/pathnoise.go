@@ -240,8 +240,8 @@ func noSpread(p *Params, steps int) string {
 		return "the spread of runs with reused samples is not followed"
 	case p.ReferenceUpdate.Interval > 0:
 		return "the spread of runs with a moving reference is not followed"
-	case !p.neverClipped(p.Optimizer, p.Lag):
-		return "the largest norm may clip the force, which changes its mean"
+	case !p.neverClipped(p.Optimizer, p.Lag, 0):
+		return clips
 	}
 	if arms := len(p.Arms); arms > maxPathArms {
 		return fmt.Sprintf("the spread of runs is followed for at most %d arms, here are %d", maxPathArms, arms)

@@ -187,14 +187,28 @@ func (m *model) sliding() string {
 	return ""
 }
 
-// neverClipped reports whether no force is longer than the largest norm. The advantages of a
+// clips is the reason of a prediction that is out of scope because of the largest norm.
+const clips = "the largest norm may clip the force, which changes its mean"
+
+// Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
+// largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
+// is at most that, and else by the bound of docs/theory.md §11.6.
+func Unclipped(p Params, force float64) Scope {
+	if p = p.checked(); p.neverClipped(p.Optimizer, p.Lag, force) {
+		return Scope{In: true}
+	}
+	return Scope{Because: clips}
+}
+
+// neverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
+// force, the largest that is met; there it is 0 at the fixed point. The advantages of a
 // group add to 0 and have a mean modulus of at most 1 (std scale) or half the span of the
 // rewards, so that with weights of at most 1 and, of the exact KL, E|ℓ − KL| ≤ 2L, L the
 // largest −log π_ref,
 //
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
-func (p *Params) neverClipped(o Optimizer, l Lag) bool {
-	if o.MaxNorm == 0 || p.GroupSize == Infinite { // no force at the fixed point
+func (p *Params) neverClipped(o Optimizer, l Lag, force float64) bool {
+	if o.MaxNorm == 0 || p.GroupSize == Infinite && force <= o.MaxNorm {
 		return true
 	}
 	if !p.ofGroup() {
@@ -214,7 +228,7 @@ func (p *Params) neverClipped(o Optimizer, l Lag) bool {
 	if p.Scale == Unscaled {
 		largest = (high - low) / 2
 	}
-	if p.Baseline == LeaveOneOut {
+	if p.Baseline == LeaveOneOut && p.GroupSize != Infinite {
 		largest *= float64(p.GroupSize) / float64(p.GroupSize-1)
 	}
 	logs := make([]float64, len(p.Arms))

@@ -305,8 +305,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	switch {
-	case !p.neverClipped(o, l):
-		return "the largest norm may clip the force, which changes its mean"
+	case !p.neverClipped(o, l, 0):
+		return clips
 	case p.Samples == Reused && !l.plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
 	case p.outside() && l.Kind == Random:

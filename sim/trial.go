@@ -147,7 +147,7 @@ func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
 	defer func() { t.cell.Run.Steps = t.periods * t.period }()
 	current := newQuarters(length)
 	next := newQuarters(2 * length)
-	grown := start * grownBy / (1 - momentum(t.cell.Optimizer))
+	grown := t.cell.Location.reach(&t.cell, start)
 	var gone roundOffCount
 	ok := t.follow(ctx, func(period int, d deviation) bool {
 		square := centredSquare(d.logits)
@@ -256,7 +256,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 	var gone roundOffCount
 	t.follow(ctx, func(period int, d deviation) bool {
 		if period == 0 {
-			reach = linearRange(d.norm(), followedGrowth)
+			reach = t.cell.Location.reach(&t.cell, d.norm())
 		}
 		nextX, nextV := d.along(t.pair.direction)
 		if period > t.transient {
@@ -284,6 +284,23 @@ func (t *trial) ringing(ctx context.Context) outcome {
 // followedGrowth is the growth relative to its initial norm up to which a deviation is
 // followed for a fit of its multipliers.
 const followedGrowth = 100
+
+// Reach returns the norm of a deviation of the logits up to which a search of the cell at
+// G = ∞ follows it; +Inf for Visible, which starts anywhere.
+func (p *LocationProbe) Reach(c *Cell) float64 {
+	if p.Event == Visible {
+		return math.Inf(1)
+	}
+	return p.reach(c, float64(p.Offset*math.Sqrt(centredSquare(p.Direction))))
+}
+
+// reach is Reach, given the initial norm of the deviation.
+func (p *LocationProbe) reach(c *Cell, start float64) float64 {
+	if p.Event == Ringing {
+		return linearRange(start, followedGrowth)
+	}
+	return start * grownBy / (1 - momentum(c.Optimizer))
+}
 
 // rings decides whether the dominant multiplier is complex or negative.
 func rings(m measure.Multipliers, tolerance float64) outcome {

@@ -104,6 +104,7 @@ func findSaturation(j *judgement, set CellSet) []finding {
 	if j.kind == rom.LeadingOrder {
 		s := j.settings(c)
 		rate.predicted = j.relaxationRate(&s)
+		rate.predicted.outOfScope = cmp.Or(rate.predicted.outOfScope, rom.Unclipped(j.params(c), math.Inf(1)).Because)
 		return []finding{rate}
 	}
 	r2 := j.ofRun(c, o, sim.SaturationR2)

@@ -162,6 +162,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 		f.hi *= 1 + half
 	}
 	f.predicted = p.predicted
+	f.predicted.outOfScope = cmp.Or(p.outOfScope, j.clippedSearch(c))
 	if p.outOfScope == "" && p.value == 0 && at(nil).value != 0 {
 		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
 	}
@@ -177,6 +178,19 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 		f.predicted.value = max(f.predicted.value, 1) // the smallest interval that can be located
 	}
 	return f
+}
+
+// clippedSearch returns the reason why the search of a cell is not of linear dynamics at
+// G = ∞, "" where it is: the largest norm may clip the force ‖Λ_f‖‖x‖ + ‖Λ_s‖‖x_old‖ of the
+// largest deviations x that it follows.
+func (j *judgement) clippedSearch(c *Cell) string {
+	params, in := Params(&c.Settings, rom.Unit), c.Sim()
+	at := j.prediction(c).FixedPoint
+	if params.Optimizer.MaxNorm == 0 || at == nil || in.Location == nil {
+		return ""
+	}
+	fresh, stale := rom.StiffnessAt(params, at.Logits)
+	return rom.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
 }
 
 // stiffnessError returns the half-width of a prediction, relative to its value centre,

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sim"
@@ -51,7 +53,8 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.unresolved = unresolved(c, &f, "no decay above round-off")
 	s := j.settings(c)
 	f.predicted = j.relaxationRate(&s)
-	rate, _ := j.fitted(c)
+	rate, _, clipped := j.fitted(c)
+	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
 	own := j.by("").relaxationRate(&s)
 	f.predicted.neglected = missed(rate, own)
 	addGrowth(&f.predicted, own, c.Sim())
@@ -74,18 +77,31 @@ func addGrowth(to *predicted, own predicted, in sim.Cell) {
 
 // fitted returns what the probe of a cell estimates from the linear dynamics of the
 // theory. It differs from the theory's numbers where modes that the fit does not have
-// are still alive after the burn-in. It is NaN for Adam.
-func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64) {
+// are still alive after the burn-in. It is NaN for Adam. clipped is the reason why the
+// dynamics are not linear where the largest norm may clip the force of the fitted steps,
+// v_{t+1} − μ v_t; "" elsewhere.
+func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, clipped string) {
 	p := j.prediction(c)
 	in := c.Sim()
 	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
-		return math.NaN(), math.NaN()
+		return math.NaN(), math.NaN(), ""
 	}
 	start := slices.Clone(in.Relaxation.Direction)
 	for a := range start {
 		start[a] *= in.Relaxation.Offset
 	}
-	return sim.FitRelaxation(&in, rom.Deviations(j.params(c), p.FixedPoint.Logits, start))
+	force, params := 0.0, j.params(c)
+	before, g := make([]float64, len(start)), make([]float64, len(start))
+	rate, dampingRatio = sim.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
+		for x, v := range rom.Deviations(params, p.FixedPoint.Logits, start) {
+			force = max(force, floats.Norm(floats.AddScaledTo(g, v, -params.Optimizer.Momentum, before), 2))
+			copy(before, v)
+			if !yield(x, v) {
+				return
+			}
+		}
+	})
+	return rate, dampingRatio, rom.Unclipped(params, force).Because
 }
 
 // missed returns by how much the fit to the linear dynamics of the theory differs from
@@ -109,8 +125,9 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.unresolved = unresolved(c, &f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
 	s := j.settings(c)
 	p := j.predictSettings(&s)
+	_, ratio, clipped := j.fitted(c)
 	if rule := j.formulas(p); rule != nil {
-		f.predicted = predicted{kind: j.kind, outOfScope: missingFormula(p, rule, rule.DampingRatio)}
+		f.predicted = predicted{kind: j.kind, outOfScope: cmp.Or(missingFormula(p, rule, rule.DampingRatio), clipped)}
 		if rule.DampingRatio != nil {
 			f.predicted.value = *rule.DampingRatio
 		}
@@ -118,7 +135,7 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	}
 	own := func(d *rom.Dynamics) *float64 { return d.DampingRatio }
 	f.predicted = j.numberOfDynamics(&s, own)
-	_, ratio := j.fitted(c)
+	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
 	f.predicted.neglected = missed(ratio, j.by("").numberOfDynamics(&s, own))
 	addGrowth(&f.predicted, j.by("").relaxationRate(&s), c.Sim())
 	return f

@@ -182,6 +182,11 @@ var faultFiles = map[string]faultFile{
 		{claim: "stiffness", rulings: agrees},
 		{claim: "relaxation", rulings: declined, because: "neglects"},
 	}},
+	// The force of a displacement is longer than the largest norm.
+	"largest-norm": {rows: []faultRow{
+		{variants: "search-clipped pair-clipped", rulings: declined, because: "largest norm may clip"},
+		{variants: "search-free pair-free", rulings: agrees},
+	}},
 	// Nearly all groups have equal rewards. Without importance weights the fresh part is that
 	// of the penalty, which is not sampled.
 	"silent": {rows: []faultRow{

@@ -56,6 +56,8 @@ var penaltyMutants = []mutant{
 		before: "if m.tied() <= tiedReward {", after: "if m.tied() < 0 {"},
 	{id: "rom/norm-bound", fault: "the bound of the force lacks the KL penalty", file: "rom/penalty.go",
 		before: "largest/math.Sqrt2+math.Sqrt2*reach <= o.MaxNorm", after: "largest/math.Sqrt2+0*reach <= o.MaxNorm"},
+	{id: "rom/norm-force", fault: "a force of the expected gradient counts as one of length 0", file: "rom/penalty.go",
+		before: "p.GroupSize == Infinite && force <= o.MaxNorm", after: "p.GroupSize == Infinite && min(force, 0) <= o.MaxNorm"},
 	{id: "rom/reused-independent", fault: "the noise of reused samples is independent from step to step", file: "rom/lyapunov.go",
 		before: "if s.samples == Fresh {", after: "if s.samples >= Fresh {"},
 	{id: "rom/reused-phase", fault: "the common noise of a block is counted on top of that of the steps before", file: "rom/lyapunov.go",
