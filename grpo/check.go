@@ -122,7 +122,7 @@ func (imp *Importance) check(name string) {
 }
 
 // Check is that of Bandit.
-func (l Lag) Check() {
+func (l *Lag) Check() {
 	checkWord("Lag.Kind", l.Kind, LagKinds)
 	least := 0
 	if l.Kind == Block {

@@ -16,6 +16,9 @@ type Force struct {
 	estimator Estimator
 	reference *Policy // π_ref
 
+	exact      bool // the KL penalty has its exact gradient
+	atSnapshot bool // it is evaluated at π_old, else at π
+
 	shifts       []float64  // of the arms' rewards in Expected
 	upper, lower []float64  // w⁺_a, w⁻_a: weights of samples with A > 0 and A < 0; the same slice for the modes none and ratio
 	form         WeightForm // of the weights
@@ -42,6 +45,9 @@ func NewForce(estimator Estimator, reference []float64) *Force {
 		f.upper[a] = 1
 	}
 	f.lower = f.upper
+	kl := &f.estimator.KL
+	f.exact = kl.Coefficient != 0 && kl.Gradient == ExactKL && !kl.Outside()
+	f.atSnapshot = kl.At == AtSnapshot && !kl.Outside()
 	f.form, f.above, f.below = estimator.Importance.Form()
 	if !estimator.Importance.Linear() {
 		f.lower = make([]float64, len(reference))
@@ -70,15 +76,18 @@ func (f *Force) Sampled(g []float64, statistics *GroupStatistics, current, behav
 	if adv := &f.estimator.Advantage; adv.Scale.OfStep() {
 		share /= adv.stepScale(samples, statistics)
 	}
-	sum := 0.0
+	sum, logRatio := 0.0, 0.0 // two sums in one loop: neither waits for the other
 	upper, lower, arms := f.upper[:len(g)], f.lower[:len(g)], statistics.Arms[:len(g)]
+	at := f.penalized(current, behaviour)
+	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
 	for a := range g {
 		arm := &arms[a]
 		c := float64(share * (float64(upper[a]*arm.Positive) + float64(lower[a]*arm.Negative)))
 		g[a] = c
 		sum += c
+		logRatio += float64(probs[a] * (logits[a] - reference[a]))
 	}
-	f.project(g, sum, current, behaviour, func(a int) float64 {
+	f.project(g, sum, logRatio, current, behaviour, func(a int) float64 {
 		return drawn * float64(statistics.Arms[a].Count)
 	})
 }
@@ -116,14 +125,15 @@ func (f *Force) Expected(g []float64, bandit *Bandit, current, behaviour *Policy
 			factor = 1 / mean
 		}
 	}
-	sum := 0.0
+	sum, logRatio, at := 0.0, 0.0, f.penalized(current, behaviour)
 	for a, arm := range bandit.Arms {
 		above, below := arm.partialMeans(mean - f.shifts[a])
 		c := float64(factor * float64(behaviour.Probs[a]*(float64(f.upper[a]*above)+float64(f.lower[a]*below))))
 		g[a] = c
 		sum += c
+		logRatio += float64(at.Probs[a] * (at.Logits[a] - f.reference.Logits[a]))
 	}
-	f.project(g, sum, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
+	f.project(g, sum, logRatio, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
 // ClipFraction returns the share, in [0, 1], of the samples with A ≠ 0 whose weight the
@@ -175,16 +185,25 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	}
 }
 
-// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g, and adds α∇H. The sampled
-// KL estimators call drawn(a), the share of the samples that fell on arm a.
-func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, drawn func(a int) float64) {
-	kl, at := &f.estimator.KL, current
-	outside := kl.Outside()
-	if !outside && kl.At == AtSnapshot {
-		at = behaviour
+// penalized returns the policy at which the penalty is evaluated.
+func (f *Force) penalized(current, behaviour *Policy) *Policy {
+	if f.atSnapshot {
+		return behaviour
 	}
-	if !outside && kl.Coefficient != 0 && kl.Gradient == ExactKL {
-		f.projectExactKL(g, sum, current, at)
+	return current
+}
+
+// project subtracts π_a·sum, with sum = Σ_b g_b, and β∇KL from g, and adds α∇H. The exact gradient
+// of the penalty is β π_a(ℓ_a − logRatio), ℓ = θ − θ_ref and logRatio = Σ_b π_b ℓ_b; the sampled
+// ones call drawn(a), the share of the samples that fell on arm a.
+func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *Policy, drawn func(a int) float64) {
+	kl, at := &f.estimator.KL, f.penalized(current, behaviour)
+	if f.exact {
+		beta, probs, logits, reference := kl.Coefficient, at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
+		for a, p := range current.Probs[:len(g)] {
+			l := logits[a] - reference[a]
+			g[a] = g[a] - float64(p*sum) - float64(beta*float64(probs[a]*(l-logRatio)))
+		}
 	} else {
 		for a, p := range current.Probs {
 			g[a] -= float64(p * sum)
@@ -195,21 +214,6 @@ func (f *Force) project(g []float64, sum float64, current, behaviour *Policy, dr
 	}
 	if f.estimator.Entropy != 0 {
 		f.addEntropy(g, current)
-	}
-}
-
-// projectExactKL is project for the exact gradient of the penalty, evaluated at the
-// policy at: β π_a(ℓ_a − Σ_b π_b ℓ_b), ℓ = θ − θ_ref.
-func (f *Force) projectExactKL(g []float64, sum float64, current, at *Policy) {
-	probs, logits, reference := at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
-	mean := 0.0
-	for a, p := range probs {
-		mean += float64(p * (logits[a] - reference[a]))
-	}
-	beta := f.estimator.KL.Coefficient
-	for a, p := range current.Probs[:len(g)] {
-		l := logits[a] - reference[a]
-		g[a] = g[a] - float64(p*sum) - float64(beta*float64(probs[a]*(l-mean)))
 	}
 }
 

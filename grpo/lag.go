@@ -8,7 +8,7 @@ type History struct {
 
 // StepsPerSnapshot returns the number of optimizer steps that draw from the same
 // policy: K (block) or 1.
-func (l Lag) StepsPerSnapshot() int {
+func (l *Lag) StepsPerSnapshot() int {
 	if l.Kind == Block {
 		return l.Interval
 	}
@@ -16,11 +16,11 @@ func (l Lag) StepsPerSnapshot() int {
 }
 
 // OnPolicy reports whether π_old is always π.
-func (l Lag) OnPolicy() bool { return l.StepsPerSnapshot() == 1 && l.oldest() == 0 }
+func (l *Lag) OnPolicy() bool { return l.StepsPerSnapshot() == 1 && l.oldest() == 0 }
 
 // Age returns the age of snapshots in steps that characterizes the lag: (1+d)K of a block,
 // one more than its largest age, τ of a delay, the mean age of a random lag.
-func (l Lag) Age() float64 {
+func (l *Lag) Age() float64 {
 	switch l.Kind {
 	case Block:
 		return float64((1 + l.Behind) * l.Interval)
@@ -37,7 +37,7 @@ func (l Lag) Age() float64 {
 // oldest returns the largest number of rounds between a policy that is stored and the
 // step that uses it. Policies are stored once a round: in each step, or at each refresh of a
 // block.
-func (l Lag) oldest() int {
+func (l *Lag) oldest() int {
 	switch l.Kind {
 	case Block:
 		return l.Behind
@@ -83,7 +83,7 @@ func (a *Ages) Probabilities() []float64 {
 
 // Stored returns the number of policies that the history of a run of the given number of
 // steps holds, 0 on-policy: beyond the run the snapshot is the initial policy.
-func (l Lag) Stored(steps int) int {
+func (l *Lag) Stored(steps int) int {
 	if l.OnPolicy() && l.Kind != Random {
 		return 0
 	}
@@ -105,7 +105,7 @@ func NewHistory(lag Lag, arms, steps int) *History {
 
 // Refreshes reports whether π_old of step t ≥ 0 may differ from that of step t − 1:
 // whether K divides t (block), always otherwise.
-func (l Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
+func (l *Lag) Refreshes(t int) bool { return t%l.StepsPerSnapshot() == 0 }
 
 // Store stores the policy of step t. It must be called once per step, in order from t = 0.
 func (h *History) Store(t int, current *Policy) {

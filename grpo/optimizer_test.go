@@ -105,7 +105,8 @@ func TestAges(t *testing.T) {
 		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
 			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
 		}
-		if age := (grpo.Lag{Kind: grpo.Random, Ages: c.ages}).Age(); math.Abs(age-c.mean) > 1e-12 {
+		lag := grpo.Lag{Kind: grpo.Random, Ages: c.ages}
+		if age := lag.Age(); math.Abs(age-c.mean) > 1e-12 {
 			t.Errorf("%+v: age %v", c.ages, age)
 		}
 	}

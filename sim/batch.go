@@ -12,9 +12,8 @@ const fewestVector = 3
 // of its context: a fraction of a second even with 1,000 arms.
 const stepsBetweenChecks = 1 << 11
 
-// batch is the replicas of a chunk of one cell, which a worker runs together, one step of
-// each in turn. Every number in a step depends on the one before it; while the processor
-// waits for one replica's, it computes another's.
+// batch is the replicas of a chunk of one cell, which a worker runs together: in vectors, in the
+// lanes of two arms, or else one replica after the other from one observed step to the next.
 type batch struct {
 	cell     *Cell
 	replicas []*replica
@@ -57,14 +56,15 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 			b.twoArm.advance(ctx, len(replicas), step, observed)
 			step = observed
 		}
-		for ; step <= observed; step++ {
-			for _, r := range replicas {
-				r.step(step)
-			}
-			if step%stepsBetweenChecks == 0 && ctx.Err() != nil {
-				return replicas // the results of an interrupted cell are discarded
+		for _, r := range replicas {
+			for t := step; t <= observed; t++ {
+				r.step(t)
+				if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+					return replicas // the results of an interrupted cell are discarded
+				}
 			}
 		}
+		step = observed + 1
 	}
 	return replicas
 }

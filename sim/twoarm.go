@@ -25,8 +25,7 @@ type twoArmBatch struct {
 	lag                    grpo.Lag
 	mean0, mean1           float64   // the arms' mean rewards
 	reference0, reference1 float64   // logits of π_ref
-	share                  float64   // 1/GB
-	shares                 []float64 // 1/Gn by zero-variance groups of the step, where these are dropped; else nil
+	shares                 []float64 // 1/GB by zero-variance groups of the step; 1/Gn where these are dropped
 	beta, rate, momentum   float64   // β, η, μ
 	ratio                  bool      // samples have the weight π/π_old, else 1
 	penaltyAtSnapshot      bool      // the KL penalty is evaluated at π_old, else at π
@@ -103,8 +102,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		lag:   c.Lag,
 		mean0: r.means[0], mean1: r.means[1],
 		reference0: c.Reference[0], reference1: c.Reference[1],
-		share: 1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
-		beta:  e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
+		beta: e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
 		ratio:             e.Importance.Mode == grpo.Ratio,
 		penaltyAtSnapshot: e.KL.At == grpo.AtSnapshot,
 		plain:             o.Kind == grpo.HeavyBall && o.Schedule.Kind == grpo.ConstantRate && o.Schedule.Warmup == 0,
@@ -112,10 +110,12 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
-	if e.Filter == grpo.Drop {
-		for equal := range e.GroupsPerStep + 1 {
-			b.shares = append(b.shares, 1/(float64(e.GroupSize)*float64(max(e.GroupsPerStep-equal, 1))))
+	for equal := range e.GroupsPerStep + 1 {
+		groups := e.GroupsPerStep
+		if e.Filter == grpo.Drop {
+			groups = max(groups-equal, 1)
 		}
+		b.shares = append(b.shares, 1/(float64(e.GroupSize)*float64(groups)))
 	}
 	if e.GroupSize <= b.laws.packed {
 		b.pair = draw.NewPair(b.mean0, b.mean1)
@@ -254,7 +254,12 @@ func (b *twoArmBatch) sampleGroup() {
 		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
 		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(b.size-n0-k1))
 		x.zeroVariance = a.zeroVariance
-		if a.zeroVariance != 0 && x.redraw() {
+	}
+	if active[0].replica.sampler.informative == nil {
+		return
+	}
+	for i := range active {
+		if x := &active[i]; x.zeroVariance != 0 && x.redraw() {
 			b.addGroup(x)
 		}
 	}
@@ -393,10 +398,7 @@ func (b *twoArmBatch) move(t int) {
 			c0 = float64(w0*x.positive0) + float64(w0*x.negative0)
 			c1 = float64(w1*x.positive1) + float64(w1*x.negative1)
 		}
-		share := b.share
-		if b.shares != nil {
-			share = b.shares[x.zeroVariance]
-		}
+		share := b.shares[x.zeroVariance]
 		c0, c1 = float64(share*c0), float64(share*c1)
 		sum := c0 + c1
 		g0, g1 := c0-float64(p0*sum), c1-float64(p1*sum)

@@ -168,7 +168,7 @@ var simMutants = []mutant{
 	{id: "sim/two-arm-failures-of-several", fault: "of several groups the successes are counted as failures too", file: "sim/twoarm.go",
 		before: "float64(down * float64(x.n0-x.k0))", after: "float64(down * float64(x.n0))"},
 	{id: "sim/two-arm-groups-not-averaged", fault: "the groups of a step are summed, not averaged", file: "sim/twoarm.go",
-		before: "1 / (float64(e.GroupSize) * float64(e.GroupsPerStep))", after: "1 / float64(e.GroupSize)"},
+		before: "1/(float64(e.GroupSize)*float64(groups))", after: "1/float64(e.GroupSize)"},
 
 	// Steps of two-arm batches.
 	{id: "sim/two-arm-burn-in", fault: "the first step after burn-in is left out", file: "sim/twoarm.go",
