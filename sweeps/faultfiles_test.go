@@ -59,6 +59,7 @@ var faultFiles = map[string]faultFile{
 	// The start of Adam's averages, and what they average.
 	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"adam-rare-arm":     {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A penalty of 0, whose place does not matter.
 	"unused-placement": {rows: []faultRow{{rulings: honest}}},
 	// A deviation that grows to its limit.
