@@ -14,27 +14,23 @@ func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
 	bernoulli := []Arm{{Mean: 0.3}, {Mean: 0.9}, {Mean: 0.8}}
 	for name, c := range map[string]struct {
 		p      Params
-		policy []float64 // of the merged arms
-		each   []int     // an arm of each class
+		policy []float64
 	}{
-		"normal":  {Params{Arms: mixed, Groups: 3}, []float64{0.001, 0.599, 0.4}, []int{0, 1, 2}},
-		"0/1":     {Params{Arms: bernoulli, Groups: 1}, []float64{0.001, 0.599, 0.4}, []int{0, 1, 2}},
-		"redrawn": {Params{Arms: bernoulli, Groups: 1, Filter: Redraw}, []float64{0.01, 0.989, 0.001}, []int{0, 1, 2}},
+		"normal":  {Params{Arms: mixed, Groups: 3}, []float64{0.001, 0.599, 0.15, 0.25}},
+		"0/1":     {Params{Arms: bernoulli, Groups: 1}, []float64{0.001, 0.599, 0.4}},
+		"redrawn": {Params{Arms: bernoulli, Groups: 1, Filter: Redraw}, []float64{0.01, 0.989, 0.001}},
 	} {
 		p := c.p
 		p.GroupSize, p.Scale, p.Strength, p.Optimizer, p.Lag = 5, GroupStd, 1, Optimizer{Rate: 0.1}, Lag{Kind: Block, Age: 1}
-		f := fold(p.checked())
 		logits := make([]float64, len(c.policy))
 		for a, x := range c.policy {
 			logits[a] = math.Log(x)
 		}
-		l := newLinearization(f, logits)
-		policy := make([]float64, len(p.Arms))
-		softmax(policy, f.arms(logits))
+		l := newLinearization(unmerged(p.checked()), logits)
 		largest := 0.0
-		for class, arm := range c.each {
-			share, kurtosis := forceByEnumeration(p, policy, arm)
-			got, want := l.armKurtosis(class), 3+3*(1/share-1)/float64(p.Groups)
+		for arm := range p.Arms {
+			share, kurtosis := forceByEnumeration(p, c.policy, arm)
+			got, want := l.armKurtosis(arm), 3+3*(1/share-1)/float64(p.Groups)
 			if math.Abs(got-want) > 1e-9*want {
 				t.Errorf("%s, arm %d: %.10g, want %.10g", name, arm, got, want)
 			}

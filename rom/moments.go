@@ -96,20 +96,20 @@ func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) 
 // the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageError(o Optimizer, steps float64) float64 {
 	largest := 0.0
-	for c := range l.count {
-		largest = max(largest, min(l.armKurtosis(c)/steps, math.Sqrt(l.noise.At(c, c))/o.Epsilon))
+	for a := range l.logits {
+		largest = max(largest, min(l.armKurtosis(a)/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
 	}
 	return largest
 }
 
-// armKurtosis is kurtosis of the force on the logit of an arm of class c, which a group whose
-// rewards differ exerts only if the arm has some of its samples and not all: advantages add to 0.
-func (l *linearization) armKurtosis(c int) float64 {
+// armKurtosis is kurtosis of the force on the logit of an arm, of arms that are not merged. A
+// group whose rewards differ exerts one only if the arm has some of its samples and not all:
+// advantages add to 0.
+func (l *linearization) armKurtosis(a int) float64 {
 	uneven, m := l.unevenness(), l.model
-	all, others, only := m.now.probs, slices.Clone(m.now.probs), make([]float64, len(l.count))
-	p := all[c] / l.count[c]
-	others[c] -= p
-	only[c] = p
+	all, others, only := m.now.probs, slices.Clone(m.now.probs), make([]float64, len(m.Arms))
+	p := all[a]
+	others[a], only[a] = 0, p
 	some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
 	equal := m.equalRewards(all)
 	share := (some - (equal - m.equalRewards(others) - m.equalRewards(only))) / (1 - equal) // of the groups whose rewards differ
