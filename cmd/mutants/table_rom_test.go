@@ -370,6 +370,8 @@ var diagnoseMutants = []mutant{
 		before: "			*s = (*s)[:n]", after: "			*s = (*s)[:len(*s)]"},
 	{id: "rom/integral-power", fault: "the other samples of a group are one too many in the integral over groups", file: "rom/groupintegral.go",
 		before: "power := math.Exp(float64(g.size-2) * log)", after: "power := math.Exp(float64(g.size-1) * log)"},
+	{id: "rom/integral-epsilon", fault: "the integral over groups is taken at any ε", file: "rom/groupintegral.go",
+		before: "law.epsilon > maxIntegralEpsilon", after: "law.epsilon > 1e300*maxIntegralEpsilon"},
 	{id: "rom/integral-smear", fault: "the integral over groups takes deviations from c for those from the group's mean", file: "rom/groupintegral.go",
 		before: "l := integralLevel{smear: 1 / (2 * t)", after: "l := integralLevel{smear: 0 / (2 * t)"},
 	{id: "rom/adam-noise-alone", fault: "Adam's second moment is that of the noise alone", file: "rom/predict.go",
