@@ -54,6 +54,11 @@ const (
 	lostExponent    = 44.0
 )
 
+// maxIntegralEpsilon is the largest ε, in units of the rewards' largest distance or deviation,
+// of a groupIntegral. Larger ones make u so small that s_j − e_j/2uG, of terms of size ε², loses
+// its digits: at this one the error of a covariance is 1e-5 of it, and grows as ε².
+const maxIntegralEpsilon = 1e3
+
 // Limits of the work that the flow towards a fixed point and a mean field may take: about a
 // second and a few seconds, in units of groupIntegral.work.
 const (
@@ -80,8 +85,8 @@ func (m *model) affordable(work float64) int {
 }
 
 // newGroupIntegral returns the quadrature for p's estimator, which divides by the
-// deviation of the group; nil where it needs too many nodes or leaves the range of
-// floating point.
+// deviation of the group; nil where it needs too many nodes, leaves the range of floating
+// point or loses too many digits.
 //
 // The integrand in c is a sum of products of Gaussians, of which the narrowest has the
 // standard deviation w = 1/√(2Gu max g_j): the trapezoidal rule with the step 0.75w has a
@@ -93,6 +98,9 @@ func newGroupIntegral(p *Params) *groupIntegral {
 	const h = 0.27
 	parts, unit, _ := components(p)
 	law := newGroupLaw(p, unit)
+	if law.epsilon > maxIntegralEpsilon {
+		return nil
+	}
 	g := &groupIntegral{parts: parts, size: p.GroupSize}
 	finest, nearest, widest, atoms := math.Inf(1), math.Inf(1), 1.0, 0
 	for j, x := range parts {

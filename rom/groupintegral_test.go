@@ -139,3 +139,25 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Where ε is far above the deviation s of a group, advantages are those without scale divided by
+// ε, up to about s/ε, and so are their covariances divided by ε², in an expansion up to 1/G.
+func TestCovarianceAtLargeEpsilon(t *testing.T) {
+	theta := []float64{0.1, 0.2, -0.3}
+	for _, size := range []int{100, 800} {
+		for epsilon := 100.0; epsilon < 1e16; epsilon *= 10 {
+			p := Params{
+				Arms: []Arm{{Law: Normal, Mean: 0.5, Std: 0.1}, {Law: Normal, Mean: -0.5, Std: 1}, {Law: Normal, Std: 0.3}}, GroupSize: size, Groups: 1,
+				Scale: GroupStd, Epsilon: epsilon, Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
+			}
+			scaled, _ := ForceCovariance(p, theta, theta)
+			p.Scale = Unscaled
+			plain, _ := ForceCovariance(p, theta, theta)
+			for a := range theta {
+				if got, want := scaled.At(a, a)*epsilon*epsilon, plain.At(a, a); math.Abs(got-want) > (3/epsilon+1/float64(size))*want {
+					t.Errorf("G = %d, ε = %g, arm %d: variance %g of ε² times, want %g", size, epsilon, a, got, want)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -78,21 +79,48 @@ func (l *linearization) forceSquares(law *stationary) []float64 {
 }
 
 // adamError returns the relative error of Adam's linear variance as far as it is not
-// that of second order. The second moment is an average over 1/(1−β2) steps of the squares
-// of a force of kurtosis 3/p, p the probability that a group is informative (for B groups
-// 3 + 3(1/p−1)/B), and contains the present step's. Its part s by the mean force follows
-// the state instead of keeping its mean (see adamGain) to the extent
-// (1−β2)/(1−β2r²), where r is the given spectral radius, and counts to first order.
+// that of second order: that of its second moment, an average over 1/(1−β2) steps, and that of
+// the part s of it that the mean force makes. This part follows the state instead of keeping its
+// mean (see adamGain) to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and
+// counts to first order.
 func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) float64 {
 	signal := 0.0
 	for a, x := range l.forceSquares(law) {
 		signal = max(signal, x/l.noise.At(a, a))
 	}
 	following := (1 - o.Beta2) / (1 - o.Beta2*radius*radius)
-	return l.kurtosis()*(1-o.Beta2) + signal*(following+signal)
+	return l.averageError(o, 1/(1-o.Beta2)) + signal*(following+signal)
 }
 
-// kurtosis returns a bound on the kurtosis of one step's force; see adamError.
+// averageError returns the largest relative error of an arm's gain 1/(√v + ε) where v averages
+// the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
+func (l *linearization) averageError(o Optimizer, steps float64) float64 {
+	largest := 0.0
+	for a := range l.logits {
+		largest = max(largest, min(l.armKurtosis(a)/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
+	}
+	return largest
+}
+
+// armKurtosis is kurtosis of the force on the logit of an arm, of arms that are not merged. A
+// group whose rewards differ exerts one only if the arm has some of its samples and not all:
+// advantages add to 0.
+func (l *linearization) armKurtosis(a int) float64 {
+	uneven, m := l.unevenness(), l.model
+	all, others, only := m.now.probs, slices.Clone(m.now.probs), make([]float64, len(m.Arms))
+	p := all[a]
+	others[a], only[a] = 0, p
+	some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
+	equal := m.equalRewards(all)
+	share := (some - (equal - m.equalRewards(others) - m.equalRewards(only))) / (1 - equal) // of the groups whose rewards differ
+	if !(share > 0) {
+		return math.Inf(1)
+	}
+	return 3 * (1 + (uneven/share-1)/float64(l.Groups))
+}
+
+// kurtosis returns 3 + 3(1/p−1)/B, a bound on the kurtosis of the force of B groups, p the
+// probability that the rewards of a group differ.
 func (l *linearization) kurtosis() float64 {
 	return 3 * (1 + (l.unevenness()-1)/float64(l.Groups))
 }

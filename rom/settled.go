@@ -62,7 +62,7 @@ func (e *Equilibrium) Settled(o Optimizer, l Lag, from, to int) Settled {
 		settled.Largest = max(settled.Largest, relative.share(lacks, []float64{1}, from-since, to-since))
 	}
 	if o.Method == Adam {
-		settled.Unknown = at.kurtosis() / float64(max(from, 1))
+		settled.Unknown = at.averageError(o, float64(max(from, 1)))
 	}
 	if from < since {
 		settled.Unknown += largestStart

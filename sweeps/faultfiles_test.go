@@ -59,6 +59,7 @@ var faultFiles = map[string]faultFile{
 	// The start of Adam's averages, and what they average.
 	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"adam-rare-arm":     {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A penalty of 0, whose place does not matter.
 	"unused-placement": {rows: []faultRow{{rulings: honest}}},
 	// A deviation that grows to its limit.
@@ -109,6 +110,8 @@ var faultFiles = map[string]faultFile{
 	}},
 	// A learning rate so small that logits vary far less than velocities.
 	"slow-run": {rows: []faultRow{{rulings: agrees}}},
+	// An ε far above all deviations, which leaves advantages of 1e-9.
+	"large-epsilon": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, because: "replicas"}}},
 	// Normal rewards that are equal by rounding.
 	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "rounding decides the rewards"}}},
 	// Kicks of k3 that grow as an arm becomes rare.
