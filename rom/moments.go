@@ -96,39 +96,43 @@ func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) 
 // the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageError(o Optimizer, steps float64) float64 {
 	largest := 0.0
-	for a := range l.logits {
-		largest = max(largest, min(l.armKurtosis(a)/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
+	for a, kurtosis := range l.armKurtoses() {
+		largest = max(largest, min(kurtosis/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon))
 	}
 	return largest
 }
 
-// armKurtosis is kurtosis of the force on the logit of an arm, of arms that are not merged. A
-// group whose rewards differ exerts one only if the arm has some of its samples and not all:
+// armKurtoses returns kurtosis of the force on the logit of each arm, of arms that are not merged.
+// A group whose rewards differ exerts one only if the arm has some of its samples and not all:
 // advantages add to 0.
-func (l *linearization) armKurtosis(a int) float64 {
+func (l *linearization) armKurtoses() []float64 {
 	uneven, m := l.unevenness(), l.model
-	all, others, only := m.now.probs, slices.Clone(m.now.probs), make([]float64, len(m.Arms))
-	p := all[a]
-	others[a], only[a] = 0, p
-	some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
+	all := m.now.probs
 	equal := m.equalRewards(all)
-	share := (some - (equal - m.equalRewards(others) - m.equalRewards(only))) / (1 - equal) // of the groups whose rewards differ
-	if !(share > 0) {
-		return math.Inf(1)
+	kurtoses, others, only := make([]float64, len(all)), slices.Clone(all), make([]float64, len(all))
+	for a, p := range all {
+		others[a], only[a] = 0, p
+		some := -math.Expm1(m.size*math.Log1p(-p)) - math.Pow(p, m.size)
+		share := (some - (equal - m.equalRewards(others) - m.equalRewards(only))) / (1 - equal) // of the groups whose rewards differ
+		others[a], only[a] = p, 0
+		kurtoses[a] = math.Inf(1)
+		if share > 0 {
+			kurtoses[a] = l.kurtosis(uneven / share)
+		}
 	}
-	return 3 * (1 + (uneven/share-1)/float64(l.Groups))
+	return kurtoses
 }
 
-// kurtosis returns 3 + 3(1/p−1)/B, a bound on the kurtosis of the force of B groups, p the
-// probability that the rewards of a group differ.
-func (l *linearization) kurtosis() float64 {
-	return 3 * (1 + (l.unevenness()-1)/float64(l.Groups))
+// kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is
+// 1/p if a share p of the groups exerts one, and otherwise see unevenness.
+func (l *linearization) kurtosis(uneven float64) float64 {
+	return 3 * (1 + (uneven-1)/float64(l.Groups))
 }
 
 // rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much
 // has the factor 1 + Σπd⁴/(3BG(Σπd²)²), d the distance of an arm's component of ∇J from their mean.
 func (l *linearization) rewardKurtosis() float64 {
-	kurtosis, reward, mean, square, fourth := l.kurtosis(), l.model.expected(l.logits), 0.0, 0.0, 0.0
+	kurtosis, reward, mean, square, fourth := l.kurtosis(l.unevenness()), l.model.expected(l.logits), 0.0, 0.0, 0.0
 	slope := func(c int, p float64) float64 { return p / l.count[c] * (l.Arms[c].Mean - reward) }
 	for c, p := range l.model.now.probs {
 		mean += p * slope(c, p)

@@ -240,7 +240,7 @@ func noSpread(p *Params, steps int) string {
 		return "the spread of runs with reused samples is not followed"
 	case p.ReferenceUpdate.Interval > 0:
 		return "the spread of runs with a moving reference is not followed"
-	case !p.neverClipped(p.Optimizer, p.Lag, 0):
+	case !p.neverClipped(0):
 		return clips
 	}
 	if arms := len(p.Arms); arms > maxPathArms {

@@ -194,7 +194,7 @@ const clips = "the largest norm may clip the force, which changes its mean"
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
 // is at most that, and else by the bound of docs/theory.md §11.6.
 func Unclipped(p Params, force float64) Scope {
-	if p = p.checked(); p.neverClipped(p.Optimizer, p.Lag, force) {
+	if p = p.checked(); p.neverClipped(force) {
 		return Scope{In: true}
 	}
 	return Scope{Because: clips}
@@ -207,14 +207,15 @@ func Unclipped(p Params, force float64) Scope {
 // largest −log π_ref,
 //
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
-func (p *Params) neverClipped(o Optimizer, l Lag, force float64) bool {
-	if o.MaxNorm == 0 || p.GroupSize == Infinite && force <= o.MaxNorm {
+func (p *Params) neverClipped(force float64) bool {
+	norm := p.Optimizer.MaxNorm
+	if norm == 0 || p.GroupSize == Infinite && force <= norm {
 		return true
 	}
 	if !p.ofGroup() {
 		return false
 	}
-	if p.Weighting != Unweighted && !l.onPolicy() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
+	if p.Weighting != Unweighted && !p.Lag.onPolicy() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
@@ -234,5 +235,5 @@ func (p *Params) neverClipped(o Optimizer, l Lag, force float64) bool {
 	logs := make([]float64, len(p.Arms))
 	logSoftmax(logs, p.Reference)
 	reach := p.Strength*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
-	return largest/math.Sqrt2+math.Sqrt2*reach <= o.MaxNorm
+	return largest/math.Sqrt2+math.Sqrt2*reach <= norm
 }

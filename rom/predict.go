@@ -305,7 +305,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	switch {
-	case !p.neverClipped(o, l, 0):
+	case !p.neverClipped(0):
 		return clips
 	case p.Samples == Reused && !l.plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"

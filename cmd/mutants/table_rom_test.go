@@ -165,7 +165,7 @@ var romMutants = []mutant{
 	{id: "rom/kurtosis-of-one-arm", fault: "groups of samples of one arm exert a force on its logit", file: "rom/moments.go",
 		before: " - m.equalRewards(only)", after: " - 0*m.equalRewards(only)"},
 	{id: "rom/gain-of-epsilon", fault: "a gain of Adam that is almost 1/ε has the error of its second moment", file: "rom/moments.go",
-		before: "math.Sqrt(l.noise.At(a, a))/o.Epsilon", after: "math.Inf(1)"},
+		before: "math.Sqrt(l.noise.At(a, a))/o.Epsilon", after: "math.Sqrt(l.noise.At(a, a))/0"},
 	{id: "rom/next-order-cancels", fault: "terms of the second order that cancel promise a small next order", file: "rom/moments.go",
 		before: "math.Abs(second.spread+second.readout), both*remaining)", after: "math.Abs(second.spread+second.readout), 0*both*remaining)"},
 	{id: "rom/response-velocity", fault: "the response does not start at rest", file: "rom/oscillator.go",
