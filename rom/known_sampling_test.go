@@ -64,8 +64,8 @@ func TestKnownRedrawnFactors(t *testing.T) {
 // With 0/1 arms and redrawn groups a fixed point exists only above a critical KL coefficient,
 // and then a second one, beyond which the policy runs to the better arm.
 func TestKnownCriticalPenalty(t *testing.T) {
-	for i, size := range []int{4, 8, 16, 64} {
-		critical := []float64{2.003549, 1.748488, 1.566284, 1.470890}[i]
+	for i, size := range []int{4, 8, 16, 64, rom.Infinite} {
+		critical := []float64{2.003549, 1.748488, 1.566284, 1.470890, 1.508880}[i]
 		p := redrawn(rom.GroupStd, critical*(1+1e-6), size)
 		p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
 		if n := len(rom.FixedPoints(p)); n != 2 {
@@ -116,7 +116,15 @@ func TestKnownAdvantageFactors(t *testing.T) {
 	// REINFORCE++: one group of all samples of the step.
 	closeTo(t, "REINFORCE++", factorAt(cell(rom.GroupMean, rom.GroupStd, 16, 1)), 2.064315, 5e-7)
 
-	// E A ≠ 0 leaves a force towards the snapshot: NeMo-RL at z = 0.5 with the snapshot at 0.8.
-	p = cell(rom.LeaveOneOut, rom.OthersStd, 4, 1)
-	closeTo(t, "NeMo-RL off-policy", mean(p, []float64{0.5, 0}, []float64{0.8, 0})[0], 0.224854, 5e-7)
+	// E A ≠ 0 leaves a force (π_old − π) E A: NeMo-RL at z = 0.5 with the snapshot at 0.8.
+	now, old := []float64{0.5, 0}, []float64{0.8, 0}
+	for i, size := range []int{4, 16} {
+		p = cell(rom.LeaveOneOut, rom.OthersStd, size, 1)
+		without := mean(p, old, old)[0]
+		closeTo(t, "E A", (mean(p, now, old)[0]-without)/(1/(1+math.Exp(-0.8))-1/(1+math.Exp(-0.5))), []float64{0.05801, -0.03205}[i], 5e-6)
+		if size == 4 {
+			closeTo(t, "NeMo-RL off-policy", mean(p, now, old)[0], 0.224854, 5e-7)
+			closeTo(t, "without E A", without, 0.220937, 5e-7)
+		}
+	}
 }

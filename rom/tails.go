@@ -34,7 +34,9 @@ const (
 // f the mean force on the logit and D the variance of its noise: s²/2 where they are
 // linear and constant. U stays finite where D grows as an arm becomes rare, as with k3,
 // whose D is proportional to 1/π. Behind a maximum, where f changes its sign, the density
-// is at most that of the maximum: this is where a run passes. The largest of all arms is
+// is at most that of the maximum: this is where a run passes. With a lag such a state is no
+// place to stay: the weights of samples grow as the policy moves on from the snapshot that drew
+// them, and no share of such states is known. The largest of all arms is
 // returned, nothing where the up to 60 evaluations of the force and its covariance
 // for each arm take more than about a second.
 func (l *linearization) tails(sigma *mat.Dense) Neglected {
@@ -97,8 +99,12 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 				far.ZeroVariance += w * math.Abs(e-equal)
 			}
 		}
-		if whole := 1 + weight; weight > tailWeight {
+		switch whole := 1 + weight; {
+		case weight <= tailWeight:
+		case l.Lag.onPolicy():
 			largest.include(Neglected{far.RewardMean / whole, far.RewardVariance / whole, far.ZeroVariance / whole})
+		default:
+			return Neglected{math.MaxFloat64, math.MaxFloat64, 1}
 		}
 	}
 	return largest

@@ -5,12 +5,13 @@ import "testing"
 // Two arms of rewards 0 and −1 under k3 at the learning rate 0.2: kicks carry the policy
 // to certainty, so that a simulation has a share of 0.938(2) of zero-variance groups
 // where linear theory has 0.718. At a twentieth of the learning rate, and with the exact
-// gradient of KL, whose noise decreases as an arm becomes rare, nothing lies far away.
+// gradient of KL, whose noise decreases as an arm becomes rare, nothing lies far away. With a lag
+// heavy tails leave nothing known.
 func TestTails(t *testing.T) {
-	tails := func(rate float64, estimator KLEstimator) Neglected {
+	tails := func(rate float64, estimator KLEstimator, lag Lag) Neglected {
 		p := Params{
 			Arms: []Arm{{Law: Constant, Mean: 0}, {Law: Constant, Mean: -1}}, GroupSize: 9, Groups: 1, Strength: 0.2,
-			KLEstimator: estimator, Scale: GroupStd, Lag: Lag{Kind: Block, Age: 1},
+			KLEstimator: estimator, Scale: GroupStd, Lag: lag,
 			Optimizer: Optimizer{Method: HeavyBall, Rate: rate, Momentum: 0.9},
 		}
 		at, m, because := NewEquilibrium(p.checked()).dynamicsOf(p.checked())
@@ -23,12 +24,16 @@ func TestTails(t *testing.T) {
 		}
 		return at.tails(law.timeAverage())
 	}
-	if got := tails(0.2, K3); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {
+	onPolicy := Lag{Kind: Block, Age: 1}
+	if got := tails(0.2, K3, onPolicy); got.ZeroVariance < 0.2 || got.ZeroVariance > 0.25 {
 		t.Errorf("tails hold %g of the zero-variance groups, want 0.22", got.ZeroVariance)
 	}
-	for _, got := range []Neglected{tails(0.01, K3), tails(0.2, ExactKL)} {
+	for _, got := range []Neglected{tails(0.01, K3, onPolicy), tails(0.2, ExactKL, onPolicy)} {
 		if got.RewardMean > 1e-6 || got.RewardVariance > 1e-8 || got.ZeroVariance > 1e-6 {
 			t.Errorf("tails %+v, want none", got)
 		}
+	}
+	if got := tails(0.2, K3, Lag{Kind: Delay, Age: 1}); got.ZeroVariance != 1 {
+		t.Errorf("with a lag tails hold %g of the zero-variance groups, want 1: not known", got.ZeroVariance)
 	}
 }

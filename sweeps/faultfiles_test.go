@@ -67,6 +67,7 @@ var faultFiles = map[string]faultFile{
 	// Attractors near a fixed point that is stable.
 	"other-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"other-cycle":     {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	"lagged-tails":    {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.

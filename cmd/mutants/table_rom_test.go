@@ -378,6 +378,8 @@ var diagnoseMutants = []mutant{
 		before: "l.adamGain(p.Optimizer, &law)); m == nil", after: "l.adamGain(p.Optimizer, nil)); m == nil"},
 	{id: "rom/no-tails", fault: "tails far from the fixed point are left out", file: "rom/predict.go",
 		before: "prediction.Neglected.add(l.tails(sigma))", after: "prediction.Neglected.add(Neglected{})"},
+	{id: "rom/tails-with-lag", fault: "far states are as well known with a lag as without", file: "rom/tails.go",
+		before: "case l.Lag.onPolicy():", after: "case l.Lag.onPolicy() || weight > 0:"},
 	{id: "rom/tails-constant-noise", fault: "the noise along a tail is that of the fixed point", file: "rom/tails.go",
 		before: "form(v, noise(y), v) / unit", after: "form(v, still, v) / unit"},
 	{id: "rom/quadratic-left-out", fault: "the bound of the second order vanishes with the linear variance", file: "rom/moments.go",
