@@ -294,6 +294,8 @@ func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 		if because := e.addDynamics(&prediction, o, l, of); because != "" {
 			prediction.excludeAll(because)
 		}
+	} else if of&StationaryLaw != 0 {
+		e.addChatter(&prediction, o, l)
 	}
 	prediction.dropInfinite()
 	return prediction

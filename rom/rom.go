@@ -528,6 +528,8 @@ type Prediction struct {
 	Noise Scope `json:"-"`
 	// Neglected holds the sizes of what the stationary predictions leave out.
 	Neglected Neglected `json:"neglected"`
+
+	chatters float64 // the largest distance of z from z* at a sliding point; 0: none
 }
 
 // Linear returns the exact linear dynamics or, outside its scope, that of the field

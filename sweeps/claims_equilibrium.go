@@ -276,6 +276,14 @@ func missingFixedPoint(p *rom.Prediction) string {
 	return ""
 }
 
+// missingStiffness returns the theory's own reason for a prediction without stiffness, else "".
+func missingStiffness(p *rom.Prediction) string {
+	if p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{}) {
+		return p.Exact.Scope.Because
+	}
+	return ""
+}
+
 // The claim about the slope of the mean gradient at the fixed point.
 var stiffness = logic{quantities: stiffnessQuantities, find: findStiffness}
 
@@ -308,7 +316,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 			f.unresolved = fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, j.check.Draws)
 		}
 		f.predicted.kind = p.ForceKind
-		f.predicted.outOfScope = cmp.Or(missingFixedPoint(p), j.missingExact(f.predicted.kind))
+		f.predicted.outOfScope = cmp.Or(missingStiffness(p), j.missingExact(f.predicted.kind))
 		f.predicted.neglected = stiffnessRounding * s.Estimator.KL.Coefficient
 		if f.predicted.outOfScope == "" {
 			f.predicted.value = probed(c, quantity, j.params(c), p.FixedPoint.Logits)

@@ -68,6 +68,12 @@ var faultFiles = map[string]faultFile{
 	"other-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"other-cycle":     {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"lagged-tails":    {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	// A force that jumps at the fixed point has no stiffness, and yet a stationary variance.
+	"sliding-stiffness": {rows: []faultRow{
+		{claim: "stiffness", rulings: declined, because: "without a stiffness"},
+		{claim: "fixed-point", rulings: declined},
+		{claim: "stationary-fluctuation", rulings: agrees},
+	}},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.

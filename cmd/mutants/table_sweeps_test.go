@@ -251,6 +251,8 @@ var reportMutants = []mutant{
 		before: "if !(2*near > high-low) {", after: "if !(2*near > 0*(high-low)) {"},
 	{id: "sweeps/steady-variance", fault: "a steady run has at most twice the variance, not twice the deviation", file: "sweeps/advice_simulated.go",
 		before: "most *= advisedDeviation * advisedDeviation", after: "most *= advisedDeviation"},
+	{id: "sweeps/sliding-stiffness", fault: "a force that jumps at the fixed point has a stiffness", file: "sweeps/claims_equilibrium.go",
+		before: "p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{})", after: "p.FixedPoint == nil"},
 	{id: "sweeps/rare-kicks", fault: "a variance that no sample of the run makes is in scope", file: "sweeps/claims_equilibrium.go",
 		before: "kicks < fewestKicks", after: "kicks < 0"},
 	{id: "sweeps/grown-deviation", fault: "a deviation that grows without bound is in scope", file: "sweeps/claims_relaxation.go",
