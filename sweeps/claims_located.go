@@ -163,7 +163,8 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 	}
 	f.predicted = p.predicted
 	f.predicted.outOfScope = cmp.Or(p.outOfScope, j.clippedSearch(c))
-	if p.outOfScope == "" && p.value == 0 && at(nil).value != 0 {
+	slowest := j.prediction(c).Stiffness.Slowest
+	if p.outOfScope == "" && p.value == 0 && (at(nil).value != 0 || math.Abs(slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient) {
 		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
 	}
 	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {

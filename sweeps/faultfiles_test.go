@@ -187,6 +187,7 @@ var faultFiles = map[string]faultFile{
 	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: agrees, truth: 11.5671}}},
 	// A mode so slow that rounding decides the sign of its measured stiffness.
 	"uncertain-mode": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
+	"rounded-mode":   {rows: []faultRow{{claim: "stability-threshold", rulings: declined, because: "not certain"}}},
 	// A slow mode that the start hardly excites.
 	"slower-mode": {rows: []faultRow{
 		{claim: "stiffness", rulings: agrees},
