@@ -97,38 +97,3 @@ func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {
 		}
 	}
 }
-
-// Past a flip a bounded weight bounds the cycle of the snapshots at about the logarithm of
-// its bound: the range of the logit gap at 20 refreshes. 0/1 arms, std scale, G = ∞, L_ref = −6, β = 1.57, blocks of 400 steps, beyond
-// the 265 at which the fixed point loses stability.
-func TestCycleOfBoundedWeights(t *testing.T) {
-	p := bandit(rom.GroupStd, 1.57, rom.Infinite)
-	p.Arms = []rom.Arm{{Mean: 1}, {Mean: 0}}
-	p.Reference, p.Anchor = gapAt(-6), rom.AtCurrent
-	p.Lag, p.Optimizer = block(400), rom.Optimizer{Rate: 0.05}
-	fixed, ok := rom.Reached(weighted(p, rom.Ratio))
-	if !ok {
-		t.Fatal("no fixed point")
-	}
-	for _, c := range []struct {
-		w          rom.Weighting
-		bound      float64
-		width, tol float64
-	}{
-		{rom.Ratio, 0, 3.216, 0.0005}, {rom.Clipped, 1.2, 0.216, 0.0005}, {rom.Clipped, 1.28, 0.288, 0.0005}, {rom.Clamped, 1.2, 0.213, 0.0005},
-		{rom.Truncated, 2, 0.80, 0.005}, {rom.Truncated, 5, 1.80, 0.005}, {rom.Sigmoid, 0, 0.40, 0.005},
-		{rom.Powered, 0, 0, 0.005}, {rom.Unweighted, 0, 0, 0.005},
-	} {
-		p := weighted(p, c.w)
-		if c.bound > 0 {
-			p.ClipHigh, p.Cap = c.bound-1, c.bound
-		}
-		low, high := 1e9, -1e9
-		rom.MeanField(p, gapAt(gapOf(fixed.Logits)+0.05), 400*200, func(step int, theta []float64) {
-			if step%400 == 0 && step > 400*180 {
-				low, high = min(low, gapOf(theta)), max(high, gapOf(theta))
-			}
-		})
-		printed(t, describe(p), high-low, c.width, c.tol)
-	}
-}

@@ -97,6 +97,7 @@ var logics = map[*config.Claim]logic{
 	config.LawFit:                lawFit,
 	config.LawForecast:           lawForecast,
 	config.Recurrence:            recurrence,
+	config.CycleWidth:            cycleWidth,
 	config.DegenerateGroups:      degenerateGroups,
 	config.FailureMode:           failureMode,
 }

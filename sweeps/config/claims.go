@@ -28,6 +28,7 @@ var Claims = []*Claim{
 	LawFit,
 	LawForecast,
 	Recurrence,
+	CycleWidth,
 	DegenerateGroups,
 	FailureMode,
 }

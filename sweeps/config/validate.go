@@ -306,6 +306,10 @@ type needRule struct {
 // two coefficients of its recurrence.
 const fewestInstants = 4
 
+// fewestBlocks is the number of blocks in a run whose second half has more than two
+// refreshes.
+const fewestBlocks = 4
+
 // withoutRunningMean is the requirement of pairs of groups and runs, which have no running mean
 // of their own.
 func withoutRunningMean(s *Settings) (got, want string) {
@@ -440,6 +444,15 @@ var needRules = []needRule{
 	{NeedsRecurrence, []string{LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
 		if s.Lag.Interval > s.Run.Steps {
 			return "with run.steps " + Format(s.Run.Steps) + ", less than one block", "at least lag.interval (" + Format(s.Lag.Interval) + ")"
+		}
+		return "", ""
+	}},
+	{NeedsBlocks, []string{lagKindKey}, func(s *Settings) (got, want string) {
+		return unequal(lagKindKey, s.Lag.Kind, grpo.Block)
+	}},
+	{NeedsBlocks, []string{lagKindKey, LagIntervalKey, StepsKey}, func(s *Settings) (got, want string) {
+		if n := s.Run.Steps / max(s.Lag.Interval, 1); n < fewestBlocks && s.Lag.Kind == grpo.Block {
+			return "with " + countWords(n, "block"), "at least " + Format(fewestBlocks)
 		}
 		return "", ""
 	}},
