@@ -46,8 +46,8 @@ func (e *Estimator) Check() {
 		if e.KL.In == InAdvantage && !e.Importance.Linear() {
 			panic(mistake("Estimator.Importance.Mode", string(e.Importance.Mode), "none or ratio, where KL.In is advantage"))
 		}
-		if e.KL.Outside() && (e.Filter.Changes() || e.Advantage.Tabled()) {
-			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss with a filter or an advantage other than that of the group's mean and std"))
+		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.Tabled() || e.KL.In == InReward && e.Filter.Changes()) {
+			panic(mistake("Estimator.KL.In", strconv.Quote(string(e.KL.In)), "loss (advantage where groups are redrawn) with a filter or an advantage other than that of the group's mean and std"))
 		}
 		if e.Filter == Drop && e.KL.Gradient != ExactKL {
 			panic(mistake("Estimator.KL.Gradient", strconv.Quote(string(e.KL.Gradient)), "exact with the filter drop"))

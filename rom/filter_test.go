@@ -25,7 +25,7 @@ func outcomes(p Params, theta, old []float64) []outcome {
 		atoms = append(atoms, sample{a, 1}, sample{a, 0})
 		chances = append(chances, past[a]*arm.Mean, past[a]*(1-arm.Mean))
 	}
-	if p.KLEstimator == ExactKL {
+	if !sampledPenalty(p) {
 		p.Strength = 0
 	}
 	var all []outcome
@@ -57,71 +57,84 @@ func outcomes(p Params, theta, old []float64) []outcome {
 	return all
 }
 
+// everyFiltered calls visit with every combination of estimator options, KL penalties and
+// filters that go together, without an entropy bonus.
+func everyFiltered(base Params, visit func(p Params)) {
+	filtered := func(p Params) {
+		p.Entropy = 0
+		for _, p.Filter = range []Filter{Redraw, Drop} {
+			if p.Placement != InReward && (p.Filter == Redraw || !sampledPenalty(p)) {
+				visit(p)
+			}
+		}
+	}
+	everyEstimator(base, filtered)
+	everyPenalty(base, filtered)
+}
+
+// sampledPenalty reports whether the KL gradient is that of the samples.
+func sampledPenalty(p Params) bool { return p.Placement == InAdvantage || p.KLEstimator != ExactKL }
+
 // The mean force and its covariance with a filter are those of all pairs of groups: without
 // those of equal rewards, or with the mean over the others of each pair.
 func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, arms := range []int{2, 3} {
 		base := Params{GroupSize: 5 - arms, Groups: 2, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
-		everyEstimator(base, func(p Params) {
-			for _, p.Filter = range []Filter{Redraw, Drop} {
-				if p.Filter == Drop && p.KLEstimator != ExactKL {
-					continue
+		everyFiltered(base, func(p Params) {
+			theta, old := normals(r, arms, 1), normals(r, arms, 1)
+			p.Reference, p.Arms = normals(r, arms, 1), nil
+			for a := range arms {
+				m := r.Float64()
+				if r.IntN(3) == 0 {
+					m = float64(a % 2)
 				}
-				theta, old := normals(r, arms, 1), normals(r, arms, 1)
-				p.Reference, p.Arms = normals(r, arms, 1), nil
-				for a := range arms {
-					m := r.Float64()
-					if r.IntN(3) == 0 {
-						m = float64(a % 2)
+				p.Arms = append(p.Arms, Arm{Mean: m})
+			}
+			all := outcomes(p, theta, old)
+			want, second, whole := make([]float64, arms), square(arms), 0.0
+			for _, x := range all {
+				for _, y := range all {
+					if p.Filter == Redraw && (x.equal || y.equal) {
+						continue
 					}
-					p.Arms = append(p.Arms, Arm{Mean: m})
-				}
-				all := outcomes(p, theta, old)
-				want, second, whole := make([]float64, arms), square(arms), 0.0
-				for _, x := range all {
-					for _, y := range all {
-						if p.Filter == Redraw && (x.equal || y.equal) {
-							continue
-						}
-						chance, n, g := x.chance*y.chance, 0.0, make([]float64, arms)
-						for _, o := range []outcome{x, y} {
-							if !o.equal {
-								n++
-								for a, f := range o.force {
-									g[a] += f
-								}
-							}
-						}
-						whole += chance
-						for a := range g {
-							g[a] /= max(n, 1)
-							want[a] += chance * g[a]
-						}
-						for a := range g {
-							for b := range g {
-								second[a][b] += chance * g[a] * g[b]
+					chance, n, g := x.chance*y.chance, 0.0, make([]float64, arms)
+					for _, o := range []outcome{x, y} {
+						if !o.equal {
+							n++
+							for a, f := range o.force {
+								g[a] += f
 							}
 						}
 					}
-				}
-				quiet := p
-				quiet.Strength = 0
-				if p.KLEstimator != ExactKL {
-					quiet = p
-				}
-				mean := make([]float64, arms)
-				MeanForce(mean, quiet, theta, old)
-				cov, _ := ForceCovariance(p, theta, old)
-				for a := range mean {
-					near(t, "mean", mean[a]+1, want[a]/whole+1, 2e-13)
-					for b := range mean {
-						near(t, "covariance", cov.At(a, b)+1, second[a][b]/whole-want[a]*want[b]/whole/whole+1, 2e-13)
+					whole += chance
+					for a := range g {
+						g[a] /= max(n, 1)
+						want[a] += chance * g[a]
+					}
+					for a := range g {
+						for b := range g {
+							second[a][b] += chance * g[a] * g[b]
+						}
 					}
 				}
-				if t.Failed() {
-					t.Fatalf("%+v", p)
+			}
+			quiet := p
+			quiet.Strength = 0
+			if sampledPenalty(p) {
+				quiet = p
+			}
+			mean := make([]float64, arms)
+			MeanForce(mean, quiet, theta, old)
+			cov, _ := ForceCovariance(p, theta, old)
+			for a := range mean {
+				near(t, "mean", mean[a]+1, want[a]/whole+1, 2e-13)
+				for b := range mean {
+					near(t, "covariance", cov.At(a, b)+1, second[a][b]/whole-want[a]*want[b]/whole/whole+1, 2e-13)
 				}
+			}
+			if t.Failed() {
+				t.Fatalf("%+v", p)
 			}
 		})
 	}
@@ -131,27 +144,22 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	base := Params{GroupSize: 4, Groups: 3, ClipLow: 0.1, ClipHigh: 0.2, Strength: 0.7, Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
-	everyEstimator(base, func(p Params) {
-		for _, p.Filter = range []Filter{Redraw, Drop} {
-			if p.Filter == Drop && p.KLEstimator != ExactKL {
-				continue
+	everyFiltered(base, func(p Params) {
+		theta := normals(r, 3, 0.7)
+		p.Reference = normals(r, 3, 0.5)
+		fresh, stale := StiffnessAt(p, theta)
+		q := p.checked()
+		m := newModel(&q)
+		wantFresh, wantStale := square(3), square(3)
+		m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
+		for a := range 3 {
+			for b := range 3 {
+				near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
+				near(t, "stale", stale.At(a, b)+1, wantStale[a][b]+1, 1e-11)
 			}
-			theta := normals(r, 3, 0.7)
-			p.Reference = normals(r, 3, 0.5)
-			fresh, stale := StiffnessAt(p, theta)
-			q := p.checked()
-			m := newModel(&q)
-			wantFresh, wantStale := square(3), square(3)
-			m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
-			for a := range 3 {
-				for b := range 3 {
-					near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
-					near(t, "stale", stale.At(a, b)+1, wantStale[a][b]+1, 1e-11)
-				}
-			}
-			if t.Failed() {
-				t.Fatalf("%+v", p)
-			}
+		}
+		if t.Failed() {
+			t.Fatalf("%+v", p)
 		}
 	})
 }
@@ -363,6 +371,148 @@ func TestRedrawnForceInTheLimits(t *testing.T) {
 				near(t, "h at J → 1", m.phi(1-rest, rest)*rest, want, 1e-10)
 				near(t, "h at J → 0", m.phi(rest, 1-rest)*rest, want, 1e-10)
 			}
+		}
+	}
+}
+
+// The fixed points of redrawn groups with a sampled KL gradient are all zeros of the enumerated
+// mean force: of two arms those that a fine scan brackets, of three those that Newton's method
+// finds from anywhere. From the reference the flow reaches one of them.
+func TestRedrawnFixedPointsAreTheZerosOfTheForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	some := 0
+	for _, arms := range []int{2, 3} {
+		base := Params{GroupSize: 6 - arms, Groups: 1, ClipLow: 0.1, ClipHigh: 0.2, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit}
+		everyFiltered(base, func(p Params) {
+			if !sampledPenalty(p) || p.Filter == Drop || p.Weighting > Ratio || r.IntN(3) > 0 {
+				return
+			}
+			p.Strength, p.Reference, p.Arms = math.Exp(r.NormFloat64()), normals(r, arms, 1), nil
+			if r.IntN(3) == 0 && p.KLEstimator != K3 {
+				p.Entropy = 0.3 * r.Float64()
+			}
+			for a := range arms {
+				m := r.Float64()
+				if r.IntN(3) == 0 {
+					m = float64(a % 2)
+				}
+				p.Arms = append(p.Arms, Arm{Mean: m})
+			}
+			force := func(theta []float64) []float64 {
+				sum, whole := make([]float64, arms), 0.0
+				for _, o := range outcomes(p, theta, theta) {
+					if !o.equal {
+						whole += o.chance
+						for a, f := range o.force {
+							sum[a] += o.chance * f
+						}
+					}
+				}
+				for a := range sum {
+					sum[a] /= whole
+				}
+				return sum
+			}
+			points := FixedPoints(p)
+			for _, at := range points {
+				size := norm(force(at.Logits))
+				if !(size < 1e-12*(1+p.Strength)) {
+					t.Errorf("a force of %v at the fixed point %v", size, at.Logits)
+				}
+			}
+			unrestored := p.KLEstimator == K1 && p.Placement == InLoss
+			if len(points) == 0 && !unrestored {
+				t.Error("no fixed point")
+			}
+			some += len(points)
+			if unrestored && p.Entropy == 0 {
+				if len(points) > 0 {
+					t.Error("a fixed point without a penalty")
+				}
+				return
+			}
+			if _, ok := Reached(p); !ok && !unrestored {
+				t.Error("no fixed point is reached")
+			}
+			if arms == 2 {
+				signs, last := 0, 0.0
+				g := make([]float64, 2)
+				for z := -14.0; z < 14; z += 0.02 {
+					MeanForce(g, p, []float64{z, 0}, []float64{z, 0})
+					if g[0]*last < 0 {
+						signs++
+					}
+					last = g[0]
+				}
+				inside := 0
+				for _, at := range points {
+					if math.Abs(at.Logits[0]-at.Logits[1]) < 14 {
+						inside++
+					}
+				}
+				if signs != inside {
+					t.Errorf("%d fixed points where the force changes its sign %d times", inside, signs)
+				}
+			} else {
+				q := p.checked()
+				f := fold(q)
+				m := newModel(&f.Params)
+				for range 10 {
+					end, ok := f.newton(m, normals(r, len(f.Arms), 2))
+					if !ok || norm(end) > 12 {
+						continue
+					}
+					found := false
+					for _, at := range points {
+						found = found || len(f.Arms) == arms && same(m, end, at.Logits)
+					}
+					if !found && len(f.Arms) == arms {
+						t.Errorf("Newton's method finds %v, not one of %v", end, points)
+					}
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("%+v", p)
+			}
+		})
+	}
+	if some < 80 {
+		t.Errorf("%d fixed points", some)
+	}
+}
+
+// The third cumulant of the force of redrawn groups is that of all groups.
+func TestRedrawnSkewIsTheEnumeratedOne(t *testing.T) {
+	p := Params{
+		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Reference: []float64{0, 0.3, -0.2}, GroupSize: 4, Groups: 1, Filter: Redraw,
+		Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+	}
+	for _, p.KLEstimator = range []KLEstimator{ExactKL, K3, RatioK1} {
+		q := p.checked()
+		f := fold(q)
+		l := newLinearization(f, f.reached())
+		skew := l.thirdCumulant()
+		all, whole, mean := outcomes(p, l.logits, l.logits), 0.0, make([]float64, 2)
+		for i, o := range all {
+			all[i].force = reduce(l.q, o.force)
+			if !o.equal {
+				whole += o.chance
+				for k, x := range all[i].force {
+					mean[k] += o.chance * x
+				}
+			}
+		}
+		want := make([]float64, 8)
+		for _, o := range all {
+			for i := range want {
+				x := func(k int) float64 { return o.force[k] - mean[k]/whole }
+				if !o.equal {
+					want[i] += o.chance / whole * x(i/4) * x(i/2%2) * x(i%2)
+				}
+			}
+		}
+		for i := range want {
+			near(t, "third cumulant", skew[i]+1, want[i]+1, 1e-13)
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 //
 // At finite G and β > 0 there always is one, because the mean advantages R_a of the
 // arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
-// maps the simplex into itself (Brouwer).
+// maps the simplex into itself (Brouwer). Where groups are redrawn under a sampled KL
+// gradient, see redrawnPoints.
 func FixedPoints(p Params) []FixedPoint {
 	f := fold(p.checked())
 	all := f.fixedPoints()
@@ -79,10 +80,6 @@ func (f *folded) reached() []float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if m.resamples() {
-		f.because = "fixed points where groups are redrawn are known for the exact KL gradient only"
-		return nil
-	}
 	start, followed := f.start(), len(f.Arms) > 2
 	var end []float64
 	converged := false
@@ -98,7 +95,7 @@ func (f *folded) reached() []float64 {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			f.because = "no fixed point exists at G = ∞ below the critical KL coefficient"
 		}
-		if f.Filter == Redraw && slices.Max(m.success) == 1 {
+		if f.Filter == Redraw && slices.Max(m.success) == 1 && !(m.resamples() && m.restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory.md §11.3).
 			f.because = "no fixed point exists where groups of equal rewards are redrawn below the critical KL coefficient"
 		}
@@ -108,7 +105,7 @@ func (f *folded) reached() []float64 {
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
-		if f.Start == nil && m.factored() {
+		if f.Start == nil && m.factored() && !m.resamples() {
 			return all[0]
 		}
 		return f.firstAhead(m, all)
@@ -214,8 +211,11 @@ func (f *folded) fixedPoints() [][]float64 {
 		return nil
 	}
 	m := newModel(&f.Params)
-	if !isFinite(m.reference) || m.resamples() {
+	if !isFinite(m.reference) {
 		return nil
+	}
+	if m.resamples() {
+		return m.redrawnPoints()
 	}
 	c := newCurve(m)
 	var all [][]float64
@@ -471,9 +471,7 @@ func (c *curve) zeros() []float64 {
 	step = max(min(step, end/64), math.SmallestNonzeroFloat64)
 	gap := func(t float64) float64 { return c.pull()*t - c.factor(t) }
 
-	var zeros []float64
-	var ts, values [3]float64 // the last three points of the scan
-	n := 0
+	z := scan{f: gap}
 	visit := func(t float64) (more bool) {
 		if math.IsInf(t, 1) {
 			return false
@@ -483,40 +481,54 @@ func (c *curve) zeros() []float64 {
 			// At G = ∞, where φ → ∞, the variance of the rewards has rounded to 0.
 			return false
 		}
-		ts[0], ts[1], values[0], values[1] = ts[1], ts[2], values[1], values[2]
-		ts[2], values[2] = t, c.pull()*t-factor
-		n++
-		if n >= 2 && (values[1] < 0) != (values[2] < 0) {
-			zeros = append(zeros, root(gap, ts[1], ts[2], values[1]))
-		} else if n >= 3 && (values[0] < 0) == (values[1] < 0) {
-			// Three values of one sign, the middle one nearest to zero: the
-			// extremum between them may have the other sign.
-			side := math.Copysign(1, values[1])
-			if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
-				top, value := golden(func(t float64) float64 { return -side * gap(t) }, ts[0], ts[2])
-				if value > 0 {
-					zeros = append(zeros, root(gap, ts[0], top, values[0]), root(gap, top, ts[2], -side*value))
-				}
-			}
-		}
+		z.visit(t, c.pull()*t-factor)
 		return true
 	}
 	t := 0.0
 	for ; t < min(linear, end); t += step {
 		if !visit(t) {
-			return zeros
+			return z.zeros
 		}
 	}
 	for ; t < end; t *= scanRatio {
 		if !visit(t) {
-			return zeros
+			return z.zeros
 		}
-		if math.IsInf(end, 1) && 2*values[2] > c.pull()*t {
-			return zeros // φ < βt/2 and φ no longer grows: no zeros beyond
+		if math.IsInf(end, 1) && 2*z.values[2] > c.pull()*t {
+			return z.zeros // φ < βt/2 and φ no longer grows: no zeros beyond
 		}
 	}
 	visit(end)
-	return zeros
+	return z.zeros
+}
+
+// scan collects the zeros of f, which is visited from point to point.
+type scan struct {
+	f          func(t float64) float64
+	ts, values [3]float64 // the last three points
+	n          int        // points visited
+	zeros      []float64
+}
+
+// visit adds the zeros up to t, where f has the given value.
+func (s *scan) visit(t, value float64) {
+	s.ts = [3]float64{s.ts[1], s.ts[2], t}
+	s.values = [3]float64{s.values[1], s.values[2], value}
+	ts, values := s.ts, s.values
+	s.n++
+	if s.n >= 2 && (values[1] < 0) != (values[2] < 0) {
+		s.zeros = append(s.zeros, root(s.f, ts[1], ts[2], values[1]))
+	} else if s.n >= 3 && (values[0] < 0) == (values[1] < 0) {
+		// Three values of one sign, the middle one nearest to zero: the
+		// extremum between them may have the other sign.
+		side := math.Copysign(1, values[1])
+		if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
+			top, value := golden(func(t float64) float64 { return -side * s.f(t) }, ts[0], ts[2])
+			if value > 0 {
+				s.zeros = append(s.zeros, root(s.f, ts[0], top, values[0]), root(s.f, top, ts[2], -side*value))
+			}
+		}
+	}
 }
 
 // newton solves E[g](θ, θ) = 0 from start by Newton's method with step halving;

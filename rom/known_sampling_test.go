@@ -35,6 +35,58 @@ func TestKnownRedraw(t *testing.T) {
 	}
 }
 
+// The numbers of docs/theory.md §11.3 with a sampled KL gradient, to the printed digits: two
+// Bernoulli arms, and 0/1 arms, which have a fixed point below the critical coefficient too.
+func TestKnownRedrawnPenalty(t *testing.T) {
+	for _, c := range []struct {
+		estimate                 rom.KLEstimator
+		certain                  bool
+		size                     int
+		gap, stiffness, variance float64
+	}{
+		{rom.K2, false, 4, 1.447221597, 0.339710366, 1.149963814e-01},
+		{rom.K2, false, 8, 1.565263463, 0.239915940, 6.193792513e-02},
+		{rom.K3, false, 4, 1.114687695, 0.723262822, 1.337077161e-01},
+		{rom.K3, false, 8, 1.175592209, 0.602326560, 7.059843246e-02},
+		{rom.RatioK1, false, 4, 1.969720859, 0.233262592, 1.469838988e-01},
+		{rom.RatioK1, false, 8, 1.765315688, 0.180339806, 1.044925788e-01},
+		{rom.K2, true, 4, 4.092947542, 0.236463434, 1.252900154e-02},
+		{rom.K2, true, 8, 5.950176978, 0.121515738, 1.868290204e-03},
+		{rom.K3, true, 4, 2.011392896, 0.945924283, 6.882492117e-02},
+		{rom.K3, true, 8, 2.299277042, 0.683029929, 4.285663963e-02},
+		{rom.RatioK1, true, 4, 5.115746084, 0.240474421, 4.629370636e-03},
+		{rom.RatioK1, true, 8, 6.965505957, 0.122904554, 6.820511272e-04},
+	} {
+		p := redrawn(rom.GroupStd, 1, c.size)
+		if p.KLEstimator = c.estimate; c.certain {
+			p.Arms, p.Strength = []rom.Arm{{Mean: 1}, {Mean: 0}}, 0.5
+		}
+		same := []rom.Params{p}
+		if c.estimate == rom.K2 { // which has the fixed point of two others
+			same = append(same, p, p)
+			same[1].KLEstimator = rom.RatioK3
+			same[2].KLEstimator, same[2].Placement = rom.ExactKL, rom.InAdvantage
+		}
+		for _, p := range same {
+			got := rom.Predict(p)
+			closeTo(t, "z*", got.FixedPoint.Logits[0]-got.FixedPoint.Logits[1], c.gap, 5e-10)
+			closeTo(t, "λ", got.Stiffness.Total, c.stiffness, 5e-9)
+			closeTo(t, "Var 2g", got.GradientVariance, c.variance, 5e-10*c.variance)
+		}
+	}
+	// A large group has three fixed points, as without a filter.
+	p := redrawn(rom.GroupStd, 2, 256)
+	p.Arms, p.KLEstimator = []rom.Arm{{Mean: 1}, {Mean: 0}}, rom.K2
+	if n := len(rom.FixedPoints(p)); n != 3 {
+		t.Errorf("%d fixed points, want 3", n)
+	}
+	// k1 is no penalty, and redrawn groups make it push.
+	p.KLEstimator = rom.K1
+	if got := rom.Predict(p); got.FixedPoint != nil || got.Exact.Scope.In {
+		t.Error("k1 in the loss has a fixed point")
+	}
+}
+
 // factorAt returns φ at J of the reference bandit at z = 0.8, from the mean force.
 func factorAt(p rom.Params) float64 {
 	theta := []float64{0.8, 0}

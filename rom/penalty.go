@@ -108,8 +108,8 @@ func (c *compositions) clone() *compositions {
 // they are.
 func (p *Params) underived() string {
 	switch {
-	case p.outside() && p.Filter != KeepAll:
-		return "a KL penalty outside the loss is not derived with dynamic sampling"
+	case p.shifted() && p.Filter != KeepAll:
+		return "a KL penalty in the reward is not derived with dynamic sampling"
 	case p.outside() && !p.ofGroup():
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
 	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
@@ -132,6 +132,8 @@ func (p *Params) unfixed() string {
 	switch {
 	case p.ReferenceUpdate.Interval > 0:
 		return "a moving reference leaves no fixed point"
+	case p.pull() == 0 && p.Strength > 0 && p.Filter == Redraw:
+		return "no stable fixed point exists: k1 in the loss of redrawn groups pushes away from J = ½"
 	case p.pull() == 0 && p.Strength > 0:
 		return "no fixed point exists: k1 in the loss is no penalty in the mean"
 	case p.pull() == 0:

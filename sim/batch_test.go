@@ -116,7 +116,9 @@ func setPenalty(random *rand.Rand, c *Cell) {
 		c.Estimator.KL.In = grpo.KLPlacements[random.IntN(len(grpo.KLPlacements))]
 		c.Estimator.KL.Coefficient = 0.3
 		if c.Estimator.KL.Outside() {
-			c.Estimator.Filter = grpo.KeepAll
+			if c.Estimator.Filter == grpo.Drop || c.Estimator.KL.In == grpo.InReward {
+				c.Estimator.Filter = grpo.KeepAll
+			}
 			if c.Estimator.Advantage.Tabled() {
 				c.Estimator.Advantage = grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.StdScale, Std: grpo.SampleStd}
 			}

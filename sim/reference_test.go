@@ -439,6 +439,11 @@ func agreement() []Cell {
 		c.Estimator.Importance.Mode = grpo.Ratio
 		c.Estimator.KL.Gradient = grpo.K3
 	})
+	add("redraw, KL in the advantage", func(c *Cell) {
+		c.filter(grpo.Redraw)
+		c.Estimator.GroupSize = 3
+		c.Estimator.KL.In = grpo.InAdvantage
+	})
 	add("redraw, large group", func(c *Cell) {
 		c.filter(grpo.Redraw)
 		c.Estimator.GroupSize = 200

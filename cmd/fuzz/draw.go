@@ -260,7 +260,7 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		return d.list(k.Range)
 	},
 	"bandit.prompts.count": func(d *drawing, k config.Key, c class) any {
-		if c == linear || c == located || !d.bernoulliPair() || d.IntN(2) == 0 {
+		if c == linear || c == located || d.arms != 2 || !d.bernoulli() || d.IntN(2) == 0 {
 			return nil
 		}
 		return 2 + d.integer(k.Range, 16)
@@ -320,7 +320,7 @@ var usual = map[string]func(d *drawing, k config.Key, c class) any{
 		return d.integer(k.Range, 16)
 	},
 	"grpo.filter": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(4) > 0 { // most are for Bernoulli arms only
+		if !d.bernoulli() { // which others are refused
 			return nil
 		}
 		return k.Words[d.IntN(len(k.Words))]
@@ -385,10 +385,10 @@ func ofPrompts(d *drawing, k config.Key, _ class) any {
 	return rounded(d.log(0.3, 10))
 }
 
-// bernoulliPair reports whether the drawn bandit has two Bernoulli arms.
-func (d *drawing) bernoulliPair() bool {
+// bernoulli reports whether all arms of the drawn bandit are Bernoulli.
+func (d *drawing) bernoulli() bool {
 	arms, _ := d.file.get("bandit.arms").([]any)
-	return len(arms) == 2 && !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != string(grpo.Bernoulli) })
+	return !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != string(grpo.Bernoulli) })
 }
 
 // shortest is the number of steps of a configuration whose length is not known yet.

@@ -92,8 +92,8 @@ var generalRules = []cellRule{
 	}},
 	{placementKey, []string{placementKey, coefficientKey, filterKey, baselineKey, scaleKey}, func(s *Settings, _ int) (got, want string) {
 		e := &s.Estimator
-		if kl := e.KL; kl.Outside() && (e.Filter.Changes() || e.Advantage.Tabled()) {
-			return string(kl.In), "loss, or " + filterKey + " none and the scale std or none with the baseline mean or leave-one-out"
+		if kl := e.KL; kl.Outside() && (e.Filter == grpo.Drop || e.Advantage.Tabled() || kl.In == grpo.InReward && e.Filter.Changes()) {
+			return string(kl.In), "loss, or " + filterKey + " none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
 		}
 		return "", ""
 	}},
