@@ -35,6 +35,11 @@ func (m *model) covariance() *mat.SymDense {
 	if m.GroupSize == Infinite {
 		return total
 	}
+	if m.limited() {
+		_, variance, _ := m.cutMoments()
+		variance *= m.Factors.Noise
+		return mat.NewSymDense(2, []float64{variance, -variance, -variance, variance})
+	}
 	if m.parts[0] == nil {
 		m.parts = [3][][]float64{square(arms), square(arms), square(arms)}
 	}

@@ -68,6 +68,12 @@ func (m *model) outcomes(alpha, delta []float64, j, rest float64) {
 
 // meanForce writes E[g] at the logits given to set.
 func (m *model) meanForce(dst []float64) {
+	if m.limited() {
+		dst[0], _, _ = m.cutMoments()
+		dst[0] *= m.Factors.Stiffness
+		dst[1] = -dst[0]
+		return
+	}
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
 	m.addEntropy(dst)

@@ -209,13 +209,14 @@ func Unclipped(p Params, force float64) Scope {
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
-	if norm == 0 || p.GroupSize == Infinite && force <= norm {
-		return true
-	}
-	if !p.ofGroup() {
-		return false
-	}
-	if p.Weighting != Unweighted && !p.Lag.onPolicy() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
+	return norm == 0 || p.GroupSize == Infinite && force <= norm ||
+		(p.Weighting == Unweighted || p.Lag.onPolicy()) && p.withinNorm()
+}
+
+// withinNorm reports whether the bound of neverClipped is at most the largest norm, with
+// weights of at most 1.
+func (p *Params) withinNorm() bool {
+	if !p.ofGroup() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
@@ -235,5 +236,5 @@ func (p *Params) neverClipped(force float64) bool {
 	logs := make([]float64, len(p.Arms))
 	logSoftmax(logs, p.Reference)
 	reach := p.Strength*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
-	return largest/math.Sqrt2+math.Sqrt2*reach <= norm
+	return largest/math.Sqrt2+math.Sqrt2*reach <= p.Optimizer.MaxNorm
 }
