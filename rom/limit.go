@@ -122,122 +122,107 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 	return mean, max(sums[1]-mean*mean, 0), sums[2] - 3*mean*sums[1] + 2*mean*mean*mean
 }
 
-// limitNodes are the numbers of standard deviations at which limitNeglect evaluates the force
-// along each axis, with a distance of limitStep.
-const limitStep, limitNodes = 0.5, 17
-
 // limitNeglect returns what linear theory and its second order neglect where the noise takes
-// groups across the largest norm, which is a kink of their force; zero without one. Over the
-// stationary law of y = (x, x_old) the force and the noise differ from those in which the same
-// groups are cut as at the fixed point by Δf and ΔD. E Δf displaces the fixed point, the slope
-// of the linear regression of Δf on y changes the stiffness and E ΔD the noise; Var J
-// with and without the last two differs by what is neglected of it.
+// groups across the largest norm, which is a kink of their force; zero without one
+// (docs/theory.md §11.6). It compares the mean force f and the noise D with those in which the
+// same groups are cut as at the fixed point: the moments of the two densities on-policy
+//
+//	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt
+//
+// in units of the standard deviation (see tails), and with a lag what acrossLimit adds.
 func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglected {
+	const reach, step = 8, 0.25
 	if !l.model.limited() {
 		return Neglected{}
 	}
-	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
-	gradient := l.rewardGradient()
-	variance := form(gradient, law.timeAverage(), gradient)
-	var neglected Neglected
-	current := law
-	for range 2 { // the second time over the law that the first gives
-		push, fresh, stale, noise := l.acrossLimit(current)
-		linear := *m.whole
-		linear.fresh, linear.stale, linear.noise = mat.DenseCopyOf(m.whole.fresh), mat.DenseCopyOf(m.whole.stale), mat.DenseCopyOf(m.whole.noise)
-		total := linear.fresh.At(0, 0) + linear.stale.At(0, 0)
-		linear.fresh.Set(0, 0, linear.fresh.At(0, 0)+fresh)
-		linear.stale.Set(0, 0, linear.stale.At(0, 0)+stale)
-		linear.noise.Set(0, 0, linear.noise.At(0, 0)+noise)
-		next, ok := linear.stationary()
-		if !ok {
-			return unknown
+	force, probs := l.model, make([]float64, len(l.logits))
+	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
+	unit := math.Sqrt(law.timeAverage().At(0, 0))
+	pull := (m.whole.fresh.At(0, 0) + m.whole.stale.At(0, 0)) * unit
+	softmax(probs, l.logits)
+	reward := expected(l.Arms, probs)
+	force.set(l.logits, l.logits)
+	defer force.freeze()()
+	frozen := force.frozen
+	_, still, _ := force.cutMoments()
+	var sums [2][4]float64 // of 1, J − J*, its square, and the share of groups with equal rewards, with and without the kinks
+	for _, sign := range [2]float64{-1, 1} {
+		var depth, last [2]float64
+		for n := range int(reach/step) + 1 {
+			logits := l.displaced([]float64{sign * float64(n) * step * unit})
+			softmax(probs, logits)
+			j, equal := expected(l.Arms, probs)-reward, force.equalRewards(probs)
+			force.set(logits, logits)
+			for i, cuts := range [2]*groupForce{nil, frozen} {
+				force.frozen = cuts
+				mean, variance, _ := force.cutMoments()
+				rate := -sign * along * mean * force.Factors.Stiffness / pull * still / variance
+				depth[i] += step * (last[i] + rate) / 2
+				last[i] = rate
+				w := still / variance * math.Exp(-depth[i])
+				if n == 0 { // of both sides
+					w /= 2
+				}
+				for k, x := range [4]float64{1, j, j * j, equal} {
+					sums[i][k] += w * x
+				}
+			}
 		}
-		shift, spread := push/total, math.Sqrt(law.timeAverage().At(0, 0))
-		change := math.Abs(form(gradient, next.timeAverage(), gradient) - variance)
-		equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
-		size := spread
-		if variance > 0 {
-			size *= math.Sqrt(change / variance)
-		}
-		more := Neglected{math.Abs(gradient[0] * shift), change, math.Abs(equal(shift)-equal(0)) + math.Abs((equal(size)+equal(-size))/2-equal(0))}
-		if !isFinite([]float64{more.RewardMean, more.RewardVariance, more.ZeroVariance}) {
-			return unknown
-		}
-		neglected.include(more)
-		current = &next
+	}
+	var change [4]float64
+	for k := range change {
+		change[k] = sums[0][k]/sums[0][0] - sums[1][k]/sums[1][0]
+	}
+	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
+	neglected := Neglected{math.Abs(change[1]), math.Abs(squares), math.Abs(change[3])}
+	if !l.Lag.onPolicy() {
+		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
+	}
+	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
+		return Neglected{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
 	}
 	return neglected
 }
 
-// acrossLimit returns E Δf, minus the slopes of Δf on x and on x_old, and E ΔD (see
-// limitNeglect) under a stationary law averaged over the phases, of one reduced coordinate.
-func (l *linearization) acrossLimit(law *stationary) (push, fresh, stale, noise float64) {
-	joint, phases := mat.NewSymDense(2, nil), 0.0
-	law.phases(func(phase *mat.Dense) {
-		for i := range 2 {
-			for k := i; k < 2; k++ {
-				joint.SetSym(i, k, joint.At(i, k)+phase.At(i, k))
-			}
-		}
-		phases++
+// acrossLimit bounds what the kinks change where x and x_old differ, by the moduli of the
+// differences Δf and ΔD of the mean force and the noise over the normal law of both: with
+//
+//	δ = E|Δf|/Λ,   s = E|ξΔf|/(Λ√v) + E|ΔD|/D,   ξ = x/√v,
+//
+// E J is off by up to |∇J|δ and Var J by s(1+s) of itself. Where cuts are frozen, the noise is
+// still and the stiffness total at the fixed point.
+func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, total float64) Neglected {
+	const reach = 4
+	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
+	var own, mixed, old, phases, sum, force, lean, noise float64
+	law.phases(func(joint *mat.Dense) {
+		own, mixed, old, phases = own+joint.At(0, 0), mixed+joint.At(0, 1), old+joint.At(1, 1), phases+1
 	})
-	joint.ScaleSym(1/phases, joint)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(joint, true) {
-		return math.NaN(), 0, 0, 0
-	}
-	var axes mat.Dense
-	eigen.VectorsTo(&axes)
-	values := eigen.Values(nil)
-	m := l.model
-	m.set(l.logits, l.logits)
-	m.freeze()
-	frozen := m.frozen
-	defer func() { m.frozen = nil }()
-	// x = θ along (1, −1)/√2: the reduced force is q·g = ±√2 g_1, its variance twice that of g_1.
-	along := l.q.At(0, 0) - l.q.At(1, 0)
-	nodes := [2][]float64{{0}, {0}}
-	for i, v := range values {
-		if v > flatAxis*values[1] {
-			nodes[i] = nil
-			for k := range limitNodes {
-				nodes[i] = append(nodes[i], limitStep*float64(k-limitNodes/2))
-			}
-		}
-	}
-	var lean [2]float64
-	sum := 0.0
-	y := make([]float64, 2)
-	for _, a := range nodes[0] {
-		for _, b := range nodes[1] {
-			w := math.Exp(-(a*a + b*b) / 2)
-			sum += w
-			for i := range y {
-				y[i] = a*math.Sqrt(max(values[0], 0))*axes.At(i, 0) + b*math.Sqrt(max(values[1], 0))*axes.At(i, 1)
-			}
-			m.set(l.displaced(y[:1]), l.displaced(y[1:]))
+	own, mixed, old = own/phases, mixed/phases, old/phases
+	unit := math.Sqrt(own)
+	rest := math.Sqrt(max(old-mixed*mixed/own, 0))
+	for a := -float64(reach); a <= reach; a++ {
+		for b := -float64(reach); b <= reach; b++ {
+			m.set(l.displaced([]float64{a * unit}), l.displaced([]float64{a*mixed/unit + b*rest}))
 			m.frozen = nil
 			mean, variance, _ := m.cutMoments()
 			m.frozen = frozen
-			smooth, smoothVariance, _ := m.cutMoments()
-			f := along * (mean - smooth) * m.Factors.Stiffness
-			push += w * f
-			lean[0] += w * a * f
-			lean[1] += w * b * f
-			noise += w * along * along * (variance - smoothVariance) * m.Factors.Noise
+			smooth, same, _ := m.cutMoments()
+			w := math.Exp(-(a*a + b*b) / 2)
+			f := w * math.Abs(along*(mean-smooth)) * m.Factors.Stiffness / total
+			sum += w
+			force += f
+			lean += math.Abs(a) * f / unit
+			noise += w * math.Abs(variance-same) / still
 		}
 	}
-	for i, v := range values {
-		if len(nodes[i]) > 1 {
-			slope := lean[i] / sum / math.Sqrt(v)
-			fresh -= slope * axes.At(0, i)
-			stale -= slope * axes.At(1, i)
-		}
+	gradient := math.Abs(l.rewardGradient()[0])
+	shift, size := force/sum, (lean+noise)/sum
+	change := size * (1 + size)
+	equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
+	spread := unit * math.Sqrt(change)
+	return Neglected{
+		gradient * shift, gradient * gradient * own * change,
+		max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
 	}
-	return push / sum, fresh, stale, noise / sum
 }
-
-// flatAxis is the variance along an axis of a law, in units of the largest, below which it
-// counts as 0.
-const flatAxis = 1e-9

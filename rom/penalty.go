@@ -200,6 +200,17 @@ func Unclipped(p Params, force float64) Scope {
 	return Scope{Because: clips}
 }
 
+// KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
+// mean of the clipped force is known there.
+func KnownForce(p Params) Scope {
+	if p = p.checked(); p.knownForce() {
+		return Scope{In: true}
+	}
+	return Scope{Because: clips}
+}
+
+func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
+
 // neverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
 // force, the largest that is met; there it is 0 at the fixed point. The advantages of a
 // group add to 0 and have a mean modulus of at most 1 (std scale) or half the span of the

@@ -306,7 +306,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	switch {
-	case !p.neverClipped(0) && (p.cut == 0 || o.Method == Adam || l.Kind == Random):
+	case !p.knownForce() || !p.neverClipped(0) && (o.Method == Adam || l.Kind == Random):
 		return clips
 	case p.Samples == Reused && !l.plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
