@@ -224,7 +224,9 @@ func (f *folded) fixedPoints() [][]float64 {
 			all = append(all, logits)
 		}
 	}
-	if !m.factored() && len(f.Arms) == 2 {
+	if m.limited() {
+		all = m.cutZeros()
+	} else if !m.factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
 			c.value, c.low, c.high = value, 0, 1
 			for _, t := range c.zeros() {
@@ -352,7 +354,7 @@ func (c *curve) logits(t float64) []float64 {
 	return l
 }
 
-// factor returns φ(π(t)), βt + g_1/(π_1π_0) of a force that is cut; where the mean force is not u φ, that of its leading term in
+// factor returns φ(π(t)); where the mean force is not u φ, that of its leading term in
 // 1/G or, for two arms with the values 1 and 0, the difference R_a − R_b of the mean
 // advantages of the arms of these values, which the same equation βt = φ then balances.
 func (c *curve) factor(t float64) float64 {
@@ -361,10 +363,6 @@ func (c *curve) factor(t float64) float64 {
 		// Beyond a probability of e^{−400} the mean advantages no longer vary.
 		theta[0] = theta[1] + max(-400, min(theta[0]-theta[1], 400))
 		c.set(theta, theta)
-		if c.limited() {
-			mean, _, _ := c.cutMoments()
-			return c.pull()*t + mean*(c.value[0]-c.value[1])/(c.now.probs[0]*c.now.probs[1])
-		}
 		c.response(c.x)
 		factor := (c.x[0] - c.x[1]) * (c.value[0] - c.value[1])
 		if c.shifted() { // the penalty is part of the advantages
@@ -442,7 +440,7 @@ func (c *curve) zeros() []float64 {
 	if c.shifted() && c.factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.Strength}
 	}
-	if c.Scale == Unscaled && c.Filter == KeepAll && c.Baseline != SecondBest && !c.limited() {
+	if c.Scale == Unscaled && c.Filter == KeepAll && c.Baseline != SecondBest {
 		return []float64{c.factor(0) / c.pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is

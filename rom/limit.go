@@ -122,6 +122,29 @@ func (m *model) cutMoments() (mean, variance, third float64) {
 	return mean, max(sums[1]-mean*mean, 0), sums[2] - 3*mean*sums[1] + 2*mean*mean*mean
 }
 
+// saturatedGap is the logit gap beyond which fixed points of a cut force are not searched for: the rare
+// arm has a probability of 1e-26, so that rounding decides the dynamics.
+const saturatedGap = 60
+
+// cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap finds.
+func (m *model) cutZeros() (all [][]float64) {
+	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
+	force := func(gap float64) float64 {
+		m.set(logits(gap), logits(gap))
+		mean, _, _ := m.cutMoments()
+		return mean / (m.now.probs[0] * m.now.probs[1])
+	}
+	last := force(-saturatedGap)
+	for gap := -saturatedGap + scanStep; gap <= saturatedGap; gap += scanStep {
+		next := force(gap)
+		if (last < 0) != (next < 0) {
+			all = append(all, logits(root(force, gap-scanStep, gap, last)))
+		}
+		last = next
+	}
+	return all
+}
+
 // limitNeglect returns what linear theory and its second order neglect where the noise takes
 // groups across the largest norm, which is a kink of their force; zero without one
 // (docs/theory.md §11.6). It compares the mean force f and the noise D with those in which the

@@ -96,7 +96,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
-	unweighted := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance
+	unweighted := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance && c.Optimizer.MaxNorm == 0
 	if c.uninformed(informative) && !unweighted { // the advantages of a group add to 0: no reward part
 		e.StdErr, e.DF = 0, 0
 	}
