@@ -158,10 +158,14 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 	if !l.model.limited() {
 		return Neglected{}
 	}
+	unknown := Neglected{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
 	force, probs := l.model, make([]float64, len(l.logits))
 	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
 	unit := math.Sqrt(law.timeAverage().At(0, 0))
 	pull := (m.whole.fresh.At(0, 0) + m.whole.stale.At(0, 0)) * unit
+	if !(unit > 0) || !isFinite([]float64{unit, pull}) {
+		return unknown
+	}
 	softmax(probs, l.logits)
 	reward := expected(l.Arms, probs)
 	force.set(l.logits, l.logits)
@@ -202,7 +206,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
 	}
 	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
-		return Neglected{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
+		return unknown
 	}
 	return neglected
 }
@@ -224,6 +228,9 @@ func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, 
 	own, mixed, old = own/phases, mixed/phases, old/phases
 	unit := math.Sqrt(own)
 	rest := math.Sqrt(max(old-mixed*mixed/own, 0))
+	if !isFinite([]float64{unit, mixed / unit, rest}) {
+		return Neglected{RewardMean: math.NaN()}
+	}
 	for a := -float64(reach); a <= reach; a++ {
 		for b := -float64(reach); b <= reach; b++ {
 			m.set(l.displaced([]float64{a * unit}), l.displaced([]float64{a*mixed/unit + b*rest}))

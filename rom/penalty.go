@@ -188,7 +188,7 @@ func (m *model) sliding() string {
 }
 
 // clips is the reason of a prediction that is out of scope because of the largest norm.
-const clips = "the largest norm may clip the force, which changes its mean"
+const clips = "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)"
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
