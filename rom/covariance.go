@@ -3,7 +3,7 @@ package rom
 import "gonum.org/v1/gonum/mat"
 
 // ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of
-// one optimizer step, which averages B groups (docs/theory.md §2). theta and old
+// one optimizer step, which averages B groups and is clipped as in MeanForce (docs/theory.md §2). theta and old
 // hold A logits each. At G = ∞ it is 0.
 //
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
@@ -34,6 +34,11 @@ func (m *model) covariance() *mat.SymDense {
 	total := mat.NewSymDense(arms, nil)
 	if m.GroupSize == Infinite {
 		return total
+	}
+	if m.limited() {
+		_, variance, _ := m.cutMoments()
+		variance *= m.Factors.Noise
+		return mat.NewSymDense(2, []float64{variance, -variance, -variance, variance})
 	}
 	if m.parts[0] == nil {
 		m.parts = [3][][]float64{square(arms), square(arms), square(arms)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -156,6 +157,9 @@ func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64)
 				return
 			}
 			g := sampledForce(p, theta, old, group)
+			if c, size := p.Optimizer.MaxNorm, floats.Norm(g, 2); c > 0 && size > c {
+				floats.Scale(c/size, g)
+			}
 			for a := range arms {
 				mean[a] += weight * g[a]
 				for b := a; b < arms; b++ {

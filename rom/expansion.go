@@ -32,6 +32,8 @@ const assumedSkewness = 3
 func (l *linearization) newExpansion() *expansion {
 	_, n := l.q.Dims()
 	m, dim, h := l.model, 2*n, l.model.differenceStep()
+	m.set(l.logits, l.logits)
+	defer m.freeze()()
 	e := &expansion{
 		n: n, third: make([][]float64, dim*dim*dim), slope: make([][]float64, dim), bend: make([][]float64, dim*dim),
 		reward: l.rewardGradient(), rewardBend: make([]float64, n*n), rewardThird: make([]float64, n*n*n),
@@ -108,6 +110,10 @@ func (l *linearization) reducedNoise(y []float64) []float64 {
 //	κ_3 = E κ + Σ Cov(M_i, V_jk) over the three choices of i + κ_3(M).
 func (l *linearization) thirdCumulant() []float64 {
 	m := l.model
+	if m.limited() {
+		_, _, third := m.cutMoments()
+		return []float64{third * math.Pow(m.Factors.Noise, 1.5) * math.Pow(l.q.At(0, 0)-l.q.At(1, 0), 3)}
+	}
 	if m.success == nil || m.prompts != nil || m.GroupSize == Infinite || m.Filter == Drop || m.Scale.ofStep() || m.Baseline == RunningMean {
 		return nil
 	}

@@ -224,7 +224,9 @@ func (f *folded) fixedPoints() [][]float64 {
 			all = append(all, logits)
 		}
 	}
-	if !m.factored() && len(f.Arms) == 2 {
+	if m.limited() {
+		all = m.cutZeros()
+	} else if !m.factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
 			c.value, c.low, c.high = value, 0, 1
 			for _, t := range c.zeros() {

@@ -14,7 +14,9 @@ import (
 // without scale and clip, and where the compositions of a group, the numbers of its
 // samples from each of the laws of which rewards are mixtures, are at most 10,000, or
 // 1,000 with normal rewards, see composedResponse; with the std scale and without a clip
-// also where an integral over groups needs at most 2 ms, see groupIntegral. Otherwise the
+// also where an integral over groups needs at most 2 ms, see groupIntegral. With a largest norm
+// that may clip the force of two arms it is the mean of the clipped force, Exact, see cutForce; for
+// other finite groups it is not clipped. Otherwise the
 // reward part is of first order in 1/G, see expandedResponse. The KL part is exact in
 // every case: a sampled estimator averages to κ∘π_old − π_K Σκπ_old.
 func MeanForce(dst []float64, p Params, theta, old []float64) Kind {
@@ -68,6 +70,12 @@ func (m *model) outcomes(alpha, delta []float64, j, rest float64) {
 
 // meanForce writes E[g] at the logits given to set.
 func (m *model) meanForce(dst []float64) {
+	if m.limited() {
+		dst[0], _, _ = m.cutMoments()
+		dst[0] *= m.Factors.Stiffness
+		dst[1] = -dst[0]
+		return
+	}
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
 	m.addEntropy(dst)

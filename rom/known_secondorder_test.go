@@ -7,6 +7,7 @@ import (
 
 	"grposim/rom"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -22,7 +23,7 @@ func newGrid(p rom.Params, centre, half float64, nodes int) nonlinear {
 	a := mat.NewDense(nodes, nodes, nil)
 	for i := range nodes {
 		oracleEachCount(p, gapAt(z[i]), gapAt(z[i]), func(w float64, g []float64) {
-			u := (z[i] + p.Optimizer.Rate*gapOf(g) - z[0]) / step
+			u := (z[i] + p.Optimizer.Rate*gapOf(cutToNorm(p, g)) - z[0]) / step
 			j := min(max(int(math.Floor(u)), 1), nodes-3)
 			x := min(max(u-float64(j), -1), 2)
 			for k, v := range []float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6} {
@@ -45,14 +46,31 @@ func newGrid(p rom.Params, centre, half float64, nodes int) nonlinear {
 	return nonlinear{z, w.RawVector().Data}
 }
 
+// cutToNorm scales g to the largest norm of p where it is longer.
+func cutToNorm(p rom.Params, g []float64) []float64 {
+	if c, size := p.Optimizer.MaxNorm, floats.Norm(g, 2); c > 0 && size > c {
+		floats.Scale(c/size, g)
+	}
+	return g
+}
+
 // Var J, E J and the share of zero-variance groups against the exact law of random
 // chains of two arms, far into the nonlinear range: every error is below 4 times the
 // size that is predicted for it, nine of ten are below it, and a prediction that neglects
 // at most 5 % of Var J is right within 10 %.
 func TestSecondOrderAgainstExactChains(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	againstExactChains(t, rand.New(rand.NewPCG(7, 8)), 40, func(*rom.Params) {})
+}
+
+// The same where the largest norm clips some of the forces, a kink of each.
+func TestLargestNormAgainstExactChains(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 8))
+	againstExactChains(t, r, 80, func(p *rom.Params) { p.Optimizer.MaxNorm = 0.01 * math.Exp(r.Float64()*math.Log(50)) })
+}
+
+func againstExactChains(t *testing.T, r *rand.Rand, chains int, change func(*rom.Params)) {
 	compared, above := 0, 0
-	for compared < 40 {
+	for compared < chains {
 		p := bandit(rom.Scale(r.IntN(2)), 0.05*math.Exp(r.Float64()*math.Log(40)), []int{2, 3, 4, 8}[r.IntN(4)])
 		switch r.IntN(3) {
 		case 0:
@@ -63,6 +81,7 @@ func TestSecondOrderAgainstExactChains(t *testing.T) {
 		p.Reference = []float64{6*r.Float64() - 3, 0}
 		p.KLEstimator, p.Weighting, p.Baseline = rom.KLEstimator(r.IntN(3)), rom.Weighting(r.IntN(2)), rom.Baseline(r.IntN(2))
 		p.Optimizer.Rate = 0.01 * math.Exp(r.Float64()*math.Log(100))
+		change(&p)
 		got := rom.Predict(p)
 		if !got.Noise.In || !got.Exact.Scope.In {
 			continue

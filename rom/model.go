@@ -30,6 +30,8 @@ type model struct {
 
 	prompts []*model // of prompts that share one policy: one each; nil: there is one prompt
 
+	frozen *groupForce // decides which groups the largest norm cuts, see freeze; nil: their own force
+
 	near, last [2]*groupExpansion // by moment: for use near a point, see approach, and of the last point; nil: none
 
 	baseline  float64 // G/(G−1) for leave-one-out, else 1
@@ -46,6 +48,7 @@ type model struct {
 	pooled  []pooledNode   // see pooledNodes; nil: not computed yet
 	states  []partial      // one per arm
 	parts   [3][][]float64 // of covariance; nil: not needed yet
+	inner   [2][]float64   // binomial probabilities of cutMoments
 }
 
 // policy is a softmax and its logarithm, one entry per arm.
@@ -133,16 +136,16 @@ func newModel(p *Params) *model {
 // for G = ∞, without scale and clip, and where the compositions of a group can be
 // summed or integrated over; else Expansion.
 func (m *model) kind() Kind {
-	if m.prompts != nil || m.groups != nil || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
+	if m.prompts != nil || m.groups != nil || m.limited() || (m.factored() || m.integral != nil) && !(m.success == nil && m.GroupSize != Infinite && m.bySign()) {
 		return Exact
 	}
 	return Expansion
 }
 
 // factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
-// φ for all arms, which a mean over prompts is not.
+// φ for all arms, which a mean over prompts and a force that is cut are not.
 func (m *model) factored() bool {
-	return m.prompts == nil && (m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled)
+	return m.prompts == nil && !m.limited() && (m.success != nil || m.GroupSize == Infinite || m.Scale == Unscaled)
 }
 
 // clips reports whether samples of positive and negative advantage have different

@@ -79,7 +79,7 @@ func (p Params) checked() Params {
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
 	p.Prompts.check(&p)
-	p.groups, p.integral = nil, nil
+	p.groups, p.integral, p.cut = nil, nil, p.cutForce()
 	if p.Placement == InReward && p.Strength > 0 {
 		if p.GroupSize != Infinite && p.Scale == GroupStd && p.Weighting <= Ratio && len(p.Arms) == 2 && p.Arms[0].Law != Normal && p.Arms[1].Law != Normal {
 			p.groups = newCompositions(&p)

@@ -190,7 +190,7 @@ func (m *model) sliding() string {
 }
 
 // clips is the reason of a prediction that is out of scope because of the largest norm.
-const clips = "the largest norm may clip the force, which changes its mean"
+const clips = "the largest norm may clip the force, which changes its mean (known for two arms with rewards of two values and one group a step)"
 
 // Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
 // largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
@@ -202,6 +202,17 @@ func Unclipped(p Params, force float64) Scope {
 	return Scope{Because: clips}
 }
 
+// KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
+// mean of the clipped force is known there.
+func KnownForce(p Params) Scope {
+	if p = p.checked(); p.knownForce() {
+		return Scope{In: true}
+	}
+	return Scope{Because: clips}
+}
+
+func (p *Params) knownForce() bool { return p.cut > 0 || p.neverClipped(0) }
+
 // neverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
 // force, the largest that is met; there it is 0 at the fixed point. The advantages of a
 // group add to 0 and have a mean modulus of at most 1 (std scale) or half the span of the
@@ -211,13 +222,14 @@ func Unclipped(p Params, force float64) Scope {
 //	‖g‖ ≤ (G/(G−1) with leave-one-out) · (1 or span/2)/√2 + √2(β + α)L
 func (p *Params) neverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
-	if norm == 0 || p.GroupSize == Infinite && force <= norm {
-		return true
-	}
-	if !p.ofGroup() {
-		return false
-	}
-	if p.Weighting != Unweighted && !p.Lag.onPolicy() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
+	return norm == 0 || p.GroupSize == Infinite && force <= norm ||
+		(p.Weighting == Unweighted || p.Lag.onPolicy()) && p.withinNorm()
+}
+
+// withinNorm reports whether the bound of neverClipped is at most the largest norm, with
+// weights of at most 1.
+func (p *Params) withinNorm() bool {
+	if !p.ofGroup() || p.Strength > 0 && (p.Placement != InLoss || p.KLEstimator != ExactKL) {
 		return false
 	}
 	largest, low, high := 1.0, math.Inf(1), math.Inf(-1)
@@ -237,5 +249,5 @@ func (p *Params) neverClipped(force float64) bool {
 	logs := make([]float64, len(p.Arms))
 	logSoftmax(logs, p.Reference)
 	reach := p.Strength*-slices.Min(logs) + p.Entropy*math.Log(float64(len(p.Arms)))
-	return largest/math.Sqrt2+math.Sqrt2*reach <= norm
+	return largest/math.Sqrt2+math.Sqrt2*reach <= p.Optimizer.MaxNorm
 }

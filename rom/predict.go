@@ -49,8 +49,8 @@ func PredictDynamics(p Params) Prediction {
 	return NewEquilibrium(p).PredictDynamics(p.Optimizer, p.Lag)
 }
 
-// Equilibrium is the part of a prediction that does not depend on the optimizer
-// and the lag: fixed point, stiffness and noise. Predictions that differ in these
+// Equilibrium is the part of a prediction that does not depend on the optimizer, but for its
+// largest norm, and the lag: fixed point, stiffness and noise. Predictions that differ in these
 // two alone share it, and the memory of FixedPoint with it. Only one goroutine may
 // use it.
 type Equilibrium struct {
@@ -87,8 +87,8 @@ type intervalKey struct {
 	behind    int
 }
 
-// NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Optimizer
-// and Lag of p.
+// NewEquilibrium computes fixed point, stiffness and noise of p. It ignores Lag and, but for
+// the largest norm, Optimizer of p.
 func NewEquilibrium(p Params) *Equilibrium {
 	p = p.checked()
 	if p.tabular() {
@@ -286,6 +286,7 @@ func (e *Equilibrium) locate() (because string) {
 func (e *Equilibrium) PredictPart(o Optimizer, l Lag, of Extent) Prediction {
 	o.check()
 	l.check()
+	want(o.MaxNorm == e.params.Optimizer.MaxNorm, "Optimizer.MaxNorm", o.MaxNorm, "that of the equilibrium")
 	if e.prompts != nil {
 		return e.predictTabular(o, l, of)
 	}
@@ -307,7 +308,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	switch {
-	case !p.neverClipped(0):
+	case !p.knownForce() || !p.neverClipped(0) && (o.Method == Adam || l.Kind == Random):
 		return clips
 	case p.Samples == Reused && !l.plainBlock():
 		return "the dynamics of reused samples are derived for blocks whose snapshot is the last one"
@@ -649,6 +650,7 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		prediction.Neglected.RewardVariance += min(reward*roundedTerm / *d.RelaxationRate, math.MaxFloat64)
 	}
 	prediction.Neglected.include(l.clipNeglect(m, &law, laws))
+	prediction.Neglected.add(l.limitNeglect(m, &law))
 	prediction.Neglected.include(l.expansionNeglect(m, reward))
 	prediction.Neglected.add(l.tails(sigma))
 }

@@ -293,6 +293,8 @@ type Params struct {
 
 	groups   *compositions  // of Arms and the estimator, by checked; nil: not summed
 	integral *groupIntegral // the same where there are too many compositions; nil: not integrated
+
+	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
 }
 
 // Kind is the origin of a prediction.

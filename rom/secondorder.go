@@ -72,6 +72,7 @@ func (l *linearization) newCurvature() *curvature {
 	c := &curvature{n: n, d: make([][]float64, 4*n*n)}
 	l.model.set(l.logits, l.logits)
 	l.model.approach()
+	defer l.model.freeze()()
 	h := l.model.differenceStep()
 	y := make([]float64, 2*n)
 	direction := func(i, j int, sign float64) []float64 {

@@ -26,7 +26,7 @@ import (
 // on-policy ρ = 1 is inside their bounds, else see bendWeights. ∇φ = φ_G′u
 // where rewards take two values. Where the mean force itself is an expansion in 1/G,
 // its derivatives are central differences of that expansion, accurate to 1e-11; so are those of
-// a sampled KL gradient where groups are redrawn.
+// a sampled KL gradient where groups are redrawn, and those of a force that the largest norm cuts.
 func StiffnessAt(p Params, theta []float64) (fresh, stale *mat.Dense) {
 	p = p.checked()
 	checkLogits("theta", theta, len(p.Arms))
@@ -39,6 +39,12 @@ func (m *model) stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.set(theta, theta)
 	f, s := square(arms), square(arms)
+	if m.limited() {
+		defer m.freeze()()
+		m.differencedStiffness(f, s, theta, m.meanForce)
+		m.set(theta, theta)
+		return dense(f, 1), dense(s, 1)
+	}
 	switch {
 	case m.resamples():
 		m.differencedStiffness(f, s, theta, func(dst []float64) {

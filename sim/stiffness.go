@@ -28,6 +28,7 @@ const StiffnessTotal = "stiffness_total"
 //
 //	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴)
 //
+// where E[g] is the mean of the steps' gradients, at finite G each scaled to Optimizer.MaxNorm where it is longer,
 // with v the direction and c the covector of a mode, c·v = 1, and d the displacement
 // (docs/theory.md §3; Richardson's extrapolation removes the O(d²) of S). One in nine
 // of the pairs of draws at ± is at 2d. This gives the least error, 1.5 times that of
@@ -95,7 +96,7 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
-	unweighted := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance
+	unweighted := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance && c.Optimizer.MaxNorm == 0
 	if c.uninformed(informative) && !unweighted { // the advantages of a group add to 0: no reward part
 		e.StdErr, e.DF = 0, 0
 	}
@@ -237,6 +238,9 @@ func (p *StiffnessProbe) slope(ctx context.Context, c *Cell, laws *laws, words [
 		}
 		for side := range sides {
 			sides[side].gradient(current[side], behaviour[side])
+			if !c.Deterministic() {
+				c.Optimizer.Clip(sides[side].g)
+			}
 		}
 		if informative < FewestInformative && (pushes(&sides[0].statistics) || pushes(&sides[1].statistics)) && (p.Displaced == Current || differ(&sides[0].statistics, &sides[1].statistics)) {
 			informative++

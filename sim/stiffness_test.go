@@ -48,6 +48,31 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	}
 }
 
+// A probe measures the slope of the clipped gradient: λ of docs/theory.md §11.6, 0.34 without the
+// limit. A displacement takes some groups across it, which changes a slope by up to 0.001. Each fails
+// by chance with probability 1e-6.
+func TestStiffnessOfAClippedGradient(t *testing.T) {
+	c := referenceCell()
+	c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = grpo.AtCurrent, 1.2, grpo.StdScale
+	c.Optimizer.MaxNorm = 0.1
+	c.Run = Run{Steps: 1, Replicas: 1}
+	for _, displaced := range []Displaced{Both, Current, Behind} {
+		probe := twoArmProbe(displaced, 0.02, 1_000_000)
+		probe.Point = []float64{0.671453715, -0.671453715}
+		c.Stiffness = append(c.Stiffness, probe)
+	}
+	want := map[string]float64{"total": 0.145641022, "fresh": 0.0409333392, "stale": 0.104707683}
+	for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
+		lo, hi := e.Interval(1 - 1e-6)
+		if x := want[e.Name]; !(lo-0.001 <= x && x <= hi+0.001) {
+			t.Errorf("%s in [%g, %g], want %g", e.Name, lo, hi, x)
+		}
+		if hi-lo > 0.015 {
+			t.Errorf("%s: the interval [%g, %g] decides little", e.Name, lo, hi)
+		}
+	}
+}
+
 // Two probes of one cell draw different groups, even if they are equal.
 func TestProbesAreIndependent(t *testing.T) {
 	c := referenceCell()

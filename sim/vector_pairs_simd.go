@@ -198,6 +198,10 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		}
 		plus.gradient()
 		minus.gradient()
+		if p.Optimizer.MaxNorm > 0 {
+			plus.clip()
+			minus.clip()
+		}
 		for a, covector := range probe.Covector {
 			difference := archsimd.LoadFloat64x8(&plus.force[a]).Sub(archsimd.LoadFloat64x8(&minus.force[a]))
 			part := archsimd.BroadcastFloat64x8(covector).Mul(difference)

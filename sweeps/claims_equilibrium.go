@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -11,6 +12,7 @@ import (
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -316,10 +318,12 @@ func findStiffness(j *judgement, set CellSet) []finding {
 			f.unresolved = fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, j.check.Draws)
 		}
 		f.predicted.kind = p.ForceKind
-		f.predicted.outOfScope = cmp.Or(missingStiffness(p), j.missingExact(f.predicted.kind))
+		f.predicted.outOfScope = cmp.Or(missingStiffness(p), j.missingExact(f.predicted.kind), rom.KnownForce(j.params(c)).Because)
 		f.predicted.neglected = stiffnessRounding * s.Estimator.KL.Coefficient
 		if f.predicted.outOfScope == "" {
-			f.predicted.value = probed(c, quantity, j.params(c), p.FixedPoint.Logits)
+			var across float64
+			f.predicted.value, across = probed(c, quantity, j.params(c), p.FixedPoint.Logits)
+			f.predicted.neglected += across
 		}
 		findings = append(findings, f)
 	}
@@ -327,8 +331,10 @@ func findStiffness(j *judgement, set CellSet) []finding {
 }
 
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its
-// covector c and its direction v, by the theory's Λ at the given logits.
-func probed(c *Cell, name string, params rom.Params, logits []float64) (slope float64) {
+// covector c and its direction v, by the theory's Λ at the given logits; and by how much its
+// extrapolated central difference of the mean force differs from that where a largest norm
+// makes a kink of the force.
+func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
 	fresh, stale := rom.StiffnessAt(params, logits)
 	for _, p := range c.Sim().Stiffness {
 		if p.Name != name {
@@ -341,6 +347,30 @@ func probed(c *Cell, name string, params rom.Params, logits []float64) (slope fl
 		if p.Displaced != sim.Current {
 			slope += mat.Inner(covector, stale, direction)
 		}
+		if params.Optimizer.MaxNorm == 0 || params.GroupSize == rom.Infinite {
+			continue
+		}
+		near, far := centralSlope(&p, params, logits, p.Displacement), centralSlope(&p, params, logits, 2*p.Displacement)
+		across = math.Abs((4*near-far)/3 - slope)
+	}
+	return slope, across
+}
+
+// centralSlope returns −c·(E[g](θ + dv) − E[g](θ − dv))/2d of the policies that a probe displaces.
+func centralSlope(p *sim.StiffnessProbe, params rom.Params, logits []float64, d float64) (slope float64) {
+	force := make([]float64, len(logits))
+	for _, d := range [2]float64{d, -d} {
+		moved := slices.Clone(logits)
+		floats.AddScaled(moved, d, p.Direction)
+		current, old := moved, moved
+		switch p.Displaced {
+		case sim.Current:
+			old = logits
+		case sim.Behind:
+			current = logits
+		}
+		rom.MeanForce(force, params, current, old)
+		slope -= floats.Dot(p.Covector, force) / (2 * d)
 	}
 	return slope
 }

@@ -198,6 +198,13 @@ var faultFiles = map[string]faultFile{
 		{variants: "search-clipped pair-clipped", rulings: declined, because: "largest norm may clip"},
 		{variants: "search-free pair-free", rulings: agrees},
 	}},
+	// A displacement takes groups across the largest norm; three arms, whose clipped mean force
+	// is not known; and a limit that two arms are measured and predicted with.
+	"norm-kinks": {rows: []faultRow{
+		{variants: "wide", rulings: declined, because: "neglects"},
+		{variants: "three", rulings: declined, because: "largest norm may clip"},
+		{variants: "close", quantity: "stiffness_total", rulings: agrees, truth: 0.10452694},
+	}},
 	// Nearly all groups have equal rewards. Without importance weights the fresh part is that
 	// of the penalty, which is not sampled.
 	"silent": {rows: []faultRow{

@@ -155,7 +155,7 @@ func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) 
 		if !check.Selects(point) {
 			continue
 		}
-		if check.Claim.Per == config.PerForce { // lag and optimizer do not change the stiffness of the mean force
+		if check.Claim.Per == config.PerForce { // lag and optimizer, but for its largest norm, do not change the stiffness of the mean force
 			force := config.ForceID(&c.Settings)
 			if p.forces[n][force] {
 				continue

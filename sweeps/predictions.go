@@ -83,7 +83,7 @@ type predictionKey struct {
 }
 
 // equilibriumKey holds everything that an equilibrium depends on: all of rom.Params
-// except optimizer and lag, with lists of numbers as bytes, so that it is comparable.
+// except lag and, but for its largest norm, optimizer, with lists of numbers as bytes, so that it is comparable.
 type equilibriumKey struct {
 	arms, reference, start, fresh, stale string
 
@@ -103,6 +103,7 @@ type equilibriumKey struct {
 	placement                   rom.Placement
 	samples                     rom.Samples
 	update                      rom.ReferenceUpdate
+	maxNorm                     float64
 	factors                     rom.Factors
 	first, second, starts       string // of the prompts
 	policies                    rom.Policies
@@ -117,7 +118,7 @@ func newEquilibriumKey(p *rom.Params) equilibriumKey {
 		epsilon: p.Epsilon, clipLow: p.ClipLow, clipHigh: p.ClipHigh, floor: p.Floor, most: p.Cap,
 		temperature: p.Temperature, power: p.Power, decay: p.Decay, strength: p.Strength, factors: p.Factors,
 		baselineValue: p.BaselineValue, baselineRate: p.BaselineRate,
-		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate,
+		entropy: p.Entropy, placement: p.Placement, samples: p.Samples, update: p.ReferenceUpdate, maxNorm: p.Optimizer.MaxNorm,
 		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
 		policies: p.Prompts.Policies, order: p.Prompts.Order,
 	}

@@ -79,11 +79,11 @@ func canonicalValue(v any, s *Settings) any {
 }
 
 // ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for
-// cells with equal `seed`, `bandit`, `grpo`, `policy.reference` and `policy.reference_update`, whatever their lag,
-// optimizer and run.
+// cells with equal `seed`, `bandit`, `grpo`, `policy.reference`, `policy.reference_update` and `optimizer.max_norm`, whatever
+// their lag, optimizer and run are besides.
 func ForceID(s *Settings) string {
 	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator}
-	force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate
+	force.Policy.Reference, force.Policy.ReferenceUpdate, force.Optimizer.MaxNorm = s.Policy.Reference, s.Policy.ReferenceUpdate, s.Optimizer.MaxNorm
 	return string(Canonical(force))
 }
 

@@ -31,7 +31,7 @@ type ClaimScope string
 
 const (
 	PerCell     ClaimScope = "per cell"
-	PerForce    ClaimScope = "per force"          // once for the cells that share `seed`, `bandit`, `grpo` and `policy.reference`
+	PerForce    ClaimScope = "per force"          // once for the cells that share `seed`, `bandit`, `grpo`, `policy.reference` and `optimizer.max_norm`
 	AcrossCells ClaimScope = "per group of cells" // cells that differ in Check.Over only
 )
 

@@ -38,5 +38,5 @@ var Stiffness = &Claim{
 	Needs:       []Need{NeedsDisplacement},
 	Predictions: []rom.Kind{rom.Exact},
 	Doc:         "Near the fixed point the mean gradient is linear in the displacement, with the stiffness that theory gives.",
-	How:         "Pairs of groups are drawn with the logits displaced to either side of the fixed point: those of both policies together (total), of the current policy alone (fresh) and of the behaviour policy alone (stale). At `inf` one pair of expected gradients takes the place of the pairs of groups. The interval includes the error of the finite displacement. Cells that share `seed`, `bandit`, `grpo` and `policy.reference` share one measurement, made in the first of them.",
+	How:         "Pairs of groups are drawn with the logits displaced to either side of the fixed point: those of both policies together (total), of the current policy alone (fresh) and of the behaviour policy alone (stale). At `inf` one pair of expected gradients takes the place of the pairs of groups. Each of a finite group is scaled to `optimizer.max_norm` where it is longer. The interval includes the error of the finite displacement. Cells that share `seed`, `bandit`, `grpo`, `policy.reference` and `optimizer.max_norm` share one measurement, made in the first of them.",
 }

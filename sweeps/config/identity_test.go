@@ -27,6 +27,7 @@ func TestForceID(t *testing.T) {
 		"seed":       func(s *Settings) { s.Seed = 2 },
 		"reference":  func(s *Settings) { s.Policy.Reference = []float64{1, 0} },
 		"group size": func(s *Settings) { s.Estimator.GroupSize = 17 },
+		"norm":       func(s *Settings) { s.Optimizer.MaxNorm = 1 },
 		"bandit":     func(s *Settings) { s.Bandit.Arms = []grpo.Arm{s.Bandit.Arms[0], s.Bandit.Arms[0]} },
 	} {
 		s := base()

@@ -1,0 +1,258 @@
+package rom
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// This file has the force of two arms whose gradient is scaled to a largest norm c
+// (docs/theory.md §11.6). The components of a gradient add to 0, so that its norm is √2|g_1|
+// and the force of a step is g_1 cut to [−c/√2, c/√2].
+
+// maxLimited is the largest group whose cut force is summed over the numbers of successes and
+// failures of the first arm, which takes about a millisecond there.
+const maxLimited = 256
+
+// cutForce returns the bound c/√2 of |g_1| where the largest norm c may act on a finite group
+// and the law of the cut force is known, else 0. That is so for two arms with rewards of
+// two values and one group a step, all of which count.
+func (p *Params) cutForce() float64 {
+	success, _ := twoValued(p.Arms)
+	switch {
+	case p.Optimizer.MaxNorm == 0 || p.GroupSize == Infinite || p.Weighting == Unweighted && p.withinNorm():
+	case len(p.Arms) != 2 || success == nil || p.Groups != 1 || p.GroupSize > maxLimited:
+	case p.Filter == Drop || p.Baseline == RunningMean || p.shifted() || len(p.Prompts.First) > 0 || p.Samples == Reused:
+	default:
+		return p.Optimizer.MaxNorm / math.Sqrt2
+	}
+	return 0
+}
+
+// limited reports whether the force is cut. Two equal arms that are merged exert none.
+func (m *model) limited() bool { return m.cut > 0 && len(m.Arms) == 2 }
+
+// groupForce holds the coefficients of the force on the first arm of a group with s_a
+// successes and f_a failures of arm a,
+//
+//	g_1 = u⁺ Σ_a success_a s_a + u⁻ Σ_a failure_a f_a + Σ_a arm_a (s_a + f_a) + fixed
+//
+// with g_1 = π_0c_1 − π_1c_0 of c^R and c^K (docs/theory.md §2).
+type groupForce struct {
+	success, failure, arm [2]float64
+	fixed                 float64 // of the exact KL gradient and the entropy bonus
+}
+
+// groupForce returns the coefficients at the logits given to set.
+func (m *model) groupForce() *groupForce {
+	var f groupForce
+	now, at := &m.now, m.anchor()
+	for a, sign := range [2]float64{1, -1} {
+		share := sign * now.probs[1-a] / m.size
+		f.success[a], f.failure[a] = m.up[a]*share, m.down[a]*share
+		f.arm[a] = -sign * m.Strength * m.kappa[a] * at.probs[1-a] / m.size
+	}
+	if m.Placement == InLoss && m.KLEstimator == ExactKL {
+		f.fixed -= m.Strength * at.probs[0] * at.probs[1] * (at.logs[0] - m.reference[0] - at.logs[1] + m.reference[1])
+	}
+	l, _ := m.uncertainty()
+	f.fixed -= m.Entropy * now.probs[0] * now.probs[1] * (l[0] - l[1])
+	return &f
+}
+
+// line returns g_1 = base + s_1·success + f_1·failure of a group of s successes, with the
+// advantages up and down.
+func (f *groupForce) line(size, s int, up, down float64) (base, success, failure float64) {
+	failures := float64(size - s)
+	base = f.fixed + float64(s)*(up*f.success[1]+f.arm[1]) + failures*(down*f.failure[1]+f.arm[1])
+	return base, up*(f.success[0]-f.success[1]) + f.arm[0] - f.arm[1], down*(f.failure[0]-f.failure[1]) + f.arm[0] - f.arm[1]
+}
+
+// freeze makes the model cut, until the returned function is called, those groups alone that
+// the logits now set cut: their force is then a smooth function of the logits, with the
+// derivatives that the force has here.
+func (m *model) freeze() (back func()) {
+	old := m.frozen
+	if m.limited() {
+		m.frozen = m.groupForce()
+	}
+	return func() { m.frozen = old }
+}
+
+// cutMoments returns the mean, the variance and the third cumulant of the cut g_1 of one
+// group, exactly: sums over the numbers of successes, of those of the first arm and of the
+// failures of the first arm, which given the first are independent and binomial (docs/theory.md §2).
+func (m *model) cutMoments() (mean, variance, third float64) {
+	j, rest := chances(m.past.probs, m.success)
+	alpha, delta := m.x, m.y
+	m.outcomes(alpha, delta, j, rest)
+	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
+	now := m.groupForce()
+	first, stride, counts := m.successes(j, rest)
+	var sums [3]float64
+	for i, chance := range counts {
+		s := first + i*stride
+		up, down := m.advantages(s)
+		base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
+		at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
+		if m.frozen != nil {
+			at, atSuccess, atFailure = m.frozen.line(m.GroupSize, s, up, down)
+		}
+		var firstSuccess, firstFailure int
+		firstSuccess, _, m.inner[0] = binomial(s, alphas[0], alphas[1], m.inner[0])
+		firstFailure, _, m.inner[1] = binomial(m.GroupSize-s, deltas[0], deltas[1], m.inner[1])
+		for k, p := range m.inner[0] {
+			n := float64(firstSuccess + k)
+			g, where, p := base+n*bySuccess, at+n*atSuccess, chance*p
+			for l, q := range m.inner[1] {
+				n := float64(firstFailure + l)
+				x, decides, w := g+n*byFailure, where+n*atFailure, p*q
+				if decides > m.cut {
+					x = m.cut
+				} else if decides < -m.cut {
+					x = -m.cut
+				}
+				sums[0] += w * x
+				sums[1] += w * x * x
+				sums[2] += w * x * x * x
+			}
+		}
+	}
+	mean = sums[0]
+	return mean, max(sums[1]-mean*mean, 0), sums[2] - 3*mean*sums[1] + 2*mean*mean*mean
+}
+
+// saturatedGap is the logit gap beyond which fixed points of a cut force are not searched for: the rare
+// arm has a probability of 1e-26, so that rounding decides the dynamics.
+const saturatedGap = 60
+
+// cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap finds.
+func (m *model) cutZeros() (all [][]float64) {
+	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
+	force := func(gap float64) float64 {
+		m.set(logits(gap), logits(gap))
+		mean, _, _ := m.cutMoments()
+		return mean / (m.now.probs[0] * m.now.probs[1])
+	}
+	last := force(-saturatedGap)
+	for gap := -saturatedGap + scanStep; gap <= saturatedGap; gap += scanStep {
+		next := force(gap)
+		if (last < 0) != (next < 0) {
+			all = append(all, logits(root(force, gap-scanStep, gap, last)))
+		}
+		last = next
+	}
+	return all
+}
+
+// limitNeglect returns what linear theory and its second order neglect where the noise takes
+// groups across the largest norm, which is a kink of their force; zero without one
+// (docs/theory.md §11.6). It compares the mean force f and the noise D with those in which the
+// same groups are cut as at the fixed point: the moments of the two densities on-policy
+//
+//	p(s) ∝ [D(0)/D(s)] exp −∫_0^s t [f(t)/(f′(0)t)] [D(0)/D(t)] dt
+//
+// in units of the standard deviation (see tails), and with a lag what acrossLimit adds.
+func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglected {
+	const reach, step = 8, 0.25
+	if !l.model.limited() {
+		return Neglected{}
+	}
+	unknown := Neglected{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
+	force, probs := l.model, make([]float64, len(l.logits))
+	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
+	unit := math.Sqrt(law.timeAverage().At(0, 0))
+	pull := (m.whole.fresh.At(0, 0) + m.whole.stale.At(0, 0)) * unit
+	if !(unit > 0) || !isFinite([]float64{unit, pull}) {
+		return unknown
+	}
+	softmax(probs, l.logits)
+	reward := expected(l.Arms, probs)
+	force.set(l.logits, l.logits)
+	defer force.freeze()()
+	frozen := force.frozen
+	_, still, _ := force.cutMoments()
+	var sums [2][4]float64 // of 1, J − J*, its square, and the share of groups with equal rewards, with and without the kinks
+	for _, sign := range [2]float64{-1, 1} {
+		var depth, last [2]float64
+		for n := range int(reach/step) + 1 {
+			logits := l.displaced([]float64{sign * float64(n) * step * unit})
+			softmax(probs, logits)
+			j, equal := expected(l.Arms, probs)-reward, force.equalRewards(probs)
+			force.set(logits, logits)
+			for i, cuts := range [2]*groupForce{nil, frozen} {
+				force.frozen = cuts
+				mean, variance, _ := force.cutMoments()
+				rate := -sign * along * mean * force.Factors.Stiffness / pull * still / variance
+				depth[i] += step * (last[i] + rate) / 2
+				last[i] = rate
+				w := still / variance * math.Exp(-depth[i])
+				if n == 0 { // of both sides
+					w /= 2
+				}
+				for k, x := range [4]float64{1, j, j * j, equal} {
+					sums[i][k] += w * x
+				}
+			}
+		}
+	}
+	var change [4]float64
+	for k := range change {
+		change[k] = sums[0][k]/sums[0][0] - sums[1][k]/sums[1][0]
+	}
+	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
+	neglected := Neglected{math.Abs(change[1]), math.Abs(squares), math.Abs(change[3])}
+	if !l.Lag.onPolicy() {
+		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
+	}
+	if !isFinite([]float64{neglected.RewardMean, neglected.RewardVariance, neglected.ZeroVariance}) {
+		return unknown
+	}
+	return neglected
+}
+
+// acrossLimit bounds what the kinks change where x and x_old differ, by the moduli of the
+// differences Δf and ΔD of the mean force and the noise over the normal law of both: with
+//
+//	δ = E|Δf|/Λ,   s = E|ξΔf|/(Λ√v) + E|ΔD|/D,   ξ = x/√v,
+//
+// E J is off by up to |∇J|δ and Var J by s(1+s) of itself. Where cuts are frozen, the noise is
+// still and the stiffness total at the fixed point.
+func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, total float64) Neglected {
+	const reach = 4
+	m, along := l.model, l.q.At(0, 0)-l.q.At(1, 0)
+	var own, mixed, old, phases, sum, force, lean, noise float64
+	law.phases(func(joint *mat.Dense) {
+		own, mixed, old, phases = own+joint.At(0, 0), mixed+joint.At(0, 1), old+joint.At(1, 1), phases+1
+	})
+	own, mixed, old = own/phases, mixed/phases, old/phases
+	unit := math.Sqrt(own)
+	rest := math.Sqrt(max(old-mixed*mixed/own, 0))
+	if !isFinite([]float64{unit, mixed / unit, rest}) {
+		return Neglected{RewardMean: math.NaN()}
+	}
+	for a := -float64(reach); a <= reach; a++ {
+		for b := -float64(reach); b <= reach; b++ {
+			m.set(l.displaced([]float64{a * unit}), l.displaced([]float64{a*mixed/unit + b*rest}))
+			m.frozen = nil
+			mean, variance, _ := m.cutMoments()
+			m.frozen = frozen
+			smooth, same, _ := m.cutMoments()
+			w := math.Exp(-(a*a + b*b) / 2)
+			f := w * math.Abs(along*(mean-smooth)) * m.Factors.Stiffness / total
+			sum += w
+			force += f
+			lean += math.Abs(a) * f / unit
+			noise += w * math.Abs(variance-same) / still
+		}
+	}
+	gradient := math.Abs(l.rewardGradient()[0])
+	shift, size := force/sum, (lean+noise)/sum
+	change := size * (1 + size)
+	equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
+	spread := unit * math.Sqrt(change)
+	return Neglected{
+		gradient * shift, gradient * gradient * own * change,
+		max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
+	}
+}

@@ -1,0 +1,158 @@
+package rom
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The mean and the variance of a force that is clipped are those of the sample-by-sample
+// estimator, clipped and averaged over all groups, up to rounding.
+func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	base := Params{
+		Groups: 1, Epsilon: 0.05, ClipLow: 0.1, ClipHigh: 0.2,
+		Strength: 0.7, Lag: Lag{Kind: Block, Age: 1}, Factors: Unit,
+	}
+	clipped := 0
+	compare := func(p Params) {
+		if p.Placement == InReward {
+			return // not derived
+		}
+		p.GroupSize = 3 + r.IntN(4)
+		p.Optimizer.MaxNorm = 0.02 * math.Exp(r.Float64()*math.Log(40))
+		theta, old := normals(r, 2, 1), normals(r, 2, 1)
+		p.Reference = normals(r, 2, 1)
+		past := make([]float64, 2)
+		softmax(past, old)
+		var atoms []sample
+		var chances []float64
+		values := [2]float64{0, 1}
+		if r.IntN(3) == 0 { // certain rewards of two other values
+			values = [2]float64{-0.4, 1.1}
+			for a := range 2 {
+				p.Arms = append(p.Arms, Arm{Law: Constant, Mean: values[a]})
+				atoms, chances = append(atoms, sample{a, values[a]}), append(chances, past[a])
+			}
+		} else {
+			for a := range 2 {
+				m := r.Float64()
+				p.Arms = append(p.Arms, Arm{Mean: m})
+				atoms = append(atoms, sample{a, 1}, sample{a, 0})
+				chances = append(chances, past[a]*m, past[a]*(1-m))
+			}
+		}
+		free := p
+		free.Optimizer.MaxNorm = 0
+		with, without := make([]float64, 2), make([]float64, 2)
+		MeanForce(with, p, theta, old)
+		MeanForce(without, free, theta, old)
+		if math.Abs(with[0]-without[0]) > 1e-3 {
+			clipped++
+		}
+		requireEnumerated(t, p, theta, old, atoms, chances)
+	}
+	everyEstimator(base, compare)
+	everyPenalty(base, compare)
+	if clipped < 100 {
+		t.Errorf("%d forces that the limit changes: too few", clipped)
+	}
+}
+
+// Fixed point, stiffness, noise and third cumulant of the clipped force, from an independent enumeration
+// of all groups sample by sample (docs/theory.md §11.6).
+func TestFixedPointUnderALargestNorm(t *testing.T) {
+	for _, c := range []struct {
+		size                                   int
+		scale                                  Scale
+		beta, norm                             float64
+		gap, total, fresh, stale, noise, third float64
+	}{
+		{16, GroupStd, 1.2, 0.1, 1.34290743, 0.145641022, 0.0409333392, 0.104707683, 0.0136814926, -5.26294789e-07},
+		{4, GroupStd, 1.2, 0.1, 1.07309092, 0.104526941, 0.0388722393, 0.0656547009, 0.0170430261, -1.36081129e-05},
+		{4, Unscaled, 0.5, 0.05, 1.15971553, 0.0466241503, 0.0122008075, 0.0344233427, 0.00441038663, -2.89222407e-06},
+		{8, Unscaled, 0.5, 0.02, 1.1946382, 0.036690027, 0.0180948592, 0.018595168, 0.000674076845, -7.8985792e-09},
+	} {
+		p := Params{
+			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: c.size, Groups: 1, Scale: c.scale, Strength: c.beta,
+			Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1, MaxNorm: c.norm},
+		}
+		got := Predict(p)
+		if !got.Exact.Scope.In || !got.Noise.In || got.ForceKind != Exact {
+			t.Errorf("%+v: %+v, %+v, %v", c, got.Exact.Scope, got.Noise, got.ForceKind)
+			continue
+		}
+		p = p.checked()
+		m := newModel(&p)
+		m.set(got.FixedPoint.Logits, got.FixedPoint.Logits)
+		_, _, third := m.cutMoments()
+		for what, x := range map[string][2]float64{
+			"z*":             {got.FixedPoint.Logits[0] - got.FixedPoint.Logits[1], c.gap},
+			"λ":              {got.Stiffness.Total, c.total},
+			"λ_f":            {got.Stiffness.Fresh, c.fresh},
+			"λ_s":            {got.Stiffness.Stale, c.stale},
+			"Var[2g_1]":      {got.GradientVariance, c.noise},
+			"third cumulant": {third, c.third},
+		} {
+			if math.Abs(x[0]/x[1]-1) > 2e-8 {
+				t.Errorf("%+v: %s is %.9g, want %.9g", c, what, x[0], x[1])
+			}
+		}
+	}
+}
+
+// With an advantage of a group's size or a given baseline the clipped force is that of the
+// unclipped one where the limit is far away.
+func TestAFarLimitChangesNothing(t *testing.T) {
+	base := Params{
+		Arms: []Arm{{Mean: 0.8}, {Mean: 0.3}}, GroupSize: 5, Groups: 1, Strength: 0.4, KLEstimator: K2,
+		Lag: Lag{Kind: Block, Age: 1},
+	}
+	theta, old := []float64{0.4, 0}, []float64{0.1, 0}
+	for _, change := range []func(p *Params){
+		func(p *Params) { p.Baseline, p.Scale, p.BaselineValue = ConstantBaseline, Unscaled, 0.3 },
+		func(p *Params) { p.Baseline, p.Scale = LeaveOneOut, OthersStd },
+		func(p *Params) { p.Scale = GroupMeanScale },
+		func(p *Params) { p.Baseline, p.Scale = SecondBest, Unscaled },
+		func(p *Params) { p.Scale, p.Deviation = BatchStd, Sample },
+		func(p *Params) { p.Scale = PooledStd },
+		func(p *Params) { p.Scale = BatchMean },
+		func(p *Params) { p.Filter = Redraw },
+		func(p *Params) { p.Weighting = Ratio },
+	} {
+		p := base
+		change(&p)
+		want, got := make([]float64, 2), make([]float64, 2)
+		MeanForce(want, p, theta, old)
+		noise, _ := ForceCovariance(p, theta, old)
+		p.Optimizer.MaxNorm = 1e6
+		if q := p.checked(); q.cut == 0 {
+			t.Errorf("%+v: not enumerated", p)
+		}
+		MeanForce(got, p, theta, old)
+		clipped, _ := ForceCovariance(p, theta, old)
+		if s, w := fmt.Sprintf("%.12g %.10g", got, clipped.At(0, 1)), fmt.Sprintf("%.12g %.10g", want, noise.At(0, 1)); s != w {
+			t.Errorf("%+v: mean and covariance %s, want %s", p, s, w)
+		}
+	}
+}
+
+// With a lag the deviation of the snapshot from the policy takes more groups across the limit.
+func TestKinksWithALag(t *testing.T) {
+	p := Params{
+		Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 1, Strength: 1.2,
+		Lag: Lag{Kind: Block, Age: 1}, Optimizer: Optimizer{Rate: 0.1, MaxNorm: 0.1},
+	}
+	still := Predict(p).Neglected
+	p.Lag = Lag{Kind: Delay, Age: 3}
+	lagged := Predict(p).Neglected
+	for what, x := range map[string][2]float64{
+		"E J": {still.RewardMean, lagged.RewardMean}, "Var J": {still.RewardVariance, lagged.RewardVariance},
+		"share of zero-variance groups": {still.ZeroVariance, lagged.ZeroVariance},
+	} {
+		if !(x[1] > 1.3*x[0] && x[1] < 5*x[0]) {
+			t.Errorf("%s: %.3g are neglected, %.3g on-policy", what, x[1], x[0])
+		}
+	}
+}
