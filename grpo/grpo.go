@@ -168,6 +168,11 @@ func (kl *KL) Outside() bool {
 	return kl.Coefficient != 0 && (kl.In == InAdvantage || kl.In == InReward)
 }
 
+// Sampled reports whether the force has a KL gradient of its samples.
+func (kl *KL) Sampled() bool {
+	return kl.Coefficient != 0 && kl.In != InReward && (kl.Gradient != ExactKL || kl.Outside())
+}
+
 // Estimator is the stochastic gradient of one optimizer step.
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite

@@ -183,46 +183,9 @@ func TestNoLinearRegimeAtATie(t *testing.T) {
 		p.Placement = rom.InReward
 		p.Arms[0], p.Arms[1] = rom.Arm{Law: rom.Constant, Mean: 0.9}, rom.Arm{Law: rom.Constant, Mean: 0.2}
 		got := rom.Predict(p)
-		if scope := got.Exact.Scope; scope.In || got.Noise.In {
-			t.Errorf("G = %d: dynamics of certain rewards in scope", size)
+		if scope := got.Exact.Scope; scope.In || got.Noise.In != (size == 16) { // with a finite group the policy chatters
+			t.Errorf("G = %d: dynamics of certain rewards %+v, noise %+v", size, scope, got.Noise)
 		}
-	}
-}
-
-// Certain rewards 1 and 0, KL in the reward, std scale: a bang-bang controller, whose steps
-// s = 2η√(R(1−R)) have the sign of z* − z. It is uniform on (−s, s) for one s, so that for small η
-// its standard deviation is √(E s³/(3E s)): at G = 16 and β = 0.5 0.626·2η√(pq).
-func TestChatterOfCertainRewards(t *testing.T) {
-	const size, delta, beta = 16, 1, 0.5
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, eta := range []float64{0.02, 0.005} {
-		z, n, sum, square := delta/beta+eta/3, 0.0, 0.0, 0.0
-		for step := range 400_000 {
-			p := sigmoid(z)
-			first := 0.0
-			for range size {
-				if r.Float64() < p {
-					first++
-				}
-			}
-			if step > 1000 {
-				d := z - delta/beta
-				n, sum, square = n+1, sum+d, square+d*d
-			}
-			share := first / size
-			z += 2 * eta * math.Copysign(math.Sqrt(share*(1-share)), delta-beta*z)
-		}
-		pq := sigmoid(delta/beta) * sigmoid(-delta/beta)
-		sd := math.Sqrt(square/n - sum/n*sum/n)
-		closeTo(t, "sd/(2η√(pq))", sd/(2*eta*math.Sqrt(pq)), 0.626, 0.006)
-		first, third := 0.0, 0.0
-		for k := range size + 1 {
-			p := sigmoid(delta / beta)
-			w := math.Exp(lchoose(size, k)) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(size-k))
-			s := math.Sqrt(float64(k*(size-k))) / size
-			first, third = first+w*s, third+w*s*s*s
-		}
-		printed(t, "√(E s³/3E s)", math.Sqrt(third/(3*first)/pq), 0.626, 5e-4)
 	}
 }
 

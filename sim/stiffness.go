@@ -96,8 +96,9 @@ func (p *StiffnessProbe) estimate(c *Cell, bins []slopes) measure.Estimate {
 	e := c.estimate(values)
 	square := float64(p.Displacement * p.Displacement)
 	e.Systematic = float64(4*float64(square*(math.Abs(near-e.Mean)+float64(square*math.Abs(e.Mean))))) + p.rounding(c)
-	unweighted := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance && c.Optimizer.MaxNorm == 0
-	if c.uninformed(informative) && !unweighted { // the advantages of a group add to 0: no reward part
+	// Without weights the advantages of a group add to 0, so that the fresh part has no reward.
+	certain := p.Displaced == Current && c.Estimator.Importance.Mode == grpo.NoImportance && !c.Estimator.KL.Sampled() && c.Optimizer.MaxNorm == 0
+	if c.uninformed(informative) && !certain {
 		e.StdErr, e.DF = 0, 0
 	}
 	return e

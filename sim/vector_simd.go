@@ -217,7 +217,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
 	v.weighted = !e.Importance.Linear()
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
-	v.sampled = e.KL.Coefficient != 0 && e.KL.In != grpo.InReward && !v.exact
+	v.sampled = e.KL.Sampled()
 	if v.needsLogNorm() {
 		v.rows++
 	}

@@ -180,4 +180,8 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	p.Reference = []float64{0, 0}
 	keys[keyOf(p)] = "two logits of the reference"
 	walk("Params", reflect.ValueOf(&p).Elem())
+	other := p
+	if other.Optimizer.MaxNorm++; newEquilibriumKey(&other) == newEquilibriumKey(&p) {
+		t.Error("another largest norm has the same equilibrium")
+	}
 }

@@ -397,7 +397,7 @@ var diagnoseMutants = []mutant{
 	{id: "rom/tails-constant-noise", fault: "the noise along a tail is that of the fixed point", file: "rom/tails.go",
 		before: "form(v, noise(y), v) / unit", after: "form(v, still, v) / unit"},
 	{id: "rom/chatter-variance", fault: "a chattering run has the mean square of its steps for its variance", file: "rom/chatter.go",
-		before: "return third / (3 * mean)", after: "return square / 3"},
+		before: "return third / (3 * mean)", after: "return (square + 0*third) / 3"},
 	{id: "rom/chatter-groups", fault: "the steps of a chattering run do not average over groups", file: "rom/chatter.go",
 		before: "groups := float64(p.Groups)", after: "groups := 1.0"},
 	{id: "rom/quadratic-left-out", fault: "the bound of the second order vanishes with the linear variance", file: "rom/moments.go",

@@ -83,7 +83,8 @@ func canonicalValue(v any, s *Settings) any {
 // their lag, optimizer and run are besides.
 func ForceID(s *Settings) string {
 	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator}
-	force.Policy.Reference, force.Policy.ReferenceUpdate, force.Optimizer.MaxNorm = s.Policy.Reference, s.Policy.ReferenceUpdate, s.Optimizer.MaxNorm
+	force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate
+	force.Optimizer.MaxNorm = s.Optimizer.MaxNorm
 	return string(Canonical(force))
 }
 
