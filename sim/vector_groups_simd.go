@@ -19,6 +19,10 @@ func (b *vectorBatch) sample() {
 
 // addGroups draws groups and adds them.
 func (b *vectorBatch) addGroups() {
+	if b.prompts != nil && b.prompts.groups != nil {
+		b.addPrompts()
+		return
+	}
 	for range b.groups {
 		if b.left == 0 {
 			b.draw()

@@ -2,7 +2,12 @@
 
 package sim
 
-import "grposim/sim/draw"
+import (
+	"simd/archsimd"
+
+	"grposim/grpo"
+	"grposim/sim/draw"
+)
 
 // vectorPrompts chooses the prompts of the replicas of a vectorBatch, as promptSampler.
 type vectorPrompts struct {
@@ -11,7 +16,11 @@ type vectorPrompts struct {
 	order  []draw.Vector // the prompts of the present epoch
 	next   int           // index in order of the next one
 	chosen *draw.Vector  // the prompts of the current group
+	groups []promptGroup // of a step; nil unless addPrompts adds them
 }
+
+// promptGroup holds the lanes of the first arm and of reward 1 of a group.
+type promptGroup struct{ first, rewarded draw.Vector }
 
 func newVectorPrompts(p *Prompts) *vectorPrompts {
 	if p == nil {
@@ -65,4 +74,45 @@ func (b *vectorBatch) drawPrompts() {
 		return
 	}
 	b.packs.DrawPairs(b.samples, p.digits, p.chosen)
+}
+
+// addsPrompts reports whether addPrompts adds the groups of a step: prompts that share one policy have
+// several groups of at most 16 samples, whose advantages are in one row of the table and are needed by
+// arm and sign alone.
+func (v *vectorCell) addsPrompts() bool {
+	return v.Prompts != nil && !v.tabular() && len(v.table) == 1 && !v.single && !v.drops && !v.sampled &&
+		v.Estimator.Advantage.Baseline != grpo.RunningMean
+}
+
+// addPrompts draws the groups of a step, then adds all of them with their sums in registers, as addGroups
+// does after empty.
+func (b *vectorBatch) addPrompts() {
+	groups := b.prompts.groups
+	for g := range groups {
+		b.drawPrompts()
+		archsimd.LoadUint64x8(&b.packs.Arms[0]).Store(&groups[g].first)
+		archsimd.LoadUint64x8(&b.packs.Rewarded).Store(&groups[g].rewarded)
+	}
+	none, size, t := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), &b.table[0]
+	zero, rewarded := none, none
+	var up0, down0, up1, down1 vector // sums of advantages
+	for g := range groups {
+		first, lanes := archsimd.LoadUint64x8(&groups[g].first), archsimd.LoadUint64x8(&groups[g].rewarded)
+		total, drawn, both := draw.OnesCount(lanes), draw.OnesCount(first), draw.OnesCount(first.And(lanes))
+		up := archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
+		down := archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
+		rewarded = rewarded.Add(total)
+		zero = zero.Sub(total.Equal(none).Or(total.Equal(size)).ToInt64x8().AsUint64x8())
+		successes := total.Sub(both) // of the second arm
+		up0 = up0.Add(up.Mul(both.ConvertToFloat64()))
+		down0 = down0.Add(down.Mul(drawn.Sub(both).ConvertToFloat64()))
+		up1 = up1.Add(up.Mul(successes.ConvertToFloat64()))
+		down1 = down1.Add(down.Mul(size.Sub(drawn).Sub(successes).ConvertToFloat64()))
+	}
+	up0.Store(&b.positive[0])
+	up1.Store(&b.positive[1])
+	down0.Store(&b.negative[0])
+	down1.Store(&b.negative[1])
+	zero.Store(&b.zero)
+	rewarded.Store(&b.rewarded)
 }

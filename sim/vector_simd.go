@@ -270,6 +270,9 @@ func (v *vectorCell) newBatch() *vectorBatch {
 
 		exponentials: make([]floats, arms),
 	}
+	if v.addsPrompts() {
+		b.prompts.groups = make([]promptGroup, v.groups)
+	}
 	if v.weighted {
 		b.weights = make([]floats, 2*arms)
 	}

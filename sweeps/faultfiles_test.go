@@ -74,6 +74,8 @@ var faultFiles = map[string]faultFile{
 		{claim: "fixed-point", rulings: declined},
 		{claim: "stationary-fluctuation", rulings: agrees},
 	}},
+	// A sampled KL gradient whose rare arm is never drawn.
+	"undrawn-penalty": {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.

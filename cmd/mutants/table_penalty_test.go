@@ -20,6 +20,8 @@ var penaltyMutants = []mutant{
 		before: "norm := math.Sqrt(square); norm > o.MaxNorm", after: "norm := square; norm > o.MaxNorm"},
 	{id: "grpo/reference-rate", fault: "the moved reference has the shares of reference and policy swapped", file: "grpo/reference.go",
 		before: "float64((1-u.Rate)*reference.Logits[a]) + float64(u.Rate*x)", after: "float64(u.Rate*reference.Logits[a]) + float64((1-u.Rate)*x)"},
+	{id: "sim/stiffness-sampled-penalty", fault: "the fresh stiffness of a sampled KL gradient is certain without informative draws", file: "sim/stiffness.go",
+		before: " && !c.Estimator.KL.Sampled()", after: ""},
 	{id: "sim/reused-drawn", fault: "reused samples are drawn anew in every step", file: "sim/cell.go",
 		before: "c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t)", after: "c.Estimator.Samples != grpo.Reused || c.Lag.Refreshes(t) || t > 0"},
 	{id: "sim/shift-missing", fault: "the rewards of samples lack the KL", file: "sim/sample.go",

@@ -15,70 +15,92 @@ func Digits(x float64) uint64 {
 // p.Rewarded, as Pair.Draw: row rows[i] of means holds the Digits of the mean rewards of both arms
 // for pack i.
 //
-// The first of the words for undecided lanes is read without a branch on whether there are any, which
-// would be unpredictable.
+// The numbers of the rewards are compared with the means of both arms, so that this need not wait for
+// the arms. The first of the words for undecided lanes is read without a branch on whether there are
+// any, which would be unpredictable.
 func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
+	x, y := gather(means, rows)
 	all, zero, one := archsimd.BroadcastUint64x8(^uint64(0)>>(MaxLanes-uint(samples))), archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(1)
-	bound, few := archsimd.LoadUint64x8(&p.bounds[0]), samples <= narrow
-	var s0, s1, s2, s3, a, b, word, first, undecided, rewarded vector
-	if few {
+	bound := archsimd.LoadUint64x8(&p.bounds[0])
+	var s0, s1, s2, s3, word, first, undecided, ofFirst, openFirst, ofSecond, openSecond vector
+	if samples <= narrow {
 		p.skip(4)
+		var a, b vector
 		s0, s1, s2, s3 = p.load()
 		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
-		evens, odds := narrowDigits(bound)
-		first, undecided = narrowCompareVectors(a, b, evens, odds, all)
+		first, undecided = narrowCompareVectors(a, b, bound, all)
 		a, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
+		ofFirst, openFirst = narrowCompareVectors(a, b, x, all)
+		ofSecond, openSecond = narrowCompareVectors(a, b, y, all)
 		p.count(archsimd.BroadcastUint64x8(4))
 	} else {
 		p.read(samples)
 		first, undecided, _ = compareFirstVectors(&p.armBits, all, bound)
+		ofFirst, openFirst, _ = compareFirstVectors(&p.meanBits, all, x)
+		ofSecond, openSecond, _ = compareFirstVectors(&p.meanBits, all, y)
 		s0, s1, s2, s3 = p.load()
 	}
 	taken, rest := archsimd.LoadUint64x8(&p.taken), bound.ShiftAllLeft(firstBits)
 	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
-	for late := true; late; {
-		where := ones(undecided.NotEqual(zero))
-		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-		taken = taken.Sub(where)
-		first, undecided = compareVectors(first, undecided, word, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
-		undecided = undecided.Masked(rest.NotEqual(zero))
-		late = undecided.NotEqual(zero).ToBits() != 0
+	where := ones(undecided.NotEqual(zero))
+	word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+	taken = taken.Sub(where)
+	first, undecided = compareVectors(first, undecided, word, topBits(rest))
+	rest = rest.ShiftAllLeft(1)
+	undecided = undecided.Masked(rest.NotEqual(zero))
+	if undecided.NotEqual(zero).ToBits() != 0 {
+		p.store(s0, s1, s2, s3)
+		taken.Store(&p.taken)
+		first = p.finishFirst(first, undecided, rest)
+		s0, s1, s2, s3 = p.load()
+		taken = archsimd.LoadUint64x8(&p.taken)
 	}
 	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
-	second := all.AndNot(first)
 	first.Store(&p.Arms[0])
-	second.Store(&p.Arms[1])
+	all.AndNot(first).Store(&p.Arms[1])
 
-	x, y := gather(means, rows)
-	always := first.And(zero.Sub(x.And(one))).Or(second.And(zero.Sub(y.And(one))))
-	if few {
-		ofFirst := first.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&firstQuarter).AsInt8x64()).AsUint64x8()
-		xEvens, xOdds := narrowDigits(x)
-		yEvens, yOdds := narrowDigits(y)
-		rewarded, undecided = narrowCompareVectors(a, b, choose(ofFirst, xEvens, yEvens), choose(ofFirst, xOdds, yOdds), all.AndNot(always))
-		rewarded = rewarded.Or(always)
-		x, y = x.ShiftAllLeft(firstBits), y.ShiftAllLeft(firstBits)
-	} else {
-		rewarded, undecided = always, all.AndNot(always)
-		for i := range p.meanBits {
-			rewarded, undecided = compareVectors(rewarded, undecided, archsimd.LoadUint64x8(&p.meanBits[i]), choose(first, topBits(x), topBits(y)))
+	always := all.And(choose(first, zero.Sub(x.And(one)), zero.Sub(y.And(one))))
+	rewarded := choose(first, ofFirst, ofSecond).Or(always)
+	undecided = choose(first, openFirst, openSecond).AndNot(always)
+	x, y = x.ShiftAllLeft(firstBits), y.ShiftAllLeft(firstBits)
+	where = ones(undecided.NotEqual(zero))
+	word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
+	p.store(s0, s1, s2, s3)
+	taken.Sub(where).Store(&p.taken)
+	rewarded, undecided = compareVectors(rewarded, undecided, word, choose(first, topBits(x), topBits(y)))
+	if undecided.NotEqual(zero).ToBits() != 0 {
+		rewarded = p.finishRewards(first, rewarded, undecided, x.ShiftAllLeft(1), y.ShiftAllLeft(1))
+	}
+	rewarded.Store(&p.Rewarded)
+}
+
+// finishFirst is finish for every element, from the given remaining digits. A word is taken for as
+// many as four bits between two branches, because the number of bits is unpredictable.
+func (p *Packs) finishFirst(below, undecided, rest vector) vector {
+	zero := archsimd.BroadcastUint64x8(0)
+	for undecided.NotEqual(zero).ToBits() != 0 {
+		for range 4 {
+			below, undecided = compareVectors(below, undecided, p.takeWhere(undecided.NotEqual(zero)), topBits(rest))
+			rest = rest.ShiftAllLeft(1)
+			undecided = undecided.Masked(rest.NotEqual(zero))
+		}
+	}
+	return below
+}
+
+// finishRewards is Pair.finish for every element, from the second late bit on, whose digits are the
+// first of x and y. There are 54 of them.
+func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector) vector {
+	zero := archsimd.BroadcastUint64x8(0)
+	for bit := firstBits + 1; bit < 63 && undecided.NotEqual(zero).ToBits() != 0; bit += 6 {
+		for range 6 {
+			rewarded, undecided = compareVectors(rewarded, undecided, p.takeWhere(undecided.NotEqual(zero)), choose(first, topBits(x), topBits(y)))
 			x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
 		}
 	}
-	for bit, late := firstBits, true; late && bit < 63; bit++ {
-		where := ones(undecided.NotEqual(zero))
-		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
-		taken = taken.Sub(where)
-		rewarded, undecided = compareVectors(rewarded, undecided, word, choose(first, topBits(x), topBits(y)))
-		x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
-		late = undecided.NotEqual(zero).ToBits() != 0
-	}
-	rewarded.Store(&p.Rewarded)
-	p.store(s0, s1, s2, s3)
-	taken.Store(&p.taken)
+	return rewarded
 }
 
 // narrowDigits is narrowBits for every element.
@@ -94,8 +116,9 @@ var lastQuarter = Vector{
 	0x0706070607060706, 0x0f0e0f0e0f0e0f0e, 0x0706070607060706, 0x0f0e0f0e0f0e0f0e,
 }
 
-// narrowCompareVectors is narrowCompare for the given lanes of every element.
-func narrowCompareVectors(a, b, thresholdA, thresholdB, lanes vector) (below, undecided vector) {
+// narrowCompareVectors is narrowCompare of the given lanes of every element with binary digits.
+func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
+	thresholdA, thresholdB := narrowDigits(digits)
 	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
 	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
 	decided := differsA.Or(differsB)
@@ -138,15 +161,27 @@ func below(word vector, n int) vector {
 func (s *Streams) Shuffle(order []Vector) {
 	s0, s1, s2, s3 := s.load()
 	var word vector
-	var others Vector
+	others := &s.others
 	for last := len(order) - 1; last > 0; last-- {
 		word, s0, s1, s2, s3 = next(s0, s1, s2, s3)
-		below(word, last+1).Store(&others)
+		below(word, last+1).Store(others)
 		at := &order[last]
-		for i, x := range at {
-			other := &order[others[i]][i]
-			at[i], *other = *other, x
-		}
+		other := &order[others[0]]
+		at[0], other[0] = other[0], at[0]
+		other = &order[others[1]]
+		at[1], other[1] = other[1], at[1]
+		other = &order[others[2]]
+		at[2], other[2] = other[2], at[2]
+		other = &order[others[3]]
+		at[3], other[3] = other[3], at[3]
+		other = &order[others[4]]
+		at[4], other[4] = other[4], at[4]
+		other = &order[others[5]]
+		at[5], other[5] = other[5], at[5]
+		other = &order[others[6]]
+		at[6], other[6] = other[6], at[6]
+		other = &order[others[7]]
+		at[7], other[7] = other[7], at[7]
 	}
 	s.store(s0, s1, s2, s3)
 	s.count(archsimd.BroadcastUint64x8(uint64(len(order) - 1)))

@@ -191,3 +191,44 @@ func TestOnesCount(t *testing.T) {
 		}
 	}
 }
+
+// A stream of DrawPairs gives the lanes of Pair.Draw from the same words.
+func TestPairsDrawAsScalars(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	random := rand.New(rand.NewPCG(9, 10))
+	var means [][2]uint64
+	var pairs []*Pair
+	for range 20 {
+		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
+		x, y := mean(), mean()
+		means, pairs = append(means, [2]uint64{Digits(x), Digits(y)}), append(pairs, NewPair(x, y))
+	}
+	streams := new(Streams)
+	packs := NewPacks(streams, 2, []float64{0.5, 0.5})
+	var readers [Width]*Words
+	for i := range readers {
+		source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
+		streams.Start(i, &source)
+		readers[i] = NewWords(&source)
+	}
+	for draw := range 20000 {
+		vectors, each := policies(random, 2)
+		size := [...]int{1, 3, 8, 16, 17, 40, 64}[random.IntN(7)]
+		var rows Vector
+		for i := range rows {
+			rows[i] = random.Uint64N(uint64(len(means)))
+		}
+		packs.Aim(vectors)
+		packs.DrawPairs(size, means, &rows)
+		all := ^uint64(0) >> (MaxLanes - size)
+		for i, w := range readers {
+			first, rewarded := pairs[rows[i]].Draw(w, all, Bound(each[i][0], each[i][1]))
+			got := [3]uint64{packs.Arms[0][i], packs.Arms[1][i], packs.Rewarded[i]}
+			if want := [3]uint64{first, all &^ first, rewarded}; got != want {
+				t.Fatalf("draw %d of %d samples, stream %d: lanes %x, want %x", draw, size, i, got, want)
+			}
+		}
+	}
+}
