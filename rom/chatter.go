@@ -76,7 +76,7 @@ func (e *Equilibrium) addChatter(prediction *Prediction, o Optimizer, l Lag) {
 	pi := prediction.FixedPoint.Policy
 	slope := pi[0] * pi[1] * (e.params.Arms[0].Mean - e.params.Arms[1].Mean)
 	reward := slope * slope * gap
-	prediction.ForceKind, prediction.chatters = LeadingOrder, reach
+	prediction.ForceKind, prediction.Chatter = LeadingOrder, reach
 	prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
 	prediction.Noise = Scope{In: true}
 	prediction.Neglected = Neglected{RewardMean: math.MaxFloat64, RewardVariance: secondOrderSize * gap * reward, ZeroVariance: 1}

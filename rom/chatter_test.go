@@ -99,7 +99,7 @@ func TestChatterScope(t *testing.T) {
 	} {
 		p := chattering(16, 1, 0.02)
 		change(&p)
-		if got := Predict(p); got.chatters != 0 {
+		if got := Predict(p); got.Chatter != 0 {
 			t.Errorf("%s: the law of a chattering run", name)
 		}
 	}

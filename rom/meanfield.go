@@ -148,7 +148,7 @@ func Unsettled(p Params, at *Prediction, init []float64, from, to int) (Neglecte
 	_, scope := meanField(p, init, to-1, func(t int, theta []float64) (more bool) {
 		away = distance(theta, point)
 		j = m.expected(theta)
-		if t >= from && !(2*away < at.chatters) { // z is within a step of a sliding point, which is as near as it comes
+		if t >= from && !(2*away < at.Chatter) { // z is within a step of a sliding point, which is as near as it comes
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
 			left.RewardVariance += miss * miss / n
