@@ -79,7 +79,8 @@ const escapeDeviations, leastEscape, longestReturn = 7, 0.2, 20000
 // escape returns why a run may leave the basin of attraction of the fixed point; "" where the
 // mean field comes back at least half of the way in three relaxation times from
 // escapeDeviations standard deviations on both sides, along the direction of the largest
-// variance. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
+// variance; with a lag and bounds of the importance weights three quarters of it from further away, along all
+// axes of the law. Another attractor, a limit cycle or a saturated policy, can be near a fixed point
 // that is stable, where momentum or lag carries the policy far past it. law is the stationary
 // law at the parameters p, and largest the modulus of its dominant multiplier.
 func (l *linearization) escape(p Params, law *stationary, largest float64) string {
@@ -91,21 +92,32 @@ func (l *linearization) escape(p Params, law *stationary, largest float64) strin
 	}
 	var vectors mat.Dense
 	axes.VectorsTo(&vectors)
-	size := escapeDeviations * math.Sqrt(axes.Values(nil)[n-1])
 	steps := math.Ceil(3 * float64(law.period()) / -math.Log(largest))
-	if !(size > leastEscape && steps <= longestReturn) {
+	if steps > longestReturn {
 		return ""
 	}
-	home := l.arms(l.logits)
-	axis, x := mat.Col(nil, n-1, &vectors), make([]float64, n)
-	for _, side := range [2]float64{size, -size} {
-		start, end := l.arms(l.displaced(floats.ScaleTo(x, side, axis))), math.Inf(1)
-		_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
-			end = distance(theta, home)
-			return true
-		})
-		if scope.In && !(end < distance(start, home)/2) {
-			return fmt.Sprintf("from %d standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", escapeDeviations)
+	deviations, followed, back := float64(escapeDeviations), 1, 2.0
+	if !math.IsInf(p.smoothRange(), 1) && !p.Lag.onPolicy() {
+		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times
+		// those of the mean force κx at one deviation x, and a fast mode makes longer ones. From so far
+		// another attractor may lie half of the way back.
+		deviations, followed, back = deviations*(1+math.Sqrt(2/(1-largest))), n, 4
+	}
+	home, x := l.arms(l.logits), make([]float64, n)
+	for k := n - 1; k >= n-followed; k-- {
+		size, axis := deviations*math.Sqrt(max(axes.Values(nil)[k], 0)), mat.Col(nil, k, &vectors)
+		if !(size > leastEscape) {
+			break
+		}
+		for _, side := range [2]float64{size, -size} {
+			start, end := l.arms(l.displaced(floats.ScaleTo(x, side, axis))), math.Inf(1)
+			_, scope := meanField(p, start, int(steps), func(_ int, theta []float64) bool {
+				end = distance(theta, home)
+				return true
+			})
+			if scope.In && !(end < distance(start, home)/back) {
+				return fmt.Sprintf("from %.2g standard deviations away the mean field does not come back to the fixed point, so that the noise may take a run to another attractor", deviations)
+			}
 		}
 	}
 	return ""

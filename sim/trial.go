@@ -271,6 +271,9 @@ func (t *trial) ringing(ctx context.Context) outcome {
 			block.add(&step, x, v)
 		}
 	})
+	if fit.Faint() {
+		return undecided
+	}
 	o := rings(fit.Multipliers(), t.tolerance)
 	if t.period > 1 && o != present {
 		switch inside := rings(step.Multipliers(), t.tolerance); {

@@ -75,7 +75,12 @@ var faultFiles = map[string]faultFile{
 		{claim: "stationary-fluctuation", rulings: agrees},
 	}},
 	// A sampled KL gradient whose rare arm is never drawn.
-	"undrawn-penalty": {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
+	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
+	"clipped-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	// A pair of multipliers that decays too fast for a fit.
+	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	// Means of prompts at the end of their range.
+	"certain-prompts": {},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.

@@ -66,6 +66,7 @@ func meanArms(s *config.Settings, prompts *sim.Prompts) []rom.Arm {
 			for _, m := range prompts.Means {
 				mean += m[a] / float64(len(prompts.Means))
 			}
+			mean = min(mean, 1) // the sum of rounded shares may exceed it
 		}
 		arms = append(arms, rom.Arm{Law: translate(arm.Reward, laws), Mean: mean, Std: arm.Std})
 	}

@@ -400,6 +400,8 @@ var diagnoseMutants = []mutant{
 		before: "return third / (3 * mean)", after: "return (square + 0*third) / 3"},
 	{id: "rom/chatter-groups", fault: "the steps of a chattering run do not average over groups", file: "rom/chatter.go",
 		before: "groups := float64(p.Groups)", after: "groups := 1.0"},
+	{id: "rom/escape-of-clips", fault: "the basin of a clipped force is followed as far as that of a smooth one", file: "rom/settled.go",
+		before: "if !math.IsInf(p.smoothRange(), 1) && !p.Lag.onPolicy() {", after: "if math.IsNaN(p.smoothRange()) {"},
 	{id: "rom/quadratic-left-out", fault: "the bound of the second order vanishes with the linear variance", file: "rom/moments.go",
 		before: "secondOrderSize * (gap*reward + quadratic)", after: "secondOrderSize * (gap*reward + 0*quadratic)"},
 	{id: "rom/digits-of-certainty", fault: "the reward above the mean is a difference of rounded numbers", file: "rom/stiffness.go",

@@ -81,6 +81,16 @@ func (r *Recurrence) resolved() bool {
 	return r.Order == Second && math.Abs(r.vv) > max(r.Floor, float64(share*length(r.xv, r.vv)))
 }
 
+// faint is the length of the states in units of Floor up to which a second direction may be
+// below it and yet be no small part of them: two multipliers as near as to be one in 1/faint of
+// their size leave it so.
+const faint = 1e4
+
+// Faint reports whether a second multiplier is not resolved because all states are too small.
+func (r *Recurrence) Faint() bool {
+	return r.Order == Second && !r.resolved() && r.xx < float64(faint*r.Floor)
+}
+
 // Add adds one step of a series, from (x, v) to (nextX, nextV). For order First the
 // velocities are ignored.
 func (r *Recurrence) Add(x, v, nextX, nextV float64) {
