@@ -169,7 +169,7 @@ var romMutants = []mutant{
 	{id: "rom/adam-start", fault: "the first steps of Adam are those of a heavy ball", file: "rom/settled.go",
 		before: "gone *= o.Beta1", after: "gone = 0"},
 	{id: "rom/escape", fault: "noise that takes runs to another attractor is in scope", file: "rom/settled.go",
-		before: "!(end < distance(start, home)/2)", after: "!(end < math.Inf(1))"},
+		before: "!(end < distance(start, home)/back)", after: "!(end < math.Inf(1)*back)"},
 	{id: "rom/kurtosis-of-lone-successes", fault: "a table of advantages has the kurtosis of advantages of one size", file: "rom/moments.go",
 		before: "if !m.tabled() {", after: "if !m.tabled() || true {"},
 	{id: "rom/kurtosis-of-a-rare-arm", fault: "a rare arm adds no kurtosis to the force", file: "rom/moments.go",
