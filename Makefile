@@ -28,7 +28,7 @@ mutants: ## plant small faults in the code, one by one, and write which test fai
 	$(GO) test -tags mutants -timeout 2h -parallel 2 ./cmd/mutants -run TestMutants -v -update
 
 test: ## fast tests
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser; every case of rom, more curves of rom/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
