@@ -311,11 +311,3 @@ func TestLargestNormOfTheExpectedGradient(t *testing.T) {
 		}
 	}
 }
-
-// lchoose returns the logarithm of the binomial coefficient.
-func lchoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
-}
