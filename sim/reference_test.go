@@ -122,18 +122,19 @@ func slowReplica(c *Cell, rng *rand.Rand) []float64 {
 				if e.Advantage.Baseline == grpo.LeaveOneOut {
 					advantage *= size / (size - 1)
 				}
-				switch others := slices.Delete(slices.Clone(rewards), i, i+1); {
+				others := func() []float64 { return slices.Delete(slices.Clone(rewards), i, i+1) }
+				switch {
 				case e.Advantage.Baseline == grpo.ConstantBaseline:
 					advantage = rewards[i] - e.Advantage.Value
 				case e.Advantage.Baseline == grpo.RunningMean:
 					advantage = rewards[i] - b
 				case low == high:
 				case e.Advantage.Baseline == grpo.SecondBest:
-					advantage = max(rewards[i]-slices.Max(others), 0) / scale
+					advantage = max(rewards[i]-slices.Max(others()), 0) / scale
 				case e.Advantage.Scale == grpo.MeanScale:
 					advantage = (rewards[i] - mean) / mean
 				case e.Advantage.Scale == grpo.OthersStd:
-					if std := slowStd(others, grpo.SampleStd); std > 0 {
+					if std := slowStd(others(), grpo.SampleStd); std > 0 {
 						advantage /= std + e.Advantage.Epsilon
 					}
 				}
