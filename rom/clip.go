@@ -24,7 +24,8 @@ import (
 // E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
 // slope// adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
-// differs by what is neglected of it. All are averaged over the phases. The displacement δ of
+// differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
+// the second. All are averaged over the phases. The displacement δ of
 // the mean is itself random. Beyond bounds at which samples of both signs drop out no force brings
 // a ratio back before the next refresh. This has the probability P at a step, and lasts half of the
 // age of a snapshot on average: a white force to which Var J responds by
@@ -41,7 +42,9 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 	}
 	gradient := l.rewardGradient()
 	variance := form(gradient, law.timeAverage(), gradient)
-	neglected := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
+	const unknown = math.MaxFloat64
+	neglected := Neglected{RewardMean: unknown, RewardVariance: unknown, ZeroVariance: unknown, RelaxationRate: unknown, DampingRatio: unknown}
+	own := m.dynamics()
 	// The clip itself narrows the law from which its probabilities follow: a second round
 	// takes that into account.
 	current := law
@@ -89,10 +92,24 @@ func (l *linearization) clipNeglect(m *linearDynamics, law *stationary, laws []s
 		if !isFinite([]float64{mean, change, equal}) {
 			return neglected
 		}
-		neglected = Neglected{RewardMean: mean, RewardVariance: change, ZeroVariance: equal}
+		relatives := len(m.parts) - m.relatives
+		steeper := (&linearDynamics{whole: &linear, coupled: true, parts: m.parts[relatives:], copies: m.copies[relatives:]}).dynamics()
+		neglected = Neglected{
+			RewardMean: mean, RewardVariance: change, ZeroVariance: equal,
+			RelaxationRate: differ(own.RelaxationRate, steeper.RelaxationRate),
+			DampingRatio:   differ(own.DampingRatio, steeper.DampingRatio),
+		}
 		current = &next
 	}
 	return neglected
+}
+
+// differ returns |x − y|; of numbers of which one is not known what is unknown.
+func differ(x, y *float64) float64 {
+	if x == nil || y == nil {
+		return math.MaxFloat64
+	}
+	return math.Abs(*x - *y)
 }
 
 // equalRewardsAt returns the probability that the rewards of a group are equal where the

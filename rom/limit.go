@@ -158,7 +158,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 	if !l.model.limited() {
 		return Neglected{}
 	}
-	unknown := Neglected{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
+	unknown := Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: math.MaxFloat64}
 	force, probs := l.model, make([]float64, len(l.logits))
 	along := l.q.At(0, 0) - l.q.At(1, 0) // the reduced force is ±√2 g_1
 	unit := math.Sqrt(law.timeAverage().At(0, 0))
@@ -201,7 +201,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 		change[k] = sums[0][k]/sums[0][0] - sums[1][k]/sums[1][0]
 	}
 	squares := change[2] - (math.Pow(sums[0][1]/sums[0][0], 2) - math.Pow(sums[1][1]/sums[1][0], 2))
-	neglected := Neglected{math.Abs(change[1]), math.Abs(squares), math.Abs(change[3])}
+	neglected := Neglected{RewardMean: math.Abs(change[1]), RewardVariance: math.Abs(squares), ZeroVariance: math.Abs(change[3])}
 	if !l.Lag.onPolicy() {
 		neglected.add(l.acrossLimit(law, frozen, still, pull/unit))
 	}
@@ -252,7 +252,7 @@ func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, 
 	equal := func(x float64) float64 { return l.equalRewardsAt([]float64{x}, 1) }
 	spread := unit * math.Sqrt(change)
 	return Neglected{
-		gradient * shift, gradient * gradient * own * change,
-		max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
+		RewardMean: gradient * shift, RewardVariance: gradient * gradient * own * change,
+		ZeroVariance: max(math.Abs(equal(shift)-equal(0)), math.Abs(equal(-shift)-equal(0))) + math.Abs((equal(spread)+equal(-spread))/2-equal(0)),
 	}
 }

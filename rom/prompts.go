@@ -261,7 +261,7 @@ func (e *Equilibrium) predictTabular(o Optimizer, l Lag, of Extent) Prediction {
 		linear += w * *q.variance() / n
 		variance += w * *q.Moments.RewardVariance / n
 		gap += w * *q.Exact.StationaryVariance.LogitGap / n
-		prediction.Neglected.add(Neglected{w * q.Neglected.RewardMean, w * q.Neglected.RewardVariance / n, w * q.Neglected.ZeroVariance})
+		prediction.Neglected.add(Neglected{RewardMean: w * q.Neglected.RewardMean, RewardVariance: w * q.Neglected.RewardVariance / n, ZeroVariance: w * q.Neglected.ZeroVariance})
 	}
 	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share, ZeroVarianceShift: &moved}
 	prediction.Exact.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &linear}
@@ -305,7 +305,7 @@ func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope)
 		if !scope.In {
 			return left, scope
 		}
-		left.add(Neglected{by.RewardMean / n, by.RewardVariance / n, by.ZeroVariance / n})
+		left.add(Neglected{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n, ZeroVariance: by.ZeroVariance / n})
 	}
 	return left, Scope{In: true}
 }

@@ -322,6 +322,10 @@ type Neglected struct {
 	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
 	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
 	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
+
+	// By samples out of the bounds of their weights alone:
+	RelaxationRate float64 `json:"-"` // of that of the linear dynamics, per step
+	DampingRatio   float64 `json:"-"` // of that of the linear dynamics
 }
 
 // include takes other into account: of every number the larger one stays.
@@ -329,6 +333,8 @@ func (n *Neglected) include(other Neglected) {
 	n.RewardMean = max(n.RewardMean, other.RewardMean)
 	n.RewardVariance = max(n.RewardVariance, other.RewardVariance)
 	n.ZeroVariance = max(n.ZeroVariance, other.ZeroVariance)
+	n.RelaxationRate = max(n.RelaxationRate, other.RelaxationRate)
+	n.DampingRatio = max(n.DampingRatio, other.DampingRatio)
 }
 
 func (n *Neglected) add(other Neglected) {

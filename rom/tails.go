@@ -102,9 +102,9 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 		switch whole := 1 + weight; {
 		case weight <= tailWeight:
 		case l.Lag.onPolicy():
-			largest.include(Neglected{far.RewardMean / whole, far.RewardVariance / whole, far.ZeroVariance / whole})
+			largest.include(Neglected{RewardMean: far.RewardMean / whole, RewardVariance: far.RewardVariance / whole, ZeroVariance: far.ZeroVariance / whole})
 		default:
-			return Neglected{math.MaxFloat64, math.MaxFloat64, 1}
+			return Neglected{RewardMean: math.MaxFloat64, RewardVariance: math.MaxFloat64, ZeroVariance: 1}
 		}
 	}
 	return largest

@@ -56,7 +56,7 @@ func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	rate, _, clipped := j.fitted(c)
 	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
 	own := j.by("").relaxationRate(&s)
-	f.predicted.neglected = missed(rate, own)
+	f.predicted.neglected += missed(rate, own)
 	addGrowth(&f.predicted, own, c.Sim())
 	return f
 }
@@ -116,7 +116,9 @@ func missed(fitted float64, own predicted) float64 {
 // relaxationRate returns the predicted relaxation rate per step, negative where a
 // deviation grows.
 func (j *judgement) relaxationRate(s *config.Settings) predicted {
-	return j.numberOfDynamics(s, func(d *rom.Dynamics) *float64 { return d.RelaxationRate })
+	return j.numberOfDynamics(s, func(p *rom.Prediction, d *rom.Dynamics) (*float64, float64) {
+		return d.RelaxationRate, p.Neglected.RelaxationRate
+	})
 }
 
 // findDamping compares the damping ratio ζ of the two dominant multipliers.
@@ -133,10 +135,12 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 		return f
 	}
-	own := func(d *rom.Dynamics) *float64 { return d.DampingRatio }
+	own := func(p *rom.Prediction, d *rom.Dynamics) (*float64, float64) {
+		return d.DampingRatio, p.Neglected.DampingRatio
+	}
 	f.predicted = j.numberOfDynamics(&s, own)
 	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
-	f.predicted.neglected = missed(ratio, j.by("").numberOfDynamics(&s, own))
+	f.predicted.neglected += missed(ratio, j.by("").numberOfDynamics(&s, own))
 	addGrowth(&f.predicted, j.by("").relaxationRate(&s), c.Sim())
 	return f
 }
@@ -154,15 +158,16 @@ func unresolved(c *Cell, f *finding, because string) string {
 }
 
 // numberOfDynamics returns a number of the linear dynamics at the fixed point, which may
-// be unstable.
-func (j *judgement) numberOfDynamics(s *config.Settings, number func(*rom.Dynamics) *float64) predicted {
-	d, p := j.dynamics(s, j.predictSettings(s))
-	switch x := number(d); {
+// be unstable, and what it neglects.
+func (j *judgement) numberOfDynamics(s *config.Settings, number func(*rom.Prediction, *rom.Dynamics) (value *float64, neglected float64)) predicted {
+	of := j.predictSettings(s)
+	d, p := j.dynamics(s, of)
+	switch x, neglected := number(of, d); {
 	case p.outOfScope != "":
 	case x == nil:
 		p.outOfScope = "the theory has no " + string(p.kind) + " number here"
 	default:
-		p.value = *x
+		p.value, p.neglected = *x, neglected
 	}
 	return p
 }

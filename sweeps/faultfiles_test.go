@@ -77,6 +77,9 @@ var faultFiles = map[string]faultFile{
 	// A sampled KL gradient whose rare arm is never drawn.
 	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
 	"clipped-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
+	"scaled-escape":     {rows: []faultRow{{rulings: declined, because: "unknown size: from 7 standard deviations"}}},
+	// Ratios that leave the range of the clip while a pair decays.
+	"clipped-relaxation": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.

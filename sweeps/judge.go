@@ -218,10 +218,10 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	case f.predicted.outOfScope != "":
 		v.Verdict, v.Because = OutOfScope, f.predicted.outOfScope
 		v.Predicted, v.Margin = nan, nan
-	case f.predicted.neglected > neglectedShare*margin:
+	case f.predicted.neglected > neglectedShare*margin, math.IsNaN(f.predicted.neglected):
 		v.Verdict = OutOfScope
 		v.Because = fmt.Sprintf(neglects+" is predicted to be %.2g, more than half of the margin %.2g%s", f.predicted.neglected, margin, f.predicted.since)
-		if f.predicted.neglected >= math.MaxFloat64 {
+		if !(f.predicted.neglected < math.MaxFloat64) {
 			v.Because = neglects + " is of unknown size" + f.predicted.since
 		}
 		v.Predicted, v.Margin = nan, nan

@@ -406,6 +406,8 @@ var diagnoseMutants = []mutant{
 		before: "secondOrderSize * (gap*reward + quadratic)", after: "secondOrderSize * (gap*reward + 0*quadratic)"},
 	{id: "rom/digits-of-certainty", fault: "the reward above the mean is a difference of rounded numbers", file: "rom/stiffness.go",
 		before: "p * (m.success[a]*rest - (1-m.success[a])*j)", after: "p * (m.success[a] - j + 0*rest)"},
+	{id: "rom/clipped-rate", fault: "samples out of the bounds of their weights leave the relaxation rate as it is", file: "rom/clip.go",
+		before: "differ(own.RelaxationRate, steeper.RelaxationRate)", after: "differ(own.RelaxationRate, own.RelaxationRate)"},
 }
 
 // logsMutants are faults in the reading of trainers' logs.

@@ -275,4 +275,8 @@ var reportMutants = []mutant{
 		before: "= cycle.Width, cycle.Neglected", after: "= cycle.Width, 0*cycle.Neglected"},
 	{id: "sweeps/config/few-blocks", fault: "a cycle may have three blocks", file: "sweeps/config/validate.go",
 		before: "const fewestBlocks = 4", after: "const fewestBlocks = 3"},
+	{id: "sweeps/unknown-neglect", fault: "a prediction is judged where the size of what it neglects is not a number", file: "sweeps/judge.go",
+		before: ", math.IsNaN(f.predicted.neglected):", after: ":"},
+	{id: "sweeps/clipped-damping", fault: "samples out of the bounds of their weights leave the damping ratio as it is", file: "sweeps/claims_relaxation.go",
+		before: "return d.DampingRatio, p.Neglected.DampingRatio", after: "return d.DampingRatio, 0 * p.Neglected.DampingRatio"},
 }
