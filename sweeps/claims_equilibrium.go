@@ -140,8 +140,11 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) string {
 	case p.FixedPoint == nil:
 		return missingFixedPoint(p)
 	case s.Estimator.GroupSize == grpo.Infinite:
-		if r := p.Exact.SpectralRadius; r != nil && *r >= 1 {
+		switch r := p.Exact.SpectralRadius; {
+		case r != nil && *r >= 1:
 			return fmt.Sprintf("unstable: spectral radius %.4g", *r)
+		case r == nil && p.Exact.Scope.In:
+			return "the multipliers of the linear map are not known"
 		}
 		return ""
 	case !p.Noise.In:

@@ -79,7 +79,8 @@ var faultFiles = map[string]faultFile{
 	"clipped-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"scaled-escape":     {rows: []faultRow{{rulings: declined, because: "unknown size: from 7 standard deviations"}}},
 	// Ratios that leave the range of the clip while a pair decays.
-	"clipped-relaxation": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"clipped-relaxation":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.

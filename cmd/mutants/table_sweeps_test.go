@@ -113,7 +113,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/hypothesis-without-margin", fault: "a hypothesis is judged without its margin", file: "sweeps/judge.go",
 		before: "v.Verdict = Compare(lo, hi, value, margin, side, config.Holds)", after: "v.Verdict = Compare(lo, hi, value, 0, side, config.Holds)"},
 	{id: "sweeps/modes-still-alive", fault: "the modes that a fit of relaxation does not have count as dead", file: "sweeps/claims_relaxation.go",
-		before: "f.predicted.neglected = missed(rate, ", after: "f.predicted.neglected = 0 * missed(rate, "},
+		before: "f.predicted.neglected += missed(rate, ", after: "f.predicted.neglected = 0 * missed(rate, "},
 	{id: "sweeps/part-of-another-direction", fault: "the fresh part of a stiffness includes the stale one", file: "sweeps/claims_equilibrium.go",
 		before: "if p.Displaced != sim.Current {", after: "if p.Displaced != \"\" {"},
 	{id: "sweeps/refutation-not-marked", fault: "a table of verdicts does not mark what is expected to fail", file: "sweeps/tables.go",
@@ -279,4 +279,6 @@ var reportMutants = []mutant{
 		before: ", math.IsNaN(f.predicted.neglected):", after: ":"},
 	{id: "sweeps/clipped-damping", fault: "samples out of the bounds of their weights leave the damping ratio as it is", file: "sweeps/claims_relaxation.go",
 		before: "return d.DampingRatio, p.Neglected.DampingRatio", after: "return d.DampingRatio, 0 * p.Neglected.DampingRatio"},
+	{id: "sweeps/unknown-multipliers", fault: "a fixed point at G = ∞ counts as stable where its multipliers are not known", file: "sweeps/claims_equilibrium.go",
+		before: "case r == nil && p.Exact.Scope.In:", after: "case r == nil && !p.Exact.Scope.In && p.Noise.In:"},
 }
