@@ -77,6 +77,13 @@ func (m *model) value(probs []float64, v int) float64 {
 // taken to second order in the deviation.
 func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, sigma *mat.Dense, second *secondOrder, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
+	if m.shifted() { // rewards that are equal at the fixed point, KL included, are so or not by rounding
+		m.set(l.logits, l.logits)
+		m.prepare()
+		if m.spread() <= tiedReward*tiedReward {
+			return
+		}
+	}
 	h := m.differenceStep()
 	probs := make([]float64, len(l.logits))
 	at := func(x []float64, v int) float64 {

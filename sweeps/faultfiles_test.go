@@ -81,6 +81,7 @@ var faultFiles = map[string]faultFile{
 	// Ratios that leave the range of the clip while a pair decays.
 	"clipped-relaxation":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},
+	"tied-rewards":        {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.

@@ -486,4 +486,6 @@ var logsMutants = []mutant{
 		before: "		return j - mean\n", after: "		return 0 * mean\n"},
 	{id: "rom/given-rest", fault: "with a constant baseline there is no noise where all rewards are equal", file: "rom/advantages.go",
 		before: "(j <= 0 || rest <= 0) && !m.givenBaseline()", after: "j <= 0 || rest <= 0"},
+	{id: "rom/tied-share", fault: "the share of groups with equal rewards is predicted where rounding decides it", file: "rom/zerovariance.go",
+		before: "if m.spread() <= tiedReward*tiedReward {", after: "if m.spread() < 0 {"},
 }
