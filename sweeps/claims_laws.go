@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -145,12 +147,13 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 		return 1 - residual/(square+(1-1/n)*scatter), fit.R2 * square
 	}
 	value, explained := r2(reward)
-	if theory.value = value; math.IsNaN(value) {
-		theory.outOfScope = "the mean-field curve has too few points, or does not change"
+	square, scatter := all(reward)
+	rounding := 0x1p-48 * floats.Norm(reward, 2)
+	if theory.value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
+		theory.outOfScope = "the mean-field curve has too few points, or does not change but for rounding"
 	}
 	displaced, _ := r2(curve.displaced(steps, reward))
 	curve.neglect(&theory, math.Abs(displaced-value))
-	square, scatter := all(reward)
 	s := j.settings(c)
 	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
 		theory.neglected += n * *v / 2 / (square + scatter)

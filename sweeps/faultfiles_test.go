@@ -82,6 +82,7 @@ var faultFiles = map[string]faultFile{
 	"clipped-relaxation":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},
 	"tied-rewards":        {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
+	"level-curve":         {rows: []faultRow{{rulings: declined, because: "rounding"}}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.

@@ -281,4 +281,6 @@ var reportMutants = []mutant{
 		before: "return d.DampingRatio, p.Neglected.DampingRatio", after: "return d.DampingRatio, 0 * p.Neglected.DampingRatio"},
 	{id: "sweeps/unknown-multipliers", fault: "a fixed point at G = ∞ counts as stable where its multipliers are not known", file: "sweeps/claims_equilibrium.go",
 		before: "case r == nil && p.Exact.Scope.In:", after: "case r == nil && !p.Exact.Scope.In && p.Noise.In:"},
+	{id: "sweeps/level-curve", fault: "a law is fitted to rounding errors", file: "sweeps/claims_laws.go",
+		before: "square+scatter < rounding*rounding", after: "square+scatter < 0*rounding"},
 }
