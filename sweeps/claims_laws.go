@@ -148,7 +148,7 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	}
 	value, explained := r2(reward)
 	square, scatter := all(reward)
-	rounding := 0x1p-48 * floats.Norm(reward, 2)
+	rounding := 0x1p-52 * n * floats.Norm(reward, 2) // of the mean, at every step
 	if theory.value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change but for rounding"
 	}
