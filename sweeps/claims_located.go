@@ -163,8 +163,12 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 	}
 	f.predicted = p.predicted
 	f.predicted.outOfScope = cmp.Or(p.outOfScope, j.clippedSearch(c))
-	slowest := j.prediction(c).Stiffness.Slowest
-	if p.outOfScope == "" && p.value == 0 && (at(nil).value != 0 || math.Abs(slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient) {
+	least := 0.0 // the threshold of a mode that grows at any learning rate
+	if j.check.Locate.Param == config.LagIntervalKey {
+		least = 1
+	}
+	rounded := math.Abs(j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
+	if p.outOfScope == "" && (p.value <= least && rounded || p.value == 0 && at(nil).value != 0) {
 		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
 	}
 	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {
@@ -175,9 +179,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 			f.predicted.outOfScope = fmt.Sprintf("the theory says what is below %.4g only", p.searched)
 		}
 	}
-	if j.check.Locate.Param == config.LagIntervalKey {
-		f.predicted.value = max(f.predicted.value, 1) // the smallest interval that can be located
-	}
+	f.predicted.value = max(f.predicted.value, least) // the smallest interval that can be located is 1
 	return f
 }
 

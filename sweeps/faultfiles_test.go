@@ -84,7 +84,8 @@ var faultFiles = map[string]faultFile{
 	"tied-rewards":        {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
 	"level-curve":         {rows: []faultRow{{rulings: declined, because: "rounding"}}},
 	// A pair of multipliers that decays too fast for a fit.
-	"faint-pair": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	"small-velocity": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.
 	"certain-prompts": {},
 	// Noise of rare groups.
@@ -199,8 +200,9 @@ var faultFiles = map[string]faultFile{
 	// Modes of arms of probability 1e-24, which do not move.
 	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: agrees, truth: 11.5671}}},
 	// A mode so slow that rounding decides the sign of its measured stiffness.
-	"uncertain-mode": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
-	"rounded-mode":   {rows: []faultRow{{claim: "stability-threshold", rulings: declined, because: "not certain"}}},
+	"uncertain-mode":   {rows: []faultRow{{rulings: declined, because: "not certain"}}},
+	"rounded-mode":     {rows: []faultRow{{claim: "stability-threshold", rulings: declined, because: "not certain"}}},
+	"rounded-interval": {rows: []faultRow{{rulings: declined, because: "not certain"}}},
 	// A slow mode that the start hardly excites.
 	"slower-mode": {rows: []faultRow{
 		{claim: "stiffness", rulings: agrees},

@@ -283,4 +283,6 @@ var reportMutants = []mutant{
 		before: "case r == nil && p.Exact.Scope.In:", after: "case r == nil && !p.Exact.Scope.In && p.Noise.In:"},
 	{id: "sweeps/level-curve", fault: "a law is fitted to rounding errors", file: "sweeps/claims_laws.go",
 		before: "square+scatter < rounding*rounding", after: "square+scatter < 0*rounding"},
+	{id: "sweeps/rounded-interval", fault: "a mode of rounded stiffness decides the threshold in the refresh interval", file: "sweeps/claims_located.go",
+		before: "least = 1\n", after: "least = max(least, 0)\n"},
 }
