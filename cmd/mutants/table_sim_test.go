@@ -4,7 +4,7 @@ package mutants
 var simMutants = []mutant{
 	{id: "sim/faint-fit", fault: "a fit of states at round-off excludes a pair of multipliers", file: "sim/trial.go",
 		before: "if fit.Faint() {", after: "if fit.Faint() && t.period < 0 {"},
-	{id: "sim/faint-velocity", fault: "velocities at round-off beside large positions exclude a pair of multipliers", file: "sim/measure/recurrence.go",
+	{id: "sim/measure/faint-velocity", fault: "velocities at round-off beside large positions exclude a pair of multipliers", file: "sim/measure/recurrence.go",
 		before: "min(r.xx, length(r.xv, r.vv)) <", after: "min(r.xx, length(r.xx, r.vv)) <"},
 	{id: "sim/velocity-reset", fault: "the velocity is reset at every refresh", file: "sim/replica.go",
 		before: "r.snapshot = r.history.Behaviour(t, r.policy)\n",
