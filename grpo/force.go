@@ -178,10 +178,19 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 	if imp.Mode == Ratio {
 		return
 	}
+	logNorm, logRatio := 0.0, 0.0
+	if f.form == PowerWeight {
+		logNorm = current.LogNorm() - behaviour.LogNorm()
+	}
 	for a, ratio := range ratios {
 		change := probs[a] - drawn[a]
-		f.upper[a] = f.form.weigh(ratio, change, f.above, imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive)
-		f.lower[a] = f.form.weigh(ratio, change, f.below, imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative)
+		if f.form == PowerWeight {
+			if logRatio = current.Logits[a] - behaviour.Logits[a] - logNorm; ratio == 0 {
+				logRatio = math.Inf(-1)
+			}
+		}
+		f.upper[a] = f.form.weigh(ratio, logRatio, change, f.above, imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive)
+		f.lower[a] = f.form.weigh(ratio, logRatio, change, f.below, imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative)
 	}
 }
 

@@ -146,8 +146,9 @@ const (
 	LargestExponent = 500
 )
 
-// weigh returns the weight of a sample with the given ratio, where change is π − π_old.
-func (f WeightForm) weigh(ratio, change float64, within Interval, temperature, power, decay float64) float64 {
+// weigh returns the weight of a sample with the given ratio, whose logarithm PowerWeight alone
+// uses, where change is π − π_old.
+func (f WeightForm) weigh(ratio, logRatio, change float64, within Interval, temperature, power, decay float64) float64 {
 	switch f {
 	case UnitWeight:
 		return 1
@@ -167,7 +168,7 @@ func (f WeightForm) weigh(ratio, change float64, within Interval, temperature, p
 		return float64(4*e/float64((1+e)*(1+e))) * ratio
 	case PowerWeight:
 		ratio = min(ratio, LargestRatio)
-		return fp.Exp(min(float64(power*fp.Log(ratio))+float64(decay*(1-ratio)), LargestExponent))
+		return fp.Exp(min(float64(power*logRatio)+float64(decay*(1-ratio)), LargestExponent))
 	}
 	return ratio
 }

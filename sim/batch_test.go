@@ -166,7 +166,7 @@ func anyPlainCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
 	e := &c.Estimator
 	e.GroupSize, e.GroupsPerStep = [...]int{2, 3, 16, 17, 21, 32, 64}[random.IntN(7)], 1
-	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.NoImportance), grpo.ExactKL, grpo.AtCurrent
+	e.Importance, e.KL.Gradient, e.KL.At = everyWeight(grpo.ImportanceModes[random.IntN(len(grpo.ImportanceModes))]), grpo.ExactKL, grpo.AtCurrent
 	e.Filter = [...]grpo.Filter{grpo.KeepAll, grpo.Redraw}[random.IntN(2)]
 	if random.IntN(5) == 0 {
 		e.Advantage = grpo.Advantage{Baseline: grpo.RunningMean, Scale: grpo.NoScale, Value: random.Float64(), Rate: random.Float64()}

@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkStep times a replica-step of Bernoulli arms with heavy ball and an exact KL
-// penalty at the current policy, on one worker with a full batch of replicas.
+// penalty at the current policy, on one worker with a full chunk of replicas.
 func BenchmarkStep(b *testing.B) {
 	for _, arms := range []int{2, 10, 100} {
 		for _, groupSize := range []int{4, 16, 64, 1024, 65536} {
@@ -163,7 +163,7 @@ func benchmarkCell(arms int) sim.Cell {
 }
 
 func benchmarkSteps(b *testing.B, cell sim.Cell) {
-	const batch = 8
+	const batch = 16 // a chunk, which a worker runs at once
 	cell.Run = sim.Run{Steps: max(1, b.N/batch), Replicas: batch}
 	b.ReportAllocs()
 	err := sim.Simulate(b.Context(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error {

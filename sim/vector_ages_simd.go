@@ -30,7 +30,7 @@ func (b *vectorBatch) setAges(memory []floats) {
 		places: make([]draw.Vector, b.Estimator.GroupsPerStep/b.groups), force: make([]floats, len(b.means)),
 		clipped: new(floats),
 	}
-	if kl := &b.Estimator.KL; kl.Coefficient == 0 || kl.At == grpo.AtCurrent && !kl.Outside() {
+	if kl := &b.Estimator.KL; !b.weighsByLogarithm() && (kl.Coefficient == 0 || kl.At == grpo.AtCurrent && !kl.Outside()) {
 		b.ages.used = len(b.means) // probabilities
 	}
 	b.old = b.newPolicies()

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"math"
 	"simd/archsimd"
 
 	"grposim/grpo"
@@ -20,6 +21,10 @@ func importanceRatio(prob, old vector) vector {
 func (b *vectorBatch) weigh() {
 	arms, zero, most := len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(grpo.LargestRatio)
 	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
+	logNorm, impossible := zero, archsimd.BroadcastFloat64x8(math.Inf(-1))
+	if b.form == grpo.PowerWeight {
+		logNorm = archsimd.LoadFloat64x8(b.now.logNorm).Sub(archsimd.LoadFloat64x8(b.old.logNorm))
+	}
 	for a := range ratios {
 		prob, old := archsimd.LoadFloat64x8(&b.now.probs[a]), archsimd.LoadFloat64x8(&b.old.probs[a])
 		ratio := importanceRatio(prob, old)
@@ -39,7 +44,8 @@ func (b *vectorBatch) weigh() {
 		case grpo.PowerWeight:
 			ratio = most.Merge(ratio, ratio.Greater(most))
 			ratio.Store(&ratios[a])
-			fp.LogLanes(ratio).Store(&uppers[a])
+			logRatio := archsimd.LoadFloat64x8(&b.now.logits[a]).Sub(archsimd.LoadFloat64x8(&b.old.logits[a])).Sub(logNorm)
+			impossible.Merge(logRatio, ratio.Equal(zero)).Store(&uppers[a])
 		}
 	}
 	switch b.form {

@@ -10,10 +10,15 @@ import (
 	"grposim/sim/draw"
 )
 
-// needsLogNorm reports whether the KL penalty needs log π of the cell's policies.
+// needsLogNorm reports whether weights or the KL penalty need log π of the cell's policies.
 func (v *vectorCell) needsLogNorm() bool {
 	kl := &v.Estimator.KL
-	return kl.Outside() || v.sampled && kl.Gradient != grpo.K1 && kl.Gradient != grpo.K3
+	return v.weighsByLogarithm() || kl.Outside() || v.sampled && kl.Gradient != grpo.K1 && kl.Gradient != grpo.K3
+}
+
+// weighsByLogarithm reports whether importance weights are computed from the logarithm of a ratio.
+func (v *vectorCell) weighsByLogarithm() bool {
+	return v.form == grpo.PowerWeight && !v.Lag.OnPolicy()
 }
 
 // shifted reports whether the KL penalty is part of the rewards.
@@ -83,7 +88,7 @@ func (b *vectorBatch) addShifted() {
 // usesLogNorm reports whether step t uses log π of its policies.
 func (v *vectorCell) usesLogNorm(t int) bool {
 	kl := &v.Estimator.KL
-	return !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
+	return v.weighsByLogarithm() || !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
 }
 
 // addDrawn counts samples of an arm.

@@ -47,15 +47,15 @@ func TestDefaultCellIsPlain(t *testing.T) {
 	c = standard()
 	c.Estimator.Filter, c.ReferenceUpdate.Interval = grpo.Redraw, 3
 	c.Lag.Kind, c.Lag.Ages.To = grpo.Random, 3
+	c.Estimator.Importance.Mode = grpo.VESPO
 	if !plain(c) {
-		t.Error("a cell with redraw, a moving reference and random ages is not plain")
+		t.Error("a cell with redraw, a moving reference, random ages and importance weights is not plain")
 	}
 	for name, change := range map[string]func(c *Cell){
 		"drop":            func(c *Cell) { c.Estimator.Filter = grpo.Drop },
 		"batch-std":       func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchStd },
 		"pooled-std":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.PooledStd },
 		"batch-mean":      func(c *Cell) { c.Estimator.Advantage.Scale = grpo.BatchMean },
-		"ratio":           func(c *Cell) { c.Estimator.Importance.Mode = grpo.Ratio },
 		"KL at snapshot":  func(c *Cell) { c.Estimator.KL.At = grpo.AtSnapshot },
 		"k1":              func(c *Cell) { c.Estimator.KL.Gradient = grpo.K1 },
 		"ratio-k1":        func(c *Cell) { c.Estimator.KL.Gradient = grpo.RatioK1 },

@@ -10,7 +10,7 @@ import (
 )
 
 // isPlain reports whether the cell is one that plainStep computes: two Bernoulli arms, one
-// group of at most 64 samples a step, no importance weights but 1, an exact KL penalty at the
+// group of at most 64 samples a step with any importance weights, an exact KL penalty at the
 // current policy, a heavy ball, and no option of estimator or optimizer that is not named here.
 func (v *vectorCell) isPlain() bool {
 	e, o := &v.Estimator, &v.Optimizer
@@ -23,8 +23,7 @@ func (v *vectorCell) isPlain() bool {
 		Kind: grpo.HeavyBall, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
 	}
-	off := (e.Importance.Mode == grpo.NoImportance || v.Lag.OnPolicy()) && !e.Advantage.Scale.OfStep() &&
-		e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
+	off := !e.Advantage.Scale.OfStep() && e.Filter != grpo.Drop && !e.KL.Outside() && e.Samples != grpo.Reused
 	return v.single && !v.tabular() && len(v.means) == 2 && off && *e == estimator && *o == optimizer
 }
 
@@ -52,12 +51,27 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	}
 	size, share := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), archsimd.BroadcastFloat64x8(b.share)
 	successes, failures := total.Sub(both), size.Sub(drawn).Sub(total.Sub(both)) // of the second arm
-	c0 := share.Mul(up.Mul(both.ConvertToFloat64()).Add(down.Mul(drawn.Sub(both).ConvertToFloat64())))
-	c1 := share.Mul(up.Mul(successes.ConvertToFloat64()).Add(down.Mul(failures.ConvertToFloat64())))
-	sum := c0.Add(c1)
-
+	positive0, negative0 := up.Mul(both.ConvertToFloat64()), down.Mul(drawn.Sub(both).ConvertToFloat64())
+	positive1, negative1 := up.Mul(successes.ConvertToFloat64()), down.Mul(failures.ConvertToFloat64())
 	logit0, logit1 := archsimd.LoadFloat64x8(&b.now.logits[0]), archsimd.LoadFloat64x8(&b.now.logits[1])
 	prob0, prob1 := archsimd.LoadFloat64x8(&b.now.probs[0]), archsimd.LoadFloat64x8(&b.now.probs[1])
+	switch {
+	case b.onPolicy:
+	case b.ratio:
+		w0 := importanceRatio(prob0, archsimd.LoadFloat64x8(&b.old.probs[0]))
+		w1 := importanceRatio(prob1, archsimd.LoadFloat64x8(&b.old.probs[1]))
+		positive0, negative0 = w0.Mul(positive0), w0.Mul(negative0)
+		positive1, negative1 = w1.Mul(positive1), w1.Mul(negative1)
+	case b.weighted:
+		b.weigh()
+		positive0 = archsimd.LoadFloat64x8(&b.weights[0]).Mul(positive0)
+		positive1 = archsimd.LoadFloat64x8(&b.weights[1]).Mul(positive1)
+		negative0 = archsimd.LoadFloat64x8(&b.weights[2]).Mul(negative0)
+		negative1 = archsimd.LoadFloat64x8(&b.weights[3]).Mul(negative1)
+	}
+	c0, c1 := share.Mul(positive0.Add(negative0)), share.Mul(positive1.Add(negative1))
+	sum := c0.Add(c1)
+
 	if t >= b.Run.BurnIn {
 		reward := prob0.Mul(archsimd.BroadcastFloat64x8(b.means[0])).Add(prob1.Mul(archsimd.BroadcastFloat64x8(b.means[1])))
 		b.average(reward)

@@ -59,6 +59,8 @@ var grpoMutants = []mutant{
 		before: "f.below, imp.Temperature.Negative", after: "f.below, imp.Temperature.Positive"},
 	{id: "grpo/by-sign-of-dppo", fault: "weights with two bounds count as equal for both signs", file: "grpo/weight.go",
 		before: "form == PowerWeight || up != down", after: "form == PowerWeight || up.High != down.High && up.Low == down.Low"},
+	{id: "grpo/power-norm", fault: "the logarithm of a ratio lacks the change of the normalization", file: "grpo/force.go",
+		before: "logNorm = current.LogNorm() - behaviour.LogNorm()\n\t}\n\tfor a, ratio", after: "logNorm = 0\n\t}\n\tfor a, ratio"},
 	{id: "grpo/kl-sign", fault: "the KL penalty pushes away from the reference", file: "grpo/force.go",
 		before: "- float64(beta*float64(probs[a]*(l-logRatio)))", after: "+ float64(beta*float64(probs[a]*(l-logRatio)))"},
 	{id: "grpo/kl-uncentred", fault: "the exact KL gradient is π log π/π_ref, the mean not subtracted", file: "grpo/force.go",
