@@ -271,7 +271,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 			block.add(&step, x, v)
 		}
 	})
-	if fit.Faint() {
+	if fit.Faint(t.cell.Optimizer.LearningRate / (1 - momentum(t.cell.Optimizer))) {
 		return undecided
 	}
 	o := rings(fit.Multipliers(), t.tolerance)

@@ -285,4 +285,6 @@ var reportMutants = []mutant{
 		before: "square+scatter < rounding*rounding", after: "square+scatter < 0*rounding"},
 	{id: "sweeps/rounded-interval", fault: "a mode of rounded stiffness decides the threshold in the refresh interval", file: "sweeps/claims_located.go",
 		before: "least = 1\n", after: "least = max(least, 0)\n"},
+	{id: "sweeps/tested-quantity", fault: "a hypothesis on a free exponential is about its rate", file: "sweeps/claims_curves.go",
+		before: "tested:     1,", after: "tested:     0,"},
 }

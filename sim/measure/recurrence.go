@@ -81,14 +81,15 @@ func (r *Recurrence) resolved() bool {
 	return r.Order == Second && math.Abs(r.vv) > max(r.Floor, float64(share*length(r.xv, r.vv)))
 }
 
-// faint is the length of the positions or of the velocities in units of Floor up to which a second
-// direction may be below it and yet be no small part of them: two multipliers as near as to be
-// one in 1/faint of their size leave it so.
+// faint is the length of the states in units of Floor up to which a second direction may be
+// below it and yet be no small part of them: two multipliers as near as to be one in 1/faint of
+// their size leave it so.
 const faint = 1e4
 
-// Faint reports whether a second multiplier is not resolved because all states are too small.
-func (r *Recurrence) Faint() bool {
-	return r.Order == Second && !r.resolved() && min(r.xx, length(r.xv, r.vv)) < float64(faint*r.Floor)
+// Faint reports whether a second multiplier is not resolved because all states are too small;
+// a velocity of 1 moves x by reach.
+func (r *Recurrence) Faint(reach float64) bool {
+	return r.Order == Second && !r.resolved() && r.xx < float64(faint*r.Floor)*max(1, reach)
 }
 
 // Add adds one step of a series, from (x, v) to (nextX, nextV). For order First the
