@@ -67,6 +67,7 @@ func newFinding(kind rom.Kind) finding {
 type logic struct {
 	quantities func(check *config.Check, cells []*Cell) []string // names of the quantities judged in a set of cells
 	find       func(j *judgement, set CellSet) []finding         // one per quantity, in their order
+	tested     int                                               // the quantity that a hypothesis is about
 	picture    picture
 	// noiseless adds to an outcome the estimates that a cell would give without noise
 	// if the theory were right. It is nil where a prediction can be found without

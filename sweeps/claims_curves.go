@@ -29,6 +29,7 @@ var (
 	saturationFit = logic{
 		quantities: saturationQuantities,
 		find:       findSaturation,
+		tested:     1,
 		picture:    picture{family: byClaim, draw: (*judgement).drawFits},
 	}
 	earlySlope = logic{quantities: only("stiffness by the early slope"), find: perCell(findEarlySlope)}

@@ -132,7 +132,7 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 		faulty = wrong.find(set)
 	}
 	if check.Hypothesis != nil {
-		return []Verdict{right.test(row, right.find(set)[0])}
+		return []Verdict{right.test(row, right.find(set)[logics[check.Claim].tested])}
 	}
 	var verdicts []Verdict
 	scaled := newScaledTheory(right, set, faulty)

@@ -224,3 +224,18 @@ func TestHypotheses(t *testing.T) {
 		}
 	}
 }
+
+// Of a free exponential a hypothesis is about R².
+func TestHypothesisOfAFit(t *testing.T) {
+	plan := planText(t, strings.Replace(resting, "fixed-point", "[0, 0]", 1)+"  - {claim: saturation-fit, at_least: 0.99}\n")
+	for r2, want := range map[float64]Ruling{0.995: Agree, 0.98: Disagree} {
+		o := outcomeOf(
+			store.NamedEstimate{Name: sim.SaturationRate, Mean: 2, StdErr: 1e-6, DF: 9},
+			store.NamedEstimate{Name: sim.SaturationR2, Mean: r2, StdErr: 1e-6, DF: 9},
+		)
+		o.ID = plan.Cells[0].ID
+		if v := judged(t, plan, map[string]*store.Outcome{o.ID: &o}); len(v) != 1 || v[0].Verdict != want || float64(v[0].Measured) != r2 {
+			t.Errorf("R² = %g: %+v, want one verdict on it, %v", r2, v, want)
+		}
+	}
+}

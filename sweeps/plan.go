@@ -91,7 +91,7 @@ type PlannedCheck struct {
 }
 
 // verdicts returns the number of verdicts of the check on a set: one for each quantity, or
-// with a hypothesis one, of the first quantity.
+// with a hypothesis one.
 func (p *PlannedCheck) verdicts(set CellSet) int {
 	if p.Check.Hypothesis != nil {
 		return 1
