@@ -1,9 +1,6 @@
 package rom
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // fewestChatter is the least group size at which steps have two sizes whose ratio is irrational,
 // √3/2 at G = 4: with one size a run alternates between two policies that its start decides.
@@ -24,10 +21,9 @@ const (
 // where this does not hold.
 func (e *Equilibrium) chatter(o Optimizer, l Lag) (variance, reach float64, ok bool) {
 	p := &e.params
-	certain := func(arm Arm) bool { low, high, ok := arm.support(); return ok && low == high }
 	switch {
 	case e.prediction.FixedPoint == nil, p.GroupSize < fewestChatter, len(e.merged.Arms) != 2, len(p.Arms) != 2,
-		!p.shifted(), p.Scale != GroupStd, p.Epsilon > 0, p.Entropy > 0, slices.ContainsFunc(p.Arms, func(arm Arm) bool { return !certain(arm) }),
+		!p.shifted(), p.Scale != GroupStd, p.Epsilon > 0, p.Entropy > 0, !p.certain(),
 		o.Method != HeavyBall, o.Momentum > 0, o.MaxNorm > 0, o.Decay != Steady, !l.onPolicy():
 		return 0, 0, false
 	}
