@@ -83,6 +83,9 @@ var faultFiles = map[string]faultFile{
 	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},
 	"tied-rewards":        {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
 	"level-curve":         {rows: []faultRow{{rulings: declined, because: "rounding"}}},
+	"tie-within-displacement": {rows: []faultRow{
+		{quantity: "stiffness_total", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"}, {quantity: "stiffness_fresh", rulings: agrees},
+	}},
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	"small-velocity": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},

@@ -287,4 +287,6 @@ var reportMutants = []mutant{
 		before: "least = 1\n", after: "least = max(least, 0)\n"},
 	{id: "sweeps/tested-quantity", fault: "a hypothesis on a free exponential is about its rate", file: "sweeps/claims_curves.go",
 		before: "tested:     1,", after: "tested:     0,"},
+	{id: "sweeps/displaced-tie", fault: "a displacement across a tie of rewards measures the stiffness", file: "sweeps/claims_equilibrium.go",
+		before: " && params.Placement != rom.InReward", after: ""},
 }
