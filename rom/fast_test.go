@@ -16,8 +16,8 @@ import (
 func TestFirstMaximumAgainstEveryPoint(t *testing.T) {
 	every := func(rate func(z float64) float64, mu float64) threshold {
 		before, last, value := 1.0, 1.0, 0.0
-		for share := 1e-6; share < 1; share *= 1.03 {
-			z := 1 - (1-mu)*share
+		for share := 1e-6; share < 1.03; share *= 1.03 {
+			z := 1 - (1-mu)*min(share, 1-1e-12)
 			now := rate(z)
 			if math.IsInf(now, 1) || math.IsNaN(now) {
 				return threshold{}

@@ -110,27 +110,25 @@ func firstCrossing(f func(float64) float64, low, high float64, n int) threshold 
 // firstMaximum returns the first maximum of rate(z), going down from z = 1 to μ. It
 // is unknown where the rate becomes infinite first or is unknown (NaN). 1 − z starts
 // at 1e-6 of its range and grows by 3 % per point, because the maximum is at
-// 1 − O(1/τ). Of these points only each eighth is looked at before the rate falls, and
-// then all from two of those back.
+// 1 − O(1/τ), and ends at all but 1e-12 of it. Of these points only each eighth is looked at
+// before the rate falls, and then all from two of those back.
 func firstMaximum(rate func(z float64) float64, mu float64) threshold {
-	const growth, far = 1.03, 8
+	const growth, far, end = 1.03, 8, 1 - 1e-12
 	type point struct{ share, before, last, value float64 } // the next share, the last two z, and the rate at the last
 	at := point{1e-6, 1, 1, 0}
 	passed, stride := [2]point{at, at}, far
 	for {
-		z, now := 1-(1-mu)*at.share, 0.0
-		if at.share < 1 {
-			now = rate(z)
-		}
+		z := 1 - (1-mu)*min(at.share, end)
+		now := rate(z)
 		unknown := math.IsInf(now, 1) || math.IsNaN(now)
 		switch {
 		case stride == far && (at.share >= 1 || unknown || now < at.value):
 			at, stride = passed[0], 1
 			continue
-		case at.share >= 1:
-			return first(at.value)
 		case unknown:
 			return threshold{}
+		case now >= at.value && at.share >= 1:
+			return first(now)
 		case now < at.value:
 			_, top := golden(func(z float64) float64 {
 				r := rate(z)

@@ -89,6 +89,7 @@ var faultFiles = map[string]faultFile{
 	// A pair of multipliers that decays too fast for a fit.
 	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	"small-velocity": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	"overtaken":      {rows: []faultRow{{rulings: agrees}}},
 	// Means of prompts at the end of their range.
 	"certain-prompts": {},
 	// Noise of rare groups.

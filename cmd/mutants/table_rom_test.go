@@ -488,4 +488,6 @@ var logsMutants = []mutant{
 		before: "(j <= 0 || rest <= 0) && !m.givenBaseline()", after: "j <= 0 || rest <= 0"},
 	{id: "rom/tied-share", fault: "the share of groups with equal rewards is predicted where rounding decides it", file: "rom/zerovariance.go",
 		before: "if m.spread() <= tiedReward*tiedReward {", after: "if m.spread() < 0 {"},
+	{id: "rom/last-maximum", fault: "a maximum is not looked for in the last hundredth of the range", file: "rom/threshold.go",
+		before: "end = 1.03, 8, 1 - 1e-12", after: "end = 1.03, 8, 1 - 1e-2"},
 }
