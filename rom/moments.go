@@ -148,26 +148,45 @@ func (l *linearization) rewardKurtosis() float64 {
 	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.Groups)))
 }
 
-// unevenness returns E v²/(E v)² of a group, v its mean square advantage given its rewards;
-// 1/p where v is the same in all groups whose rewards differ, of probability p.
+// unevenness is that of the model at the fixed point, and sets its policy.
 func (l *linearization) unevenness() float64 {
-	m := l.model
-	softmax(m.now.probs, l.logits)
+	softmax(l.model.now.probs, l.logits)
+	return l.model.unevenness(l.model.now.probs)
+}
+
+// unevenness returns E v²/(E v)² of a group drawn from probs, v its mean square advantage given its
+// rewards; 1/p where v is the same in all groups whose rewards differ, of probability p.
+func (m *model) unevenness(probs []float64) float64 {
 	if !m.tabled() {
-		if l.Filter == Redraw {
+		if m.Filter == Redraw {
 			return 1
 		}
-		return 1 / (1 - m.equalRewards(m.now.probs))
+		return 1 / (1 - m.equalRewards(probs))
 	}
 	squares := func(s int) float64 {
 		share := float64(s) / m.size
 		up, down := m.advantages(s)
 		return share*up*up + (1-share)*down*down
 	}
-	j, rest := chances(m.now.probs, m.success)
+	j, rest := chances(probs, m.success)
 	law := newCountLaw(m.GroupSize, j, rest)
 	mean, square := law.mean(squares), law.mean(func(s int) float64 { v := squares(s); return v * v })
 	return square / (mean * mean)
+}
+
+// Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
+// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 + (u−1)/B),
+// u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a bound, for
+// prompts with a policy each.
+func Informed(p Params, theta []float64) float64 {
+	p = p.checked()
+	if p.tabular() {
+		return 1
+	}
+	checkLogits("theta", theta, len(p.Arms))
+	m := newModel(&p)
+	m.set(theta, theta)
+	return 1 / (1 + (m.unevenness(m.now.probs)-1)/float64(p.Groups))
 }
 
 // split returns the bandit of f with the classes taken apart, and its logits.

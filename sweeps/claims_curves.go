@@ -268,6 +268,15 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		theory.outOfScope = "the run starts at the fixed point: there is no rise to compare"
 		return curve{}, theory
 	}
+	if !c.deterministic() && params.GroupSize != rom.Infinite {
+		informed := rom.Informed(params, c.start)
+		if ok {
+			informed = max(informed, rom.Informed(params, point.Logits))
+		}
+		if theory.outOfScope = rareSamples(informed*float64(c.Settings.Run.Steps*c.Settings.Run.Replicas), "mean reward"); theory.outOfScope != "" {
+			return curve{}, theory
+		}
+	}
 	if j.kind == rom.LeadingOrder {
 		form, scope := rom.ClosedForm(params, c.start)
 		cv.form, theory.outOfScope = form, scope.Because

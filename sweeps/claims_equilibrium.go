@@ -223,8 +223,8 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 		variance.outOfScope = "the theory has no " + string(variance.kind) + " variance here"
 		return variance
 	}
-	if kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas); kicks < fewestKicks {
-		variance.outOfScope = fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no variance", kicks, fewestKicks)
+	kicks := 3 / settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas)
+	if variance.outOfScope = rareSamples(kicks, "variance"); variance.outOfScope != "" {
 		return variance
 	}
 	variance.value = share * *v
@@ -237,9 +237,16 @@ func (j *judgement) rewardVariance(s *config.Settings) predicted {
 }
 
 // fewestKicks is the least number of independent forces, 3 divided by the kurtosis of one for
-// each step of all replicas, from which the scatter of the replicas tells the error of a
-// variance.
+// each step of all replicas, from which the scatter of the replicas tells the error of a number.
 const fewestKicks = 100
+
+// rareSamples returns why so few independent forces decide no number of the given name; "" where they do.
+func rareSamples(kicks float64, name string) string {
+	if !(kicks >= fewestKicks) {
+		return fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name)
+	}
+	return ""
+}
 
 // roundingOfVariance returns the largest Var J, predicted to be 0, that rounding leaves at
 // the fixed point of the expected gradient: the square of 16 ulp of the largest reward, or

@@ -94,6 +94,7 @@ var faultFiles = map[string]faultFile{
 	"certain-prompts": {},
 	// Noise of rare groups.
 	"rare-success": {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
+	"rare-rise":    {rows: []faultRow{{rulings: declined, because: "rare samples"}}},
 	// The fixed point reached from the start.
 	"basin": {rows: []faultRow{
 		{variants: "far", claim: "fixed-point", rulings: honest, truth: 0.9991},

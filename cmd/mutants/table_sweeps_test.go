@@ -254,7 +254,7 @@ var reportMutants = []mutant{
 	{id: "sweeps/sliding-stiffness", fault: "a force that jumps at the fixed point has a stiffness", file: "sweeps/claims_equilibrium.go",
 		before: "p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{})", after: "p.FixedPoint == nil"},
 	{id: "sweeps/rare-kicks", fault: "a variance that no sample of the run makes is in scope", file: "sweeps/claims_equilibrium.go",
-		before: "kicks < fewestKicks", after: "kicks < 0"},
+		before: "!(kicks >= fewestKicks)", after: "false"},
 	{id: "sweeps/grown-deviation", fault: "a deviation that grows without bound is in scope", file: "sweeps/claims_relaxation.go",
 		before: "own.value >= 0 ||", after: "own.value < 0 ||"},
 	{id: "sweeps/noiseless-without-rounding", fault: "a run without noise has no rounding errors", file: "sweeps/claims_equilibrium.go",
@@ -289,4 +289,6 @@ var reportMutants = []mutant{
 		before: "tested:     1,", after: "tested:     0,"},
 	{id: "sweeps/displaced-tie", fault: "a displacement across a tie of rewards measures the stiffness", file: "sweeps/claims_equilibrium.go",
 		before: " && params.Placement != rom.InReward", after: ""},
+	{id: "sweeps/rare-rise", fault: "a mean that rare groups move is judged whatever their number", file: "sweeps/claims_curves.go",
+		before: "informed := rom.Informed(params, c.start)", after: "informed := 1 + 0*rom.Informed(params, c.start)"},
 }
