@@ -22,7 +22,11 @@ type Cycle struct {
 func MeanFieldCycle(p Params, init []float64, at []int) Cycle {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "2 of them")
-	if because := p.underived(); because != "" {
+	because := p.underived()
+	if p.Optimizer.Method == Adam {
+		because = "near a fixed point Adam makes steps of rounding errors, which decide the width"
+	}
+	if because != "" {
 		return Cycle{Kind: Exact, Scope: Scope{Because: because}}
 	}
 	run := follow(p, init, at, 0)

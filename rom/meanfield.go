@@ -56,7 +56,7 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 	}
 	for t := range steps + 1 {
 		if !isSquarable(theta) || !isSquarable(velocity) || !isFinite(second) {
-			return kind, Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
+			return kind, overflow(t)
 		}
 		if !visit(t, theta) || t == steps {
 			break
@@ -76,6 +76,9 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		})
 		if m.running != nil && p.draws(t) {
 			m.moveBaseline(mean)
+		}
+		if !isSquarable(force) {
+			return kind, overflow(t)
 		}
 		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == Infinite {
 			for a := range force {
@@ -115,6 +118,11 @@ func meanField(p Params, init []float64, steps int, visit func(t int, theta []fl
 		}
 	}
 	return kind, Scope{In: true}
+}
+
+// overflow is the scope of a mean field that leaves the range of floating point at step t.
+func overflow(t int) Scope {
+	return Scope{Because: fmt.Sprintf("the mean field leaves the range of floating point at step %d", t)}
 }
 
 // nearStart is the distance in logits within which a run counts as near its fixed
