@@ -117,13 +117,15 @@ func (t *trial) follow(ctx context.Context, at func(period int, d deviation) boo
 // Growth is steady if the logarithms of both of their ratios are above steadily and the
 // second is above slackening times the first (growth like a power of time gives about
 // two thirds). In a run of at least Run.Steps steps, logarithms beyond significant
-// decide too. So a deviation whose norm changes by less than 5 % over the run stays
+// decide too, of decay if the second is below steadyDecay times the first: one that slackens
+// may hide a mode that grows. So a deviation whose norm changes by less than 5 % over the run stays
 // undecided.
 const (
 	grownBy     = 100
 	decayedBy   = 100
 	steadily    = 1
 	slackening  = 0.8
+	steadyDecay = 0.95
 	significant = 0.05
 )
 
@@ -195,7 +197,7 @@ func (q *quarters) outcome(start float64, long, last bool) outcome {
 	first, second := fp.Log(q[1].mean()/q[0].mean()), fp.Log(q[2].mean()/q[1].mean())
 	switch {
 	case size < 1./decayedBy && second < -significant,
-		long && first < -significant && second < float64(slackening*first):
+		long && first < -significant && second < float64(steadyDecay*first):
 		return absent
 	case first > steadily && second > float64(slackening*first),
 		long && first > significant && second > float64(slackening*first),

@@ -92,6 +92,7 @@ var faultFiles = map[string]faultFile{
 	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	"small-velocity": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	"overtaken":      {rows: []faultRow{{rulings: agrees}}},
+	"hidden-growth":  {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
 	// Means of prompts at the end of their range.
 	"certain-prompts": {},
 	// Noise of rare groups.

@@ -4,6 +4,8 @@ package mutants
 var simMutants = []mutant{
 	{id: "sim/faint-fit", fault: "a fit of states at round-off excludes a pair of multipliers", file: "sim/trial.go",
 		before: "if fit.Faint(", after: "if t.period < 0 && fit.Faint("},
+	{id: "sim/hidden-growth", fault: "a decay that slackens counts as certain", file: "sim/trial.go",
+		before: "float64(steadyDecay*first)", after: "float64(slackening*first)"},
 	{id: "sim/measure/faint-velocity", fault: "velocities at round-off beside large positions exclude a pair of multipliers", file: "sim/measure/recurrence.go",
 		before: "*max(1, reach)", after: "*max(1, min(1, reach))"},
 	{id: "sim/velocity-reset", fault: "the velocity is reset at every refresh", file: "sim/replica.go",
