@@ -43,7 +43,8 @@ type Path struct {
 // S(½) is the shift at half of the noise's variance, so that the first term is the next
 // one of a series in that variance. V is the largest variance of a gap of two logits
 // and Δ the span of the arms' means: E J of a normal law has the term J⁗V²/8 with
-// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order.
+// |J⁗| ≤ Δ/8, and the law's skewness, which is not computed, is of the same order. Where
+// weights jump it adds 2|S − S′|, S′ the shift if the samples drop out that do so on the mean field.
 // The others are the error of a force that is expanded in 1/G (see expansionError), and the
 // distance on the mean field of a second run whose logits are displaced by rounding in
 // every step, in which instability makes errors grow as in the simulated one.
@@ -98,8 +99,11 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 			low, high = min(low, arm.Mean), max(high, arm.Mean)
 		}
 		addLargest(path.Neglected, func(n int) float64 {
-			full, half := run.noisy[n][0], run.noisy[n][1]
-			return 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + (high-low)*full.variance*full.variance/32
+			full, half, jump := run.noisy[n][0], run.noisy[n][1], 0.0
+			if noisy := run.noisy[n]; len(noisy) > len(shares) {
+				jump = 2 * math.Abs(full.shift-noisy[len(shares)].shift)
+			}
+			return jump + 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + (high-low)*full.variance*full.variance/32
 		})
 		if path.Kind != Exact {
 			addLargest(path.Neglected, expansionError(p, init, at, run.noisy))
@@ -182,16 +186,22 @@ type shifted struct{ shift, variance float64 }
 // follow follows a mean field at the steps at from the logits init, and about it the spread
 // of runs for each of the shares, by which the covariance of the noise is multiplied. Every
 // step displaces the logits by up to displaced times max(1, |θ_a|), each arm by another share
-// of it, so that no symmetry hides the displacement.
+// of it, so that no symmetry hides the displacement. Of several shares of the noise with weights
+// that jump there is one spread more, that of the first share with smooth weights.
 func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) (f followed) {
 	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
-	for n := range at {
-		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(shares))
-	}
 	steps := at[len(at)-1]
-	spreads := make([]*spread, len(shares))
+	spreads := make([]*spread, len(shares), len(shares)+1)
 	for i, share := range shares {
 		spreads[i] = newSpread(p, init, steps, share)
+	}
+	if len(shares) > 1 && p.jumps() {
+		smooth := newSpread(p, init, steps, shares[0])
+		smooth.smooth = true
+		spreads = append(spreads, smooth)
+	}
+	for n := range at {
+		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
 	}
 	n, m := 0, newModel(&p)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
@@ -280,6 +290,10 @@ type spread struct {
 	cov   [][]float64 // its covariance
 	local *localForce
 	lost  bool // the spread is too large to be followed
+
+	// smooth is whether samples drop out at all displaced policies that do so at the mean, and
+	// no others: a jump of a weight is then none.
+	smooth bool
 
 	// Scratch space of step: the linear map of a step and its product with cov.
 	change, rows [][]float64
@@ -506,14 +520,22 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 		}
 		return s.local, now / then
 	}
+	up, down := make([]bool, len(theta)), make([]bool, len(theta)) // of the samples that stay at the mean
 	forceAt := func(x []float64) []float64 {
 		s.set(s.moved(theta, x[:n]), s.moved(old, x[d-n:]))
+		if s.smooth {
+			s.keep(up, down)
+		}
 		all := make([]float64, len(theta))
 		s.meanForce(all)
 		return reduce(s.q, all)
 	}
 	at := func(x []float64) (force []float64, noise *mat.Dense) {
 		return forceAt(x), within(s.q, s.covariance())
+	}
+	s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
+	for a := range up {
+		up[a], down[a] = s.up[a] != 0, s.down[a] != 0
 	}
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}
@@ -547,6 +569,24 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	}
 	s.local = l
 	return l, 1
+}
+
+// keep gives the samples of the given arms and signs of the advantage the weight π/π_old, and the
+// others 0.
+func (m *model) keep(up, down []bool) {
+	for a, old := range m.past.probs {
+		ratio := 0.0
+		if old > 0 {
+			ratio = m.now.probs[a] / old
+		}
+		m.up[a], m.down[a] = 0, 0
+		if up[a] {
+			m.up[a] = ratio
+		}
+		if down[a] {
+			m.down[a] = ratio
+		}
+	}
 }
 
 func trace(m [][]float64) (sum float64) {

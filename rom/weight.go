@@ -143,6 +143,16 @@ func (p *Params) smoothRange() float64 {
 	return math.Inf(1)
 }
 
+// jumps reports whether weights drop to 0 at a ratio that is not 1.
+func (p *Params) jumps() bool {
+	row := weightings[p.Weighting]
+	if row.bands == nil || p.Lag.onPolicy() {
+		return false
+	}
+	up, _ := row.bands(p, 1)
+	return !up.held && !math.IsInf(p.smoothRange(), 1)
+}
+
 // unknownWeights returns the reason why the importance weights put the dynamics about a
 // point with θ = θ_old out of scope, "" where they do not. Where w⁺ ≠ w⁻ however small the
 // displacement, mean and noise of finite groups are known from the numbers of samples by

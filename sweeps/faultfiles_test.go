@@ -78,6 +78,7 @@ var faultFiles = map[string]faultFile{
 	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
 	"clipped-attractor": {rows: []faultRow{{rulings: declined, because: "another attractor"}}},
 	"scaled-escape":     {rows: []faultRow{{rulings: declined, because: "unknown size: from 7 standard deviations"}}},
+	"clipped-path":      {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// Ratios that leave the range of the clip while a pair decays.
 	"clipped-relaxation":  {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},

@@ -494,4 +494,6 @@ var logsMutants = []mutant{
 		before: "if p.Optimizer.Method == Adam {", after: "if p.Optimizer.Method < HeavyBall {"},
 	{id: "rom/overflowing-force", fault: "the largest norm clips a force beyond the range of floating point", file: "rom/meanfield.go",
 		before: "if !isSquarable(force) {", after: "if !isFinite(force) {"},
+	{id: "rom/jumping-weights", fault: "the jump of a weight on the way to the fixed point is nothing that is neglected", file: "rom/pathnoise.go",
+		before: "jump = 2 * math.Abs(", after: "jump = 0 * math.Abs("},
 }
