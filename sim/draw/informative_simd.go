@@ -11,6 +11,7 @@ type Informatives struct {
 	*informativeVectors
 	means              []float64
 	size               int
+	growths            []float64        // growth at each number of samples of the rarer reward
 	probs              [][Width]float64 // of the following draws
 	stale              bool             // the sums are those of older policies
 	rewarded, others   [][Width]float64 // as in Informative
@@ -26,9 +27,12 @@ type informativeVectors struct {
 // NewInformatives returns the groups of size ≥ 2 of arms with the given mean rewards, drawn
 // from the given streams.
 func NewInformatives(streams *Streams, size int, means []float64) *Informatives {
-	arms := len(means)
+	arms, growths := len(means), make([]float64, size)
+	for s := 1; s < size; s++ {
+		growths[s] = growth(size, s)
+	}
 	return &Informatives{
-		Streams: streams, informativeVectors: new(informativeVectors), means: means, size: size,
+		Streams: streams, informativeVectors: new(informativeVectors), means: means, size: size, growths: growths,
 		rewarded: make([][Width]float64, arms), others: make([][Width]float64, arms),
 		Samples: make([]Vector, arms), Successes: make([]Vector, arms),
 	}
@@ -108,12 +112,12 @@ func (x *Informatives) sum() {
 	}
 	odds := up.Min(down).Div(up.Max(down))
 	total, mass := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	for s := 1; s < x.size; s++ {
+	for s := 1; s < len(x.growths); s++ {
 		if mass.Greater(archsimd.BroadcastFloat64x8(0x1p-60).Mul(total)).ToBits() == 0 {
 			break
 		}
 		total = total.Add(mass) // rounded to total where the mass is that small
-		mass = mass.Mul(archsimd.BroadcastFloat64x8(growth(x.size, s)).Mul(odds))
+		mass = mass.Mul(archsimd.BroadcastFloat64x8(x.growths[s]).Mul(odds))
 	}
 	odds.Store(&x.odds)
 	total.Store(&x.total)
@@ -124,14 +128,14 @@ func (x *Informatives) sum() {
 func (x *Informatives) rare(u reals, where uint8) vector {
 	odds, one := archsimd.LoadFloat64x8(&x.odds), archsimd.BroadcastUint64x8(1)
 	u, mass, rare := u.Mul(archsimd.LoadFloat64x8(&x.total)), archsimd.BroadcastFloat64x8(1), one
-	for s := 1; s < x.size-1; s++ {
+	for s := 1; s < len(x.growths)-1; s++ {
 		above := u.GreaterEqual(mass)
 		if s%4 == 0 && above.ToBits()&where == 0 { // not at each s, which would be unpredictable
 			break
 		}
 		rare = rare.Add(one).Merge(rare, above)
 		u = u.Sub(mass)
-		mass = mass.Mul(archsimd.BroadcastFloat64x8(growth(x.size, s)).Mul(odds))
+		mass = mass.Mul(archsimd.BroadcastFloat64x8(x.growths[s]).Mul(odds))
 	}
 	return rare
 }
