@@ -132,7 +132,8 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 		faulty = wrong.find(set)
 	}
 	if check.Hypothesis != nil {
-		return []Verdict{right.test(row, right.find(set)[logics[check.Claim].tested])}
+		findings := right.find(set) // to leading order a claim may have the first quantity alone
+		return []Verdict{right.test(row, findings[min(logics[check.Claim].tested, len(findings)-1)])}
 	}
 	var verdicts []Verdict
 	scaled := newScaledTheory(right, set, faulty)

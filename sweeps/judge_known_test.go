@@ -225,8 +225,14 @@ func TestHypotheses(t *testing.T) {
 	}
 }
 
-// Of a free exponential a hypothesis is about R².
+// Of a free exponential a hypothesis is about R², which is no quantity to leading order.
 func TestHypothesisOfAFit(t *testing.T) {
+	leading := planText(t, strings.Replace(resting, "fixed-point", "[0, 0]", 1)+"  - {claim: saturation-fit, prediction: leading-order, at_least: 1}\n")
+	rate := outcomeOf(store.NamedEstimate{Name: sim.SaturationRate, Mean: 2, StdErr: 1e-6, DF: 9})
+	rate.ID = leading.Cells[0].ID
+	if v := judged(t, leading, map[string]*store.Outcome{rate.ID: &rate}); len(v) != 1 || v[0].Measured != 2 {
+		t.Errorf("to leading order: %+v, want one verdict on the rate", v)
+	}
 	plan := planText(t, strings.Replace(resting, "fixed-point", "[0, 0]", 1)+"  - {claim: saturation-fit, at_least: 0.99}\n")
 	for r2, want := range map[float64]Ruling{0.995: Agree, 0.98: Disagree} {
 		o := outcomeOf(
