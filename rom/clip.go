@@ -22,7 +22,7 @@ import (
 //
 // Other weights have more bounds, and where a weight is held at a bound h the excess
 // E max(y_a − h, 0) takes the place of p and P(y_a > h) that of n (see band.loss). The
-// slope// adds to the fresh part of the stiffness and is subtracted from the stale part, and
+// slope adds to the fresh part of the stiffness and is subtracted from the stale part, and
 // it takes the dropped samples out of the noise. Var J with and without the last two
 // differs by what is neglected of it, and so do relaxation rate and damping ratio with and without
 // the second. All are averaged over the phases. The displacement δ of

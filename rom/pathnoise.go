@@ -533,9 +533,11 @@ func (s *spread) force(theta, old []float64, inputs []int) (local *localForce, g
 	at := func(x []float64) (force []float64, noise *mat.Dense) {
 		return forceAt(x), within(s.q, s.covariance())
 	}
-	s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
-	for a := range up {
-		up[a], down[a] = s.up[a] != 0, s.down[a] != 0
+	if s.smooth {
+		s.set(s.moved(theta, mean[:n]), s.moved(old, mean[d-n:]))
+		for a := range up {
+			up[a], down[a] = s.up[a] != 0, s.down[a] != 0
+		}
 	}
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: zeros(n, d), noise: square(n)}

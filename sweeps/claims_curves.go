@@ -269,11 +269,11 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 		return curve{}, theory
 	}
 	if !c.deterministic() && params.GroupSize != rom.Infinite {
-		informed := rom.Informed(params, c.start)
-		if ok {
-			informed = max(informed, rom.Informed(params, point.Logits))
+		few := func(logits []float64) string {
+			return rareSamples(rom.Informed(params, logits)*float64(c.Settings.Run.Steps*c.Settings.Run.Replicas), "mean reward")
 		}
-		if theory.outOfScope = rareSamples(informed*float64(c.Settings.Run.Steps*c.Settings.Run.Replicas), "mean reward"); theory.outOfScope != "" {
+		if because := few(c.start); because != "" && (!ok || few(point.Logits) != "") {
+			theory.outOfScope = because
 			return curve{}, theory
 		}
 	}

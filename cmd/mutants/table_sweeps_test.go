@@ -290,5 +290,5 @@ var reportMutants = []mutant{
 	{id: "sweeps/displaced-tie", fault: "a displacement across a tie of rewards measures the stiffness", file: "sweeps/claims_equilibrium.go",
 		before: " && params.Placement != rom.InReward", after: ""},
 	{id: "sweeps/rare-rise", fault: "a mean that rare groups move is judged whatever their number", file: "sweeps/claims_curves.go",
-		before: "informed := rom.Informed(params, c.start)", after: "informed := 1 + 0*rom.Informed(params, c.start)"},
+		before: "because := few(c.start); because != \"\" &&", after: "because := few(c.start); because == \"\" &&"},
 }
