@@ -92,6 +92,19 @@ func (l *linearization) adamError(o Optimizer, law *stationary, radius float64) 
 	return l.averageError(o, 1/(1-o.Beta2)) + signal*(following+signal)
 }
 
+// share returns the given share of the relaxation rate and of the damping ratio: they change by
+// it at most where gains and forces do.
+func (d *Dynamics) share(relative float64) (n Neglected) {
+	of := func(x *float64) float64 {
+		if x == nil || *x == 0 {
+			return 0
+		}
+		return min(relative*math.Abs(*x), math.MaxFloat64)
+	}
+	n.RelaxationRate, n.DampingRatio = of(d.RelaxationRate), of(d.DampingRatio)
+	return n
+}
+
 // averageError returns the largest relative error of an arm's gain 1/(√v + ε) where v averages
 // the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageError(o Optimizer, steps float64) float64 {

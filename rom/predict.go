@@ -336,6 +336,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 	case p.Optimizer.Method == Adam:
 		prediction.Exact.Scope.Because = "Adam is a heavy ball to leading order only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
+		prediction.Neglected.include(prediction.LeadingOrder.share(at.averageError(o, 1/(1-o.Beta2))))
 	case prediction.ForceKind == Expansion:
 		prediction.Exact.Scope.Because = "the force of these rewards is known as an expansion in 1/G only"
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
@@ -633,12 +634,13 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		scope.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
-	prediction.Neglected = secondOrderBound(reward, gap, quadratic)
+	prediction.Neglected.include(secondOrderBound(reward, gap, quadratic))
 	if p.Optimizer.Method == Adam {
 		// The shift of E J is proportional to Var J, of which an error of all is no size at all.
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
 		prediction.Neglected.RewardVariance += reward * missing
 		prediction.Neglected.RewardMean /= max(1-missing, 0)
+		prediction.Neglected.include(d.share(missing))
 		if sigma := law.snapshot(); reward > 0 {
 			l.zeroVariance(prediction, make([]float64, m.whole.dim()), sigma, nil, nil, secondOrderSize*gap, prediction.Neglected.RewardMean/math.Sqrt(reward))
 		}

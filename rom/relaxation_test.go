@@ -171,6 +171,29 @@ func TestRelaxationOfAdam(t *testing.T) {
 	near(t, "√G", rate(4096)/rate(1024), 2, 2.0/1024+rate(4096)*10)
 }
 
+// What Adam's rate neglects is at least 3(1−β2) of it, 3 the least bound on the kurtosis of a
+// force, and grows as the share of the groups that exert one falls (docs/theory.md §6). The
+// damping ratio neglects the same share.
+func TestAdamNeglectsItsSecondMoment(t *testing.T) {
+	p := reference(Unscaled, 0.5, 32)
+	p.Optimizer = Optimizer{Method: Adam, Rate: 2e-4, Beta1: 0.9, Beta2: 0.98}
+	share := func() float64 {
+		got := Predict(p)
+		rate, ratio := *got.LeadingOrder.RelaxationRate, *got.LeadingOrder.DampingRatio
+		of := got.Neglected.RelaxationRate / rate
+		near(t, "share of the damping ratio", got.Neglected.DampingRatio/ratio, of, 1e-12)
+		return of
+	}
+	// The mean force adds (λ/2)²Var z/Var g_1 = ηλ/(2√Var g_1) times 0.98 at most.
+	near(t, "32 samples", share(), 0.06, 0.05)
+	p.GroupSize = 4
+	j := Predict(p).FixedPoint.Reward
+	equal := math.Pow(j, 4) + math.Pow(1-j, 4)
+	if got, least := share(), 0.06/(1-equal); !(got >= least && got < 1.5*least) {
+		t.Errorf("with a share %.3g of equal groups: neglects %.3g, want %.3g to %.3g", equal, got, least, 1.5*least)
+	}
+}
+
 // Half the difference of two mean fields from either side of the fixed point is
 // ∇J·x_t with the deviation x_t. Of an offset of 1e-5 the third derivative of the force
 // leaves 1e-9 of it and rounding 1e-11, while x decays by less than a thousand.

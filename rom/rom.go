@@ -323,7 +323,7 @@ type Neglected struct {
 	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
 	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
 
-	// By samples out of the bounds of their weights alone:
+	// By samples out of the bounds of their weights, and by Adam's second moment:
 	RelaxationRate float64 `json:"-"` // of that of the linear dynamics, per step
 	DampingRatio   float64 `json:"-"` // of that of the linear dynamics
 }

@@ -60,6 +60,7 @@ var faultFiles = map[string]faultFile{
 	"adam-start":        {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-success": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	"adam-rare-arm":     {rows: []faultRow{{rulings: declined, because: "neglects"}}},
+	"adam-rare-push":    {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A penalty of 0, whose place does not matter.
 	"unused-placement": {rows: []faultRow{{rulings: honest}}},
 	// A deviation that grows to its limit.

@@ -178,6 +178,8 @@ var romMutants = []mutant{
 		before: "some := -math.Expm1", after: "some := 1 - 0*math.Expm1"},
 	{id: "rom/kurtosis-of-one-arm", fault: "groups of samples of one arm exert a force on its logit", file: "rom/moments.go",
 		before: " - m.equalRewards(only)", after: " - 0*m.equalRewards(only)"},
+	{id: "rom/rate-of-adam", fault: "the relaxation rate of Adam neglects nothing", file: "rom/predict.go",
+		before: "LeadingOrder.share(at.", after: "LeadingOrder.share(0 * at."},
 	{id: "rom/gain-of-epsilon", fault: "a gain of Adam that is almost 1/ε has the error of its second moment", file: "rom/moments.go",
 		before: "math.Sqrt(l.noise.At(a, a))/o.Epsilon", after: "math.Sqrt(l.noise.At(a, a))/0"},
 	{id: "rom/next-order-cancels", fault: "terms of the second order that cancel promise a small next order", file: "rom/moments.go",
