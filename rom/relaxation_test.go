@@ -189,9 +189,17 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	p.GroupSize = 4
 	j := Predict(p).FixedPoint.Reward
 	equal := math.Pow(j, 4) + math.Pow(1-j, 4)
-	if got, least := share(), 0.06/(1-equal); !(got >= least && got < 1.5*least) {
-		t.Errorf("with a share %.3g of equal groups: neglects %.3g, want %.3g to %.3g", equal, got, least, 1.5*least)
+	atLeast := func(what string, got float64) {
+		if least := 0.06 / (1 - equal); !(got >= least && got < 1.5*least) {
+			t.Errorf("%s, with a share %.3g of equal groups: neglects %.3g, want %.3g to %.3g", what, equal, got, least, 1.5*least)
+		}
 	}
+	atLeast("decay", share())
+	p.Optimizer.Rate, p.Lag = 5, Lag{Kind: Delay, Age: 20}
+	if Predict(p).Noise.In {
+		t.Error("growth: there is a stationary law")
+	}
+	atLeast("growth", -share())
 }
 
 // Half the difference of two mean fields from either side of the fixed point is

@@ -140,7 +140,10 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 	for i, f := range right.find(set) {
 		v := right.rule(row, f)
 		if wrong != nil {
-			faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind
+			faulty[i].predicted.neglected = f.predicted.neglected // a fault changes no scope of this kind,
+			if v.Verdict != OutOfScope {
+				faulty[i].predicted.neglected = 0 // and neither does a margin that is a share of a smaller prediction
+			}
 			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
 			switch {
 			case faulty[i].fault != "":

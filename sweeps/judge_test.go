@@ -156,7 +156,7 @@ func TestClaimTableIsComplete(t *testing.T) {
 	}
 }
 
-// scaling judges the slope of estimates Var J = G^exponent at the given group sizes, for
+// scaling judges the slope of estimates Var J and relaxation rate of G^exponent at the given group sizes, for
 // the cell of resting.
 func scaling(t *testing.T, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
@@ -172,7 +172,10 @@ func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verd
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		v := math.Pow(float64(c.Settings.Estimator.GroupSize), exponent)
-		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500})
+		e := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500}
+		rate := e
+		rate.Name = sim.RelaxationRate
+		o := outcomeOf(e, rate)
 		o.ID = c.ID
 		outcomes[c.ID] = &o
 	}
@@ -215,6 +218,17 @@ func TestJudgeAdamScaling(t *testing.T) {
 		if v.Verdict != c.want || v.Predicted != -0.5 || v.PredictionKind != rom.LeadingOrder {
 			t.Errorf("exponent %g: %v because %s, predicted %g (%s)", c.exponent, v.Verdict, v.Because, float64(v.Predicted), v.PredictionKind)
 		}
+	}
+}
+
+// A fault may predict a number near 0, of which the margin is a share that is less than what
+// the right theory neglects. The rate of a heavy ball hardly depends on G.
+func TestControlOfASmallPrediction(t *testing.T) {
+	const check = "{claim: relaxation-scaling, over: grpo.group_size, offset: 0.01, margin: 0.1, control: {set: {optimizer.kind: heavy-ball}}}"
+	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
+	v := scalingOf(t, text, "[128, 256, 512]", check, 0.5)[0]
+	if v.Verdict != Agree || v.Control.Verdict != Disagree {
+		t.Errorf("%v because %s, control %v", v.Verdict, v.Because, v.Control.Verdict)
 	}
 }
 

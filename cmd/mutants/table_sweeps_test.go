@@ -2,6 +2,8 @@ package mutants
 
 // judgeMutants are faults in planning a sweep, in judging it and in its tables.
 var judgeMutants = []mutant{
+	{id: "sweeps/control-of-a-small-prediction", fault: "what is neglected is compared with the margin about a fault's prediction", file: "sweeps/judge.go",
+		before: "neglected = 0 // and neither", after: "neglected *= 1 // and neither"},
 	{id: "sweeps/upper-end-ignored", fault: "an interval agrees whose upper end lies beyond the margin", file: "sweeps/verdict.go",
 		before: "inside := lo >= predicted-margin && hi <= predicted+margin", after: "inside := lo >= predicted-margin && lo <= predicted+margin"},
 	{id: "sweeps/value-for-interval", fault: "an interval that straddles the margin disagrees", file: "sweeps/verdict.go",
