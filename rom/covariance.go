@@ -74,9 +74,16 @@ func (m *model) covariance() *mat.SymDense {
 	projectMatrix(cross, m.now.probs, at)
 	projectMatrix(penalty, at, at)
 	beta, factor := m.Strength, m.Factors.Noise/float64(m.Groups)
+	share, force := m.drawnShare(), make([]float64, arms)
+	if share < 1 {
+		m.ownForce(force)
+	}
 	for a := range arms {
 		for b := a; b < arms; b++ {
 			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]
+			if share < 1 {
+				v = share * (v + (1-share)*force[a]*force[b])
+			}
 			total.SetSym(a, b, factor*v)
 		}
 	}

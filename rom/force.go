@@ -76,12 +76,18 @@ func (m *model) meanForce(dst []float64) {
 		dst[1] = -dst[0]
 		return
 	}
+	m.ownForce(dst)
+	factor := m.Factors.Stiffness * m.drawnShare()
+	for a := range dst {
+		dst[a] *= factor
+	}
+}
+
+// ownForce writes the mean force of a group of this bandit, without Factors.Stiffness.
+func (m *model) ownForce(dst []float64) {
 	m.rewardForce(dst)
 	m.subtractPenalty(dst)
 	m.addEntropy(dst)
-	for a := range dst {
-		dst[a] *= m.Factors.Stiffness
-	}
 }
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.

@@ -20,55 +20,72 @@ func promptParams(policies Policies, scale Scale) Params {
 }
 
 // The mean force and its covariance of prompts that share one policy are those of all
-// groups of all prompts, counted one by one: a group of three samples has 4³ outcomes.
+// groups of all prompts, counted one by one: a group of three samples has 4³ outcomes. Where
+// groups of equal rewards are redrawn those of all prompts count whose rewards differ, each in
+// proportion to its probability.
 func TestSharedPromptsByEnumeration(t *testing.T) {
-	for _, scale := range []Scale{Unscaled, GroupStd} {
-		for _, weighting := range []Weighting{Unweighted, Ratio} {
-			p := promptParams(OneForAll, scale)
-			p.Weighting, p.KLEstimator = weighting, K2
-			theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
-			var pi, behaviour [2]float64
-			softmax(pi[:], theta)
-			softmax(behaviour[:], old)
-			mean, square := 0.0, 0.0
-			for x := range 3 {
-				success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
-				for outcome := range 64 {
-					probability, sum, g := 1.0/3, 0.0, 0.0
-					var arm [3]int
-					var reward [3]float64
-					for i := range 3 {
-						o := outcome >> (2 * i) & 3
-						arm[i], reward[i] = o&1, float64(o>>1)
-						probability *= behaviour[arm[i]] * (success[arm[i]]*reward[i] + (1-success[arm[i]])*(1-reward[i]))
-						sum += reward[i]
-					}
-					r := sum / 3
-					for i, a := range arm {
-						weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
-						if weighting == Ratio {
-							weight = pi[a] / behaviour[a]
+	for _, c := range []struct {
+		filter   Filter
+		gradient KLEstimator
+	}{{KeepAll, K2}, {Redraw, ExactKL}} {
+		for _, scale := range []Scale{Unscaled, GroupStd} {
+			for _, weighting := range []Weighting{Unweighted, Ratio} {
+				p := promptParams(OneForAll, scale)
+				p.Weighting, p.Filter, p.KLEstimator = weighting, c.filter, c.gradient
+				theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
+				var pi, behaviour [2]float64
+				softmax(pi[:], theta)
+				softmax(behaviour[:], old)
+				whole, mean, square := 0.0, 0.0, 0.0
+				for x := range 3 {
+					success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
+					for outcome := range 64 {
+						probability, sum, g := 1.0/3, 0.0, 0.0
+						var arm [3]int
+						var reward [3]float64
+						for i := range 3 {
+							o := outcome >> (2 * i) & 3
+							arm[i], reward[i] = o&1, float64(o>>1)
+							probability *= behaviour[arm[i]] * (success[arm[i]]*reward[i] + (1-success[arm[i]])*(1-reward[i]))
+							sum += reward[i]
 						}
-						if r > 0 && r < 1 {
-							advantage := reward[i] - r
-							if scale == GroupStd {
-								advantage /= math.Sqrt(r * (1 - r))
+						r := sum / 3
+						if c.filter == Redraw && (r == 0 || r == 1) {
+							continue
+						}
+						for i, a := range arm {
+							weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
+							if weighting == Ratio {
+								weight = pi[a] / behaviour[a]
 							}
-							g += weight * advantage * score / 3
+							if r > 0 && r < 1 {
+								advantage := reward[i] - r
+								if scale == GroupStd {
+									advantage /= math.Sqrt(r * (1 - r))
+								}
+								g += weight * advantage * score / 3
+							}
+							if c.gradient == K2 {
+								g -= p.Strength * math.Log(2*pi[a]) * score / 3
+							}
 						}
-						g -= p.Strength * math.Log(2*pi[a]) * score / 3
+						if c.gradient == ExactKL {
+							g -= p.Strength * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
+						}
+						whole += probability
+						mean += probability * g
+						square += probability * g * g
 					}
-					mean += probability * g
-					square += probability * g * g
 				}
-			}
-			force := make([]float64, 2)
-			if kind := MeanForce(force, p, theta, old); kind != Exact || math.Abs(force[0]-mean) > 1e-14 {
-				t.Errorf("scale %v, weighting %v: mean force %v (%s), want %v", scale, weighting, force[0], kind, mean)
-			}
-			noise, _ := ForceCovariance(p, theta, old)
-			if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
-				t.Errorf("scale %v, weighting %v: variance %v, want %v", scale, weighting, noise.At(0, 0), want)
+				mean, square = mean/whole, square/whole
+				force := make([]float64, 2)
+				if kind := MeanForce(force, p, theta, old); kind != Exact || math.Abs(force[0]-mean) > 1e-14 {
+					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale, weighting, force[0], kind, mean)
+				}
+				noise, _ := ForceCovariance(p, theta, old)
+				if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
+					t.Errorf("filter %v, scale %v, weighting %v: variance %v, want %v", c.filter, scale, weighting, noise.At(0, 0), want)
+				}
 			}
 		}
 	}
@@ -77,10 +94,13 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 // Prompts that are equal and share one policy are one prompt: fixed point, stiffness,
 // thresholds and the moments of second order are those of the plain bandit.
 func TestEqualSharedPromptsAreOne(t *testing.T) {
-	for _, scale := range []Scale{Unscaled, GroupStd} {
+	for i, scale := range []Scale{Unscaled, GroupStd, GroupStd} {
 		p := Params{
 			Arms: []Arm{{Mean: 0.9}, {Mean: 0.2}}, GroupSize: 16, Groups: 4, Scale: scale, Strength: 1.2,
 			Optimizer: Optimizer{Rate: 0.1, Momentum: 0.5}, Lag: Lag{Kind: Block, Age: 4},
+		}
+		if i == 2 {
+			p.Filter = Redraw
 		}
 		kurtosis := func() float64 { return NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
 		one, oneKurtosis := Predict(p), kurtosis()
@@ -98,7 +118,7 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 			"variance, next order": {*one.Moments.RewardVariance, *two.Moments.RewardVariance, 1e-3}, // the third cumulant is not known of prompts
 		} {
 			if math.Abs(x[1]-x[0]) > x[2]*math.Abs(x[0]) {
-				t.Errorf("scale %v, %s: %v of two equal prompts, %v of one", scale, name, x[1], x[0])
+				t.Errorf("scale %v, filter %v, %s: %v of two equal prompts, %v of one", scale, p.Filter, name, x[1], x[0])
 			}
 		}
 	}
@@ -120,8 +140,33 @@ func TestPromptScopes(t *testing.T) {
 	if q := Predict(each); !q.Noise.In || q.Exact.Scope.In {
 		t.Errorf("tabular, in order: got %+v", q)
 	}
+	each.Prompts.Order = WithReplacement
+	if path := MeanReward(each, []float64{0, 0}, []int{0, 5}); !path.Scope.In {
+		t.Errorf("tabular, with replacement: no path: %s", path.Scope.Because)
+	}
+	if q := Predict(each); q.Noise.In || q.Noise.Because == "" {
+		t.Error("tabular, with replacement: the noise is in scope")
+	}
 	for name, change := range map[string]func(*Params){
-		"with replacement":       func(p *Params) { p.Prompts.Order = WithReplacement },
+		"delay, with replacement": func(p *Params) { p.Lag = Lag{Kind: Delay, Age: 1} },
+		"Adam, with replacement":  func(p *Params) { p.Optimizer = Optimizer{Method: Adam, Rate: 0.1, Beta1: 0.9, Beta2: 0.9} },
+	} {
+		p := each
+		change(&p)
+		if path := MeanReward(p, []float64{0, 0}, []int{0, 5}); path.Scope.In || path.Scope.Because == "" {
+			t.Errorf("%s: the path is in scope", name)
+		}
+	}
+	if long := MeanRewardAlone(each, []float64{0, 0}, []int{0, 100_000}); long.Scope.In {
+		t.Error("300,000 steps of prompts: the path is in scope")
+	}
+	redrawn := promptParams(OneForAll, Unscaled)
+	redrawn.Filter, redrawn.KLEstimator = Redraw, K2
+	if q := Predict(redrawn); q.FixedPoint != nil {
+		t.Error("shared, redrawn, k2: a fixed point")
+	}
+	each.Prompts.Order = EpochsInOrder
+	for name, change := range map[string]func(*Params){
 		"not a multiple":         func(p *Params) { p.Groups = 2 },
 		"Nesterov":               func(p *Params) { p.Optimizer.Method = Nesterov },
 		"warm-up":                func(p *Params) { p.Optimizer.Warmup = 5 },

@@ -114,6 +114,10 @@ func (p *Params) underived() string {
 		return "a KL penalty outside the loss is derived for the scales none and std of a group only"
 	case len(p.Prompts.First) > 0 && (p.outside() || p.Entropy > 0 || p.ReferenceUpdate.Interval > 0):
 		return "many prompts with a KL penalty outside the loss, an entropy bonus or a moving reference are not derived"
+	case len(p.Prompts.First) > 0 && p.Filter == Drop:
+		return "many prompts whose groups of equal rewards are dropped are not derived"
+	case len(p.Prompts.First) > 0 && !p.tabular() && p.Filter == Redraw && p.Strength > 0 && p.KLEstimator != ExactKL:
+		return "redrawn groups of prompts that share one policy with a sampled KL gradient are not derived"
 	case !p.shifted():
 		return ""
 	case p.Weighting > Ratio:

@@ -44,6 +44,7 @@ func (s *Prompts) check(p *Params) {
 	}
 	want(among(s.Policies, OneForAll), "Params.Prompts.Policies", s.Policies, "OnePerPrompt or OneForAll")
 	want(among(s.Order, WithReplacement), "Params.Prompts.Order", s.Order, "EpochsShuffled, EpochsInOrder or WithReplacement")
+	want(p.Filter != Redraw || s.Order == WithReplacement, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
 	want(len(p.Arms) == 2 && p.Arms[0].Law == Bernoulli && p.Arms[1].Law == Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
 	if s.Starts != nil {
 		want(s.Policies == OnePerPrompt && len(s.Starts) == len(s.First) && isFinite(s.Starts), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
@@ -96,43 +97,64 @@ func (m *model) newPrompts() {
 	}
 }
 
-// overPrompts writes the mean over the prompts of what write does for each.
+// promptShares returns the share of each prompt among the groups that exert a force: 1/C, or
+// where groups of equal rewards are redrawn P_x/Σ_y P_y, P_x the probability that the rewards
+// of a group of prompt x differ.
+func (m *model) promptShares() []float64 {
+	shares, sum := make([]float64, len(m.prompts)), 0.0
+	for x, one := range m.prompts {
+		shares[x] = 1
+		if m.Filter == Redraw {
+			shares[x], _ = one.differ(chances(m.past.probs, one.success))
+		}
+		sum += shares[x]
+	}
+	for x := range shares {
+		if sum > 0 { // else no group can have both rewards, and none exerts a force
+			shares[x] /= sum
+		}
+	}
+	return shares
+}
+
+// overPrompts writes the mean over the groups of all prompts that exert a force of what write
+// does for each prompt.
 func (m *model) overPrompts(dst []float64, write func(one *model, dst []float64)) {
 	sum := make([]float64, len(dst))
-	for _, one := range m.prompts {
-		write(one, dst)
-		for a, x := range dst {
-			sum[a] += x / float64(len(m.prompts))
+	for x, share := range m.promptShares() {
+		write(m.prompts[x], dst)
+		for a, v := range dst {
+			sum[a] += share * v
 		}
 	}
 	copy(dst, sum)
 }
 
 // promptCovariance writes the two matrices of countCovariance for one group of a prompt that
-// is drawn itself. By the law of total covariance the first is the mean over the prompts of
+// is drawn itself, by promptShares. By the law of total covariance the first is the mean over the prompts of
 // the covariance within a prompt, which falls as 1/G, plus the covariance of the prompts'
 // means c_x = E[c^R | x], which does not:
 //
 //	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ
 //
-// The mean of c^K is the same for all prompts.
+// The mean of c^K is the same for all prompts, but for a sampled gradient where groups are redrawn.
 func (m *model) promptCovariance(reward, cross [][]float64) {
-	arms, n := len(m.Arms), float64(len(m.prompts))
+	arms, shares := len(m.Arms), m.promptShares()
 	sums := [2][][]float64{square(arms), square(arms)}
 	mean, means := make([]float64, arms), make([][]float64, len(m.prompts))
 	for x, one := range m.prompts {
 		means[x] = make([]float64, arms)
 		one.unprojected(means[x])
 		for a := range arms {
-			mean[a] += means[x][a] / n
+			mean[a] += shares[x] * means[x][a]
 			clear(reward[a])
 			clear(cross[a])
 		}
-		one.countCovariance(reward, cross, nil) // no groups are redrawn, so the third is not written
+		one.countCovariance(reward, cross, nil) // no sampled gradient is of redrawn groups, so the third is not written
 		for a := range arms {
 			for b := range arms {
-				sums[0][a][b] += reward[a][b] / n
-				sums[1][a][b] += cross[a][b] / n
+				sums[0][a][b] += shares[x] * reward[a][b]
+				sums[1][a][b] += shares[x] * cross[a][b]
 			}
 		}
 	}
@@ -140,8 +162,8 @@ func (m *model) promptCovariance(reward, cross [][]float64) {
 		copy(reward[a], sums[0][a])
 		copy(cross[a], sums[1][a])
 		for b := range arms {
-			for _, c := range means {
-				reward[a][b] += (c[a] - mean[a]) * (c[b] - mean[b]) / n
+			for x, c := range means {
+				reward[a][b] += shares[x] * (c[a] - mean[a]) * (c[b] - mean[b])
 			}
 		}
 	}
@@ -188,24 +210,40 @@ type promptGroup struct {
 	count float64
 }
 
-// newTabularEquilibrium returns the equilibrium of prompts with a policy each. Its fixed
-// point has the mean over the prompts of their logits, policies and rewards.
-func newTabularEquilibrium(p Params) *Equilibrium {
-	e := &Equilibrium{params: p}
+// startingPrompt is a prompt alone, where it starts, and how many prompts are equal to it.
+type startingPrompt struct {
+	Params
+	start []float64
+	count float64
+}
+
+// distinct returns the prompts of p that differ, of which all start at init unless they have
+// starts of their own.
+func (p *Params) distinct(init []float64) (all []startingPrompt) {
 	seen := make(map[[3]float64]int) // never ranged over
 	for x := range p.Prompts.First {
-		one, start := p.prompt(x, p.Start)
+		one, start := p.prompt(x, init)
 		key := [3]float64{p.Prompts.First[x], p.Prompts.Second[x]}
 		if start != nil {
 			key[2] = start[0] - start[1]
 		}
 		if i, known := seen[key]; known {
-			e.prompts[i].count++
+			all[i].count++
 			continue
 		}
-		seen[key] = len(e.prompts)
+		seen[key] = len(all)
+		all = append(all, startingPrompt{one, start, 1})
+	}
+	return all
+}
+
+// newTabularEquilibrium returns the equilibrium of prompts with a policy each. Its fixed
+// point has the mean over the prompts of their logits, policies and rewards.
+func newTabularEquilibrium(p Params) *Equilibrium {
+	e := &Equilibrium{params: p}
+	for _, one := range p.distinct(p.Start) {
 		one.Groups = 1
-		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one), 1})
+		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.count})
 	}
 	e.prediction.ForceKind = Exact
 	e.prediction.excludeAll("each prompt has a policy of its own: the theory has the mean and the variance of their mean reward, and no dynamics of it")
@@ -317,6 +355,9 @@ func unsettledTabular(p Params, init []float64, from, to int) (Neglected, Scope)
 // f(1−f)(ΔJ)²|J″|/(2J′²), f = s_j/s_M. In a shuffled epoch, without momentum, the share of
 // the epoch that has passed is the share of the prompts that have been visited.
 func tabularReward(p Params, init []float64, at []int, neglected bool) Path {
+	if p.Prompts.Order == WithReplacement {
+		return drawnReward(p, init, at, neglected)
+	}
 	path := Path{Kind: Exact, Scope: Scope{In: true}, Reward: make([]float64, len(at))}
 	if neglected {
 		path.Neglected, path.Rounding = make([]float64, len(at)), make([]float64, len(at))

@@ -295,6 +295,8 @@ type Params struct {
 	integral *groupIntegral // the same where there are too many compositions; nil: not integrated
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
+
+	among *amongPrompts // of a prompt with a policy of its own that is drawn at random; nil: all groups are of this bandit
 }
 
 // Kind is the origin of a prediction.
