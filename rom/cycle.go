@@ -18,7 +18,7 @@ type Cycle struct {
 
 // MeanFieldCycle returns the width on the mean field that starts at the logits init (see
 // MeanField), over the steps at, one or more in ascending order. What it neglects is how
-// far a displacement by rounding errors at every step moves the width.
+// far a displacement by rounding errors at every step moves the width, and that displacement.
 func MeanFieldCycle(p Params, init []float64, at []int) Cycle {
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "2 of them")
@@ -31,7 +31,7 @@ func MeanFieldCycle(p Params, init []float64, at []int) Cycle {
 	}
 	run := follow(p, init, at, 0)
 	c := Cycle{Width: rangeOfGap(run.logits), Kind: run.kind, Scope: run.scope}
-	if c.Neglected = math.Abs(rangeOfGap(follow(p, init, at, rounding).logits) - c.Width); math.IsNaN(c.Neglected) {
+	if c.Neglected = math.Abs(rangeOfGap(follow(p, init, at, rounding).logits)-c.Width) + rounding; math.IsNaN(c.Neglected) {
 		c.Neglected = math.Inf(1)
 	}
 	return c

@@ -96,6 +96,9 @@ func (l *linearization) escape(p Params, law *stationary, largest float64) strin
 	if steps > longestReturn {
 		return ""
 	}
+	if int(steps) > l.model.affordable(maxFlowWork) {
+		p.integral = nil // the expansion in 1/G is good enough to tell whether a path comes back
+	}
 	deviations, followed, back := float64(escapeDeviations), 1, 2.0
 	if !math.IsInf(p.smoothRange(), 1) && !p.Lag.onPolicy() {
 		// Ratios leave the bounds of their weights by the steps of the noise, which are √(2/κ) times

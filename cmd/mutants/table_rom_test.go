@@ -492,6 +492,8 @@ var logsMutants = []mutant{
 		before: "if m.spread() <= tiedReward*tiedReward {", after: "if m.spread() < 0 {"},
 	{id: "rom/last-maximum", fault: "a maximum is not looked for in the last hundredth of the range", file: "rom/threshold.go",
 		before: "end = 1.03, 8, 1 - 1e-12", after: "end = 1.03, 8, 1 - 1e-2"},
+	{id: "rom/rounded-width", fault: "the width of a cycle of mean fields that have come to rest is exact", file: "rom/cycle.go",
+		before: "c.Width) + rounding", after: "c.Width) + 0*rounding"},
 	{id: "rom/rounded-cycle", fault: "the width of a cycle of Adam is predicted", file: "rom/cycle.go",
 		before: "if p.Optimizer.Method == Adam {", after: "if p.Optimizer.Method < HeavyBall {"},
 	{id: "rom/overflowing-force", fault: "the largest norm clips a force beyond the range of floating point", file: "rom/meanfield.go",
