@@ -109,8 +109,10 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 			addLargest(path.Neglected, expansionError(p, init, at, run.noisy))
 		}
 	}
-	rounded := follow(p, init, at, rounding)
-	addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
+	for _, displaced := range [2]float64{rounding, -rounding} {
+		rounded := follow(p, init, at, displaced)
+		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
+	}
 	for n, x := range path.Rounding {
 		path.Neglected[n] += x
 	}

@@ -6,7 +6,13 @@ import "math"
 // the scale d√Q + ε of all groups of a step is a product over the groups: with V = Q,
 //
 //	1/(d√V + ε) = Σ first e^{−tV},   1/(d√V + ε)² = Σ second e^{−tV}
-type pooledNode struct{ t, first, second float64 }
+type pooledNode struct {
+	t, first, second float64
+	damped           []float64 // e^{−tR(1−R)/B} by the number of successes; nil for large groups
+}
+
+// mostDamped is the largest group size for which pooledNode.damped is kept.
+const mostDamped = 1 << 12
 
 // pooledNodes returns the nodes for PooledStd. Q = (1/B) Σ R(1−R) is between that of one group with
 // a lone success, beyond which the integrand vanishes, and ¼. The rule is that of
@@ -23,11 +29,20 @@ func (m *model) pooledNodes() []pooledNode {
 		t := math.Exp(x-left) / (0.25 + epsilon*epsilon)
 		dt := h * t * (1 + left)
 		first, second := laplace(epsilon * math.Sqrt(t))
-		m.pooled = append(m.pooled, pooledNode{t, dt / math.Sqrt(t) * first / m.deviation, dt * second / (m.deviation * m.deviation)})
+		node := pooledNode{t: t, first: dt / math.Sqrt(t) * first / m.deviation, second: dt * second / (m.deviation * m.deviation)}
+		for s := 0; m.GroupSize <= mostDamped && s <= m.GroupSize; s++ {
+			node.damped = append(node.damped, m.dampedBy(t, s))
+		}
+		m.pooled = append(m.pooled, node)
 		if t*least > lostExponent {
 			return m.pooled
 		}
 	}
+}
+
+// dampedBy returns e^{−tR(1−R)/B} of a group with s successes.
+func (m *model) dampedBy(t float64, s int) float64 {
+	return math.Exp(-t / float64(m.Groups) * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
 }
 
 // countLaw is the law of a number of successes.
@@ -62,7 +77,10 @@ func (m *model) pooledPhi(j, rest float64) (phi, slope float64) {
 	}
 	for _, node := range m.pooledNodes() {
 		e := func(s int) float64 {
-			return math.Exp(-node.t / b * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
+			if node.damped != nil {
+				return node.damped[s]
+			}
+			return m.dampedBy(node.t, s)
 		}
 		own, psi := pair.mean(func(t int) float64 { return e(t + 1) }), all.mean(e)
 		ownSlope := (m.size - 2) * single.mean(func(t int) float64 { return e(t+2) - e(t+1) })

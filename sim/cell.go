@@ -77,5 +77,8 @@ func (c *Cell) Memory() float64 {
 	if c.tabular() {
 		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}
+	if c.Prompts != nil && c.Estimator.Filter == grpo.Redraw {
+		policies += len(c.Prompts.Means) // as much as promptRedraws
+	}
 	return chunkSize * float64(policies) * float64(16*len(c.Bandit.Arms)+100)
 }

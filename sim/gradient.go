@@ -27,7 +27,10 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 		estimator.GroupsPerStep = 1 // the force of each group, by its own snapshot
 	}
 	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
-	sampler.prompts = newPromptSampler(cell.Prompts)
+	if cell.Prompts != nil {
+		sampler.prompts = newPromptSampler(cell.Prompts)
+		sampler.prompts.redraws = newPromptRedraws(cell, func(int) *grpo.Policy { return sampler.behaviour })
+	}
 	s := gradientSampler{
 		cell:       cell,
 		words:      words,

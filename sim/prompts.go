@@ -70,6 +70,8 @@ func (p *Prompts) check(c *Cell) {
 	want(p.Order == Shuffled || p.Order == InOrder || p.Order == Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
 	want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
 	want(c.Lag.Kind != grpo.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
+	want(c.Estimator.Filter != grpo.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
+	want(c.Estimator.Filter != grpo.Redraw || p.Order == Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
 	want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
 	want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
 	if p.Parameters == Shared {
@@ -84,15 +86,13 @@ func (p *Prompts) check(c *Cell) {
 // promptSampler chooses the prompts of a run.
 type promptSampler struct {
 	*Prompts
-	pairs []*draw.Pair // by prompt
-	order []int        // the prompts of the present epoch
-	next  int          // index in order of the next one
+	pairs   []*draw.Pair   // by prompt
+	order   []int          // the prompts of the present epoch
+	next    int            // index in order of the next one
+	redraws *promptRedraws // nil: groups of equal rewards stay
 }
 
 func newPromptSampler(p *Prompts) *promptSampler {
-	if p == nil {
-		return nil
-	}
 	s := &promptSampler{Prompts: p, order: make([]int, len(p.Means))}
 	for _, m := range p.Means {
 		s.pairs = append(s.pairs, draw.NewPair(m[0], m[1]))
@@ -129,8 +129,9 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 }
 
 // promptGroup draws a group of a prompt from behaviour and adds it to sum, and its rewards
-// to s.reward.
-func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) {
+// to s.reward. It returns the prompt of the group that it has added: that of another group if the
+// rewards of the first are equal and such groups are redrawn.
+func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) (added int) {
 	size, count, rewarded := s.estimator.GroupSize, s.counts, s.successes
 	if size <= draw.MaxLanes {
 		first, ones := s.prompts.pairs[prompt].Draw(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
@@ -146,7 +147,14 @@ func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt i
 	total := s.total()
 	s.reward += float64(total)
 	up, down := sum.OpenBernoulli(s.advantages, total)
+	if redraws := s.prompts.redraws; redraws != nil && (total == 0 || total == size) {
+		if other, ok := redraws.draw(w, count, rewarded); ok {
+			prompt = other
+			up, down = s.advantages.Of(s.total())
+		}
+	}
 	s.addCounted(sum, up, down)
+	return prompt
 }
 
 // tabular holds the policies of the prompts of a run.
@@ -228,9 +236,12 @@ func (c *Cell) start() (reward, z float64) {
 
 // draw draws the groups of step t, and sets the gradients of the prompts that it visits.
 func (p *tabular) draw(r *replica, t int) {
-	if lag := r.cell.Lag; lag.Interval > 1 && lag.Refreshes(t) {
-		for x := range p.prompts {
-			p.prompts[x].snapshot.Set(p.prompts[x].policy)
+	if lag := r.cell.Lag; lag.Refreshes(t) {
+		r.sampler.prompts.redraws.refresh()
+		if lag.Interval > 1 {
+			for x := range p.prompts {
+				p.prompts[x].snapshot.Set(p.prompts[x].policy)
+			}
 		}
 	}
 	r.statistics.Reset()
@@ -239,9 +250,9 @@ func (p *tabular) draw(r *replica, t int) {
 	share := 1 / float64(groups)
 	for range groups {
 		x := r.sampler.prompts.choose(r.words)
-		b := &p.prompts[x]
 		p.group.Reset()
-		r.sampler.promptGroup(&p.group, r.words, x, b.snapshot)
+		x = r.sampler.promptGroup(&p.group, r.words, x, p.prompts[x].snapshot)
+		b := &p.prompts[x]
 		b.force.Sampled(r.g, &p.group, b.policy, b.snapshot)
 		if !b.visited {
 			b.visited, p.visited = true, append(p.visited, x)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 		}
 		g := make([]float64, n) // of z: twice that of the first logit
 		for range e.GroupsPerStep {
+		again:
 			if len(epoch) == 0 {
 				epoch = rng.Perm(n)
 				for i := range epoch {
@@ -57,6 +59,9 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 					rewards[i] = 1
 				}
 				mean += rewards[i] / size
+			}
+			if e.Filter == grpo.Redraw && !(slices.Contains(rewards, 0) && slices.Contains(rewards, 1)) {
+				goto again
 			}
 			scale := 1.0
 			if e.Advantage.Scale == grpo.StdScale {
@@ -104,15 +109,16 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	e := &c.Estimator
 	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
 	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
-	if e.Filter == grpo.Redraw {
-		e.Filter = grpo.KeepAll
-	}
+	e.Filter = grpo.KeepAll
 	e.Entropy, e.Samples, e.KL.In = 0, grpo.Fresh, grpo.InLoss
 	if e.Advantage.Baseline == grpo.RunningMean {
 		e.Advantage.Baseline = grpo.ConstantBaseline
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, grpo.ReferenceUpdate{}
 	p := &Prompts{Parameters: ParameterKinds[random.IntN(2)], Order: PromptOrders[random.IntN(3)]}
+	if p.Order == Independent && !e.Advantage.Tabled() && random.IntN(4) > 0 {
+		e.Filter = grpo.Redraw
+	}
 	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {
 		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
 		p.Means = append(p.Means, [2]float64{mean(), mean()})
@@ -155,6 +161,10 @@ func promptCell(change func(*Cell)) Cell {
 // large, so that a mistake shows.
 func promptCells() map[string]Cell {
 	share := func(c *Cell) { c.Prompts.Parameters, c.Prompts.Starts, c.Optimizer.LearningRate = Shared, nil, 0.1 }
+	redraw := func(c *Cell, size int) { // of unequal prompts, the last of which is nearly saturated
+		c.Prompts.Order, c.Estimator.Filter, c.Estimator.GroupSize = Independent, grpo.Redraw, size
+		c.Prompts.Means[1], c.Prompts.Means[4] = [2]float64{0.04, 0.01}, [2]float64{0.999, 0.97}
+	}
 	return map[string]Cell{
 		"shuffled": promptCell(func(c *Cell) {}),
 		"in order, large groups": promptCell(func(c *Cell) {
@@ -172,6 +182,18 @@ func promptCells() map[string]Cell {
 		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = Independent }),
 		"shared, shuffled":     promptCell(func(c *Cell) { share(c); c.Estimator.GroupSize = 70 }),
 		"shared, block, ratio": promptCell(func(c *Cell) { share(c); c.Lag.Interval, c.Estimator.Importance.Mode = 3, grpo.Ratio }),
+		"redraw, no memory": promptCell(func(c *Cell) {
+			redraw(c, 4)
+			c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Estimator.Advantage.Scale = 0, 0.8, grpo.NoScale
+		}),
+		"redraw, block, ratio": promptCell(func(c *Cell) { redraw(c, 8); c.Lag.Interval, c.Estimator.Importance.Mode = 4, grpo.Ratio }),
+		"redraw, large groups": promptCell(func(c *Cell) { redraw(c, 70); c.Optimizer.LearningRate = 0.4 }),
+		"shared, redraw":       promptCell(func(c *Cell) { share(c); redraw(c, 8); c.Optimizer.LearningRate = 0.2 }),
+		"shared, redraw, block, ratio": promptCell(func(c *Cell) {
+			share(c)
+			redraw(c, 4)
+			c.Lag.Interval, c.Estimator.Importance.Mode = 3, grpo.Ratio
+		}),
 	}
 }
 
@@ -331,6 +353,8 @@ func TestPromptsCheck(t *testing.T) {
 		"Prompts.Starts":            func(c *Cell) { c.Prompts.Parameters = Shared },
 		"Prompts.Parameters":        func(c *Cell) { c.Prompts.Parameters = "" },
 		"Prompts.Order":             func(c *Cell) { c.Prompts.Order = "" },
+		`Prompts.Order: got "shuf`:  func(c *Cell) { c.Estimator.Filter = grpo.Redraw },
+		"Estimator.Filter":          func(c *Cell) { c.Estimator.Filter = grpo.Drop },
 		"Estimator.GroupSize":       func(c *Cell) { c.Estimator.GroupSize = grpo.Infinite },
 		"Lag.Kind":                  func(c *Cell) { c.Lag.Kind = grpo.Delay },
 		"Estimator.Importance.Mode": func(c *Cell) { c.Estimator.Importance.Mode = grpo.Clip },

@@ -42,7 +42,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		groups = 1
 	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
-	return &replica{
+	r := &replica{
 		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
 		recorded:        recorded,
 		read:            append(read, -1),
@@ -57,6 +57,10 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
 	}
+	if r.tabular != nil && r.sampler.prompts.redraws != nil {
+		r.sampler.prompts.redraws.behaviour = func(prompt int) *grpo.Policy { return r.tabular.prompts[prompt].snapshot }
+	}
+	return r
 }
 
 // averages are one replica's time averages over the steps after burn-in. J and z are

@@ -131,6 +131,7 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 	}
 	switch {
 	case s.prompts != nil:
+		s.prompts.redraws.refresh()
 	case s.estimator.GroupSize == grpo.Infinite: // nothing is drawn
 	case s.estimator.GroupSize <= s.packed:
 		s.pack.Aim(behaviour.Probs)

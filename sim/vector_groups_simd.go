@@ -267,7 +267,7 @@ func (b *vectorBatch) redraws(equal integers) bool {
 // redraw redraws the current groups where equal is −1, as sampler.redraw. It returns the
 // rewarded samples of all current groups, of which total are those before.
 func (b *vectorBatch) redraw(total, equal integers) integers {
-	rewarded, drawn := b.informative.Draw(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
+	rewarded, drawn := b.informativeGroups(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
 	samples, successes := b.informative.Samples, b.informative.Successes
 	if b.together == 0 {
 		for a := range b.counts {

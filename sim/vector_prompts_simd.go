@@ -90,6 +90,9 @@ func (b *vectorBatch) addPrompts() {
 	groups := b.prompts.groups
 	for g := range groups {
 		b.drawPrompts()
+		if b.others != nil {
+			b.redrawPrompts()
+		}
 		archsimd.LoadUint64x8(&b.packs.Arms[0]).Store(&groups[g].first)
 		archsimd.LoadUint64x8(&b.packs.Rewarded).Store(&groups[g].rewarded)
 	}
@@ -113,6 +116,9 @@ func (b *vectorBatch) addPrompts() {
 	up1.Store(&b.positive[1])
 	down0.Store(&b.negative[0])
 	down1.Store(&b.negative[1])
+	if b.others != nil {
+		return // redrawPrompts has counted the groups before any was redrawn
+	}
 	zero.Store(&b.zero)
 	rewarded.Store(&b.rewarded)
 }

@@ -47,6 +47,7 @@ type vectorBatch struct {
 
 	ages    *vectorAges    // of snapshots; nil unless the lag is random
 	prompts *vectorPrompts // nil: all groups have the same arms
+	others  *vectorRedraws // the prompts of redrawn groups; nil: those that were drawn
 	tabular *vectorTabular // nil: there is one policy
 
 	*vectorSums
@@ -152,13 +153,11 @@ func (p vectorPolicies) set(q vectorPolicies) {
 const longestVectorHistory = 1 << 16
 
 // hasVectors reports whether the processor has the instructions and vectorBatch the options
-// of a cell. Groups of prompts are not redrawn. The rewards of all arms must be Bernoulli, or of
-// none; normal rewards are drawn by their sums, and so without weights by the sign of the
-// advantage.
+// of a cell. The rewards of all arms must be Bernoulli, or of none; normal rewards are drawn by
+// their sums, and so without weights by the sign of the advantage.
 func hasVectors(c *Cell) bool {
 	return archsimd.X86.AVX512() &&
 		!c.Deterministic() &&
-		(c.Prompts == nil || c.Estimator.Filter != grpo.Redraw) &&
 		(allBernoulli(&c.Bandit) || noBernoulli(&c.Bandit)) &&
 		!(anyNormal(&c.Bandit) && c.Estimator.Importance.BySign()) &&
 		olderSnapshots(c)*len(c.Bandit.Arms) <= longestVectorHistory
@@ -261,6 +260,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 		now:        v.newPolicies(),
 		reference:  v.initial,
 		prompts:    newVectorPrompts(v.Prompts),
+		others:     newVectorRedraws(v.Cell),
 		tabular:    v.newVectorTabular(),
 		velocity:   make([]floats, arms),
 		square:     make([]floats, arms),
@@ -444,6 +444,9 @@ func (b *vectorBatch) finish() {
 
 // refresh sets the snapshots of step t.
 func (b *vectorBatch) refresh(t int) {
+	if b.others != nil {
+		b.others.stale = true
+	}
 	switch {
 	case b.tabular != nil:
 		b.refreshTabular()
@@ -467,7 +470,7 @@ func (b *vectorBatch) refresh(t int) {
 
 // aim aims the samplers at the snapshots.
 func (b *vectorBatch) aim() {
-	if b.informative != nil {
+	if b.informative != nil && b.others == nil {
 		b.informative.Aim(b.old.probs)
 	}
 	if b.shifts != nil {

@@ -136,8 +136,6 @@ func (b *vectorBatch) pushTabular() {
 	if !p.sparse {
 		p.visits = p.visits[:0]
 	}
-	_, _, stride := b.promptRows()
-	from, to := p.behind[0], p.behind[1]
 	share := archsimd.BroadcastFloat64x8(1 / float64(b.Estimator.GroupsPerStep))
 	zeros, rewarded := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(0)
 	b.at(&p.group)
@@ -145,17 +143,16 @@ func (b *vectorBatch) pushTabular() {
 	for range b.Estimator.GroupsPerStep {
 		b.prompts.choose(b.streams)
 		chosen := b.prompts.chosen
-		p.visits = append(p.visits, *chosen)
 		if b.Prompts.Order == InOrder { // all replicas have the same prompt
 			b.at(&p.prompts[chosen[0]])
 			b.force = part[:]
 		} else {
-			gather(p.group.now.rows, p.rows, stride, chosen)
-			gather(p.group.rows[from:max(from, to)], p.rows[from:], stride, chosen)
+			b.gatherGroup()
 		}
 		b.aim()
 		b.empty()
-		b.addGroups()
+		b.addGroups() // may redraw groups, of other prompts
+		p.visits = append(p.visits, *chosen)
 		b.gradient()
 		zeros = zeros.Add(archsimd.LoadUint64x8(&b.zero))
 		rewarded = rewarded.Add(archsimd.LoadUint64x8(&b.rewarded))
@@ -175,6 +172,15 @@ func (b *vectorBatch) pushTabular() {
 	archsimd.LoadFloat64x8(&p.sums.reward).Div(count).Store(&b.reward)
 	archsimd.LoadFloat64x8(&p.sums.gap).Div(count).Store(&p.mean.now.logits[0])
 	b.at(&p.mean)
+}
+
+// gatherGroup sets the policies of the current group from those of its prompts.
+func (b *vectorBatch) gatherGroup() {
+	p, chosen := b.tabular, b.prompts.chosen
+	_, _, stride := b.promptRows()
+	from, to := p.behind[0], p.behind[1]
+	gather(p.group.now.rows, p.rows, stride, chosen)
+	gather(p.group.rows[from:max(from, to)], p.rows[from:], stride, chosen)
 }
 
 // moveTabular updates the policies by the gradients of step t, as tabular.move.

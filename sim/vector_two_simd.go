@@ -43,7 +43,7 @@ func (b *vectorBatch) plainStep(t int, rate float64) {
 	b.moveBaseline(total)
 	archsimd.BroadcastUint64x8(0).Sub(equal).Store(&b.zero)
 	if b.redraws(equal) {
-		again, where := b.informative.Draw(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
+		again, where := b.informativeGroups(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
 		total = again.Merge(total, where)
 		drawn = archsimd.LoadUint64x8(&b.informative.Samples[0]).Merge(drawn, where)
 		both = archsimd.LoadUint64x8(&b.informative.Successes[0]).Merge(both, where)

@@ -343,7 +343,7 @@ func findStiffness(j *judgement, set CellSet) []finding {
 // probed returns what the cell's stiffness probe of a name measures, c·(Λ v) with its
 // covector c and its direction v, by the theory's Λ at the given logits; and by how much its
 // extrapolated central difference of the mean force differs from that where a largest norm
-// makes a kink of the force, or a KL penalty in the reward a jump.
+// makes a kink of the force, a KL penalty in the reward a jump, or a weight bends.
 func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
 	fresh, stale := rom.StiffnessAt(params, logits)
 	for _, p := range c.Sim().Stiffness {
@@ -357,7 +357,8 @@ func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, a
 		if p.Displaced != sim.Current {
 			slope += mat.Inner(covector, stale, direction)
 		}
-		if params.GroupSize == rom.Infinite || params.Optimizer.MaxNorm == 0 && params.Placement != rom.InReward {
+		kinked := params.GroupSize != rom.Infinite && (params.Optimizer.MaxNorm > 0 || params.Placement == rom.InReward)
+		if bent := params.Weighting == rom.Sigmoid || params.Weighting == rom.Powered; !kinked && !bent {
 			continue
 		}
 		near, far := centralSlope(&p, params, logits, p.Displacement), centralSlope(&p, params, logits, 2*p.Displacement)

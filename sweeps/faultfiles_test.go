@@ -85,6 +85,10 @@ var faultFiles = map[string]faultFile{
 	"unknown-multipliers": {rows: []faultRow{{rulings: declined, because: "not known"}}},
 	"tied-rewards":        {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no share"}, {claim: "fixed-point", rulings: agrees}}},
 	"level-curve":         {rows: []faultRow{{rulings: declined, because: "rounding"}}},
+	"bent-weight": {rows: []faultRow{
+		{quantity: "stiffness_total", rulings: honest},
+		{quantity: "stiffness_fresh", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"},
+	}},
 	"tie-within-displacement": {rows: []faultRow{
 		{quantity: "stiffness_total", rulings: declined, because: "neglects"}, {quantity: "stiffness_stale", rulings: declined, because: "neglects"}, {quantity: "stiffness_fresh", rulings: agrees},
 	}},
@@ -181,6 +185,7 @@ var faultFiles = map[string]faultFile{
 		{variants: "adam limit-cycle", rulings: declined, because: "rounding decides"},
 		{variants: "heavy-ball", rulings: agrees},
 	}},
+	"path-one-sided": {rows: []faultRow{{rulings: declined, because: "rounding decides"}}},
 	// A certain Bernoulli reward below the mean, at ratios beyond the clip.
 	"path-clip-certain": {rows: []faultRow{{rulings: agrees}}},
 	// Paths on which arms of outlying rewards become rare, where an expansion in 1/G fails.

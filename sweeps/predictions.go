@@ -23,10 +23,18 @@ type predictionCache struct {
 	most       int
 }
 
-// predictionTable holds predictions by their parameters. It is safe for concurrent use.
+// predictionTable holds predictions by their parameters, and what runs have of their stationary state.
+// It is safe for concurrent use.
 type predictionTable struct {
-	mutex sync.Mutex
-	known map[predictionKey]*rom.Prediction // at most maxPredictions
+	mutex   sync.Mutex
+	known   map[predictionKey]*rom.Prediction // at most maxPredictions
+	settled map[settledKey]rom.Settled        // at most maxPredictions
+}
+
+// settledKey holds everything that rom.Settled depends on.
+type settledKey struct {
+	predictionKey
+	from, to int
 }
 
 // Sizes that are cached before all are dropped: the number of predictions, of 4 kB each; the
@@ -42,7 +50,7 @@ const (
 
 func newPredictionCache() *predictionCache {
 	return &predictionCache{
-		predictions: &predictionTable{known: make(map[predictionKey]*rom.Prediction)},
+		predictions: &predictionTable{known: make(map[predictionKey]*rom.Prediction), settled: make(map[settledKey]rom.Settled)},
 		equilibria:  make(map[equilibriumKey]*rom.Equilibrium),
 		rewards:     make(map[rewardKey]*rom.Path),
 		most:        maxEntries,
@@ -181,7 +189,22 @@ func (cache *predictionCache) predictBoundaries(s *config.Settings) *rom.Predict
 // the warm-up.
 func (cache *predictionCache) settled(s *config.Settings, factors rom.Factors) rom.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
-	return cache.equilibrium(newEquilibriumKey(&params), params).Settled(params.Optimizer, params.Lag, max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup)
+	key := settledKey{predictionKey{newEquilibriumKey(&params), params.Optimizer, params.Lag, rom.StationaryLaw}, max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
+	t := cache.predictions
+	t.mutex.Lock()
+	settled, known := t.settled[key]
+	t.mutex.Unlock()
+	if known {
+		return settled
+	}
+	settled = cache.equilibrium(key.equilibriumKey, params).Settled(params.Optimizer, params.Lag, key.from, key.to)
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if len(t.settled) == maxPredictions {
+		clear(t.settled)
+	}
+	t.settled[key] = settled
+	return settled
 }
 
 // compute computes the prediction for parameters and their key, from a cached

@@ -504,6 +504,8 @@ var logsMutants = []mutant{
 		before: "mean += half * (above", after: "mean += 0 * half * (above"},
 	{id: "rom/drawn-neglected", fault: "the shares of prompts do not vary from run to run", file: "rom/drawn.go",
 		before: "d.among.all, d.varies = sum, 0\n\t\tif sum > 0 {", after: "d.among.all, d.varies = sum, 0\n\t\tif sum < 0 {"},
+	{id: "rom/rounding-to-one-side", fault: "rounding displaces a mean field to one side only", file: "rom/pathnoise.go",
+		before: "{rounding, -rounding}", after: "{rounding, rounding}"},
 	{id: "rom/rounded-width", fault: "the width of a cycle of mean fields that have come to rest is exact", file: "rom/cycle.go",
 		before: "c.Width) + rounding", after: "c.Width) + 0*rounding"},
 	{id: "rom/rounded-cycle", fault: "the width of a cycle of Adam is predicted", file: "rom/cycle.go",

@@ -2,6 +2,8 @@ package mutants
 
 // judgeMutants are faults in planning a sweep, in judging it and in its tables.
 var judgeMutants = []mutant{
+	{id: "sweeps/bent-weight", fault: "a weight is taken for straight over the displacement of a probe", file: "sweeps/claims_equilibrium.go",
+		before: "!kinked && !bent {", after: "!kinked || !bent {"},
 	{id: "sweeps/control-of-a-small-prediction", fault: "what is neglected is compared with the margin about a fault's prediction", file: "sweeps/judge.go",
 		before: "neglected = 0 // and neither", after: "neglected *= 1 // and neither"},
 	{id: "sweeps/upper-end-ignored", fault: "an interval agrees whose upper end lies beyond the margin", file: "sweeps/verdict.go",

@@ -1,5 +1,10 @@
 package draw
 
+import (
+	"math/bits"
+	"sort"
+)
+
 // Informative draws groups of 0/1 rewards that are not all equal: the conditional law of a
 // group of G samples given 0 < S < G, S the number of rewarded ones (docs/theory.md §11.3).
 // A draw takes 1 + G words, whatever the probability of such a group.
@@ -70,6 +75,40 @@ func (x *Informative) rare(u, odds float64) int {
 		mass *= float64(growth(x.size, s) * odds)
 	}
 	return s
+}
+
+// Chance returns the probability that the rewards of a group of the policy probs differ,
+//
+//	1 − J^G − (1−J)^G = y·(Σ_{k<G} x^k − y^(G−1)),  x = max(J, 1−J), y = min(J, 1−J),
+//
+// where no digits cancel: J and 1−J are sums of the terms π_a m_a and π_a(1−m_a).
+func (x *Informative) Chance(probs []float64) float64 {
+	up, down := 0.0, 0.0
+	for a, p := range probs {
+		up += float64(p * x.means[a])
+		down += float64(p * (1 - x.means[a]))
+	}
+	frequent, rare := max(up, down), min(up, down)
+	sum, power, rares := 1.0, frequent, 1.0 // Σ_{k<n} x^k, x^n and y^(n−1), n the first bits of G
+	for bit := bits.Len(uint(x.size)) - 2; bit >= 0; bit-- {
+		sum += float64(sum * power)
+		power = float64(power * power)
+		rares = float64(rares * float64(rares*rare))
+		if x.size>>bit&1 == 1 {
+			sum += power
+			power = float64(power * frequent)
+			rares = float64(rares * rare)
+		}
+	}
+	return float64(rare * (sum - rares))
+}
+
+// Index draws an index with the probabilities whose running sums, up to a factor, are given. The
+// last sum must be positive.
+func Index(w *Words, sums []float64) int {
+	total := sums[len(sums)-1]
+	u := float64(uniform(w.Next()) * total)
+	return sort.Search(len(sums), func(i int) bool { return sums[i] > u || sums[i] == total }) // u may round to the total if that is subnormal
 }
 
 // growth returns P(s+1)/P(s) at odds of 1 among n samples.

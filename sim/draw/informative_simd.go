@@ -2,14 +2,18 @@
 
 package draw
 
-import "simd/archsimd"
+import (
+	"math/bits"
+	"simd/archsimd"
+	"sort"
+)
 
 // Informatives draws eight groups at once as Informative, one from each stream. It needs
 // AVX-512.
 type Informatives struct {
 	*Streams
 	*informativeVectors
-	means              []float64
+	Means              [][Width]float64 // by arm, of the draws after Aim
 	size               int
 	growths            []float64        // growth at each number of samples of the rarer reward
 	probs              [][Width]float64 // of the following draws
@@ -27,12 +31,15 @@ type informativeVectors struct {
 // NewInformatives returns the groups of size ≥ 2 of arms with the given mean rewards, drawn
 // from the given streams.
 func NewInformatives(streams *Streams, size int, means []float64) *Informatives {
-	arms, growths := len(means), make([]float64, size)
+	arms, growths, all := len(means), make([]float64, size), make([][Width]float64, len(means))
+	for a, mean := range means {
+		archsimd.BroadcastFloat64x8(mean).Store(&all[a])
+	}
 	for s := 1; s < size; s++ {
 		growths[s] = growth(size, s)
 	}
 	return &Informatives{
-		Streams: streams, informativeVectors: new(informativeVectors), means: means, size: size, growths: growths,
+		Streams: streams, informativeVectors: new(informativeVectors), Means: all, size: size, growths: growths,
 		rewarded: make([][Width]float64, arms), others: make([][Width]float64, arms),
 		Samples: make([]Vector, arms), Successes: make([]Vector, arms),
 	}
@@ -47,7 +54,7 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	if x.stale {
 		x.sum()
 	}
-	none, zero, last := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0), len(x.means)-1
+	none, zero, last := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0), len(x.Means)-1
 	up, down := archsimd.LoadFloat64x8(&x.rewarded[last]), archsimd.LoadFloat64x8(&x.others[last])
 	drawn = where.And(up.Greater(zero)).And(down.Greater(zero))
 	if drawn.ToBits() == 0 {
@@ -98,15 +105,58 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	return rewarded, drawn
 }
 
+// Chances is Informative.Chance for every element, of groups of the given size. The probabilities and
+// the mean rewards of the arms are given as vectors: to broadcast numbers here would cost more than
+// all else.
+func Chances(size int, probs, means [][Width]float64) archsimd.Float64x8 {
+	one, first := archsimd.LoadFloat64x8(&allOnes), archsimd.LoadFloat64x8(&means[0])
+	p := archsimd.LoadFloat64x8(&probs[0])
+	up, down := p.Mul(first), p.Mul(one.Sub(first))
+	for a := 1; a < len(means); a++ {
+		p, mean := archsimd.LoadFloat64x8(&probs[a]), archsimd.LoadFloat64x8(&means[a])
+		up = up.Add(p.Mul(mean))
+		down = down.Add(p.Mul(one.Sub(mean)))
+	}
+	frequent, rare := up.Max(down), up.Min(down)
+	sum, power, rares := one, frequent, one
+	for bit := bits.Len(uint(size)) - 2; bit >= 0; bit-- {
+		sum = sum.Add(sum.Mul(power))
+		power = power.Mul(power)
+		rares = rares.Mul(rares.Mul(rare))
+		if size>>bit&1 == 1 {
+			sum = sum.Add(power)
+			power = power.Mul(frequent)
+			rares = rares.Mul(rare)
+		}
+	}
+	return rare.Mul(sum.Sub(rares))
+}
+
+// allOnes is 1 in every element.
+var allOnes = [Width]float64{1, 1, 1, 1, 1, 1, 1, 1}
+
+// Indices sets the given elements of indices to those that Index draws from their streams, each from
+// its own sums.
+func (s *Streams) Indices(sums [][Width]float64, where archsimd.Mask64x8, indices *Vector) {
+	var numbers [Width]float64
+	totals := &sums[len(sums)-1]
+	uniforms(s.takeWhere(where)).Mul(archsimd.LoadFloat64x8(totals)).Store(&numbers)
+	for left := where.ToBits(); left != 0; left &= left - 1 {
+		i := bits.TrailingZeros8(left) & (Width - 1)
+		u, total := numbers[i], totals[i]
+		indices[i] = uint64(sort.Search(len(sums), func(x int) bool { return sums[x][i] > u || sums[x][i] == total }))
+	}
+}
+
 // sum sets the running sums, the odds of the rarer reward and the sum of its masses, see
 // Informative.rare.
 func (x *Informatives) sum() {
 	x.stale = false
-	up, down := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0)
-	for a, mean := range x.means {
-		p := archsimd.LoadFloat64x8(&x.probs[a])
-		up = up.Add(p.Mul(archsimd.BroadcastFloat64x8(mean)))
-		down = down.Add(p.Mul(archsimd.BroadcastFloat64x8(1 - mean)))
+	up, down, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	for a := range x.Means {
+		p, mean := archsimd.LoadFloat64x8(&x.probs[a]), archsimd.LoadFloat64x8(&x.Means[a])
+		up = up.Add(p.Mul(mean))
+		down = down.Add(p.Mul(one.Sub(mean)))
 		up.Store(&x.rewarded[a])
 		down.Store(&x.others[a])
 	}

@@ -92,3 +92,60 @@ func TestInformativeLimits(t *testing.T) {
 		}
 	}
 }
+
+// Chance is the sum of the binomial probabilities of the groups whose rewards differ, to a few
+// roundings, however rare one of the rewards is.
+func TestInformativeChance(t *testing.T) {
+	for _, size := range []int{2, 3, 4, 7, 8, 16, 63, 64, 65, 100, 999} {
+		x := NewInformative(size, []float64{1, 0})
+		for _, rare := range []float64{0.5, 0.3, 0.01, 1e-3, 1e-12, 1e-300} {
+			want, term := 0.0, math.Pow(1-rare, float64(size)) // of s = 0
+			for s := 1; s < size; s++ {
+				term *= float64(size-s+1) / float64(s) * rare / (1 - rare)
+				want += term
+			}
+			for _, probs := range [][]float64{{rare, 1 - rare}, {1 - rare, rare}} {
+				if got := x.Chance(probs); !(math.Abs(got-want) <= 1e-12*want) {
+					t.Errorf("G = %d, probs = %v: got %v, want %v", size, probs, got, want)
+				}
+			}
+		}
+		for _, probs := range [][]float64{{1, 0}, {0, 1}} {
+			if got := x.Chance(probs); got != 0 {
+				t.Errorf("G = %d, probs = %v: got %v, want 0", size, probs, got)
+			}
+		}
+	}
+	x := NewInformative(3, []float64{0.9, 0.2}) // J = 0.9·0.25 + 0.2·0.75 = 0.375
+	if got, want := x.Chance([]float64{0.25, 0.75}), 3*0.375*0.625; math.Abs(got-want) > 1e-15 {
+		t.Errorf("G = 3, J = 0.375: got %v, want 3·J·(1−J) = %v", got, want)
+	}
+}
+
+// Index draws no index of probability 0, at the least and the largest word and where the sums are
+// subnormal, and draws the others at the words that bound them.
+func TestIndex(t *testing.T) {
+	const quarter = 1 << 62
+	for _, unit := range []float64{1, 1e-320, 5e-324, 1e300} {
+		sums := []float64{0, unit, unit, 4 * unit, 4 * unit} // 0, 1, 0, 3, 0
+		for _, test := range []struct {
+			word uint64
+			want int
+		}{{0, 1}, {quarter - 1<<12, 1}, {quarter, 3}, {math.MaxUint64, 3}} {
+			if got := Index(NewWords(constant(test.word)), sums); got != test.want && (unit > 1e-300 || test.word%quarter == 0) {
+				t.Errorf("sums %v, word %x: got %d, want %d", sums, test.word, got, test.want)
+			} else if got != 1 && got != 3 {
+				t.Errorf("sums %v, word %x: got %d, which has probability 0", sums, test.word, got)
+			}
+		}
+	}
+}
+
+// constant is a source of one word.
+type constant uint64
+
+func (c constant) Fill(words []uint64) {
+	for i := range words {
+		words[i] = uint64(c)
+	}
+}

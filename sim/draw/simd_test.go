@@ -170,6 +170,63 @@ func TestInformativesDrawAsScalars(t *testing.T) {
 	}
 }
 
+// Chances gives the bits of Informative.Chance, and Indices the indices and words of Index.
+func TestRedrawnPromptsAsScalars(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	random := rand.New(rand.NewPCG(13, 14))
+	for range 300 {
+		size, prompts := [...]int{2, 3, 8, 16, 37, 64, 100, 1 << 20, 1<<31 - 1}[random.IntN(9)], 1+random.IntN(40)
+		streams := new(Streams)
+		var readers [Width]*Words
+		for i := range readers {
+			source := Xoshiro{random.Uint64(), random.Uint64(), random.Uint64(), random.Uint64()}
+			streams.Start(i, &source)
+			readers[i] = NewWords(&source)
+		}
+		sums, total, scalars := make([][Width]float64, prompts), archsimd.BroadcastFloat64x8(0), [Width][]float64{}
+		for x := range prompts {
+			means := []float64{[...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)], [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)]}
+			vectors, each := policies(random, 2)
+			all := make([][Width]float64, 2)
+			for a, m := range means {
+				archsimd.BroadcastFloat64x8(m).Store(&all[a])
+			}
+			total = total.Add(Chances(size, vectors, all))
+			total.Store(&sums[x])
+			for i, probs := range each {
+				sum := NewInformative(size, means).Chance(probs)
+				if x > 0 {
+					sum += scalars[i][x-1]
+				}
+				if scalars[i] = append(scalars[i], sum); sums[x][i] != sum {
+					t.Fatalf("size %d, policy %v, means %v: the sum is %v, want %v", size, probs, means, sums[x][i], sum)
+				}
+			}
+		}
+		for range 20 {
+			where := uint8(random.Uint32())
+			indices := Vector{77, 77, 77, 77, 77, 77, 77, 77}
+			for i, sums := range scalars {
+				if !(sums[prompts-1] > 0) {
+					where &^= 1 << i
+				}
+			}
+			streams.Indices(sums, archsimd.Mask64x8FromBits(where), &indices)
+			for i, w := range readers {
+				want := 77
+				if where>>i&1 != 0 {
+					want = Index(w, scalars[i])
+				}
+				if indices[i] != uint64(want) {
+					t.Fatalf("stream %d: index %d of sums %v, want %d", i, indices[i], scalars[i], want)
+				}
+			}
+		}
+	}
+}
+
 // The bits of vector elements are counted with and without the processor's instruction.
 func TestOnesCount(t *testing.T) {
 	if !archsimd.X86.AVX512() {

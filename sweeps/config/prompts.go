@@ -177,7 +177,15 @@ var promptRules = []cellRule{
 		}
 		return "", ""
 	}, baselineKey),
-	withoutPrompts(filterKey),
+	promptRule(filterKey, func(s *Settings) (got, want string) {
+		switch filter := s.Estimator.Filter; {
+		case filter == grpo.Drop:
+			return string(filter), "none or redraw where " + promptsKey + " is more than 1"
+		case filter == grpo.Redraw && s.Prompts.Order != sim.Independent:
+			return string(filter) + " with the order " + string(s.Prompts.Order), "none, or " + promptOrderKey + " independent, where " + promptsKey + " is more than 1"
+		}
+		return "", ""
+	}, promptOrderKey),
 	withoutPrompts(placementKey),
 	withoutPrompts(entropyKey),
 	withoutPrompts(samplesKey),
