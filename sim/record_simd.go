@@ -7,6 +7,7 @@ import (
 	"simd/archsimd"
 	"unsafe"
 
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -18,7 +19,7 @@ var hasVectorRecords = archsimd.X86.AVX512()
 // order of the replicas, so that the sums are the same to the last bit.
 func (r record) setVectors(replicas [][][quantityCount]float64) {
 	const rest = quantityCount - draw.Width
-	zero, none := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x2(0)
+	zero, none := fp.Broadcast(0), archsimd.BroadcastFloat64x2(0)
 	for step := range r {
 		m := &r[step]
 		mean, m2, meanRest, m2Rest := zero, zero, none, none
@@ -27,7 +28,7 @@ func (r record) setVectors(replicas [][][quantityCount]float64) {
 			share := 1 / float64(n+1)
 			now, nowRest := archsimd.LoadFloat64x8((*floats)(x[:])), archsimd.LoadFloat64x2((*[rest]float64)(x[draw.Width:]))
 			d, dRest := now.Sub(mean), nowRest.Sub(meanRest)
-			mean = mean.Add(d.Mul(archsimd.BroadcastFloat64x8(share)))
+			mean = mean.Add(d.Mul(fp.Broadcast(share)))
 			meanRest = meanRest.Add(dRest.Mul(archsimd.BroadcastFloat64x2(share)))
 			m2 = m2.Add(d.Mul(now.Sub(mean)))
 			m2Rest = m2Rest.Add(dRest.Mul(nowRest.Sub(meanRest)))

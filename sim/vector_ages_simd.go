@@ -6,6 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -50,6 +51,7 @@ func (b *vectorBatch) choose(t, number int) {
 	length, places := len(b.past), &b.ages.places[number]
 	present := t % length
 	b.ages.streams.Next().Store(places)
+	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for i, word := range places {
 		place := present - min(b.ages.law.of(word), t)
 		places[i] = uint64(place + length&(place>>63)) // without a branch, which would be unpredictable
@@ -104,9 +106,9 @@ func scatter(rows, memory []floats, stride int, places *draw.Vector, where uint8
 // pushAged draws the groups of step t, each from a snapshot of its own, and sets the force and J,
 // as replica.pushAged.
 func (b *vectorBatch) pushAged(t int) {
-	a, zero, none := b.ages, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
-	groups := archsimd.BroadcastFloat64x8(float64(len(a.places)))
-	weight := archsimd.BroadcastFloat64x8(1).Div(groups)
+	a, zero, none := b.ages, fp.Broadcast(0), fp.Integers(0)
+	groups := fp.Integers(uint64(len(a.places))).ConvertToFloat64()
+	weight := fp.Broadcast(1).Div(groups)
 	zeros, rewarded, reward, clipped := none, none, zero, zero
 	for arm := range a.force {
 		zero.Store(&a.force[arm])
@@ -140,7 +142,7 @@ func (b *vectorBatch) pushAged(t int) {
 // largestRatio returns the largest importance ratio of a step whose groups have snapshots of their
 // own, as replica.maxRatio.
 func (b *vectorBatch) largestRatio() vector {
-	largest := archsimd.BroadcastFloat64x8(0)
+	largest := fp.Broadcast(0)
 	for group := range b.ages.places {
 		b.recall(&b.ages.places[group])
 		for a := range b.now.probs {

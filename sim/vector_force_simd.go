@@ -13,15 +13,15 @@ import (
 
 // importanceRatio returns π/π_old, 0 where π_old is.
 func importanceRatio(prob, old vector) vector {
-	return prob.Div(old).Masked(old.Greater(archsimd.BroadcastFloat64x8(0)))
+	return prob.Div(old).Masked(old.Greater(fp.Broadcast(0)))
 }
 
 // weigh sets the importance weights of all arms for A > 0 and A < 0, as grpo.Force.setWeights. The
 // exponentials of all are taken together, because each waits for its own numbers.
 func (b *vectorBatch) weigh() {
-	arms, zero, most := len(b.force), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(grpo.LargestRatio)
+	arms, zero, most := len(b.force), fp.Broadcast(0), fp.Broadcast(grpo.LargestRatio)
 	uppers, lowers, ratios := b.weights[:arms], b.weights[arms:], b.exponentials[:arms]
-	logNorm, impossible := zero, archsimd.BroadcastFloat64x8(math.Inf(-1))
+	logNorm, impossible := zero, fp.Broadcast(math.Inf(-1))
 	if b.form == grpo.PowerWeight {
 		logNorm = archsimd.LoadFloat64x8(b.now.logNorm).Sub(archsimd.LoadFloat64x8(b.old.logNorm))
 	}
@@ -30,15 +30,15 @@ func (b *vectorBatch) weigh() {
 		ratio := importanceRatio(prob, old)
 		switch b.form {
 		case grpo.DroppedWeight:
-			zero.Merge(ratio, outside(ratio, b.above)).Store(&uppers[a])
-			zero.Merge(ratio, outside(ratio, b.below)).Store(&lowers[a])
+			zero.Merge(ratio, outside(ratio, &b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(ratio, &b.below)).Store(&lowers[a])
 		case grpo.DroppedByChange:
 			change := prob.Sub(old)
-			zero.Merge(ratio, outside(change, b.above)).Store(&uppers[a])
-			zero.Merge(ratio, outside(change, b.below)).Store(&lowers[a])
+			zero.Merge(ratio, outside(change, &b.above)).Store(&uppers[a])
+			zero.Merge(ratio, outside(change, &b.below)).Store(&lowers[a])
 		case grpo.HeldWeight:
-			held(ratio, b.above).Store(&uppers[a])
-			held(ratio, b.below).Store(&lowers[a])
+			held(ratio, &b.above).Store(&uppers[a])
+			held(ratio, &b.below).Store(&lowers[a])
 		case grpo.SigmoidWeight:
 			most.Merge(ratio, ratio.Greater(most)).Store(&ratios[a])
 		case grpo.PowerWeight:
@@ -58,8 +58,8 @@ func (b *vectorBatch) weigh() {
 
 // weighBySigmoid sets the weights of weigh from the ratios.
 func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
-	imp, zero, one, four := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(4)
-	positive, negative := archsimd.BroadcastFloat64x8(imp.Temperature.Positive), archsimd.BroadcastFloat64x8(imp.Temperature.Negative)
+	imp, zero, one, four := &b.Estimator.Importance, fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(4)
+	positive, negative := fp.Spread(&imp.Temperature.Positive), fp.Spread(&imp.Temperature.Negative)
 	for a := range ratios {
 		d := archsimd.LoadFloat64x8(&ratios[a]).Sub(one)
 		x, y := positive.Mul(d), negative.Mul(d)
@@ -75,40 +75,40 @@ func (b *vectorBatch) weighBySigmoid(uppers, lowers, ratios []floats) {
 
 // weighByPower sets the weights of weigh from the ratios, and their logarithms in uppers.
 func (b *vectorBatch) weighByPower(uppers, lowers, ratios []floats) {
-	imp, one, most := &b.Estimator.Importance, archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(grpo.LargestExponent)
-	power, decay := archsimd.BroadcastFloat64x8(imp.Power.Positive), archsimd.BroadcastFloat64x8(imp.Decay.Positive)
-	lowerPower, lowerDecay := archsimd.BroadcastFloat64x8(imp.Power.Negative), archsimd.BroadcastFloat64x8(imp.Decay.Negative)
+	imp, one, most := &b.Estimator.Importance, fp.Broadcast(1), fp.Broadcast(grpo.LargestExponent)
+	power, decay := fp.Spread(&imp.Power.Positive), fp.Spread(&imp.Decay.Positive)
+	lowerPower, lowerDecay := fp.Spread(&imp.Power.Negative), fp.Spread(&imp.Decay.Negative)
 	for a := range ratios {
 		logarithm, rest := archsimd.LoadFloat64x8(&uppers[a]), one.Sub(archsimd.LoadFloat64x8(&ratios[a]))
 		x, y := power.Mul(logarithm).Add(decay.Mul(rest)), lowerPower.Mul(logarithm).Add(lowerDecay.Mul(rest))
 		most.Merge(x, x.Greater(most)).Store(&uppers[a])
 		most.Merge(y, y.Greater(most)).Store(&lowers[a])
 	}
-	fp.ExpBelowLanes(b.weights, b.weights, archsimd.BroadcastFloat64x8(0))
+	fp.ExpBelowLanes(b.weights, b.weights, fp.Broadcast(0))
 }
 
 // outside returns where x is outside of an interval; NaN is not.
-func outside(x vector, within grpo.Interval) archsimd.Mask64x8 {
-	return x.Less(archsimd.BroadcastFloat64x8(within.Low)).Or(x.Greater(archsimd.BroadcastFloat64x8(within.High)))
+func outside(x vector, within *grpo.Interval) archsimd.Mask64x8 {
+	return x.Less(fp.Spread(&within.Low)).Or(x.Greater(fp.Spread(&within.High)))
 }
 
 // held returns x limited to an interval; NaN is not.
-func held(x vector, within grpo.Interval) vector {
-	low, high := archsimd.BroadcastFloat64x8(within.Low), archsimd.BroadcastFloat64x8(within.High)
+func held(x vector, within *grpo.Interval) vector {
+	low, high := fp.Spread(&within.Low), fp.Spread(&within.High)
 	x = low.Merge(x, x.Less(low))
 	return high.Merge(x, x.Greater(high))
 }
 
 // clipFraction is grpo.Force.ClipFraction.
 func (b *vectorBatch) clipFraction() vector {
-	zero, none := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastUint64x8(0)
+	zero, none := fp.Broadcast(0), fp.Integers(0)
 	clipped, all := none, none
 	b.weigh()
 	for a := range b.positives {
 		upper, lower := archsimd.LoadFloat64x8(&b.weights[a]), archsimd.LoadFloat64x8(&b.weights[len(b.force)+a])
 		positives, negatives := archsimd.LoadUint64x8(&b.positives[a]), archsimd.LoadUint64x8(&b.negatives[a])
 		if b.single {
-			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes)), b.inGroup()
+			lanes, rewarded := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(fp.Integers(b.lanes)), b.inGroup()
 			positives = draw.OnesCount(lanes.And(rewarded)).Masked(archsimd.LoadFloat64x8(&b.up).NotEqual(zero))
 			negatives = draw.OnesCount(lanes.AndNot(rewarded)).Masked(archsimd.LoadFloat64x8(&b.down).NotEqual(zero))
 		}
@@ -132,11 +132,11 @@ func (b *vectorBatch) gradient() {
 	}
 	force, probs, means, reference := b.force, b.now.probs[:arms], b.means[:arms], b.reference.logits[:arms]
 	old, atProbs, atLogits := b.old.probs[:arms], at.probs[:arms], at.logits[:arms]
-	zero, share := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.share)
+	zero, share := fp.Broadcast(0), fp.Spread(&b.share)
 	if e.Filter == grpo.Drop {
-		one := archsimd.BroadcastFloat64x8(1)
-		left := archsimd.BroadcastUint64x8(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
-		share = one.Div(archsimd.BroadcastFloat64x8(float64(e.GroupSize)).Mul(left))
+		one := fp.Broadcast(1)
+		left := fp.Integers(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		share = one.Div(fp.Integers(uint64(e.GroupSize)).ConvertToFloat64().Mul(left))
 	}
 	if e.Advantage.Scale.OfStep() {
 		share = share.Div(b.stepScale())
@@ -145,13 +145,13 @@ func (b *vectorBatch) gradient() {
 	var rewarded, others integers
 	if single {
 		lanesOf, rewarded = b.packs.Arms[:arms], b.inGroup()
-		others = archsimd.BroadcastUint64x8(b.lanes).AndNot(rewarded)
+		others = fp.Integers(b.lanes).AndNot(rewarded)
 	}
 	up, down := archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
 	sum, reward, mean := zero, zero, zero // mean: Σ π(θ − θ_ref)
 	for a := range force {
 		prob := archsimd.LoadFloat64x8(&probs[a])
-		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(means[a])))
+		reward = reward.Add(prob.Mul(fp.Spread(&means[a])))
 		l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 		mean = mean.Add(archsimd.LoadFloat64x8(&atProbs[a]).Mul(l))
 		var positive, negative vector
@@ -180,7 +180,7 @@ func (b *vectorBatch) gradient() {
 			archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum)).Store(&force[a])
 		}
 	} else {
-		beta := archsimd.BroadcastFloat64x8(e.KL.Coefficient)
+		beta := fp.Spread(&e.KL.Coefficient)
 		for a := range force { // as grpo.Force.projectExactKL
 			l := archsimd.LoadFloat64x8(&atLogits[a]).Sub(archsimd.LoadFloat64x8(&reference[a]))
 			g := archsimd.LoadFloat64x8(&force[a]).Sub(archsimd.LoadFloat64x8(&probs[a]).Mul(sum))
@@ -190,14 +190,14 @@ func (b *vectorBatch) gradient() {
 	if b.sampled {
 		b.subtractSampledKL()
 	}
-	if e.Entropy != 0 {
+	if b.rewarding {
 		b.addEntropy()
 	}
 }
 
 // addEntropy adds the gradient of the entropy bonus, as grpo.Force.addEntropy.
 func (b *vectorBatch) addEntropy() {
-	mean, alpha := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Estimator.Entropy)
+	mean, alpha := fp.Broadcast(0), fp.Spread(&b.Estimator.Entropy)
 	for a := range b.force {
 		mean = mean.Add(archsimd.LoadFloat64x8(&b.now.probs[a]).Mul(archsimd.LoadFloat64x8(&b.now.logits[a])))
 	}
@@ -209,7 +209,7 @@ func (b *vectorBatch) addEntropy() {
 
 // clip scales forces to the largest norm, as grpo.Optimizer.Clip.
 func (b *vectorBatch) clip() {
-	square, most, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(b.Optimizer.MaxNorm), archsimd.BroadcastFloat64x8(1)
+	square, most, one := fp.Broadcast(0), fp.Spread(&b.Optimizer.MaxNorm), fp.Broadcast(1)
 	for a := range b.force {
 		g := archsimd.LoadFloat64x8(&b.force[a])
 		square = square.Add(g.Mul(g))
@@ -223,8 +223,8 @@ func (b *vectorBatch) clip() {
 
 // stepScale returns the scale of the step's advantages, as that of grpo.Advantage.
 func (b *vectorBatch) stepScale() vector {
-	adv, samples := &b.Estimator.Advantage, float64(b.Estimator.GroupSize)*float64(b.groups)
-	zero, one, n := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(samples)
+	adv, samples := &b.Estimator.Advantage, fp.Integers(uint64(b.Estimator.GroupSize)*uint64(b.groups)).ConvertToFloat64()
+	zero, one, n := fp.Broadcast(0), fp.Broadcast(1), samples
 	mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(n)
 	squares := mean.Mul(one.Sub(mean)).Mul(n)
 	switch adv.Scale {
@@ -237,8 +237,8 @@ func (b *vectorBatch) stepScale() vector {
 		}
 	}
 	if adv.Std == grpo.SampleStd {
-		samples--
+		samples = samples.Sub(one)
 	}
-	scale := squares.Div(archsimd.BroadcastFloat64x8(samples)).Sqrt().Add(archsimd.BroadcastFloat64x8(adv.Epsilon))
+	scale := squares.Div(samples).Sqrt().Add(fp.Spread(&adv.Epsilon))
 	return one.Merge(scale, squares.Equal(zero))
 }

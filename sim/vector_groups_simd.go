@@ -7,6 +7,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -39,15 +40,15 @@ func (b *vectorBatch) moveBaseline(rewarded integers) {
 	if adv.Baseline != grpo.RunningMean {
 		return
 	}
-	n := float64(b.Estimator.GroupSize) * float64(b.Estimator.GroupsPerStep)
-	mean := rewarded.ConvertToFloat64().Div(archsimd.BroadcastFloat64x8(n))
-	kept := archsimd.BroadcastFloat64x8(1 - adv.Rate).Mul(archsimd.LoadFloat64x8(&b.running))
-	kept.Add(archsimd.BroadcastFloat64x8(adv.Rate).Mul(mean)).Store(&b.running)
+	n := fp.Integers(uint64(b.Estimator.GroupSize) * uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64()
+	mean := rewarded.ConvertToFloat64().Div(n)
+	kept := fp.Broadcast(1).Sub(fp.Spread(&adv.Rate)).Mul(archsimd.LoadFloat64x8(&b.running))
+	kept.Add(fp.Spread(&adv.Rate).Mul(mean)).Store(&b.running)
 }
 
 // empty removes the groups of the step before.
 func (b *vectorBatch) empty() {
-	none, zero := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0)
+	none, zero := fp.Integers(0), fp.Broadcast(0)
 	none.Store(&b.zero)
 	none.Store(&b.rewarded)
 	zero.Store(&b.atomSum)
@@ -105,20 +106,20 @@ func (b *vectorBatch) add() {
 // addAtoms draws the rewards of the current group, which are not Bernoulli, as
 // sampler.drawAtoms, and adds it as grpo.GroupStatistics.AddAtoms.
 func (b *vectorBatch) addAtoms() {
-	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	zero, one := fp.Broadcast(0), fp.Broadcast(1)
 	sum, scatter := zero, zero
-	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	low, high := fp.Broadcast(math.Inf(1)), fp.Broadcast(math.Inf(-1))
 	for a := range b.counts {
 		if b.together > 0 {
-			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(archsimd.BroadcastUint64x8(b.lanes))).Store(&b.counts[a])
+			draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Arms[a]).And(fp.Integers(b.lanes))).Store(&b.counts[a])
 		}
 		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
-		n, reward := count.ConvertToFloat64(), archsimd.BroadcastFloat64x8(arm.Mean)
+		n, reward := count.ConvertToFloat64(), fp.Spread(&arm.Mean)
 		if arm.Reward == grpo.Normal && arm.Std > 0 {
-			std := archsimd.BroadcastFloat64x8(arm.Std)
+			std := fp.Spread(&arm.Std)
 			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
 			several := n.Greater(one)
-			square := b.streams.ChiSquare(count.Sub(archsimd.BroadcastUint64x8(1)), several)
+			square := b.streams.ChiSquare(count.Sub(fp.Integers(1)), several)
 			scatter = scatter.Add(std.Mul(std.Mul(square)).Masked(n.Greater(one)))
 		}
 		drawn := n.Greater(zero)
@@ -137,20 +138,20 @@ func (b *vectorBatch) addAtoms() {
 // addRewards adds the current group, of which b.atoms and b.rewards hold the numbers and rewards of
 // the atoms: their sum, their scatter within atoms, the lowest and the highest of them are given.
 func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
-	e, zero := &b.Estimator, archsimd.BroadcastFloat64x8(0)
-	size := float64(e.GroupSize)
-	mean, squares := sum.Div(archsimd.BroadcastFloat64x8(size)), scatter
+	e, zero := &b.Estimator, fp.Broadcast(0)
+	size := fp.Integers(uint64(e.GroupSize)).ConvertToFloat64()
+	mean, squares := sum.Div(size), scatter
 	for i, a := range b.armOf {
 		n := archsimd.LoadUint64x8(&b.atoms[i]).ConvertToFloat64()
 		d := archsimd.LoadFloat64x8(&b.rewards[i]).Sub(mean)
 		squares = squares.Add(n.Mul(d.Mul(d)).Masked(b.anyOf(a)))
 	}
-	factor := archsimd.BroadcastFloat64x8(b.baseline)
+	factor := fp.Spread(&b.baseline)
 	if e.Advantage.Scale == grpo.StdScale {
 		if e.Advantage.Std == grpo.SampleStd {
-			size--
+			size = size.Sub(fp.Broadcast(1))
 		}
-		factor = factor.Div(squares.Div(archsimd.BroadcastFloat64x8(size)).Sqrt().Add(archsimd.BroadcastFloat64x8(e.Advantage.Epsilon)))
+		factor = factor.Div(squares.Div(size).Sqrt().Add(fp.Spread(&e.Advantage.Epsilon)))
 	}
 	equal := low.Equal(high).And(scatter.Equal(zero)).And(sum.Equal(sum)) // a reward may be NaN
 	archsimd.LoadUint64x8(&b.zero).Sub(equal.ToInt64x8().AsUint64x8()).Store(&b.zero)
@@ -171,17 +172,17 @@ func (b *vectorBatch) addRewards(sum, scatter, low, high vector) {
 
 // anyOf returns where the current group has samples of an arm.
 func (b *vectorBatch) anyOf(a int) archsimd.Mask64x8 {
-	return archsimd.LoadUint64x8(&b.counts[a]).NotEqual(archsimd.BroadcastUint64x8(0))
+	return archsimd.LoadUint64x8(&b.counts[a]).NotEqual(fp.Integers(0))
 }
 
 // inGroup returns the rewarded samples of the current group.
 func (b *vectorBatch) inGroup() integers {
-	return archsimd.LoadUint64x8(&b.packs.Rewarded).And(archsimd.BroadcastUint64x8(b.lanes))
+	return archsimd.LoadUint64x8(&b.packs.Rewarded).And(fp.Integers(b.lanes))
 }
 
 // addGroup adds the current group of the packs.
 func (b *vectorBatch) addGroup() {
-	lanes, rewarded := archsimd.BroadcastUint64x8(b.lanes), b.inGroup()
+	lanes, rewarded := fp.Integers(b.lanes), b.inGroup()
 	for a := range b.packs.Arms {
 		arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
 		b.addArm(a, draw.OnesCount(arm), draw.OnesCount(arm.And(rewarded)))
@@ -190,7 +191,7 @@ func (b *vectorBatch) addGroup() {
 
 // addLarge adds the group of more than one pack.
 func (b *vectorBatch) addLarge() {
-	total := archsimd.BroadcastUint64x8(0)
+	total := fp.Integers(0)
 	for a := range b.successes {
 		total = total.Add(archsimd.LoadUint64x8(&b.successes[a]))
 	}
@@ -202,7 +203,7 @@ func (b *vectorBatch) addLarge() {
 
 // drawPacks draws a group of several packs into b.counts and b.successes.
 func (b *vectorBatch) drawPacks() {
-	none := archsimd.BroadcastUint64x8(0)
+	none := fp.Integers(0)
 	for a := range b.counts {
 		none.Store(&b.counts[a])
 		none.Store(&b.successes[a])
@@ -237,7 +238,7 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 	switch {
 	case b.Estimator.Advantage.Baseline == grpo.RunningMean:
 		baseline := archsimd.LoadFloat64x8(&b.running)
-		up, down = archsimd.BroadcastFloat64x8(1).Sub(baseline), archsimd.BroadcastFloat64x8(0).Sub(baseline)
+		up, down = fp.Broadcast(1).Sub(baseline), fp.Broadcast(0).Sub(baseline)
 	case b.table == nil:
 		var totals draw.Vector
 		total.Store(&totals)
@@ -250,24 +251,24 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
 		for n := 1; n < len(b.table); n++ {
-			t, here := &b.table[n], total.ShiftAllRight(4).Equal(archsimd.BroadcastUint64x8(uint64(n)))
+			t, here := &b.table[n], total.ShiftAllRight(4).Equal(fp.Integers(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}
 	}
-	size := archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize))
-	return up, down, total.Equal(archsimd.BroadcastUint64x8(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
+	size := fp.Integers(uint64(b.Estimator.GroupSize))
+	return up, down, total.Equal(fp.Integers(0)).Or(total.Equal(size)).ToInt64x8().AsUint64x8()
 }
 
 // redraws reports whether any of the groups that have no variance, where equal is −1, is redrawn.
 func (b *vectorBatch) redraws(equal integers) bool {
-	return b.informative != nil && equal.NotEqual(archsimd.BroadcastUint64x8(0)).ToBits() != 0
+	return b.informative != nil && equal.NotEqual(fp.Integers(0)).ToBits() != 0
 }
 
 // redraw redraws the current groups where equal is −1, as sampler.redraw. It returns the
 // rewarded samples of all current groups, of which total are those before.
 func (b *vectorBatch) redraw(total, equal integers) integers {
-	rewarded, drawn := b.informativeGroups(equal.NotEqual(archsimd.BroadcastUint64x8(0)))
+	rewarded, drawn := b.informativeGroups(equal.NotEqual(fp.Integers(0)))
 	samples, successes := b.informative.Samples, b.informative.Successes
 	if b.together == 0 {
 		for a := range b.counts {
@@ -277,8 +278,8 @@ func (b *vectorBatch) redraw(total, equal integers) integers {
 		return rewarded.Merge(total, drawn)
 	}
 	// The first lanes of the group are the rewarded samples, arm by arm.
-	group := archsimd.BroadcastUint64x8(b.lanes).Masked(drawn)
-	success := archsimd.BroadcastUint64x8(b.lanes & -b.lanes).Masked(drawn) // the lane of the next success
+	group := fp.Integers(b.lanes).Masked(drawn)
+	success := fp.Integers(b.lanes & -b.lanes).Masked(drawn) // the lane of the next success
 	failure := success.ShiftLeft(rewarded)
 	archsimd.LoadUint64x8(&b.packs.Rewarded).AndNot(group).Or(failure.Sub(success)).Store(&b.packs.Rewarded)
 	for a := range samples {
@@ -299,7 +300,7 @@ func (b *vectorBatch) addArm(a int, count, successes integers) {
 	archsimd.LoadFloat64x8(positive).Add(up.Mul(successes.ConvertToFloat64())).Store(positive)
 	archsimd.LoadFloat64x8(negative).Add(down.Mul(count.Sub(successes).ConvertToFloat64())).Store(negative)
 	if b.drops {
-		zero := archsimd.BroadcastFloat64x8(0)
+		zero := fp.Broadcast(0)
 		b.addCounts(a, successes.Masked(up.NotEqual(zero)), count.Sub(successes).Masked(down.NotEqual(zero)))
 	}
 }

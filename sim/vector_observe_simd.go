@@ -44,7 +44,7 @@ func (b *vectorBatch) observe(t int) {
 // measure sets the recorded quantities, as replica.observe. It returns the elements in which
 // they and all logits are finite, as bits.
 func (b *vectorBatch) measure() (finite uint8) {
-	zero, logits := archsimd.BroadcastFloat64x8(0), b.now.logits
+	zero, logits := fp.Broadcast(0), b.now.logits
 	top := archsimd.LoadFloat64x8(&logits[0])
 	for a := range logits {
 		top = top.Max(archsimd.LoadFloat64x8(&logits[a]))
@@ -55,7 +55,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 	for a := range logits {
 		logit, prob := archsimd.LoadFloat64x8(&logits[a]), archsimd.LoadFloat64x8(&b.now.probs[a])
 		possible, old, g := prob.Greater(zero), archsimd.LoadFloat64x8(&b.old.probs[a]), archsimd.LoadFloat64x8(&b.force[a])
-		reward = reward.Add(prob.Mul(archsimd.BroadcastFloat64x8(b.Bandit.TrueMeans[a])))
+		reward = reward.Add(prob.Mul(fp.Spread(&b.Bandit.TrueMeans[a])))
 		entropy = entropy.Sub(prob.Mul(logit.Sub(logNorm)).Masked(possible))
 		collision = collision.Add(prob.Mul(prob))
 		relative := logit.Sub(archsimd.LoadFloat64x8(&b.reference.logits[a])).Sub(excess)
@@ -63,7 +63,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 		ratio = ratio.Max(importanceRatio(prob, old))
 		square = square.Add(g.Mul(g))
 	}
-	groups := archsimd.BroadcastFloat64x8(float64(b.Estimator.GroupsPerStep))
+	groups := fp.Integers(uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64()
 	q := &b.recorded
 	archsimd.LoadFloat64x8(&b.reward).Store(&q[expectedRewardIndex])
 	reward.Store(&q[trueRewardIndex])
@@ -90,7 +90,7 @@ func (b *vectorBatch) measure() (finite uint8) {
 
 // finiteIn returns the elements in which all vectors are finite, as bits.
 func finiteIn(vectors []floats) uint8 {
-	zero := archsimd.BroadcastFloat64x8(0)
+	zero := fp.Broadcast(0)
 	sum := zero
 	for n := range vectors {
 		x := archsimd.LoadFloat64x8(&vectors[n])
@@ -101,13 +101,13 @@ func finiteIn(vectors []floats) uint8 {
 
 // average adds the step to the sums after burn-in.
 func (b *vectorBatch) average(reward vector) {
-	d := reward.Sub(archsimd.BroadcastFloat64x8(b.reward0))
+	d := reward.Sub(fp.Spread(&b.reward0))
 	archsimd.LoadFloat64x8(&b.rewardSum).Add(d).Store(&b.rewardSum)
 	archsimd.LoadFloat64x8(&b.rewardSquares).Add(d.Mul(d)).Store(&b.rewardSquares)
 	archsimd.LoadUint64x8(&b.zeroSum).Add(archsimd.LoadUint64x8(&b.zero)).Store(&b.zeroSum)
 	if len(b.force) == 2 {
 		z := archsimd.LoadFloat64x8(&b.now.logits[0]).Sub(archsimd.LoadFloat64x8(&b.now.logits[1]))
-		z = z.Sub(archsimd.BroadcastFloat64x8(b.gap0))
+		z = z.Sub(fp.Spread(&b.gap0))
 		archsimd.LoadFloat64x8(&b.gapSum).Add(z).Store(&b.gapSum)
 		archsimd.LoadFloat64x8(&b.gapSquares).Add(z.Mul(z)).Store(&b.gapSquares)
 	}

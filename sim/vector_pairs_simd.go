@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 	"grposim/sim/measure"
 )
@@ -95,8 +96,8 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 		plus.gradient()
 		minus.gradient()
 		rate := p.Optimizer.Rate(step)
-		plus.move(rate)
-		minus.move(rate)
+		plus.move(&rate)
+		minus.move(&rate)
 		plus.updatePolicies(step)
 		minus.updatePolicies(step)
 		if lost := live &^ (finiteIn(plus.now.logits) & finiteIn(minus.now.logits)); lost != 0 {
@@ -114,25 +115,25 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 // returns those of the pairs whose series do not end.
 func (p *vectorPairs) fit(series *[vectorBins]fitting, period int, live uint8) uint8 {
 	plus, minus := p.sides[0], p.sides[1]
-	zero, half := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0.5)
+	zero, half := fp.Broadcast(0), fp.Broadcast(0.5)
 	x, v, sum, square := zero, zero, zero, 0.0
 	for a, component := range p.direction {
 		logit := archsimd.LoadFloat64x8(&plus.now.logits[a]).Sub(archsimd.LoadFloat64x8(&minus.now.logits[a])).Mul(half)
 		velocity := archsimd.LoadFloat64x8(&plus.velocity[a]).Sub(archsimd.LoadFloat64x8(&minus.velocity[a])).Mul(half)
 		logit.Store(&p.deviation[a])
 		sum = sum.Add(logit)
-		x = x.Add(archsimd.BroadcastFloat64x8(component).Mul(logit))
-		v = v.Add(archsimd.BroadcastFloat64x8(component).Mul(velocity))
+		x = x.Add(fp.Broadcast(component).Mul(logit))
+		v = v.Add(fp.Broadcast(component).Mul(velocity))
 		square += float64(component * component)
 	}
-	mean, norm := sum.Div(archsimd.BroadcastFloat64x8(float64(len(p.deviation)))), zero
+	mean, norm := sum.Div(fp.Broadcast(float64(len(p.deviation)))), zero
 	for a := range p.deviation {
 		d := archsimd.LoadFloat64x8(&p.deviation[a]).Sub(mean)
 		norm = norm.Add(d.Mul(d))
 	}
 	var xs, vs, norms floats
-	x.Div(archsimd.BroadcastFloat64x8(square)).Store(&xs)
-	v.Div(archsimd.BroadcastFloat64x8(square)).Store(&vs)
+	x.Div(fp.Broadcast(square)).Store(&xs)
+	v.Div(fp.Broadcast(square)).Store(&vs)
 	norm.Sqrt().Store(&norms)
 	for left := live; left != 0; left &= left - 1 {
 		if i := bits.TrailingZeros8(left); !series[i].add(period, xs[i], vs[i], norms[i]) {
@@ -177,7 +178,7 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		b.aim()
 	}
 	p.uninformed, p.informed = 1<<vectorBins-1, [vectorBins]int{}
-	sum, fewest := archsimd.BroadcastFloat64x8(0), slices.Min(pairs[:])
+	sum, fewest := fp.Broadcast(0), slices.Min(pairs[:])
 	for n := range slices.Max(pairs[:]) {
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return floats{}, informative // the results of an interrupted cell are discarded
@@ -204,7 +205,7 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		}
 		for a, covector := range probe.Covector {
 			difference := archsimd.LoadFloat64x8(&plus.force[a]).Sub(archsimd.LoadFloat64x8(&minus.force[a]))
-			part := archsimd.BroadcastFloat64x8(covector).Mul(difference)
+			part := fp.Broadcast(covector).Mul(difference)
 			sum = sum.Sub(part.Masked(archsimd.Mask64x8FromBits(live)))
 		}
 		for i := range pairs {

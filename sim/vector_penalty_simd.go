@@ -7,6 +7,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -47,7 +48,7 @@ func (b *vectorBatch) setAtoms() {
 
 // shift sets what the penalty adds to rewards, as grpo.KL.Shifts.
 func (b *vectorBatch) shift() {
-	penalty := archsimd.BroadcastFloat64x8(-b.Estimator.KL.Coefficient)
+	penalty := fp.Broadcast(0).Sub(fp.Spread(&b.Estimator.KL.Coefficient))
 	logNorm := archsimd.LoadFloat64x8(b.old.logNorm).Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
 	for a := range b.shifts {
 		l := archsimd.LoadFloat64x8(&b.old.logits[a]).Sub(archsimd.LoadFloat64x8(&b.reference.logits[a]))
@@ -58,10 +59,10 @@ func (b *vectorBatch) shift() {
 // addShifted adds the current group of Bernoulli arms, whose rewards the penalty shifts, as
 // grpo.GroupStatistics.AddAtoms.
 func (b *vectorBatch) addShifted() {
-	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
-	none, lanes := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(b.lanes)
+	zero, one := fp.Broadcast(0), fp.Broadcast(1)
+	none, lanes := fp.Integers(0), fp.Integers(b.lanes)
 	sum, total := zero, none
-	low, high := archsimd.BroadcastFloat64x8(math.Inf(1)), archsimd.BroadcastFloat64x8(math.Inf(-1))
+	low, high := fp.Broadcast(math.Inf(1)), fp.Broadcast(math.Inf(-1))
 	for a := range b.counts {
 		if b.together > 0 {
 			arm := archsimd.LoadUint64x8(&b.packs.Arms[a]).And(lanes)
@@ -88,7 +89,7 @@ func (b *vectorBatch) addShifted() {
 // usesLogNorm reports whether step t uses log π of its policies.
 func (v *vectorCell) usesLogNorm(t int) bool {
 	kl := &v.Estimator.KL
-	return v.weighsByLogarithm() || !kl.Outside() && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
+	return v.weighsByLogarithm() || !v.outside && kl.At == grpo.AtCurrent || v.Lag.Refreshes(t) || v.tabular()
 }
 
 // addDrawn counts samples of an arm.
@@ -109,14 +110,14 @@ func (b *vectorBatch) subtractSampledKL() {
 	if inAdvantage {
 		gradient, of = grpo.K2, &b.old
 	}
-	zero, one, logNorm := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(0)
+	zero, one, logNorm := fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(0)
 	if of.logNorm != nil {
 		logNorm = archsimd.LoadFloat64x8(of.logNorm).Sub(archsimd.LoadFloat64x8(b.reference.logNorm))
 	}
-	share, beta, sum := archsimd.BroadcastFloat64x8(b.share), archsimd.BroadcastFloat64x8(kl.Coefficient), zero
-	drawn, lanes := b.drawn[:arms], archsimd.BroadcastUint64x8(b.lanes)
+	share, beta, sum := fp.Spread(&b.share), fp.Spread(&kl.Coefficient), zero
+	drawn, lanes := b.drawn[:arms], fp.Integers(b.lanes)
 	force, atProbs, logits := b.force, at.probs[:arms], of.logits[:arms]
-	old, reference := b.old.probs[:arms], b.reference
+	old, reference := b.old.probs[:arms], &b.reference
 	for a := range force {
 		count := archsimd.LoadUint64x8(&drawn[a])
 		if b.single {
@@ -148,7 +149,7 @@ func (b *vectorBatch) subtractSampledKL() {
 
 // moveReference moves the reference, as grpo.ReferenceUpdate.Move.
 func (b *vectorBatch) moveReference() {
-	rate, rest := archsimd.BroadcastFloat64x8(b.ReferenceUpdate.Rate), archsimd.BroadcastFloat64x8(1-b.ReferenceUpdate.Rate)
+	rate, rest := fp.Spread(&b.ReferenceUpdate.Rate), fp.Broadcast(1).Sub(fp.Spread(&b.ReferenceUpdate.Rate))
 	for a := range b.reference.logits {
 		logit := &b.reference.logits[a]
 		rest.Mul(archsimd.LoadFloat64x8(logit)).Add(rate.Mul(archsimd.LoadFloat64x8(&b.now.logits[a]))).Store(logit)

@@ -6,6 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -96,7 +97,7 @@ func (b *vectorBatch) addPrompts() {
 		archsimd.LoadUint64x8(&b.packs.Arms[0]).Store(&groups[g].first)
 		archsimd.LoadUint64x8(&b.packs.Rewarded).Store(&groups[g].rewarded)
 	}
-	none, size, t := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize)), &b.table[0]
+	none, size, t := fp.Integers(0), fp.Integers(uint64(b.Estimator.GroupSize)), &b.table[0]
 	zero, rewarded := none, none
 	var up0, down0, up1, down1 vector // sums of advantages
 	for g := range groups {

@@ -6,6 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -23,8 +24,8 @@ func newVectorRedraws(c *Cell) *vectorRedraws {
 	}
 	r := &vectorRedraws{means: make([]floats, 2*len(c.Prompts.Means)), sums: make([]floats, len(c.Prompts.Means))}
 	for x, m := range c.Prompts.Means {
-		archsimd.BroadcastFloat64x8(m[0]).Store(&r.means[2*x])
-		archsimd.BroadcastFloat64x8(m[1]).Store(&r.means[2*x+1])
+		fp.Broadcast(m[0]).Store(&r.means[2*x])
+		fp.Broadcast(m[1]).Store(&r.means[2*x+1])
 	}
 	return r
 }
@@ -46,7 +47,7 @@ func (b *vectorBatch) chooseAgain(where archsimd.Mask64x8) archsimd.Mask64x8 {
 		r.stale = false
 		b.sumChances()
 	}
-	where = where.And(archsimd.LoadFloat64x8(&r.sums[len(r.sums)-1]).Greater(archsimd.BroadcastFloat64x8(0)))
+	where = where.And(archsimd.LoadFloat64x8(&r.sums[len(r.sums)-1]).Greater(fp.Broadcast(0)))
 	if where.ToBits() == 0 {
 		return where
 	}
@@ -67,7 +68,7 @@ func (b *vectorBatch) chooseAgain(where archsimd.Mask64x8) archsimd.Mask64x8 {
 // rewards, as count.
 func (b *vectorBatch) redrawPrompts() {
 	b.lanes = b.first
-	none, size := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(uint64(b.Estimator.GroupSize))
+	none, size := fp.Integers(0), fp.Integers(uint64(b.Estimator.GroupSize))
 	total := draw.OnesCount(archsimd.LoadUint64x8(&b.packs.Rewarded))
 	equal := total.Equal(none).Or(total.Equal(size)).ToInt64x8().AsUint64x8() // −1 where they are
 	archsimd.LoadUint64x8(&b.rewarded).Add(total).Store(&b.rewarded)
@@ -79,7 +80,7 @@ func (b *vectorBatch) redrawPrompts() {
 
 // sumChances sets the sums.
 func (b *vectorBatch) sumChances() {
-	sum := archsimd.BroadcastFloat64x8(0)
+	sum := fp.Broadcast(0)
 	for x := range b.others.sums {
 		probs := b.old.probs
 		if b.tabular != nil {

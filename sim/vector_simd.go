@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -89,6 +90,9 @@ type vectorCell struct {
 	drops         bool           // some of these are set to 0
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
+	outside       bool           // the KL penalty is outside the loss
+	rewarding     bool           // it has an entropy bonus
+	clips         bool           // its norm is limited
 	reward0, gap0 float64        // J and z at step 0
 
 	form         grpo.WeightForm // of weigh
@@ -141,7 +145,7 @@ func (p vectorPolicies) put(i int, policy *grpo.Policy) {
 }
 
 // set copies the policies q.
-func (p vectorPolicies) set(q vectorPolicies) {
+func (p *vectorPolicies) set(q *vectorPolicies) {
 	from := q.rows[:len(p.rows)]
 	for row := range p.rows {
 		archsimd.LoadFloat64x8(&from[row]).Store(&p.rows[row])
@@ -216,7 +220,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
 	v.weighted = !e.Importance.Linear()
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
-	v.sampled = e.KL.Sampled()
+	v.sampled, v.outside, v.rewarding, v.clips = e.KL.Sampled(), e.KL.Outside(), e.Entropy != 0, c.Optimizer.MaxNorm > 0
 	if v.needsLogNorm() {
 		v.rows++
 	}
@@ -284,7 +288,7 @@ func (v *vectorCell) newBatch() *vectorBatch {
 	}
 	if v.ReferenceUpdate.Interval > 0 {
 		b.reference = v.newReference()
-		b.reference.set(v.initial)
+		b.reference.set(&v.initial)
 	}
 	means := v.means
 	if v.advantages == nil {
@@ -335,9 +339,10 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 			}
 		}
 		if t != observed[0] && batches[0].plain {
+			archsimd.ClearAVXUpperBits() // see fp.Broadcast
 			rate := c.Optimizer.Rate(t)
 			for _, b := range batches {
-				b.plainStep(t, rate)
+				b.plainStep(t, &rate)
 			}
 			continue
 		}
@@ -374,15 +379,16 @@ func runVectors(ctx context.Context, batches []*vectorBatch, replicas []*replica
 				b.average(archsimd.LoadFloat64x8(&b.reward))
 			}
 		}
+		archsimd.ClearAVXUpperBits()
 		rate := c.Optimizer.Rate(t)
 		if c.tabular() {
 			for _, b := range batches {
-				b.moveTabular(t, rate)
+				b.moveTabular(t, &rate)
 			}
 			continue
 		}
 		for _, b := range batches {
-			b.move(rate)
+			b.move(&rate)
 		}
 		for _, b := range batches {
 			b.updatePolicies(t)
@@ -428,10 +434,10 @@ func (b *vectorBatch) rest() {
 	clear(b.square)
 	b.decay1, b.decay2 = 1, 1
 	if b.ReferenceUpdate.Interval > 0 {
-		b.reference.set(b.initial)
+		b.reference.set(&b.initial)
 	}
 	*b.vectorSums = vectorSums{}
-	archsimd.BroadcastFloat64x8(b.Estimator.Advantage.Value).Store(&b.running)
+	fp.Broadcast(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
 // finish copies the sums after burn-in to the replicas.
@@ -459,10 +465,10 @@ func (b *vectorBatch) refresh(t int) {
 		b.choose(t, 0)
 	case len(b.past) > 0:
 		n := t / b.Lag.StepsPerSnapshot()
-		b.past[n%len(b.past)].set(b.now)
+		b.past[n%len(b.past)].set(&b.now)
 		b.old = b.past[max(n-len(b.past)+1, 0)%len(b.past)]
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
-		b.old.set(b.now)
+		b.old.set(&b.now)
 	}
 	b.aim()
 	b.onPolicy = len(b.past) == 0

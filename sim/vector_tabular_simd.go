@@ -6,6 +6,7 @@ import (
 	"simd/archsimd"
 
 	"grposim/grpo"
+	"grposim/grpo/fp"
 	"grposim/sim/draw"
 )
 
@@ -100,8 +101,8 @@ func (p *vectorTabular) begin(r *tabular) {
 			q.reward[i], q.means[0][i], q.means[1][i] = from.reward, from.means[0], from.means[1]
 		}
 	}
-	archsimd.BroadcastFloat64x8(r.reward).Store(&p.sums.reward)
-	archsimd.BroadcastFloat64x8(r.gap).Store(&p.sums.gap)
+	fp.Broadcast(r.reward).Store(&p.sums.reward)
+	fp.Broadcast(r.gap).Store(&p.sums.gap)
 }
 
 // at makes a prompt that of the batch.
@@ -124,7 +125,7 @@ func (b *vectorBatch) refreshTabular() {
 		}
 	case b.Lag.Interval > 1:
 		for x := range p.prompts {
-			p.prompts[x].old.set(p.prompts[x].now)
+			p.prompts[x].old.set(&p.prompts[x].now)
 		}
 	}
 	p.visits = p.visits[:0]
@@ -136,8 +137,8 @@ func (b *vectorBatch) pushTabular() {
 	if !p.sparse {
 		p.visits = p.visits[:0]
 	}
-	share := archsimd.BroadcastFloat64x8(1 / float64(b.Estimator.GroupsPerStep))
-	zeros, rewarded := archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(0)
+	share := fp.Broadcast(1).Div(fp.Integers(uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64())
+	zeros, rewarded := fp.Integers(0), fp.Integers(0)
 	b.at(&p.group)
 	part := (*[2]floats)(b.force)
 	for range b.Estimator.GroupsPerStep {
@@ -168,7 +169,7 @@ func (b *vectorBatch) pushTabular() {
 	}
 	zeros.Store(&b.zero)
 	rewarded.Store(&b.rewarded)
-	count := archsimd.BroadcastFloat64x8(float64(len(p.prompts)))
+	count := fp.Integers(uint64(len(p.prompts))).ConvertToFloat64()
 	archsimd.LoadFloat64x8(&p.sums.reward).Div(count).Store(&b.reward)
 	archsimd.LoadFloat64x8(&p.sums.gap).Div(count).Store(&p.mean.now.logits[0])
 	b.at(&p.mean)
@@ -184,7 +185,7 @@ func (b *vectorBatch) gatherGroup() {
 }
 
 // moveTabular updates the policies by the gradients of step t, as tabular.move.
-func (b *vectorBatch) moveTabular(t int, rate float64) {
+func (b *vectorBatch) moveTabular(t int, rate *float64) {
 	p := b.tabular
 	if p.coasts {
 		decay1, decay2 := b.decay1, b.decay2
@@ -214,8 +215,8 @@ func (b *vectorBatch) moveTabular(t int, rate float64) {
 }
 
 // movePrompt updates a prompt in the given elements.
-func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate float64) {
-	sums, zero, mask := b.tabular.sums, archsimd.BroadcastFloat64x8(0), archsimd.Mask64x8FromBits(where)
+func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate *float64) {
+	sums, zero, mask := b.tabular.sums, fp.Broadcast(0), archsimd.Mask64x8FromBits(where)
 	gap := func() vector {
 		return archsimd.LoadFloat64x8(&q.now.logits[0]).Sub(archsimd.LoadFloat64x8(&q.now.logits[1]))
 	}
@@ -236,8 +237,8 @@ func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate float
 
 // measureTabular sets the recorded quantities, as tabular.observe.
 func (b *vectorBatch) measureTabular() (finite uint8) {
-	p, zero := b.tabular, archsimd.BroadcastFloat64x8(0)
-	count := archsimd.BroadcastFloat64x8(float64(len(p.prompts)))
+	p, zero := b.tabular, fp.Broadcast(0)
+	count := fp.Integers(uint64(len(p.prompts))).ConvertToFloat64()
 	entropy, collision, divergence, ratio, square := zero, zero, zero, zero, zero
 	q := &b.recorded
 	for x := range p.prompts {

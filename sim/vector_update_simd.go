@@ -10,12 +10,17 @@ import (
 )
 
 // move moves the logits along the force, as grpo.Optimizer.Step.
-func (b *vectorBatch) move(learningRate float64) {
+func (b *vectorBatch) move(learningRate *float64) {
 	o := &b.Optimizer
-	if o.MaxNorm > 0 {
+	if o.Kind == grpo.Adam {
+		archsimd.ClearAVXUpperBits() // see fp.Integers
+		b.decay1 *= o.Beta1
+		b.decay2 *= o.Beta2
+	}
+	if b.clips {
 		b.clip()
 	}
-	rate, momentum := archsimd.BroadcastFloat64x8(learningRate), archsimd.BroadcastFloat64x8(o.Momentum)
+	rate, momentum := fp.Spread(learningRate), fp.Spread(&o.Momentum)
 	switch o.Kind {
 	case grpo.HeavyBall:
 		for a := range b.force {
@@ -31,19 +36,17 @@ func (b *vectorBatch) move(learningRate float64) {
 			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(rate.Mul(g.Add(momentum.Mul(v)))).Store(&b.now.logits[a])
 		}
 	case grpo.Adam:
-		b.decay1 *= o.Beta1
-		b.decay2 *= o.Beta2
-		beta1, rest1 := archsimd.BroadcastFloat64x8(o.Beta1), archsimd.BroadcastFloat64x8(1-o.Beta1)
-		beta2, rest2 := archsimd.BroadcastFloat64x8(o.Beta2), archsimd.BroadcastFloat64x8(1-o.Beta2)
-		gone1, gone2 := archsimd.BroadcastFloat64x8(1-b.decay1), archsimd.BroadcastFloat64x8(1-b.decay2)
+		one, beta1, beta2 := fp.Broadcast(1), fp.Spread(&o.Beta1), fp.Spread(&o.Beta2)
+		rest1, rest2 := one.Sub(beta1), one.Sub(beta2)
+		gone1, gone2 := one.Sub(fp.Spread(&b.decay1)), one.Sub(fp.Spread(&b.decay2))
 		for a := range b.force {
 			g := archsimd.LoadFloat64x8(&b.force[a])
 			v := beta1.Mul(archsimd.LoadFloat64x8(&b.velocity[a])).Add(rest1.Mul(g))
 			s := beta2.Mul(archsimd.LoadFloat64x8(&b.square[a])).Add(rest2.Mul(g.Mul(g)))
 			v.Store(&b.velocity[a])
 			s.Store(&b.square[a])
-			scale := s.Div(gone2).Sqrt().Add(archsimd.BroadcastFloat64x8(o.Epsilon))
-			step := rate.Mul(v.Div(gone1).Div(scale)).Masked(scale.Greater(archsimd.BroadcastFloat64x8(0)))
+			scale := s.Div(gone2).Sqrt().Add(fp.Spread(&o.Epsilon))
+			step := rate.Mul(v.Div(gone1).Div(scale)).Masked(scale.Greater(fp.Broadcast(0)))
 			archsimd.LoadFloat64x8(&b.now.logits[a]).Add(step).Store(&b.now.logits[a])
 		}
 	}
@@ -97,7 +100,7 @@ func (b *vectorBatch) softmax(p *vectorPolicies, logNorm *floats) vector {
 	if logNorm != nil {
 		top.Add(fp.LogLanes(norm)).Store(logNorm)
 	}
-	inverse := archsimd.BroadcastFloat64x8(1).Div(norm)
+	inverse := fp.Broadcast(1).Div(norm)
 	for a := range probs {
 		archsimd.LoadFloat64x8(&probs[a]).Mul(inverse).Store(&probs[a])
 	}
@@ -107,7 +110,7 @@ func (b *vectorBatch) softmax(p *vectorPolicies, logNorm *floats) vector {
 // pairSoftmax is softmax for two arms. Equal logits have equal probabilities even if
 // they are infinite.
 func (b *vectorBatch) pairSoftmax(p *vectorPolicies, logNorm *floats) vector {
-	zero, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	zero, one := fp.Broadcast(0), fp.Broadcast(1)
 	first, second := archsimd.LoadFloat64x8(&p.logits[0]), archsimd.LoadFloat64x8(&p.logits[1])
 	gap := first.Sub(second).Masked(first.NotEqual(second))
 	likelier := gap.GreaterEqual(zero)

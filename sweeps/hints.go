@@ -65,9 +65,18 @@ func (e *evidence) addHints(plan *Plan, verdicts []Verdict) {
 	})
 }
 
+// maxHinted is the largest number of arms times stored snapshots of a cell for which hints are looked
+// for: a prediction of more takes a second.
+const maxHinted = 100
+
 // wouldBeInScope returns the changes that bring the i-th finding of a set into scope, in
-// words; "" if none does.
+// words; "" if none does, or if a cell of the set is too large to find out.
 func (j *judgement) wouldBeInScope(set CellSet, i int) string {
+	for _, c := range set.Cells {
+		if s := &c.Settings; len(s.Bandit.Arms)*s.Lag.Stored(s.Run.Steps) > maxHinted {
+			return ""
+		}
+	}
 	var found []string
 	for _, h := range hints {
 		changed := set

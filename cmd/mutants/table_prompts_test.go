@@ -17,7 +17,7 @@ var promptMutants = []mutant{
 	{id: "sim/draw/pairs-late-arm", fault: "in a vector of prompts the further words of the arms are read again", file: "sim/draw/pairs_simd.go",
 		before: "s0, s1, s2, s3 = p.load()\n\t\ttaken = archsimd", after: "taken = archsimd"},
 	{id: "sim/draw/pairs-late-reward", fault: "in a vector of prompts the second further bit of a reward is compared with the digit before", file: "sim/draw/pairs_simd.go",
-		before: "undecided, x.ShiftAllLeft(1), y.ShiftAllLeft(1))", after: "undecided, x, y)"},
+		before: "undecided, x.Add(x), y.Add(y))", after: "undecided, x, y)"},
 	{id: "sim/prompts-last", fault: "a second group of a prompt in a step replaces the first", file: "sim/prompts.go",
 		before: "b.g[a] += float64(share * f)", after: "b.g[a] = float64(share * f)"},
 	{id: "sim/prompts-shuffle", fault: "an epoch is shuffled only once", file: "sim/prompts.go",

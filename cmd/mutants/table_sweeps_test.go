@@ -292,7 +292,7 @@ var reportMutants = []mutant{
 	{id: "sweeps/tested-quantity", fault: "a hypothesis on a free exponential is about its rate", file: "sweeps/claims_curves.go",
 		before: "tested:     1,", after: "tested:     0,"},
 	{id: "sweeps/displaced-tie", fault: "a displacement across a tie of rewards measures the stiffness", file: "sweeps/claims_equilibrium.go",
-		before: " && params.Placement != rom.InReward", after: ""},
+		before: " || params.Placement == rom.InReward)", after: ")"},
 	{id: "sweeps/rare-rise", fault: "a mean that rare groups move is judged whatever their number", file: "sweeps/claims_curves.go",
 		before: "because := few(c.start); because != \"\" &&", after: "because := few(c.start); because == \"\" &&"},
 }

@@ -8,7 +8,7 @@ import "simd/archsimd"
 // vector belongs to policy i. A number x that is NaN is allowed and gives NaN, and x may
 // exceed top by less than 512. It needs AVX-512.
 func ExpBelowLanes(y, x [][8]float64, top archsimd.Float64x8) (sum archsimd.Float64x8) {
-	round, perUnit := archsimd.BroadcastFloat64x8(toInteger), archsimd.BroadcastFloat64x8(stepsPerUnit)
+	round, perUnit := Broadcast(toInteger), Broadcast(stepsPerUnit)
 	x = x[:len(y)]
 	rows := expRows
 	var none archsimd.Int64x8
@@ -31,7 +31,7 @@ func ExpBelowLanes(y, x [][8]float64, top archsimd.Float64x8) (sum archsimd.Floa
 		power := bits.Add(steps.ShiftAllLeft(47)).AsFloat64x8()
 		e := power.Add(power.Mul(series))
 		e.Store(&y[a])
-		if near := d.Greater(archsimd.BroadcastFloat64x8(-expLarge)).ToBits(); near != 0xff {
+		if near := d.Greater(Broadcast(-expLarge)).ToBits(); near != 0xff {
 			var far [8]float64
 			d.Store(&far)
 			for i, d := range far {

@@ -10,21 +10,21 @@ import (
 // LogLanes is Log for eight numbers at once. It needs AVX-512.
 func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 	bits64 := x.AsUint64x8()
-	near := bits64.Sub(archsimd.BroadcastUint64x8(logNearLow)).Less(archsimd.BroadcastUint64x8(logNearHigh - logNearLow))
+	near := bits64.Sub(Integers(logNearLow)).Less(Integers(logNearHigh - logNearLow))
 	if near.ToBits() == 0xff {
 		return logNear(x)
 	}
 	rows := logRows
-	c := bits64.Add(archsimd.BroadcastUint64x8(logHalf)).And(archsimd.BroadcastUint64x8(^uint64(2*logHalf - 1)))
-	hi, lo := logColumns(c.ShiftAllRight(45))
-	exponent := c.ShiftAllRight(52).Sub(archsimd.BroadcastUint64x8(logBias)).ShiftAllLeft(52)
+	c := bits64.Add(Integers(logHalf)).And(Integers(^uint64(2*logHalf - 1)))
+	hi, lo := logColumns(c.ShiftRight(Integers(45)))
+	exponent := c.ShiftRight(Integers(52)).Sub(Integers(logBias)).ShiftLeft(Integers(52))
 	m := c.Sub(exponent).AsFloat64x8()
 	difference := bits64.Sub(exponent).AsFloat64x8().Sub(m)
-	k := c.Add(archsimd.BroadcastUint64x8(logAboveSqrt)).ShiftAllRight(52).Sub(archsimd.BroadcastUint64x8(logBias)).AsInt64x8().ConvertToFloat64()
-	r := difference.Mul(archsimd.BroadcastFloat64x8(1).Div(m)) // 1/m as in logTable
-	high := k.Mul(archsimd.BroadcastFloat64x8(ln2Hi)).Add(hi)
+	k := c.Add(Integers(logAboveSqrt)).ShiftRight(Integers(52)).Sub(Integers(logBias)).AsInt64x8().ConvertToFloat64()
+	r := difference.Mul(Broadcast(1).Div(m)) // 1/m as in logTable
+	high := k.Mul(Broadcast(ln2Hi)).Add(hi)
 	sum := high.Add(r)
-	low := high.Sub(sum).Add(r).Add(k.Mul(archsimd.BroadcastFloat64x8(ln2Lo)).Add(lo))
+	low := high.Sub(sum).Add(r).Add(k.Mul(Broadcast(ln2Lo)).Add(lo))
 	square := r.Mul(r)
 	second := archsimd.LoadFloat64x8(&rows.terms[0]).Add(r.Mul(archsimd.LoadFloat64x8(&rows.terms[1])))
 	fourth := archsimd.LoadFloat64x8(&rows.terms[2]).Add(r.Mul(archsimd.LoadFloat64x8(&rows.terms[3])))
@@ -35,7 +35,7 @@ func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 	if near.ToBits() != 0 {
 		y = logNear(x).Merge(y, near)
 	}
-	special := bits64.Sub(archsimd.BroadcastUint64x8(logMinNormal)).GreaterEqual(archsimd.BroadcastUint64x8(logInf - logMinNormal))
+	special := bits64.Sub(Integers(logMinNormal)).GreaterEqual(Integers(logInf - logMinNormal))
 	if where := special.ToBits(); where != 0 {
 		var from, to [8]float64
 		x.Store(&from)
@@ -52,23 +52,23 @@ func LogLanes(x archsimd.Float64x8) archsimd.Float64x8 {
 // logNear is Log near 1.
 func logNear(x archsimd.Float64x8) archsimd.Float64x8 {
 	terms := &logRows.terms
-	f := x.Sub(archsimd.BroadcastFloat64x8(1))
-	s := f.Div(archsimd.BroadcastFloat64x8(2).Add(f))
+	f := x.Sub(Broadcast(1))
+	s := f.Div(Broadcast(2).Add(f))
 	z := s.Mul(s)
 	series := archsimd.LoadFloat64x8(&terms[9]).Add(z.Mul(archsimd.LoadFloat64x8(&terms[10])))
 	series = archsimd.LoadFloat64x8(&terms[8]).Add(z.Mul(series))
 	series = archsimd.LoadFloat64x8(&terms[7]).Add(z.Mul(series))
 	series = z.Mul(archsimd.LoadFloat64x8(&terms[6]).Add(z.Mul(series)))
-	square := archsimd.BroadcastFloat64x8(0.5).Mul(f.Mul(f))
+	square := Broadcast(0.5).Mul(f.Mul(f))
 	return f.Sub(square.Sub(s.Mul(square.Add(series))))
 }
 
 // logColumns returns the entries hi and lo of logTable, by the last seven bits of place.
 func logColumns(place archsimd.Uint64x8) (hi, lo archsimd.Float64x8) {
-	zero, rows := archsimd.BroadcastUint64x8(0), logRows
-	bit4 := place.And(archsimd.BroadcastUint64x8(16)).NotEqual(zero)
-	bit5 := place.And(archsimd.BroadcastUint64x8(32)).NotEqual(zero)
-	bit6 := place.And(archsimd.BroadcastUint64x8(64)).NotEqual(zero)
+	zero, rows := Integers(0), logRows
+	bit4 := place.And(Integers(16)).NotEqual(zero)
+	bit5 := place.And(Integers(32)).NotEqual(zero)
+	bit6 := place.And(Integers(64)).NotEqual(zero)
 	hi = halfColumn(&rows.hi, 8, place, bit4, bit5).Merge(halfColumn(&rows.hi, 0, place, bit4, bit5), bit6)
 	lo = halfColumn(&rows.lo, 8, place, bit4, bit5).Merge(halfColumn(&rows.lo, 0, place, bit4, bit5), bit6)
 	return hi, lo

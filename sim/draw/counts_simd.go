@@ -54,7 +54,7 @@ func NewCounts(streams *Streams, size, arms int, means []float64, tables []*Bino
 	}
 	c.Arms = c.nodes[arms:]
 	for a, mean := range means {
-		archsimd.BroadcastFloat64x8(mean).Store(&c.Means[a])
+		fp.Broadcast(mean).Store(&c.Means[a])
 	}
 	return c
 }
@@ -70,7 +70,7 @@ func (c *Counts) Aim(weights [][Width]float64) {
 	for a := range weights {
 		archsimd.LoadFloat64x8(&weights[a]).Store(&c.weights[arms+a])
 	}
-	zero := archsimd.BroadcastFloat64x8(0)
+	zero := fp.Broadcast(0)
 	for i := arms - 1; i > 0; i-- {
 		first := archsimd.LoadFloat64x8(&c.weights[2*i])
 		weight := first.Add(archsimd.LoadFloat64x8(&c.weights[2*i+1]))
@@ -81,7 +81,7 @@ func (c *Counts) Aim(weights [][Width]float64) {
 
 // Draw draws a group from each stream.
 func (c *Counts) Draw() {
-	archsimd.BroadcastUint64x8(uint64(c.size)).Store(&c.nodes[1])
+	fp.Integers(uint64(c.size)).Store(&c.nodes[1])
 	for i := 1; i < len(c.first); i++ {
 		n := archsimd.LoadUint64x8(&c.nodes[i])
 		k := c.binomial(n, archsimd.LoadFloat64x8(&c.first[i]))
@@ -113,15 +113,15 @@ func (c *Counts) tabulated(t *BinomialTable, trials, successes *Vector) {
 		}
 	}
 	c.store(s0, s1, s2, s3)
-	c.count(archsimd.BroadcastUint64x8(uint64(len(t.parts))))
+	c.count(fp.Integers(uint64(len(t.parts))))
 }
 
 // binomial returns what BinomialLaw.Draw draws for each number n of trials with
 // probability p in [0, 1].
 func (c *Counts) binomial(n vector, p reals) vector {
-	half := archsimd.BroadcastFloat64x8(0.5)
-	few := n.LessEqual(archsimd.BroadcastUint64x8(MaxLanes))
-	k := archsimd.BroadcastUint64x8(0)
+	half := fp.Broadcast(0.5)
+	few := n.LessEqual(fp.Integers(MaxLanes))
+	k := fp.Integers(0)
 	if few.ToBits() != 0 {
 		k = c.lanes(n.Masked(few), p)
 	}
@@ -129,10 +129,10 @@ func (c *Counts) binomial(n vector, p reals) vector {
 		return k
 	}
 	mirrored := p.Greater(half)
-	p = archsimd.BroadcastFloat64x8(1).Sub(p).Merge(p, mirrored)
+	p = fp.Broadcast(1).Sub(p).Merge(p, mirrored)
 	mean := n.ConvertToFloat64().Mul(p)
-	large := mean.GreaterEqual(archsimd.BroadcastFloat64x8(rejectionMean)).ToBits() &^ few.ToBits()
-	small := p.Greater(archsimd.BroadcastFloat64x8(0)).ToBits() &^ few.ToBits() &^ large
+	large := mean.GreaterEqual(fp.Broadcast(rejectionMean)).ToBits() &^ few.ToBits()
+	small := p.Greater(fp.Broadcast(0)).ToBits() &^ few.ToBits() &^ large
 	law := c.law
 	p.Store(&law.p)
 	law.drawn = Vector{}
@@ -149,12 +149,12 @@ func (c *Counts) binomial(n vector, p reals) vector {
 
 // lanes is BinomialLaw.Draw for at most MaxLanes trials.
 func (c *Counts) lanes(n vector, p reals) vector {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	bound := probabilityVector(p)
-	sure := bound.GreaterEqual(archsimd.BroadcastUint64x8(uint64(certain)))
+	sure := bound.GreaterEqual(fp.Integers(uint64(certain)))
 	taking := ones(n.NotEqual(zero)).AndNot(ones(sure))
-	wide := ones(n.Greater(archsimd.BroadcastUint64x8(narrow))).And(taking)
-	all := taking.ShiftRight(archsimd.BroadcastUint64x8(MaxLanes).Sub(n))
+	wide := ones(n.Greater(fp.Integers(narrow))).And(taking)
+	all := taking.ShiftRight(fp.Integers(MaxLanes).Sub(n))
 	anyWide := wide.NotEqual(zero).ToBits() != 0
 	if anyWide {
 		c.skipWhere(firstBits, wide.NotEqual(zero))
@@ -164,14 +164,14 @@ func (c *Counts) lanes(n vector, p reals) vector {
 	a, t0, t1, t2, t3 := next(s0, s1, s2, s3)
 	b, t0, t1, t2, t3 := next(t0, t1, t2, t3)
 	s0, s1, s2, s3 = choose(taking, t0, s0), choose(taking, t1, s1), choose(taking, t2, s2), choose(taking, t3, s3)
-	taken := archsimd.BroadcastUint64x8(2).And(taking)
-	rest := bound.ShiftAllLeft(1)
+	taken := fp.Integers(2).And(taking)
+	rest := bound.Add(bound)
 	below, undecided := compareVectors(zero, all, a, topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, b, topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	for bit := 2; bit < firstBits; bit += 2 {
-		a, b = a.ShiftAllRight(narrow), b.ShiftAllRight(narrow)
+		a, b = a.ShiftRight(fp.Integers(narrow)), b.ShiftRight(fp.Integers(narrow))
 		if anyWide {
 			var word vector
 			word, t0, t1, t2, t3 = next(t0, t1, t2, t3)
@@ -180,13 +180,13 @@ func (c *Counts) lanes(n vector, p reals) vector {
 			b = choose(wide, word, b)
 		}
 		below, undecided = compareVectors(below, undecided, a, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
+		rest = rest.Add(rest)
 		below, undecided = compareVectors(below, undecided, b, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
+		rest = rest.Add(rest)
 	}
 	if anyWide {
 		s0, s1, s2, s3 = choose(wide, t0, s0), choose(wide, t1, s1), choose(wide, t2, s2), choose(wide, t3, s3)
-		taken = taken.Add(archsimd.BroadcastUint64x8(firstBits - 2).And(wide))
+		taken = taken.Add(fp.Integers(firstBits - 2).And(wide))
 	}
 	for {
 		undecided = undecided.And(ones(rest.NotEqual(zero)))
@@ -199,7 +199,7 @@ func (c *Counts) lanes(n vector, p reals) vector {
 		s0, s1, s2, s3 = choose(open, t0, s0), choose(open, t1, s1), choose(open, t2, s2), choose(open, t3, s3)
 		taken = taken.Sub(open)
 		below, undecided = compareVectors(below, undecided, word, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
+		rest = rest.Add(rest)
 	}
 	c.store(s0, s1, s2, s3)
 	c.count(taken)
@@ -209,22 +209,22 @@ func (c *Counts) lanes(n vector, p reals) vector {
 // reject is BinomialLaw.reject for the elements in where.
 func (c *Counts) reject(n vector, p, mean reals, where uint8) {
 	law := c.law
-	half, one := archsimd.BroadcastFloat64x8(0.5), archsimd.BroadcastFloat64x8(1)
+	half, one := fp.Broadcast(0.5), fp.Broadcast(1)
 	sd := mean.Mul(one.Sub(p)).Sqrt() // transform.set
-	b := archsimd.BroadcastFloat64x8(1.15).Add(archsimd.BroadcastFloat64x8(2.53).Mul(sd))
-	a := archsimd.BroadcastFloat64x8(-0.0873).Add(archsimd.BroadcastFloat64x8(0.0248).Mul(b)).Add(archsimd.BroadcastFloat64x8(0.01).Mul(p))
+	b := fp.Broadcast(1.15).Add(fp.Broadcast(2.53).Mul(sd))
+	a := fp.Broadcast(-0.0873).Add(fp.Broadcast(0.0248).Mul(b)).Add(fp.Broadcast(0.01).Mul(p))
 	centre := mean.Add(half)
-	squeeze := archsimd.BroadcastFloat64x8(0.92).Sub(archsimd.BroadcastFloat64x8(4.2).Div(b))
+	squeeze := fp.Broadcast(0.92).Sub(fp.Broadcast(4.2).Div(b))
 	twice := a.Add(a)
-	alpha := archsimd.BroadcastFloat64x8(2.83).Add(archsimd.BroadcastFloat64x8(5.1).Div(b)).Mul(sd)
-	drawn := archsimd.BroadcastUint64x8(0)
+	alpha := fp.Broadcast(2.83).Add(fp.Broadcast(5.1).Div(b)).Mul(sd)
+	drawn := fp.Integers(0)
 	for where != 0 {
 		open := archsimd.Mask64x8FromBits(where)
 		u := units(c.takeWhere(open)).Sub(half)
 		v := units(c.takeWhere(open))
-		d := half.Sub(u.Max(archsimd.BroadcastFloat64x8(0).Sub(u)))
+		d := half.Sub(u.Max(fp.Broadcast(0).Sub(u)))
 		k := twice.Div(d).Add(b).Mul(u).Add(centre).FloorScaled(0)
-		accepted := where & d.GreaterEqual(archsimd.BroadcastFloat64x8(squeezeFrom)).And(v.LessEqual(squeeze)).ToBits()
+		accepted := where & d.GreaterEqual(fp.Broadcast(squeezeFrom)).And(v.LessEqual(squeeze)).ToBits()
 		if slow := where &^ accepted; slow != 0 {
 			square := d.Mul(d) // transform.threshold
 			height := v.Mul(alpha.Mul(square).Div(a.Add(b.Mul(square))))
@@ -239,7 +239,7 @@ func (c *Counts) reject(n vector, p, mean reals, where uint8) {
 // accepts returns the elements in where that transform.accepts accepts.
 func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted uint8) {
 	law := c.law
-	zero, one, half := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(0.5)
+	zero, one, half := fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(0.5)
 	trials := n.ConvertToFloat64()
 	where &= k.GreaterEqual(zero).And(k.LessEqual(trials)).ToBits()
 
@@ -250,15 +250,15 @@ func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted ui
 	pl, qm := p.Mul(l), one.Sub(p).Mul(m)
 	z := pl.Sub(qm).Div(pl.Add(qm))
 	square := z.Mul(z)
-	slope := archsimd.BroadcastFloat64x8(1. / 3).Add(square.Mul(archsimd.BroadcastFloat64x8(1. / 5)))
+	slope := fp.Broadcast(1. / 3).Add(square.Mul(fp.Broadcast(1. / 5)))
 	slope = z.Add(z).Mul(one.Add(square.Mul(slope)))
 	atU, beyondU := entropyVectors(u)
 	atV, beyondV := entropyVectors(v)
 	after, rest := k.Add(half), trials.Sub(k).Add(half)
-	last := u.Mul(rest).Add(v.Mul(after)).Div(archsimd.BroadcastFloat64x8(24).Mul(after).Mul(rest))
+	last := u.Mul(rest).Add(v.Mul(after)).Div(fp.Broadcast(24).Mul(after).Mul(rest))
 	x.Mul(slope).Sub(m.Mul(atU)).Sub(l.Mul(atV)).Sub(last).Store(&law.ratio[0])
-	tolerance := archsimd.BroadcastFloat64x8(1e-12).Add(archsimd.BroadcastFloat64x8(1e-15).Mul(x.Max(zero.Sub(x))))
-	tolerance = tolerance.Add(archsimd.BroadcastFloat64x8(0.04).Div(m.Mul(m).Mul(m))).Add(m.Mul(beyondU)).Add(l.Mul(beyondV))
+	tolerance := fp.Broadcast(1e-12).Add(fp.Broadcast(1e-15).Mul(x.Max(zero.Sub(x))))
+	tolerance = tolerance.Add(fp.Broadcast(0.04).Div(m.Mul(m).Mul(m))).Add(m.Mul(beyondU)).Add(l.Mul(beyondV))
 	ratio := fp.ExpBelowLanes(law.ratio[:], law.ratio[:], zero)
 
 	low, high := ratio.Mul(one.Sub(tolerance)), ratio.Mul(one.Add(tolerance.Add(tolerance)))
@@ -281,18 +281,18 @@ func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted ui
 // entropyVectors is entropySeries for every element.
 func entropyVectors(u reals) (sum, rest reals) {
 	s := u.Mul(u)
-	even, odd := archsimd.BroadcastFloat64x8(1./132), archsimd.BroadcastFloat64x8(1./110)
-	even = archsimd.BroadcastFloat64x8(1. / 90).Add(s.Mul(even))
-	odd = archsimd.BroadcastFloat64x8(1. / 72).Add(s.Mul(odd))
-	even = archsimd.BroadcastFloat64x8(1. / 56).Add(s.Mul(even))
-	odd = archsimd.BroadcastFloat64x8(1. / 42).Add(s.Mul(odd))
-	even = archsimd.BroadcastFloat64x8(1. / 30).Add(s.Mul(even))
-	odd = archsimd.BroadcastFloat64x8(1. / 20).Add(s.Mul(odd))
-	even = archsimd.BroadcastFloat64x8(1. / 12).Add(s.Mul(even))
-	odd = archsimd.BroadcastFloat64x8(1. / 6).Add(s.Mul(odd))
-	even = archsimd.BroadcastFloat64x8(1. / 2).Add(s.Mul(even))
+	even, odd := fp.Broadcast(1./132), fp.Broadcast(1./110)
+	even = fp.Broadcast(1. / 90).Add(s.Mul(even))
+	odd = fp.Broadcast(1. / 72).Add(s.Mul(odd))
+	even = fp.Broadcast(1. / 56).Add(s.Mul(even))
+	odd = fp.Broadcast(1. / 42).Add(s.Mul(odd))
+	even = fp.Broadcast(1. / 30).Add(s.Mul(even))
+	odd = fp.Broadcast(1. / 20).Add(s.Mul(odd))
+	even = fp.Broadcast(1. / 12).Add(s.Mul(even))
+	odd = fp.Broadcast(1. / 6).Add(s.Mul(odd))
+	even = fp.Broadcast(1. / 2).Add(s.Mul(even))
 	sixth := s.Mul(s).Mul(s)
-	return s.Mul(even.Sub(u.Mul(odd))), sixth.Mul(sixth).Mul(archsimd.BroadcastFloat64x8(1. / 156))
+	return s.Mul(even.Sub(u.Mul(odd))), sixth.Mul(sixth).Mul(fp.Broadcast(1. / 156))
 }
 
 // invert sets the elements of c.law.drawn in where to what invert draws.
@@ -308,5 +308,5 @@ func (c *Counts) invert(n vector, where uint8) {
 
 // units is unit for every element.
 func units(words vector) reals {
-	return words.ShiftAllRight(12).ConvertToFloat64().Add(archsimd.BroadcastFloat64x8(0.5)).Mul(archsimd.BroadcastFloat64x8(0x1p-52))
+	return words.ShiftRight(fp.Integers(12)).ConvertToFloat64().Add(fp.Broadcast(0.5)).Mul(fp.Broadcast(0x1p-52))
 }

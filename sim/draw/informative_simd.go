@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"simd/archsimd"
 	"sort"
+
+	"grposim/grpo/fp"
 )
 
 // Informatives draws eight groups at once as Informative, one from each stream. It needs
@@ -33,7 +35,7 @@ type informativeVectors struct {
 func NewInformatives(streams *Streams, size int, means []float64) *Informatives {
 	arms, growths, all := len(means), make([]float64, size), make([][Width]float64, len(means))
 	for a, mean := range means {
-		archsimd.BroadcastFloat64x8(mean).Store(&all[a])
+		fp.Broadcast(mean).Store(&all[a])
 	}
 	for s := 1; s < size; s++ {
 		growths[s] = growth(size, s)
@@ -54,7 +56,7 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	if x.stale {
 		x.sum()
 	}
-	none, zero, last := archsimd.BroadcastUint64x8(0), archsimd.BroadcastFloat64x8(0), len(x.Means)-1
+	none, zero, last := fp.Integers(0), fp.Broadcast(0), len(x.Means)-1
 	up, down := archsimd.LoadFloat64x8(&x.rewarded[last]), archsimd.LoadFloat64x8(&x.others[last])
 	drawn = where.And(up.Greater(zero)).And(down.Greater(zero))
 	if drawn.ToBits() == 0 {
@@ -62,7 +64,7 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	}
 	from0, from1, from2, from3 := x.load()
 	word, s0, s1, s2, s3 := next(from0, from1, from2, from3)
-	size, rare := archsimd.BroadcastUint64x8(uint64(x.size)), x.rare(uniforms(word), drawn.ToBits())
+	size, rare := fp.Integers(uint64(x.size)), x.rare(uniforms(word), drawn.ToBits())
 	rewarded = choose(ones(up.Greater(down)), size.Sub(rare), rare)
 	for a := range x.Samples[:last] {
 		none.Store(&x.Samples[a])
@@ -70,7 +72,7 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	}
 	// The key of a sample is the bits of its number u ≥ 0, which have the order of such numbers,
 	// or of −u, with the first bit set, if it is not rewarded.
-	one, top, n, failure := archsimd.BroadcastUint64x8(1), archsimd.BroadcastUint64x8(1<<63), none, zero.Sub(down)
+	one, top, n, failure := fp.Integers(1), fp.Integers(1<<63), none, zero.Sub(down)
 	for left := x.size; left > 0; left -= MaxLanes {
 		keys := x.keys[:min(left, MaxLanes)]
 		for i := range keys {
@@ -92,7 +94,7 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	}
 	w := ones(drawn)
 	x.store(choose(w, s0, from0), choose(w, s1, from1), choose(w, s2, from2), choose(w, s3, from3))
-	x.count(archsimd.BroadcastUint64x8(uint64(x.size + 1)).And(w))
+	x.count(fp.Integers(uint64(x.size + 1)).And(w))
 	size.Store(&x.Samples[last])
 	rewarded.Store(&x.Successes[last])
 	failuresBefore, successesBefore := rewarded, none
@@ -152,7 +154,7 @@ func (s *Streams) Indices(sums [][Width]float64, where archsimd.Mask64x8, indice
 // Informative.rare.
 func (x *Informatives) sum() {
 	x.stale = false
-	up, down, one := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	up, down, one := fp.Broadcast(0), fp.Broadcast(0), fp.Broadcast(1)
 	for a := range x.Means {
 		p, mean := archsimd.LoadFloat64x8(&x.probs[a]), archsimd.LoadFloat64x8(&x.Means[a])
 		up = up.Add(p.Mul(mean))
@@ -161,13 +163,13 @@ func (x *Informatives) sum() {
 		down.Store(&x.others[a])
 	}
 	odds := up.Min(down).Div(up.Max(down))
-	total, mass := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1)
+	total, mass := fp.Broadcast(0), fp.Broadcast(1)
 	for s := 1; s < len(x.growths); s++ {
-		if mass.Greater(archsimd.BroadcastFloat64x8(0x1p-60).Mul(total)).ToBits() == 0 {
+		if mass.Greater(fp.Broadcast(0x1p-60).Mul(total)).ToBits() == 0 {
 			break
 		}
 		total = total.Add(mass) // rounded to total where the mass is that small
-		mass = mass.Mul(archsimd.BroadcastFloat64x8(x.growths[s]).Mul(odds))
+		mass = mass.Mul(fp.Spread(&x.growths[s]).Mul(odds))
 	}
 	odds.Store(&x.odds)
 	total.Store(&x.total)
@@ -176,8 +178,8 @@ func (x *Informatives) sum() {
 // rare is Informative.rare for the given streams, as bits. Once u is less than a mass it stays
 // so: it becomes negative.
 func (x *Informatives) rare(u reals, where uint8) vector {
-	odds, one := archsimd.LoadFloat64x8(&x.odds), archsimd.BroadcastUint64x8(1)
-	u, mass, rare := u.Mul(archsimd.LoadFloat64x8(&x.total)), archsimd.BroadcastFloat64x8(1), one
+	odds, one := archsimd.LoadFloat64x8(&x.odds), fp.Integers(1)
+	u, mass, rare := u.Mul(archsimd.LoadFloat64x8(&x.total)), fp.Broadcast(1), one
 	for s := 1; s < len(x.growths)-1; s++ {
 		above := u.GreaterEqual(mass)
 		if s%4 == 0 && above.ToBits()&where == 0 { // not at each s, which would be unpredictable
@@ -185,12 +187,12 @@ func (x *Informatives) rare(u reals, where uint8) vector {
 		}
 		rare = rare.Add(one).Merge(rare, above)
 		u = u.Sub(mass)
-		mass = mass.Mul(archsimd.BroadcastFloat64x8(x.growths[s]).Mul(odds))
+		mass = mass.Mul(fp.Spread(&x.growths[s]).Mul(odds))
 	}
 	return rare
 }
 
 // uniforms is uniform for every element.
 func uniforms(words vector) reals {
-	return words.ShiftAllRight(12).ConvertToFloat64().Mul(archsimd.BroadcastFloat64x8(0x1p-52))
+	return words.ShiftRight(fp.Integers(12)).ConvertToFloat64().Mul(fp.Broadcast(0x1p-52))
 }

@@ -11,7 +11,7 @@ import (
 // Normal returns what Normal draws from each of the given streams; the other elements are
 // arbitrary.
 func (s *Streams) Normal(where mask) reals {
-	one, half := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(0.5)
+	one, half := fp.Broadcast(1), fp.Broadcast(0.5)
 	drawn, square := half, half
 	for open := where; open.ToBits() != 0; {
 		u, v := units(s.takeWhere(open)), units(s.takeWhere(open))
@@ -21,13 +21,13 @@ func (s *Streams) Normal(where mask) reals {
 		drawn, square = u.Merge(drawn, inside), sum.Merge(square, inside)
 		open = open.And(sum.GreaterEqual(one))
 	}
-	return drawn.Mul(archsimd.BroadcastFloat64x8(-2).Mul(fp.LogLanes(square)).Div(square).Sqrt())
+	return drawn.Mul(fp.Broadcast(-2).Mul(fp.LogLanes(square)).Div(square).Sqrt())
 }
 
 // ChiSquare returns what ChiSquare draws from each of the given streams, with k ≥ 1 degrees
 // of freedom each; the other elements are arbitrary.
 func (s *Streams) ChiSquare(k vector, where mask) reals {
-	zero, one, half := archsimd.BroadcastFloat64x8(0), archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(0.5)
+	zero, one, half := fp.Broadcast(0), fp.Broadcast(1), fp.Broadcast(0.5)
 	shape, factor := k.ConvertToFloat64().Mul(half), one
 	if small := shape.Less(one).And(where); small.ToBits() != 0 {
 		power := [1][Width]float64{}
@@ -37,8 +37,8 @@ func (s *Streams) ChiSquare(k vector, where mask) reals {
 		factor = archsimd.LoadFloat64x8(&power[0]).Merge(one, small)
 		shape = shape.Add(one.Masked(small))
 	}
-	d := shape.Sub(archsimd.BroadcastFloat64x8(1. / 3))
-	c := one.Div(archsimd.BroadcastFloat64x8(9).Mul(d).Sqrt())
+	d := shape.Sub(fp.Broadcast(1. / 3))
+	c := one.Div(fp.Broadcast(9).Mul(d).Sqrt())
 	drawn := one
 	for open := where; open.ToBits() != 0; {
 		x := s.Normal(open)
@@ -47,7 +47,7 @@ func (s *Streams) ChiSquare(k vector, where mask) reals {
 		v := root.Mul(root).Mul(root).Merge(one, positive)
 		u := units(s.takeWhere(positive))
 		square := x.Mul(x)
-		accepted := u.Less(one.Sub(archsimd.BroadcastFloat64x8(0.0331).Mul(square.Mul(square))))
+		accepted := u.Less(one.Sub(fp.Broadcast(0.0331).Mul(square.Mul(square))))
 		if positive.ToBits()&^accepted.ToBits() != 0 {
 			bound := half.Mul(square).Add(d.Mul(one.Sub(v).Add(fp.LogLanes(v))))
 			accepted = accepted.Or(fp.LogLanes(u).Less(bound))

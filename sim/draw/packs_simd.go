@@ -2,7 +2,11 @@
 
 package draw
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"grposim/grpo/fp"
+)
 
 // Packs draws eight packs at once, one from each stream. Each has the lanes that a Pack
 // draws from the same stream and policy. Packs needs AVX-512.
@@ -78,13 +82,13 @@ func NewPacks(streams *Streams, arms int, means []float64) *Packs {
 // Aim sets the policies of the following draws: weights[a][i] is the probability of arm
 // a for pack i. See Pack.Aim; the draws of a pack with a weight that is NaN are arbitrary.
 func (p *Packs) Aim(weights [][Width]float64) {
-	zero := archsimd.BroadcastFloat64x8(0)
-	sum, largest := zero, archsimd.BroadcastUint64x8(uint64(certain-1))
+	zero := fp.Broadcast(0)
+	sum, largest := zero, fp.Integers(uint64(certain-1))
 	for a := range p.bounds {
 		sum = sum.Add(archsimd.LoadFloat64x8(&weights[a]))
 		probabilityVector(sum).Min(largest).ShiftAllLeft(1).Store(&p.bounds[a])
 	}
-	later := archsimd.BroadcastUint64x8(0) // whether an arm after this one has positive weight
+	later := fp.Integers(0) // whether an arm after this one has positive weight
 	for a := len(p.bounds) - 1; a >= 0; a-- {
 		later = later.Or(archsimd.LoadFloat64x8(&weights[a+1]).Greater(zero).ToInt64x8().AsUint64x8())
 		later.Not().Store(&p.certain[a])
@@ -95,10 +99,10 @@ func (p *Packs) Aim(weights [][Width]float64) {
 // probabilityVector is NewProbability for every element, for p ≥ 0. Above 1 a result is at
 // least certain.
 func probabilityVector(p reals) vector {
-	units := p.Mul(archsimd.BroadcastFloat64x8(0x1p63))
+	units := p.Mul(fp.Broadcast(0x1p63))
 	whole := units.ConvertToUint64()
-	up := units.Sub(whole.ConvertToFloat64()).GreaterEqual(archsimd.BroadcastFloat64x8(0.5))
-	return whole.Add(archsimd.BroadcastUint64x8(1).Masked(up))
+	up := units.Sub(whole.ConvertToFloat64()).GreaterEqual(fp.Broadcast(0.5))
+	return whole.Add(fp.Integers(1).Masked(up))
 }
 
 // Draw draws the given number of samples into the lowest lanes of p.Arms and
@@ -142,7 +146,7 @@ func (p *Packs) read(samples int) {
 // decide sets the lanes by the first bits and by words for the lanes that these leave
 // undecided.
 func (p *Packs) decide(samples int) {
-	all := archsimd.BroadcastUint64x8(^uint64(0) >> (MaxLanes - uint(samples)))
+	all := fp.Integers(^uint64(0) >> (MaxLanes - uint(samples)))
 	if p.pairs != nil {
 		p.decidePair(all)
 		return
@@ -169,7 +173,7 @@ func (v *pairVectors) add(a int, m mean) {
 
 // decidePair is decide for two arms, with all that it compares in registers.
 func (p *Packs) decidePair(all vector) {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	first, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[0]))
 	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
 	s0, s1, s2, s3 := p.load()
@@ -184,7 +188,7 @@ func (p *Packs) decidePair(all vector) {
 		word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
 		taken = taken.Sub(where)
 		first, undecided = compareVectors(first, undecided, word, topBits(rest))
-		rest = rest.ShiftAllLeft(1)
+		rest = rest.Add(rest)
 		undecided = undecided.Masked(rest.NotEqual(zero))
 	}
 	v := p.pairs
@@ -235,27 +239,27 @@ func topBits(rest vector) vector { return rest.AsInt64x8().ShiftAllRight(63).AsU
 // the expansion too. The bits are compared without a loop, so that their words stay in
 // registers: with two arms a loop makes a step 6 % slower.
 func compareFirstVectors(words *[firstBits]Vector, all, rest vector) (below, undecided, left vector) {
-	below, undecided = compareVectors(archsimd.BroadcastUint64x8(0), all, archsimd.LoadUint64x8(&words[0]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	below, undecided = compareVectors(fp.Integers(0), all, archsimd.LoadUint64x8(&words[0]), topBits(rest))
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[1]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[2]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[3]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[4]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[5]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[6]), topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	below, undecided = compareVectors(below, undecided, archsimd.LoadUint64x8(&words[7]), topBits(rest))
-	return below, undecided, rest.ShiftAllLeft(1)
+	return below, undecided, rest.Add(rest)
 }
 
 // compareArms is Pack.compareArms.
 func (p *Packs) compareArms(all vector) {
-	late, open := p.late[:0], archsimd.BroadcastUint64x8(0)
+	late, open := p.late[:0], fp.Integers(0)
 	for a := range p.bounds {
 		below, undecided, rest := compareFirstVectors(&p.armBits, all, archsimd.LoadUint64x8(&p.bounds[a]))
 		undecided, late = p.setFirst(late, a, below, undecided, rest)
@@ -268,7 +272,7 @@ func (p *Packs) compareArms(all vector) {
 // setFirst sets what the first bits say of an arm and returns the lanes that they leave undecided
 // about its bound, which has the remaining digits rest. It adds the arm to late if there are any.
 func (p *Packs) setFirst(late []int, a int, below, undecided, rest vector) (vector, []int) {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	below.Store(&p.Arms[a])
 	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
 	undecided.Store(&p.undecided[a])
@@ -282,7 +286,7 @@ func (p *Packs) setFirst(late []int, a int, below, undecided, rest vector) (vect
 
 // finishArms is Pack.finishArms.
 func (p *Packs) finishArms(all vector) {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	open := archsimd.LoadUint64x8(&p.open)
 	for late := p.late; len(late) > 0; {
 		word, left := p.takeWhere(open.NotEqual(zero)), 0
@@ -290,7 +294,7 @@ func (p *Packs) finishArms(all vector) {
 		for _, a := range late {
 			rest := archsimd.LoadUint64x8(&p.rest[a])
 			below, undecided := compareVectors(archsimd.LoadUint64x8(&p.Arms[a]), archsimd.LoadUint64x8(&p.undecided[a]), word, topBits(rest))
-			rest = rest.ShiftAllLeft(1)
+			rest = rest.Add(rest)
 			undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
 			below.Store(&p.Arms[a])
 			undecided.Store(&p.undecided[a])
@@ -316,7 +320,7 @@ func (p *Packs) finishArms(all vector) {
 
 // drawRewards is Pack.drawRewards.
 func (p *Packs) drawRewards(all vector) {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	below := p.union(p.always)
 	undecided := all.AndNot(below)
 	for i := range p.meanBits {
@@ -334,7 +338,7 @@ func (p *Packs) drawRewards(all vector) {
 
 // union returns the lanes of the given arms.
 func (p *Packs) union(arms []int) vector {
-	lanes := archsimd.BroadcastUint64x8(0)
+	lanes := fp.Integers(0)
 	for _, a := range arms {
 		lanes = lanes.Or(archsimd.LoadUint64x8(&p.Arms[a]))
 	}

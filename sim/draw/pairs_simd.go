@@ -2,7 +2,11 @@
 
 package draw
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"grposim/grpo/fp"
+)
 
 // Digits returns the binary digits of a mean reward in [0, 1], first digit first, as DrawPairs
 // needs them. The last bit, which is no digit, is 1 if the mean is 1.
@@ -20,7 +24,7 @@ func Digits(x float64) uint64 {
 // any, which would be unpredictable.
 func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 	x, y := gather(means, rows)
-	all, zero, one := archsimd.BroadcastUint64x8(^uint64(0)>>(MaxLanes-uint(samples))), archsimd.BroadcastUint64x8(0), archsimd.BroadcastUint64x8(1)
+	all, zero, one := fp.Integers(^uint64(0)>>(MaxLanes-uint(samples))), fp.Integers(0), fp.Integers(1)
 	bound := archsimd.LoadUint64x8(&p.bounds[0])
 	var s0, s1, s2, s3, word, first, undecided, ofFirst, openFirst, ofSecond, openSecond vector
 	if samples <= narrow {
@@ -34,7 +38,7 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 		b, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		ofFirst, openFirst = narrowCompareVectors(a, b, x, all)
 		ofSecond, openSecond = narrowCompareVectors(a, b, y, all)
-		p.count(archsimd.BroadcastUint64x8(4))
+		p.count(fp.Integers(4))
 	} else {
 		p.read(samples)
 		first, undecided, _ = compareFirstVectors(&p.armBits, all, bound)
@@ -48,7 +52,7 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 	word, s0, s1, s2, s3 = nextWhere(where, s0, s1, s2, s3)
 	taken = taken.Sub(where)
 	first, undecided = compareVectors(first, undecided, word, topBits(rest))
-	rest = rest.ShiftAllLeft(1)
+	rest = rest.Add(rest)
 	undecided = undecided.Masked(rest.NotEqual(zero))
 	if undecided.NotEqual(zero).ToBits() != 0 {
 		p.store(s0, s1, s2, s3)
@@ -71,7 +75,7 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 	taken.Sub(where).Store(&p.taken)
 	rewarded, undecided = compareVectors(rewarded, undecided, word, choose(first, topBits(x), topBits(y)))
 	if undecided.NotEqual(zero).ToBits() != 0 {
-		rewarded = p.finishRewards(first, rewarded, undecided, x.ShiftAllLeft(1), y.ShiftAllLeft(1))
+		rewarded = p.finishRewards(first, rewarded, undecided, x.Add(x), y.Add(y))
 	}
 	rewarded.Store(&p.Rewarded)
 }
@@ -79,11 +83,11 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 // finishFirst is finish for every element, from the given remaining digits. A word is taken for as
 // many as four bits between two branches, because the number of bits is unpredictable.
 func (p *Packs) finishFirst(below, undecided, rest vector) vector {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	for undecided.NotEqual(zero).ToBits() != 0 {
 		for range 4 {
 			below, undecided = compareVectors(below, undecided, p.takeWhere(undecided.NotEqual(zero)), topBits(rest))
-			rest = rest.ShiftAllLeft(1)
+			rest = rest.Add(rest)
 			undecided = undecided.Masked(rest.NotEqual(zero))
 		}
 	}
@@ -93,11 +97,11 @@ func (p *Packs) finishFirst(below, undecided, rest vector) vector {
 // finishRewards is Pair.finish for every element, from the second late bit on, whose digits are the
 // first of x and y. There are 54 of them.
 func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector) vector {
-	zero := archsimd.BroadcastUint64x8(0)
+	zero := fp.Integers(0)
 	for bit := firstBits + 1; bit < 63 && undecided.NotEqual(zero).ToBits() != 0; bit += 6 {
 		for range 6 {
 			rewarded, undecided = compareVectors(rewarded, undecided, p.takeWhere(undecided.NotEqual(zero)), choose(first, topBits(x), topBits(y)))
-			x, y = x.ShiftAllLeft(1), y.ShiftAllLeft(1)
+			x, y = x.Add(x), y.Add(y)
 		}
 	}
 	return rewarded
@@ -106,7 +110,7 @@ func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector) vector {
 // narrowDigits is narrowBits for every element.
 func narrowDigits(digits vector) (evens, odds vector) {
 	quarters := digits.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&lastQuarter).AsInt8x64()).AsInt16x32()
-	quarters = quarters.ShiftLeft(archsimd.BroadcastUint64x8(0x0006000400020000).AsInt16x32())
+	quarters = quarters.ShiftLeft(fp.Integers(0x0006000400020000).AsInt16x32())
 	return quarters.ShiftAllRight(15).AsUint64x8(), quarters.ShiftAllLeft(1).ShiftAllRight(15).AsUint64x8()
 }
 
@@ -151,8 +155,8 @@ func (s *Streams) Below(n int, numbers *Vector) {
 }
 
 func below(word vector, n int) vector {
-	factor := archsimd.BroadcastUint64x8(uint64(n))
-	low := word.And(archsimd.BroadcastUint64x8(1<<32 - 1)).Mul(factor).ShiftAllRight(32)
+	factor := fp.Integers(uint64(n))
+	low := word.And(fp.Integers(1<<32 - 1)).Mul(factor).ShiftAllRight(32)
 	return word.ShiftAllRight(32).Mul(factor).Add(low).ShiftAllRight(32)
 }
 
@@ -184,5 +188,5 @@ func (s *Streams) Shuffle(order []Vector) {
 		at[7], other[7] = other[7], at[7]
 	}
 	s.store(s0, s1, s2, s3)
-	s.count(archsimd.BroadcastUint64x8(uint64(len(order) - 1)))
+	s.count(fp.Integers(uint64(len(order) - 1)))
 }

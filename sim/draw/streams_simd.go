@@ -2,7 +2,11 @@
 
 package draw
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"grposim/grpo/fp"
+)
 
 // Width is the number of streams that Streams reads at once: the 64-bit elements of a
 // vector register.
@@ -69,7 +73,7 @@ func (s *Streams) skip(n uint64) { s.skipWhere(n, archsimd.Mask64x8FromBits(0xff
 
 // skipWhere is skip for the given streams.
 func (s *Streams) skipWhere(n uint64, where mask) {
-	last, place := archsimd.BroadcastUint64x8(bufferSize-n), archsimd.BroadcastUint64x8(bufferSize-1)
+	last, place := fp.Integers(bufferSize-n), fp.Integers(bufferSize-1)
 	taken := archsimd.LoadUint64x8(&s.taken)
 	late := taken.And(place).Greater(last).And(where)
 	if late.ToBits() == 0 {
@@ -128,7 +132,7 @@ func (s *Streams) take(words *[firstBits]Vector) {
 		word.Store(&words[i])
 	}
 	s.store(s0, s1, s2, s3)
-	s.count(archsimd.BroadcastUint64x8(firstBits))
+	s.count(fp.Integers(firstBits))
 }
 
 // Next takes a word from every stream.
@@ -136,7 +140,7 @@ func (s *Streams) Next() archsimd.Uint64x8 {
 	s0, s1, s2, s3 := s.load()
 	word, s0, s1, s2, s3 := next(s0, s1, s2, s3)
 	s.store(s0, s1, s2, s3)
-	s.count(archsimd.BroadcastUint64x8(1))
+	s.count(fp.Integers(1))
 	return word
 }
 
@@ -147,11 +151,12 @@ func (s *Streams) takeNarrow(words *[firstBits]Vector) {
 	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
 	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
 	s.store(s0, s1, s2, s3)
-	s.count(archsimd.BroadcastUint64x8(2))
+	s.count(fp.Integers(2))
+	next16 := fp.Integers(16) // a shift of all elements in a loop has an instruction of SSE, see fp.Integers
 	for i := 0; i < firstBits; i += 2 {
 		a.Store(&words[i])
 		b.Store(&words[i+1])
-		a, b = a.ShiftAllRight(16), b.ShiftAllRight(16)
+		a, b = a.ShiftRight(next16), b.ShiftRight(next16)
 	}
 }
 
@@ -198,7 +203,7 @@ var nibbleCounts = [8]uint64{
 // onesCountByTable is OnesCount on any processor with AVX-512: it looks up the count of
 // each four bits and sums over bytes.
 func onesCountByTable(x vector) vector {
-	table, nibble := archsimd.LoadUint64x8(&nibbleCounts).AsUint8x64(), archsimd.BroadcastUint64x8(0x0f0f0f0f0f0f0f0f)
+	table, nibble := archsimd.LoadUint64x8(&nibbleCounts).AsUint8x64(), fp.Integers(0x0f0f0f0f0f0f0f0f)
 	low := table.PermuteOrZeroGrouped(x.And(nibble).AsInt8x64())
 	high := table.PermuteOrZeroGrouped(x.ShiftAllRight(4).And(nibble).AsInt8x64())
 	return low.Add(high).SumAbsDiff(archsimd.BroadcastUint8x64(0)).AsUint64x8()
