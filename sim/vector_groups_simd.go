@@ -242,16 +242,17 @@ func (b *vectorBatch) lookUp(total integers) (up, down vector, equal integers) {
 	case b.table == nil:
 		var totals draw.Vector
 		total.Store(&totals)
-		for i, n := range totals {
-			b.up[i], b.down[i] = b.advantages.Of(int(n))
+		archsimd.ClearAVXUpperBits() // see fp.Integers
+		for i := range totals {
+			b.up[i], b.down[i] = b.advantages.Of(int(totals[i]))
 		}
 		up, down = archsimd.LoadFloat64x8(&b.up), archsimd.LoadFloat64x8(&b.down)
 	default:
-		t := &b.table[0]
+		t, rows := &b.table[0], total.ShiftRight(fp.Integers(4))
 		up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total)
 		down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total)
 		for n := 1; n < len(b.table); n++ {
-			t, here := &b.table[n], total.ShiftAllRight(4).Equal(fp.Integers(uint64(n)))
+			t, here := &b.table[n], rows.Equal(fp.Integers(uint64(n)))
 			up = archsimd.LoadFloat64x8(&t.up[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.up[1]), total).Merge(up, here)
 			down = archsimd.LoadFloat64x8(&t.down[0]).ConcatPermute(archsimd.LoadFloat64x8(&t.down[1]), total).Merge(down, here)
 		}

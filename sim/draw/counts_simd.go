@@ -100,7 +100,7 @@ func (c *Counts) Draw() {
 // tabulated sets successes to what the table draws for each of the trials.
 func (c *Counts) tabulated(t *BinomialTable, trials, successes *Vector) {
 	c.skip(4)
-	*successes = Vector{}
+	fp.Integers(0).Store(successes)
 	s0, s1, s2, s3 := c.load()
 	for position := range t.parts {
 		var word vector
@@ -108,8 +108,8 @@ func (c *Counts) tabulated(t *BinomialTable, trials, successes *Vector) {
 		word, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		word.Store(&words)
 		part := &t.parts[position]
-		for i, word := range words {
-			successes[i] += uint64(part[trials[i]>>(position*digitBits)%digits].at(word))
+		for i := range words { // without a copy of them, which instructions of SSE make
+			successes[i] += uint64(part[trials[i]>>(position*digitBits)%digits].at(words[i]))
 		}
 	}
 	c.store(s0, s1, s2, s3)
@@ -268,6 +268,7 @@ func (c *Counts) accepts(n vector, p, k, height reals, where uint8) (accepted ui
 		k.Store(&law.k)
 		mode.Store(&law.mode)
 		height.Store(&law.v)
+		archsimd.ClearAVXUpperBits() // see fp.Integers
 		for ; where != 0; where &= where - 1 {
 			i := bits.TrailingZeros8(where)
 			if belowRatio(int(law.n[i]), law.p[i], law.k[i], law.mode[i], law.v[i]) {
