@@ -205,7 +205,7 @@ func (prediction *Prediction) dropInfinite() {
 			&d.RelaxationRate, &d.DampingRatio)
 	}
 	n := &prediction.Neglected
-	for _, x := range []*float64{&n.RewardMean, &n.RewardVariance, &n.ZeroVariance} {
+	for _, x := range []*float64{&n.RewardMean, &n.RewardVariance, &n.ZeroVariance, &n.RelaxationRate, &n.DampingRatio} {
 		if !isFinite([]float64{*x}) {
 			*x = math.MaxFloat64
 		}
