@@ -55,10 +55,10 @@ func (b *vectorBatch) chooseAgain(where archsimd.Mask64x8) archsimd.Mask64x8 {
 	if b.tabular != nil {
 		b.gatherGroup()
 	}
+	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for i, x := range chosen {
-		for a, m := range b.Prompts.Means[x] {
-			b.informative.Means[a][i] = m
-		}
+		means := &b.Prompts.Means[x]
+		b.informative.Means[0][i], b.informative.Means[1][i] = means[0], means[1]
 	}
 	b.informative.Aim(b.old.probs)
 	return where

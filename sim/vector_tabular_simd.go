@@ -190,7 +190,9 @@ func (b *vectorBatch) moveTabular(t int, rate *float64) {
 	if p.coasts {
 		decay1, decay2 := b.decay1, b.decay2
 		for x := range p.prompts {
-			b.decay1, b.decay2 = decay1, decay2 // of all prompts
+			if b.Optimizer.Kind == grpo.Adam {
+				b.decay1, b.decay2 = decay1, decay2 // of all prompts
+			}
 			b.movePrompt(&p.prompts[x], 0xff, t, rate)
 		}
 		return

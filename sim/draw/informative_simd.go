@@ -143,7 +143,9 @@ func (s *Streams) Indices(sums [][Width]float64, where archsimd.Mask64x8, indice
 	var numbers [Width]float64
 	totals := &sums[len(sums)-1]
 	uniforms(s.takeWhere(where)).Mul(archsimd.LoadFloat64x8(totals)).Store(&numbers)
-	for left := where.ToBits(); left != 0; left &= left - 1 {
+	left := where.ToBits()
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	for ; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros8(left) & (Width - 1)
 		u, total := numbers[i], totals[i]
 		indices[i] = uint64(sort.Search(len(sums), func(x int) bool { return sums[x][i] > u || sums[x][i] == total }))

@@ -126,10 +126,11 @@ func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) 
 	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
 	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
 	decided := differsA.Or(differsB)
-	below = below.Or(below.ShiftAllRight(16).AndNot(decided))
-	decided = decided.Or(decided.ShiftAllRight(16))
-	below = below.Or(below.ShiftAllRight(32).AndNot(decided))
-	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftAllRight(32)))
+	quarter, half := fp.Integers(16), fp.Integers(32)
+	below = below.Or(below.ShiftRight(quarter).AndNot(decided))
+	decided = decided.Or(decided.ShiftRight(quarter))
+	below = below.Or(below.ShiftRight(half).AndNot(decided))
+	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftRight(half)))
 }
 
 // gather returns the first and the second numbers of the given rows of a table. Numbers that are
@@ -155,9 +156,9 @@ func (s *Streams) Below(n int, numbers *Vector) {
 }
 
 func below(word vector, n int) vector {
-	factor := fp.Integers(uint64(n))
-	low := word.And(fp.Integers(1<<32 - 1)).Mul(factor).ShiftAllRight(32)
-	return word.ShiftAllRight(32).Mul(factor).Add(low).ShiftAllRight(32)
+	factor, half := fp.Integers(uint64(n)), fp.Integers(32)
+	low := word.And(fp.Integers(1<<32 - 1)).Mul(factor).ShiftRight(half)
+	return word.ShiftRight(half).Mul(factor).Add(low).ShiftRight(half)
 }
 
 // Shuffle puts element i of the vectors, for every i, into a random order drawn from stream i, by
