@@ -74,8 +74,10 @@ func (m *model) covariance() *mat.SymDense {
 	projectMatrix(cross, m.now.probs, at)
 	projectMatrix(penalty, at, at)
 	beta, factor := m.Strength, m.Factors.Noise/float64(m.Groups)
-	share, force := m.drawnShare(), make([]float64, arms)
+	share := m.drawnShare()
+	var force []float64 // of a group of a prompt that is drawn at random
 	if share < 1 {
+		force = make([]float64, arms)
 		m.ownForce(force)
 	}
 	for a := range arms {

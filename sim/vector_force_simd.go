@@ -190,7 +190,7 @@ func (b *vectorBatch) gradient() {
 	if b.sampled {
 		b.subtractSampledKL()
 	}
-	if b.rewarding {
+	if b.bonus {
 		b.addEntropy()
 	}
 }

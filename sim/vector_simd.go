@@ -91,7 +91,7 @@ type vectorCell struct {
 	exact         bool           // the force has an exact KL gradient
 	sampled       bool           // it has a KL gradient of its samples
 	outside       bool           // the KL penalty is outside the loss
-	rewarding     bool           // it has an entropy bonus
+	bonus         bool           // it has an entropy bonus
 	clips         bool           // its norm is limited
 	reward0, gap0 float64        // J and z at step 0
 
@@ -220,7 +220,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
 	v.weighted = !e.Importance.Linear()
 	v.exact = e.KL.Coefficient != 0 && e.KL.Gradient == grpo.ExactKL && !e.KL.Outside()
-	v.sampled, v.outside, v.rewarding, v.clips = e.KL.Sampled(), e.KL.Outside(), e.Entropy != 0, c.Optimizer.MaxNorm > 0
+	v.sampled, v.outside, v.bonus, v.clips = e.KL.Sampled(), e.KL.Outside(), e.Entropy != 0, c.Optimizer.MaxNorm > 0
 	if v.needsLogNorm() {
 		v.rows++
 	}

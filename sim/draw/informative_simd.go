@@ -107,11 +107,9 @@ func (x *Informatives) Draw(where mask) (rewarded vector, drawn mask) {
 	return rewarded, drawn
 }
 
-// Chances is Informative.Chance for every element, of groups of the given size. The probabilities and
-// the mean rewards of the arms are given as vectors: to broadcast numbers here would cost more than
-// all else.
+// Chances is Informative.Chance for every element, of groups of the given size.
 func Chances(size int, probs, means [][Width]float64) archsimd.Float64x8 {
-	one, first := archsimd.LoadFloat64x8(&allOnes), archsimd.LoadFloat64x8(&means[0])
+	one, first := fp.Broadcast(1), archsimd.LoadFloat64x8(&means[0])
 	p := archsimd.LoadFloat64x8(&probs[0])
 	up, down := p.Mul(first), p.Mul(one.Sub(first))
 	for a := 1; a < len(means); a++ {
@@ -133,9 +131,6 @@ func Chances(size int, probs, means [][Width]float64) archsimd.Float64x8 {
 	}
 	return rare.Mul(sum.Sub(rares))
 }
-
-// allOnes is 1 in every element.
-var allOnes = [Width]float64{1, 1, 1, 1, 1, 1, 1, 1}
 
 // Indices sets the given elements of indices to those that Index draws from their streams, each from
 // its own sums.
