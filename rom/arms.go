@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // twoValued describes a bandit whose rewards take at most two values: success[a]
 // is the probability of the upper value on arm a, span > 0 the distance of the
@@ -97,7 +101,7 @@ func (arm Arm) partialMoments(mean float64) partial {
 	case arm.Law == Normal && arm.Std > 0:
 		d, s := arm.Mean-mean, arm.Std
 		half := func(d float64) (i [5]float64) {
-			i[0] = 0.5 * math.Erfc(-d/(s*math.Sqrt2))
+			i[0] = 0.5 * fp.Erfc(-d/(s*math.Sqrt2))
 			i[1] = positivePart(d, s)
 			for j := 2; j < len(i); j++ {
 				i[j] = d*i[j-1] + float64(j-1)*s*s*i[j-2]
@@ -121,7 +125,7 @@ func positivePart(d, std float64) float64 {
 		return max(d, 0)
 	}
 	u := d / std
-	return d*0.5*math.Erfc(-u/math.Sqrt2) + std*math.Exp(-0.5*u*u)/math.Sqrt(2*math.Pi)
+	return d*0.5*fp.Erfc(-u/math.Sqrt2) + std*fp.Exp(-0.5*u*u)/math.Sqrt(2*math.Pi)
 }
 
 // blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r and

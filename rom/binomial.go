@@ -3,6 +3,8 @@ package rom
 import (
 	"fmt"
 	"math"
+
+	"grposim/rom/fp"
 )
 
 // lostMass bounds the probability outside the window of outcomes that a binomial
@@ -97,7 +99,7 @@ func sampled(n int, p, q, width float64, buffer []float64) (first, stride int, w
 		if q < p {
 			deviation = down - float64(n-k)
 		}
-		w := math.Exp(-up*entropy(deviation/up)-down*entropy(-deviation/down)) / math.Sqrt(float64(k)/up*(float64(n-k)/down))
+		w := fp.Exp(-up*entropy(deviation/up)-down*entropy(-deviation/down)) / math.Sqrt(float64(k)/up*(float64(n-k)/down))
 		weights = append(weights, w)
 		sum += w
 	}

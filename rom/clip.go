@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 // clipNeglect returns what linear theory neglects at a fixed point because noise takes
@@ -127,10 +129,10 @@ func (l *linearization) equalRewardsAt(x []float64, size float64) float64 {
 // given standard deviation and mean 0: the mean, its derivative in the mean of the log
 // ratio, and the share of the noise.
 func (b band) loss(std float64) (mean, slope, share float64) {
-	density := func(x float64) float64 { return math.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
+	density := func(x float64) float64 { return fp.Exp(-0.5*x*x/(std*std)) / (std * math.Sqrt(2*math.Pi)) }
 	for _, side := range [2]struct{ bound, sign float64 }{{math.Log1p(b.above), 1}, {math.Log1p(-min(b.below, 1)), -1}} {
 		h := side.sign * side.bound // ≥ 0; +Inf without a bound
-		beyond := 0.5 * math.Erfc(h/(std*math.Sqrt2))
+		beyond := 0.5 * fp.Erfc(h/(std*math.Sqrt2))
 		switch {
 		case beyond == 0:
 		case b.held:

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // maxCompositions is the number of compositions up to which the expectations of a
@@ -141,7 +143,7 @@ func newCompositions(p *Params) *compositions {
 		if part == j-1 {
 			n[part] = left
 			c.counts = append(c.counts, n...)
-			c.ways = append(c.ways, math.Exp(log-factorials[left]))
+			c.ways = append(c.ways, fp.Exp(log-factorials[left]))
 			return
 		}
 		for k := 0; k <= left; k++ {

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // differ returns P = 1 − J^G − (1−J)^G, the probability that the rewards of a group are not
@@ -127,7 +129,7 @@ const (
 func (m *model) redrawnCurve(s float64) (logs []float64, odds float64) {
 	low, high := slices.Min(m.success), slices.Max(m.success)
 	s = max(-redrawnEnd, min(s, redrawnEnd))
-	up, down := 1/(1+math.Exp(-s)), 1/(1+math.Exp(s))
+	up, down := 1/(1+fp.Exp(-s)), 1/(1+fp.Exp(s))
 	j, rest := up*high+down*low, up*(1-high)+down*(1-low)
 	phi := m.phiOfAll(j, rest)
 	p, _ := m.differ(j, rest)
@@ -165,7 +167,7 @@ func (m *model) redrawnCurve(s float64) (logs []float64, odds float64) {
 	logs = make([]float64, arms)
 	unit, x := 1.0, 0.0
 	if k3 {
-		unit, x = math.Exp(m.reference[top])*slope[top], 1
+		unit, x = fp.Exp(m.reference[top])*slope[top], 1
 	}
 	for range 100 {
 		for a := range logs {

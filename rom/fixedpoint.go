@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 // FixedPoints returns all fixed points found, by increasing expected reward
@@ -307,14 +309,14 @@ func (c *curve) logits(t float64) []float64 {
 	share := 0.0
 	for a, v := range c.value {
 		if v == c.high {
-			share += math.Exp(c.reference[a])
+			share += fp.Exp(c.reference[a])
 		}
 	}
 	excess := func(y float64) float64 {
 		sum := -1.0
 		for a, v := range c.value {
 			if at := y + t*(c.high-v); at > 0 { // 0 for a best arm if share underflows
-				sum += math.Exp(c.reference[a]) / at
+				sum += fp.Exp(c.reference[a]) / at
 			}
 		}
 		return sum
@@ -335,7 +337,7 @@ func (c *curve) logits(t float64) []float64 {
 		sum := 0.0
 		for a, v := range c.value {
 			if v == c.high {
-				sum += math.Exp(c.reference[a] - top)
+				sum += fp.Exp(c.reference[a] - top)
 			}
 		}
 		y := top + math.Log(sum) - math.Log(max(rest, math.SmallestNonzeroFloat64)) // log(share/rest)

@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // groupIntegral is a quadrature for the expectations of a group of G samples whose rewards
@@ -131,8 +133,8 @@ func newGroupIntegral(p *Params) *groupIntegral {
 		end = math.Inf(1)
 	}
 	for x := -4.4; ; x += h {
-		left, right := math.Exp(-x), math.Exp(x-end)
-		t := law.size / spread * math.Exp(x-left+right)
+		left, right := fp.Exp(-x), fp.Exp(x-end)
+		t := law.size / spread * fp.Exp(x-left+right)
 		u := t / law.size
 		switch {
 		case math.IsInf(t, 1):
@@ -189,7 +191,7 @@ func newGroupIntegral(p *Params) *groupIntegral {
 				l.nodes = append(l.nodes, n)
 				for j := range parts {
 					d := g.distance(n, j)
-					g.values = append(g.values, math.Sqrt(l.slope[j])*math.Exp(-u*l.slope[j]*d*d))
+					g.values = append(g.values, math.Sqrt(l.slope[j])*fp.Exp(-u*l.slope[j]*d*d))
 				}
 			}
 		}
@@ -260,7 +262,7 @@ func (g *groupIntegral) expand(of moment, probs []float64, degree int) *groupExp
 	slopes := make([]float64, parts)
 	lost := 0.0
 	if exponent := g.size - 2 - degree; exponent > 0 {
-		lost = math.Exp(-lostExponent / float64(exponent))
+		lost = fp.Exp(-lostExponent / float64(exponent))
 	}
 	for i := range g.levels {
 		l := &g.levels[i]
@@ -298,7 +300,7 @@ func (g *groupIntegral) expand(of moment, probs []float64, degree int) *groupExp
 			}
 			log := math.Log(psi)
 			if degree == 0 {
-				power := math.Exp(float64(g.size-2) * log)
+				power := fp.Exp(float64(g.size-2) * log)
 				for j, x := range pairs {
 					e.pairs[j] += power * x
 				}
@@ -329,7 +331,7 @@ func binomialTerm(m, r int, log float64) float64 {
 	if m < r {
 		return 0
 	}
-	term := math.Exp(float64(m-r) * log)
+	term := fp.Exp(float64(m-r) * log)
 	for i := range r {
 		term *= float64(m-i) / float64(i+1)
 	}

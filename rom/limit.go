@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
@@ -186,7 +188,7 @@ func (l *linearization) limitNeglect(m *linearDynamics, law *stationary) Neglect
 				rate := -sign * along * mean * force.Factors.Stiffness / pull * still / variance
 				depth[i] += step * (last[i] + rate) / 2
 				last[i] = rate
-				w := still / variance * math.Exp(-depth[i])
+				w := still / variance * fp.Exp(-depth[i])
 				if n == 0 { // of both sides
 					w /= 2
 				}
@@ -238,7 +240,7 @@ func (l *linearization) acrossLimit(law *stationary, frozen *groupForce, still, 
 			mean, variance, _ := m.cutMoments()
 			m.frozen = frozen
 			smooth, same, _ := m.cutMoments()
-			w := math.Exp(-(a*a + b*b) / 2)
+			w := fp.Exp(-(a*a + b*b) / 2)
 			f := w * math.Abs(along*(mean-smooth)) * m.Factors.Stiffness / total
 			sum += w
 			force += f

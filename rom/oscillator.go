@@ -3,6 +3,8 @@ package rom
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // mode is an eigenmode of the stiffness at a fixed point: a mode of the merged
@@ -108,11 +110,11 @@ func (o Oscillator) response(t float64) float64 {
 	square := a*a - o.Spring/o.Mass
 	switch b := math.Sqrt(math.Abs(square)); {
 	case b*t < 1e-6: // the double root, to (bt)²
-		return math.Exp(-a*t) * (1 + a*t)
+		return fp.Exp(-a*t) * (1 + a*t)
 	case square < 0:
-		return math.Exp(-a*t) * (math.Cos(b*t) + a/b*math.Sin(b*t))
+		return fp.Exp(-a*t) * (math.Cos(b*t) + a/b*math.Sin(b*t))
 	default:
-		slow, fast := math.Exp(-(a-b)*t), math.Exp(-(a+b)*t)
+		slow, fast := fp.Exp(-(a-b)*t), fp.Exp(-(a+b)*t)
 		return 0.5*(slow+fast) + 0.5*a/b*(slow-fast)
 	}
 }

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // pooledNode is a node of the quadrature over t of docs/theory.md §11.4, in which a function of
 // the scale d√Q + ε of all groups of a step is a product over the groups: with V = Q,
@@ -25,8 +29,8 @@ func (m *model) pooledNodes() []pooledNode {
 	epsilon := m.Epsilon / m.deviation
 	least := (1 - 1/m.size) / m.size / float64(m.Groups)
 	for x := -4.4; ; x += h {
-		left := math.Exp(-x)
-		t := math.Exp(x-left) / (0.25 + epsilon*epsilon)
+		left := fp.Exp(-x)
+		t := fp.Exp(x-left) / (0.25 + epsilon*epsilon)
 		dt := h * t * (1 + left)
 		first, second := laplace(epsilon * math.Sqrt(t))
 		node := pooledNode{t: t, first: dt / math.Sqrt(t) * first / m.deviation, second: dt * second / (m.deviation * m.deviation)}
@@ -42,7 +46,7 @@ func (m *model) pooledNodes() []pooledNode {
 
 // dampedBy returns e^{−tR(1−R)/B} of a group with s successes.
 func (m *model) dampedBy(t float64, s int) float64 {
-	return math.Exp(-t / float64(m.Groups) * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
+	return fp.Exp(-t / float64(m.Groups) * (float64(s) / m.size) * ((m.size - float64(s)) / m.size))
 }
 
 // countLaw is the law of a number of successes.
@@ -105,7 +109,7 @@ func (m *model) pooledMoments(j, rest float64) (g groupMoments) {
 			s := float64(all.first + i*all.stride)
 			share, other := s/m.size, (m.size-s)/m.size
 			q := share * other
-			w *= math.Exp(-node.t / b * q)
+			w *= fp.Exp(-node.t / b * q)
 			psi += w
 			x += w * q
 			xx += w * q * q

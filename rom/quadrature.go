@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // groupLaw computes the conditional moments of the advantages in a group of given
 // composition (see compositions). It holds the result of the last call.
@@ -139,8 +143,8 @@ func (g *groupLaw) integrate(parts []component, n []float64) {
 	}
 	largest := 0.0
 	for x := -4.4; ; x += h {
-		left, right := math.Exp(-x), math.Exp(x-end)
-		t := g.size / spread * math.Exp(x-left+right)
+		left, right := fp.Exp(-x), fp.Exp(x-end)
+		t := g.size / spread * fp.Exp(x-left+right)
 		if math.IsInf(t, 1) {
 			return
 		}
@@ -185,7 +189,7 @@ func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second f
 		g.mean[j] = g.precision[j] * centre
 		g.excess[j] = g.precision[j] * excess / g.size
 	}
-	weight := math.Sqrt(g.size/sum) * math.Exp(logs-u*distance)
+	weight := math.Sqrt(g.size/sum) * fp.Exp(logs-u*distance)
 	first *= weight * g.factor
 	second *= weight * g.factor * g.factor
 	size := 0.0
@@ -226,7 +230,7 @@ func (g *groupLaw) accumulate(parts []component, n []float64, u, first, second f
 // r_{n−1} = 1/(2z + 2n r_n).
 func laplace(z float64) (first, second float64) {
 	if z < 2 {
-		scaled := math.Exp(z*z) * math.Erfc(z)
+		scaled := fp.Exp(z*z) * fp.Erfc(z)
 		return 1/math.Sqrt(math.Pi) - z*scaled, (1+2*z*z)*scaled - 2*z/math.Sqrt(math.Pi)
 	}
 	ratio := 0.0

@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // softmax writes π_a = e^{θ_a}/Σ_b e^{θ_b} into dst. The largest logit is
 // subtracted first, so that no exponential overflows; probabilities below the
@@ -12,7 +16,7 @@ func softmax(dst, theta []float64) (norm float64) {
 	}
 	sum := 0.0
 	for a, x := range theta {
-		dst[a] = math.Exp(x - top)
+		dst[a] = fp.Exp(x - top)
 		sum += dst[a]
 	}
 	for a := range dst {

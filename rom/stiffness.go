@@ -1,9 +1,9 @@
 package rom
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 // StiffnessAt returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at the logits
@@ -241,10 +241,10 @@ func (m *model) penaltyStiffness(fresh, stale [][]float64) {
 		fisher(l)
 	case K3:
 		for a, p := range probs {
-			ra := math.Exp(m.reference[a])
+			ra := fp.Exp(m.reference[a])
 			fresh[a][a] += beta * ra
 			for b, q := range probs {
-				rb := math.Exp(m.reference[b])
+				rb := fp.Exp(m.reference[b])
 				fresh[a][b] += beta * (p*q - ra*q - p*rb)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 const (
@@ -92,7 +94,7 @@ func (l *linearization) tails(sigma *mat.Dense) Neglected {
 					continue
 				}
 				r, e := observe(y[:n])
-				w := step * math.Exp(-top) / math.Sqrt(2*math.Pi)
+				w := step * fp.Exp(-top) / math.Sqrt(2*math.Pi)
 				weight += w
 				far.RewardMean += w * math.Abs(r-reward)
 				far.RewardVariance += w * (r - reward) * (r - reward)

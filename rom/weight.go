@@ -1,6 +1,10 @@
 package rom
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // BySign holds a parameter of samples with positive and with negative advantage.
 type BySign struct{ Positive, Negative float64 }
@@ -92,7 +96,7 @@ var weightings = [...]weighting{
 	Powered: {
 		weight: func(p *Params, ratio, _ float64) (up, down float64) {
 			of := func(k, lambda float64) float64 {
-				return math.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+				return fp.Exp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
 			}
 			return of(p.Power.Positive, p.Decay.Positive), of(p.Power.Negative, p.Decay.Negative)
 		},

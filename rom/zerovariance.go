@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grposim/rom/fp"
 )
 
 // values returns the probabilities under probs of the values that rewards take with
@@ -134,7 +136,7 @@ func (l *linearization) zeroVariance(prediction *Prediction, shift []float64, si
 		first, more, weight := 0.0, 0.0, 0.0
 		for i := range points + 1 {
 			u := width * (2*float64(i)/points - 1)
-			w := math.Exp(-0.5 * u * u)
+			w := fp.Exp(-0.5 * u * u)
 			weight += w
 			first += w * along(v, shift, direction, u)
 			if second != nil {

@@ -1,6 +1,10 @@
 package diagnose
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // zeroVarianceGroups measures the mean share of groups with equal rewards over the
 // last half of the run; such groups have no advantages. At the threshold ½ half of
@@ -74,13 +78,13 @@ func expectedGroups(average, std float64, size int) float64 {
 	lo, hi := -40.0, 40.0 // ln(a+b)
 	for range 100 {
 		middle := (lo + hi) / 2
-		if meanDeviation(average, math.Exp(middle), size) < std {
+		if meanDeviation(average, fp.Exp(middle), size) < std {
 			lo = middle
 		} else {
 			hi = middle
 		}
 	}
-	return equalRewards(average, math.Exp((lo+hi)/2), size)
+	return equalRewards(average, fp.Exp((lo+hi)/2), size)
 }
 
 // equalRewards returns E[p^G + (1−p)^G] for p ~ Beta(average·total, (1−average)·total), at
@@ -121,7 +125,7 @@ func successes(average, total float64, size int) []float64 {
 				sum += math.Log((float64(size) - x) / (x + 1))
 			}
 		}
-		law[k] = math.Exp(sum)
+		law[k] = fp.Exp(sum)
 	}
 	return law
 }

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"math"
 	"slices"
+
+	"grposim/rom/fp"
 )
 
 // Name names the failure mode of a run by this project's diagnostics. It panics if
@@ -104,7 +106,7 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 	}
 	arms := math.NaN()
 	if h, o := t.rows(t.Entropy); o == Observed {
-		arms = math.Exp(h.columns[0][0])
+		arms = fp.Exp(h.columns[0][0])
 	}
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
 	return observed(mean, DynamicalInstability, r.end()[0], AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),

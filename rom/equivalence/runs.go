@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/rom/fit"
+	"grposim/rom/fp"
 )
 
 // RunsComparison says whether two training runs, or two sets of repeated runs, have the
@@ -326,7 +327,7 @@ func (c *RunsComparison) compareParameters(sides [2]side) {
 		if p.Name == logTimescale {
 			p.Name, p.By = "timescale", Ratio
 			for _, x := range []*float64{&p.A, &p.B, &p.Change, &p.Lo, &p.Hi, &p.Margin} {
-				*x = math.Exp(*x)
+				*x = fp.Exp(*x)
 			}
 		}
 	}
@@ -380,8 +381,8 @@ func (c *RunsComparison) timescaleMargin(fitted [2][][]fit.Parameter) float64 {
 	var moves [2]float64
 	for i := range fitted {
 		for _, p := range fitted[i] {
-			x := min(power, c.To/math.Exp(p[2].Value))
-			moves[i] += math.Abs(p[1].Value-p[0].Value) * math.Pow(x, power) * math.Exp(-x) / float64(len(fitted[i]))
+			x := min(power, c.To/fp.Exp(p[2].Value))
+			moves[i] += math.Abs(p[1].Value-p[0].Value) * math.Pow(x, power) * fp.Exp(-x) / float64(len(fitted[i]))
 		}
 	}
 	return c.Margin / ((moves[0] + moves[1]) / 2)

@@ -1,6 +1,10 @@
 package fit
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // Predict forecasts the reward at times after the last row, increasing, without fitting
 // a single law. It averages two forecasts: the mixture of growth laws (newMixture), and a
@@ -59,7 +63,7 @@ func growths(known float64) []growth {
 	var sum float64
 	for i := range halves {
 		half[i] = known * 0.1 * math.Pow(40, float64(i)/(halves-1)) // 0.1 to 4 known lengths
-		prior[i] = math.Exp(-square(math.Log(half[i]/known)/halfSpread) / 2)
+		prior[i] = fp.Exp(-square(math.Log(half[i]/known)/halfSpread) / 2)
 		sum += prior[i]
 	}
 	for i, half := range half {
@@ -83,7 +87,7 @@ func growths(known float64) []growth {
 // height: the root of (1 + x) e^{−x} = ½.
 const criticalHalf = 1.6783469900166605
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 { return 1 / (1 + fp.Exp(-x)) }
 
 // mixture predicts future rows.
 type mixture struct {
@@ -154,7 +158,7 @@ func newMixture(c Curve, times []float64) mixture {
 	m := mixture{make([]float64, len(times)), make([]float64, len(times)), make([]float64, len(times))}
 	var sum float64
 	for _, k := range all {
-		w := math.Exp(k.logWeight - top)
+		w := fp.Exp(k.logWeight - top)
 		if w < 1e-9 {
 			continue
 		}

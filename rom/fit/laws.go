@@ -1,6 +1,10 @@
 package fit
 
-import "math"
+import (
+	"math"
+
+	"grposim/rom/fp"
+)
 
 // law is a family of curves y(t) = start + (plateau − start) g(t; θ), with g(0) = 0
 // (but for the logistic, whose start is its limit at t → −∞) and g → 1.
@@ -82,7 +86,7 @@ var laws = []law{
 	{name: SoftmaxROM, shape: []parameter{{"timescale", 0.005, 5, length, 24}, {"start_probability", 1e-6, 0.9, number, 7}, {"inertia_time", 1e-4, 1, length, 4}},
 		grow: softmaxGrowth},
 	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, length, 40}, {"width", 0.005, 2, length, 12}},
-		grow: pointwise(func(t float64, p []float64) float64 { return 1 / (1 + math.Exp(-(t-p[0])/p[1])) })},
+		grow: pointwise(func(t float64, p []float64) float64 { return 1 / (1 + fp.Exp(-(t-p[0])/p[1])) })},
 	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, length, 40}, {"exponent", 0.3, 40, number, 12}},
 		grow: pointwise(func(t float64, p []float64) float64 {
 			if t <= 0 {
@@ -100,14 +104,14 @@ func oscillator(x, zeta float64) float64 {
 	}
 	switch d := zeta*zeta - 1; {
 	case math.Abs(d)*x*x < 1e-6: // sin and sinh of a small argument: their series
-		return 1 - math.Exp(-zeta*x)*(1+zeta*x+d*x*x/2*(1+zeta*x/3))
+		return 1 - fp.Exp(-zeta*x)*(1+zeta*x+d*x*x/2*(1+zeta*x/3))
 	case d < 0:
 		w := math.Sqrt(-d)
-		return 1 - math.Exp(-zeta*x)*(math.Cos(w*x)+zeta/w*math.Sin(w*x))
+		return 1 - fp.Exp(-zeta*x)*(math.Cos(w*x)+zeta/w*math.Sin(w*x))
 	default:
 		w := math.Sqrt(d)
 		slow, fast := 1/(zeta+w), zeta+w // decay rates, whose product is 1
-		return 1 - (fast*math.Exp(-slow*x)-slow*math.Exp(-fast*x))/(2*w)
+		return 1 - (fast*fp.Exp(-slow*x)-slow*fp.Exp(-fast*x))/(2*w)
 	}
 }
 
@@ -124,7 +128,7 @@ func oscillator(x, zeta float64) float64 {
 func softmaxGrowth(g, time, shape []float64) {
 	timescale, start, inertia := shape[0], shape[1], shape[2]
 	step := min(time[len(time)-1]/200, timescale/4)
-	stay := math.Exp(-step / inertia)
+	stay := fp.Exp(-step / inertia)
 	glide := inertia / step * (1 - stay) // mean of e^{−s/m} over a step
 	u, v, t := (start-0.5)/math.Sqrt(start*(1-start)), 0.0, 0.0
 	root := math.Sqrt(1 + u*u)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"grposim/rom/fp"
 )
 
 // solution is a law at certain parameters.
@@ -126,7 +128,7 @@ func (p *problem) grid(first []float64, visit func(shape []float64)) {
 	n := p.law.shape[k].grid
 	for i := range n {
 		x := p.lo[k] + (p.hi[k]-p.lo[k])*float64(i)/float64(n-1)
-		p.grid(append(first, math.Exp(x)), visit)
+		p.grid(append(first, fp.Exp(x)), visit)
 	}
 }
 
@@ -154,7 +156,7 @@ func (p *problem) search(shape []float64, h hold) solution {
 		for i, k := range free {
 			z := min(max(x[i], p.lo[k]), p.hi[k])
 			outside += math.Abs(x[i] - z)
-			full[k] = math.Exp(z)
+			full[k] = fp.Exp(z)
 		}
 		return outside
 	}

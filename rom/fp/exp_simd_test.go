@@ -1,0 +1,48 @@
+//go:build goexperiment.simd && amd64
+
+package fp
+
+import (
+	"math"
+	"simd/archsimd"
+	"testing"
+	"time"
+)
+
+// timeOf returns the least time of a thousand exponentials in 20 attempts, before each of which prepare is called.
+func timeOf(prepare func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 20 {
+		prepare()
+		start, sum := time.Now(), 0.0
+		for i := range 1000 {
+			sum += Exp(float64(i) / 1000)
+		}
+		if took := time.Since(start); sum > 0 {
+			least = min(least, took)
+		}
+	}
+	return least
+}
+
+// Exp takes the same time whatever the upper parts of the vector registers hold. On processors without
+// the penalty the test has nothing to find.
+func TestUpperParts(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("this processor has no AVX-512")
+	}
+	var kept [8]float64
+	clean := timeOf(archsimd.ClearAVXUpperBits)
+	dirty := timeOf(func() { archsimd.LoadFloat64x8(&kept).Add(archsimd.LoadFloat64x8(&kept)).Store(&kept) })
+	if dirty > 5*clean {
+		t.Errorf("a thousand exponentials take %v where the upper parts are in use, %v where they are clear", dirty, clean)
+	}
+}
+
+func TestExp(t *testing.T) {
+	for _, x := range []float64{math.Inf(-1), -745.2, -1, 0, 1e-300, 0.3, 709.7, 710, math.Inf(1)} {
+		if got, want := Exp(x), math.Exp(x); got != want {
+			t.Errorf("exp(%v) = %v, want %v", x, got, want)
+		}
+	}
+}
