@@ -103,7 +103,7 @@ func randomAges(drawn grpo.AgeDraw) grpo.Lag {
 }
 
 // BenchmarkPrompts times a replica-step of two arms with B groups a step, of C prompts with the
-// given momentum or of the bandit itself.
+// given momentum, also with groups of equal rewards redrawn, or of the bandit itself.
 func BenchmarkPrompts(b *testing.B) {
 	for _, groups := range []int{1, 4, 16, 64} {
 		for _, groupSize := range []int{8, 16} {
@@ -125,6 +125,11 @@ func BenchmarkPrompts(b *testing.B) {
 								}
 								name := fmt.Sprintf("%s/momentum=%v/%s/C=%d/%s", parameters, momentum, order, count, size)
 								b.Run(name, func(b *testing.B) { benchmarkSteps(b, cell) })
+								if order == sim.Independent {
+									redrawn := cell
+									redrawn.Estimator.Filter = grpo.Redraw
+									b.Run(name+"/redrawn", func(b *testing.B) { benchmarkSteps(b, redrawn) })
+								}
 							}
 						}
 					}

@@ -134,7 +134,7 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) (added int) {
 	size, count, rewarded := s.estimator.GroupSize, s.counts, s.successes
 	if size <= draw.MaxLanes {
-		first, ones := s.prompts.pairs[prompt].Draw(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
+		first, ones := s.prompts.pairs[prompt].DrawGroup(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
 		count[0], rewarded[0] = bits.OnesCount64(first), bits.OnesCount64(first&ones)
 		count[1], rewarded[1] = size-count[0], bits.OnesCount64(ones)-rewarded[0]
 	} else {

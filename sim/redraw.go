@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	"grposim/grpo"
 	"grposim/sim/draw"
 )
@@ -16,7 +18,9 @@ import (
 type promptRedraws struct {
 	behaviour func(prompt int) *grpo.Policy // the policy that draws the groups of a prompt
 	groups    []*draw.Informative           // by prompt
-	sums      []float64                     // by prompt x: Σ P_y over y ≤ x
+	tables    *promptTables                 // of prompts that share one policy; nil: each has its own
+	table     *promptTable                  // the last one of tables
+	sums      []float64                     // by prompt x, each with a policy of its own: Σ P_y over y ≤ x
 	stale     bool                          // the sums are those of older policies
 }
 
@@ -25,11 +29,21 @@ func newPromptRedraws(c *Cell, behaviour func(prompt int) *grpo.Policy) *promptR
 	if c.Estimator.Filter != grpo.Redraw {
 		return nil
 	}
-	r := &promptRedraws{behaviour: behaviour, sums: make([]float64, len(c.Prompts.Means))}
-	for _, m := range c.Prompts.Means {
-		r.groups = append(r.groups, draw.NewInformative(c.Estimator.GroupSize, m[:]))
+	r := &promptRedraws{behaviour: behaviour, groups: informativePrompts(c)}
+	if c.Prompts.Parameters == Shared {
+		r.tables = newPromptTables(r.groups)
+	} else {
+		r.sums = make([]float64, len(r.groups))
 	}
 	return r
+}
+
+// informativePrompts returns the groups of each prompt whose rewards differ.
+func informativePrompts(c *Cell) (groups []*draw.Informative) {
+	for _, m := range c.Prompts.Means {
+		groups = append(groups, draw.NewInformative(c.Estimator.GroupSize, m[:]))
+	}
+	return groups
 }
 
 // refresh makes known that behaviour policies have changed.
@@ -42,6 +56,24 @@ func (r *promptRedraws) refresh() {
 // draw draws a prompt and a group of it whose rewards differ, of which it sets the numbers of samples
 // and of rewarded ones by arm. It reports false, and draws nothing, if no prompt can have such a group.
 func (r *promptRedraws) draw(w *draw.Words, counts, successes []int) (prompt int, ok bool) {
+	if prompt, ok = r.choose(w); !ok {
+		return 0, false
+	}
+	return prompt, r.groups[prompt].Draw(w, r.behaviour(prompt).Probs, counts, successes)
+}
+
+// choose draws a prompt, and reports false if none can have a group whose rewards differ.
+func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
+	if r.tables != nil {
+		probs := [2]float64(r.behaviour(0).Probs)
+		if r.table = r.tables.near(r.table, &probs); !r.table.possible() {
+			return 0, false
+		}
+		for !ok {
+			prompt, ok = r.tables.propose(r.table, &probs, w.Next(), w.Next())
+		}
+		return prompt, true
+	}
 	if r.stale {
 		r.stale = false
 		sum := 0.0
@@ -53,6 +85,98 @@ func (r *promptRedraws) draw(w *draw.Words, counts, successes []int) (prompt int
 	if !(r.sums[len(r.sums)-1] > 0) {
 		return 0, false
 	}
-	x := draw.Index(w, r.sums)
-	return x, r.groups[x].Draw(w, r.behaviour(x).Probs, counts, successes)
+	return draw.Index(w.Next(), r.sums), true
+}
+
+// promptTables choose the prompts of redrawn groups where all prompts share one policy, each move of
+// which changes all P_x. A prompt is proposed with its share at a policy nearby, whose sums of P are
+// kept: that of the greatest odds o = π_0/π_1 with a few binary digits that are at most those of the
+// policy, r·o. It is accepted with probability
+//
+//	P_x(r·o)/(r·P_x(o)) ≥ r⁻²,  1 ≤ r < 17/16:
+//
+// J_x and 1−J_x change by factors between 1/r and r, and so does P_x, a concave function of J_x that is 0
+// at 0 and at 1.
+type promptTables struct {
+	groups []*draw.Informative     // by prompt
+	kept   map[uint64]*promptTable // by the bits of their odds
+}
+
+// promptTable holds the shares of the prompts at a policy.
+type promptTable struct {
+	odds  float64 // π_0/π_1; 0: those of the policy are not normal numbers, and it has a table of its own
+	probs [2]float64
+	sums  []float64 // by prompt x: Σ P_y over y ≤ x
+	guide []int     // by n, for C prompts: the first prompt whose sum is above n/C of the last
+}
+
+// sumsKept is the largest number of sums in the tables that are kept, 8 MiB.
+const sumsKept = 1 << 20
+
+func newPromptTables(groups []*draw.Informative) *promptTables {
+	return &promptTables{groups, make(map[uint64]*promptTable)}
+}
+
+// near returns the table of a policy. last is the table that was used last, or nil.
+func (p *promptTables) near(last *promptTable, probs *[2]float64) *promptTable {
+	odds := probs[0] / probs[1]
+	if !(odds > 0x1p-1000 && odds < 0x1p1000) {
+		if last != nil && last.probs == *probs {
+			return last
+		}
+		return p.table(0, *probs)
+	}
+	key := math.Float64bits(odds) &^ (1<<48 - 1)
+	odds = math.Float64frombits(key)
+	if last != nil && last.odds == odds {
+		return last
+	}
+	t := p.kept[key]
+	if t == nil {
+		if len(p.kept) >= max(1, sumsKept/len(p.groups)) {
+			clear(p.kept)
+		}
+		t = p.table(odds, [2]float64{odds / (1 + odds), 1 / (1 + odds)})
+		p.kept[key] = t
+	}
+	return t
+}
+
+// table returns the table of a policy.
+func (p *promptTables) table(odds float64, probs [2]float64) *promptTable {
+	t, sum := &promptTable{odds, probs, make([]float64, len(p.groups)), make([]int, len(p.groups))}, 0.0
+	for x, group := range p.groups {
+		sum += group.Chance(probs[:])
+		t.sums[x] = sum
+	}
+	x := 0
+	for n := range t.guide {
+		x = t.above(x, float64(n)/float64(len(t.guide))*sum)
+		t.guide[n] = x
+	}
+	return t
+}
+
+// above returns the first prompt from x on whose sum is above the given one, or else is all.
+func (t *promptTable) above(x int, sum float64) int {
+	for all := t.sums[len(t.sums)-1]; t.sums[x] <= sum && t.sums[x] < all; {
+		x++
+	}
+	return x
+}
+
+// possible reports whether any prompt can have a group whose rewards differ.
+func (t *promptTable) possible() bool { return t.sums[len(t.sums)-1] > 0 }
+
+// propose proposes a prompt of a policy from its table, by two random words, and reports whether it is
+// accepted.
+func (p *promptTables) propose(t *promptTable, probs *[2]float64, first, second uint64) (prompt int, accepted bool) {
+	u := draw.Unit(first)
+	prompt = t.above(t.guide[int(u*float64(len(t.guide)))], u*t.sums[len(t.sums)-1])
+	if t.odds == 0 {
+		return prompt, true
+	}
+	u = draw.Unit(second)
+	r := probs[0] / probs[1] / t.odds
+	return prompt, u*r*r < 1 || u*r*p.groups[prompt].Chance(t.probs[:]) < p.groups[prompt].Chance(probs[:])
 }

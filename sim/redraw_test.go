@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"grposim/grpo"
@@ -37,7 +38,8 @@ func (r *replica) shift(by float64) {
 // Prompt x has the share P_x/ΣP of the groups, P_x the probability that the rewards of a group of its
 // snapshot differ, summed here over the binomial law; and the rewards of each of them differ. Of the
 // samples of these groups the first arm has the share E S·π_0 m_0/J + E(G−S)·π_0(1−m_0)/(1−J) over G.
-// This holds again after a refresh, at step 3 of blocks of three and at every step without. A share is
+// This holds again after a refresh, at step 3 of blocks of three and at every step without, and at a step where
+// the second arm, or with policies of their own one arm of each prompt but one, has the probability 0. A share is
 // off by more than its limit with a probability of at most 1e-8 (Hoeffding).
 func TestRedrawnPrompts(t *testing.T) {
 	const draws, failure = 100_000, 1e-8
@@ -91,7 +93,59 @@ func TestRedrawnPrompts(t *testing.T) {
 							t.Errorf("%s, step %d: prompt %d: the first arm has the share %.4f of the samples, want %.4f ± %.4f", c.ID, step, x, first[x]/n, ofFirst[x]/want[x], limit(n))
 						}
 					}
-					r.shift(0.7)
+					r.shift([]float64{0.7, 0.7, 800, 0}[step])
+				}
+			}
+		}
+	}
+}
+
+// The table near a policy is of odds at most a factor 17/16 below, r. At every prompt r·P of the table is at
+// least P of the policy, P at least that of the table over r, and a word accepts the prompt exactly where its
+// number is below P/(r·P of the table); so the law of accepted prompts is that of the policy. This holds whatever
+// tables were used before.
+func TestPromptTables(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 16))
+	for range 200 {
+		c := redrawCell(Shared, [...]int{2, 3, 8, 100, 1 << 30}[random.IntN(5)], 1)
+		for x := range c.Prompts.Means {
+			c.Prompts.Means[x] = [2]float64{[...]float64{0, 1, 1e-9, random.Float64()}[random.IntN(4)], [...]float64{0, 1, 1 - 1e-9, random.Float64()}[random.IntN(4)]}
+		}
+		p := newPromptTables(informativePrompts(&c))
+		var last *promptTable
+		for range 50 {
+			gap := []float64{1, 10, 100, 900}[random.IntN(4)] * (2*random.Float64() - 1)
+			policy := [2]float64(grpo.NewPolicy([]float64{gap, 0}).Probs)
+			last = p.near(last, &policy)
+			r := 1.0
+			if odds := policy[0] / policy[1]; last.odds > 0 {
+				r = odds / last.odds
+				if r < 1 || r >= 17./16 || math.Abs(last.probs[0]/last.probs[1]/last.odds-1) > 1e-15 {
+					t.Fatalf("odds %v: a table of odds %v and probabilities %v", odds, last.odds, last.probs)
+				}
+			} else if last.probs != policy || math.Abs(gap) < 650 {
+				t.Fatalf("policy %v: a table of its own, of %v", policy, last.probs)
+			}
+			sum := 0.0
+			for x, group := range p.groups {
+				near, own := group.Chance(last.probs[:]), group.Chance(policy[:])
+				if sum += near; last.sums[x] != sum || last.possible() != (last.sums[len(p.groups)-1] > 0) {
+					t.Fatalf("means %v, policy %v: sums %v, want %v at prompt %d", c.Prompts.Means, policy, last.sums, sum, x)
+				}
+				if near == 0 {
+					continue
+				}
+				rounding := 1e-13 + 1e-15*float64(c.Estimator.GroupSize) // of J, to the power G
+				if accepted := own / (r * near); accepted > 1+rounding || accepted < 1/(r*r)-rounding {
+					t.Fatalf("means %v, G = %d, policy %v: P = %v, at the table %v, r = %v", c.Prompts.Means[x], c.Estimator.GroupSize, policy, own, near, r)
+				}
+				first := uint64((last.sums[x] - near/2) / last.sums[len(p.groups)-1] * 0x1p64)
+				for _, off := range []float64{-1e-5, 1e-5} {
+					u := min(own/(r*near)+off, 1-0x1p-52)
+					got, ok := p.propose(last, &policy, first, uint64(u*0x1p64))
+					if want := u < own/(r*near); got == x && ok != want && math.Abs(u-own/(r*near)) > rounding {
+						t.Fatalf("means %v, policy %v, r = %v, P = %v, at the table %v: accepted at %v: %v", c.Prompts.Means[x], policy, r, own, near, u, ok)
+					}
 				}
 			}
 		}

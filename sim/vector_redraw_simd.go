@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"math/bits"
 	"simd/archsimd"
 
 	"grposim/grpo"
@@ -12,15 +13,20 @@ import (
 
 // vectorRedraws chooses the prompts of redrawn groups for the replicas of a vectorBatch, as promptRedraws.
 type vectorRedraws struct {
-	means []floats // of both arms of each prompt, in every element
-	sums  []floats // by prompt x: Σ P_y over y ≤ x
-	stale bool     // the sums are those of older policies
+	shared *promptTables            // of prompts that share one policy; nil: each has its own
+	tables [draw.Width]*promptTable // the last ones of shared
+	means  []floats                 // of both arms of each prompt, in every element
+	sums   []floats                 // by prompt x, each with a policy of its own: Σ P_y over y ≤ x
+	stale  bool                     // the sums are those of older policies
 }
 
 // newVectorRedraws returns the redraws of a cell with prompts, nil if groups of equal rewards stay.
 func newVectorRedraws(c *Cell) *vectorRedraws {
 	if c.Prompts == nil || c.Estimator.Filter != grpo.Redraw {
 		return nil
+	}
+	if c.Prompts.Parameters == Shared {
+		return &vectorRedraws{shared: newPromptTables(informativePrompts(c))}
 	}
 	r := &vectorRedraws{means: make([]floats, 2*len(c.Prompts.Means)), sums: make([]floats, len(c.Prompts.Means))}
 	for x, m := range c.Prompts.Means {
@@ -42,7 +48,53 @@ func (b *vectorBatch) informativeGroups(where archsimd.Mask64x8) (rewarded integ
 // chooseAgain draws the prompts of redrawn groups in the given elements, as promptRedraws.draw, and makes
 // them those of the current groups. It returns the elements in which some prompt can have both rewards.
 func (b *vectorBatch) chooseAgain(where archsimd.Mask64x8) archsimd.Mask64x8 {
-	r, chosen := b.others, b.prompts.chosen
+	if b.tabular != nil {
+		where = b.chooseTabular(where)
+	} else {
+		where = b.chooseShared(where)
+	}
+	if where.ToBits() == 0 {
+		return where
+	}
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	for i, x := range b.prompts.chosen {
+		means := &b.Prompts.Means[x]
+		b.informative.Means[0][i], b.informative.Means[1][i] = means[0], means[1]
+	}
+	b.informative.Aim(b.old.probs)
+	return where
+}
+
+// chooseShared is promptRedraws.choose of prompts that share one policy.
+func (b *vectorBatch) chooseShared(where archsimd.Mask64x8) archsimd.Mask64x8 {
+	r, some, probs := b.others, where.ToBits(), [draw.Width][2]float64{}
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	for left := some; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros8(left) & (draw.Width - 1)
+		probs[i] = [2]float64{b.old.probs[0][i], b.old.probs[1][i]}
+		if r.tables[i] = r.shared.near(r.tables[i], &probs[i]); !r.tables[i].possible() {
+			some &^= 1 << i
+		}
+	}
+	var first, second draw.Vector
+	for undecided := some; undecided != 0; {
+		b.streams.NextWhere(archsimd.Mask64x8FromBits(undecided)).Store(&first)
+		b.streams.NextWhere(archsimd.Mask64x8FromBits(undecided)).Store(&second)
+		archsimd.ClearAVXUpperBits()
+		for left := undecided; left != 0; left &= left - 1 {
+			i := bits.TrailingZeros8(left) & (draw.Width - 1)
+			if x, ok := r.shared.propose(r.tables[i], &probs[i], first[i], second[i]); ok {
+				b.prompts.chosen[i] = uint64(x)
+				undecided &^= 1 << i
+			}
+		}
+	}
+	return archsimd.Mask64x8FromBits(some)
+}
+
+// chooseTabular is promptRedraws.choose of prompts with a policy each, and makes them those of the current groups.
+func (b *vectorBatch) chooseTabular(where archsimd.Mask64x8) archsimd.Mask64x8 {
+	r := b.others
 	if r.stale {
 		r.stale = false
 		b.sumChances()
@@ -51,16 +103,8 @@ func (b *vectorBatch) chooseAgain(where archsimd.Mask64x8) archsimd.Mask64x8 {
 	if where.ToBits() == 0 {
 		return where
 	}
-	b.streams.Indices(r.sums, where, chosen)
-	if b.tabular != nil {
-		b.gatherGroup()
-	}
-	archsimd.ClearAVXUpperBits() // see fp.Integers
-	for i, x := range chosen {
-		means := &b.Prompts.Means[x]
-		b.informative.Means[0][i], b.informative.Means[1][i] = means[0], means[1]
-	}
-	b.informative.Aim(b.old.probs)
+	b.streams.Indices(r.sums, where, b.prompts.chosen)
+	b.gatherGroup()
 	return where
 }
 
@@ -78,15 +122,11 @@ func (b *vectorBatch) redrawPrompts() {
 	}
 }
 
-// sumChances sets the sums.
+// sumChances sets the sums of prompts with a policy each.
 func (b *vectorBatch) sumChances() {
 	sum := fp.Broadcast(0)
 	for x := range b.others.sums {
-		probs := b.old.probs
-		if b.tabular != nil {
-			probs = b.tabular.prompts[x].old.probs
-		}
-		sum = sum.Add(draw.Chances(b.Estimator.GroupSize, probs, b.others.means[2*x:][:2]))
+		sum = sum.Add(draw.Chances(b.Estimator.GroupSize, b.tabular.prompts[x].old.probs, b.others.means[2*x:][:2]))
 		sum.Store(&b.others.sums[x])
 	}
 }

@@ -170,7 +170,7 @@ func (t *transform) threshold(d float64) float64 {
 // reject returns a draw by transformed rejection.
 func (l *BinomialLaw) reject(w *Words) int {
 	for {
-		u, v := unit(w.Next())-0.5, unit(w.Next())
+		u, v := Unit(w.Next())-0.5, Unit(w.Next())
 		d := 0.5 - math.Abs(u)
 		k := math.Floor(l.hat.at(u, d))
 		if d >= squeezeFrom && v <= l.squeeze || l.accepts(k, v, d) {

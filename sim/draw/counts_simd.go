@@ -220,8 +220,8 @@ func (c *Counts) reject(n vector, p, mean reals, where uint8) {
 	drawn := fp.Integers(0)
 	for where != 0 {
 		open := archsimd.Mask64x8FromBits(where)
-		u := units(c.takeWhere(open)).Sub(half)
-		v := units(c.takeWhere(open))
+		u := units(c.NextWhere(open)).Sub(half)
+		v := units(c.NextWhere(open))
 		d := half.Sub(u.Max(fp.Broadcast(0).Sub(u)))
 		k := twice.Div(d).Add(b).Mul(u).Add(centre).FloorScaled(0)
 		accepted := where & d.GreaterEqual(fp.Broadcast(squeezeFrom)).And(v.LessEqual(squeeze)).ToBits()
@@ -299,7 +299,7 @@ func entropyVectors(u reals) (sum, rest reals) {
 // invert sets the elements of c.law.drawn in where to what invert draws.
 func (c *Counts) invert(n vector, where uint8) {
 	law := c.law
-	units(c.takeWhere(archsimd.Mask64x8FromBits(where))).Store(&law.v)
+	units(c.NextWhere(archsimd.Mask64x8FromBits(where))).Store(&law.v)
 	n.Store(&law.n)
 	for ; where != 0; where &= where - 1 {
 		i := bits.TrailingZeros8(where)
@@ -307,7 +307,7 @@ func (c *Counts) invert(n vector, where uint8) {
 	}
 }
 
-// units is unit for every element.
+// units is Unit for every element.
 func units(words vector) reals {
 	return words.ShiftRight(fp.Integers(12)).ConvertToFloat64().Add(fp.Broadcast(0.5)).Mul(fp.Broadcast(0x1p-52))
 }

@@ -103,16 +103,16 @@ func (x *Informative) Chance(probs []float64) float64 {
 	return float64(rare * (sum - rares))
 }
 
-// Index draws an index with the probabilities whose running sums, up to a factor, are given. The
-// last sum must be positive.
-func Index(w *Words, sums []float64) int {
+// Index returns the index that a random word chooses, with the probabilities whose running sums, up to a
+// factor, are given. The last sum must be positive.
+func Index(word uint64, sums []float64) int {
 	total := sums[len(sums)-1]
-	u := float64(uniform(w.Next()) * total)
+	u := float64(uniform(word) * total)
 	return sort.Search(len(sums), func(i int) bool { return sums[i] > u || sums[i] == total }) // u may round to the total if that is subnormal
 }
 
 // growth returns P(s+1)/P(s) at odds of 1 among n samples.
 func growth(n, s int) float64 { return float64(n-s) * reciprocal(s+1) }
 
-// uniform returns a number in [0, 1) whose product with x > 0 is less than x.
+// uniform returns the number in [0, 1) of a random word. Its product with x > 0 is less than x.
 func uniform(word uint64) float64 { return float64(float64(int64(word>>12)) * 0x1p-52) }

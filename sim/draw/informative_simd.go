@@ -137,7 +137,7 @@ func Chances(size int, probs, means [][Width]float64) archsimd.Float64x8 {
 func (s *Streams) Indices(sums [][Width]float64, where archsimd.Mask64x8, indices *Vector) {
 	var numbers [Width]float64
 	totals := &sums[len(sums)-1]
-	uniforms(s.takeWhere(where)).Mul(archsimd.LoadFloat64x8(totals)).Store(&numbers)
+	uniforms(s.NextWhere(where)).Mul(archsimd.LoadFloat64x8(totals)).Store(&numbers)
 	left := where.ToBits()
 	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for ; left != 0; left &= left - 1 {

@@ -132,20 +132,11 @@ func TestIndex(t *testing.T) {
 			word uint64
 			want int
 		}{{0, 1}, {quarter - 1<<12, 1}, {quarter, 3}, {math.MaxUint64, 3}} {
-			if got := Index(NewWords(constant(test.word)), sums); got != test.want && (unit > 1e-300 || test.word%quarter == 0) {
+			if got := Index(test.word, sums); got != test.want && (unit > 1e-300 || test.word%quarter == 0) {
 				t.Errorf("sums %v, word %x: got %d, want %d", sums, test.word, got, test.want)
 			} else if got != 1 && got != 3 {
 				t.Errorf("sums %v, word %x: got %d, which has probability 0", sums, test.word, got)
 			}
 		}
-	}
-}
-
-// constant is a source of one word.
-type constant uint64
-
-func (c constant) Fill(words []uint64) {
-	for i := range words {
-		words[i] = uint64(c)
 	}
 }

@@ -59,6 +59,9 @@ const firstBits = 8
 // narrow is the largest number of lanes of which one word holds four bits each.
 const narrow = 16
 
+// few is the largest number of lanes of which one word holds eight bits each.
+const few = 8
+
 // nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b
 // of every lane. A word gives four bits of each of at most 16 lanes, or one bit of each
 // of up to 64. The bits of lanes outside mask are arbitrary. The result is valid until

@@ -9,10 +9,10 @@ import (
 // Uniform returns a uniform number in the open interval (0, 1): the midpoint of one of
 // its 2⁵² equal parts, an odd multiple of 2⁻⁵³. (Above ½ the midpoints of 2⁵³ parts are
 // not float64 numbers; the last would be rounded to 1.)
-func Uniform(w *Words) float64 { return unit(w.Next()) }
+func Uniform(w *Words) float64 { return Unit(w.Next()) }
 
-// unit returns the uniform number of a word.
-func unit(word uint64) float64 { return float64((float64(int64(word>>12)) + 0.5) * 0x1p-52) }
+// Unit returns the number of Uniform that a random word gives.
+func Unit(word uint64) float64 { return float64((float64(int64(word>>12)) + 0.5) * 0x1p-52) }
 
 // Normal returns a draw of the standard normal law, by Marsaglia's polar method:
 // with (u, v) uniform in the unit disc and s = u² + v², u √(−2 ln s/s) is normal.

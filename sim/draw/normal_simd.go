@@ -14,7 +14,7 @@ func (s *Streams) Normal(where mask) reals {
 	one, half := fp.Broadcast(1), fp.Broadcast(0.5)
 	drawn, square := half, half
 	for open := where; open.ToBits() != 0; {
-		u, v := units(s.takeWhere(open)), units(s.takeWhere(open))
+		u, v := units(s.NextWhere(open)), units(s.NextWhere(open))
 		u, v = u.Add(u).Sub(one), v.Add(v).Sub(one)
 		sum := u.Mul(u).Add(v.Mul(v))
 		inside := sum.Less(one).And(open)
@@ -31,7 +31,7 @@ func (s *Streams) ChiSquare(k vector, where mask) reals {
 	shape, factor := k.ConvertToFloat64().Mul(half), one
 	if small := shape.Less(one).And(where); small.ToBits() != 0 {
 		power := [1][Width]float64{}
-		logs := fp.LogLanes(units(s.takeWhere(small)).Merge(one, small)).Div(shape)
+		logs := fp.LogLanes(units(s.NextWhere(small)).Merge(one, small)).Div(shape)
 		logs.Store(&power[0])
 		fp.ExpBelowLanes(power[:], power[:], zero)
 		factor = archsimd.LoadFloat64x8(&power[0]).Merge(one, small)
@@ -45,7 +45,7 @@ func (s *Streams) ChiSquare(k vector, where mask) reals {
 		root := one.Add(c.Mul(x))
 		positive := root.Greater(zero).And(open)
 		v := root.Mul(root).Mul(root).Merge(one, positive)
-		u := units(s.takeWhere(positive))
+		u := units(s.NextWhere(positive))
 		square := x.Mul(x)
 		accepted := u.Less(one.Sub(fp.Broadcast(0.0331).Mul(square.Mul(square))))
 		if positive.ToBits()&^accepted.ToBits() != 0 {

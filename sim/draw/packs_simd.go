@@ -289,7 +289,7 @@ func (p *Packs) finishArms(all vector) {
 	zero := fp.Integers(0)
 	open := archsimd.LoadUint64x8(&p.open)
 	for late := p.late; len(late) > 0; {
-		word, left := p.takeWhere(open.NotEqual(zero)), 0
+		word, left := p.NextWhere(open.NotEqual(zero)), 0
 		open = zero
 		for _, a := range late {
 			rest := archsimd.LoadUint64x8(&p.rest[a])
@@ -331,7 +331,7 @@ func (p *Packs) drawRewards(all vector) {
 		if need.ToBits() == 0 {
 			break
 		}
-		below, undecided = compareVectors(below, undecided, p.takeWhere(need), p.union(p.rewardBits[bit]))
+		below, undecided = compareVectors(below, undecided, p.NextWhere(need), p.union(p.rewardBits[bit]))
 	}
 	below.Store(&p.Rewarded)
 }

@@ -11,6 +11,7 @@ type Pair struct {
 	always struct{ second, differs uint64 }            // mean.always
 	wide   [firstBits]struct{ second, differs uint64 } // each of the first bits of the mean, in every lane
 	narrow [2]struct{ second, differs uint64 }         // the same bits for 16 lanes, in the layout of narrowCompare
+	few    [2]struct{ second, differs uint64 }         // the first 16 bits for 8 lanes, in that of fewCompare
 }
 
 // NewPair returns a Pair for two arms with the given mean rewards in [0, 1].
@@ -23,6 +24,8 @@ func NewPair(first, second float64) *Pair {
 	}
 	p.narrow[0].second, p.narrow[1].second = narrowBits(other)
 	p.narrow[0].differs, p.narrow[1].differs = narrowBits(one ^ other)
+	p.few[0].second, p.few[1].second = fewBits(other)
+	p.few[0].differs, p.few[1].differs = fewBits(one ^ other)
 	return p
 }
 
@@ -66,7 +69,7 @@ func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded ui
 	rewarded, undecided = compare(rewarded, undecided, b[6], t[6].second^first&t[6].differs)
 	rewarded, undecided = compare(rewarded, undecided, b[7], t[7].second^first&t[7].differs)
 	if undecided != 0 {
-		rewarded = p.finish(w, first, rewarded, undecided)
+		rewarded = p.finish(w, first, rewarded, undecided, firstBits)
 	}
 	return first, rewarded
 }
@@ -92,15 +95,44 @@ func (p *Pair) drawNarrow(w *Words, all uint64, bound Probability) (first, rewar
 	rewarded, undecided := narrowCompare(b2, b3, t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs)
 	rewarded = rewarded&all | always
 	if undecided &= all &^ always; undecided != 0 {
-		rewarded = p.finish(w, first, rewarded, undecided)
+		rewarded = p.finish(w, first, rewarded, undecided, firstBits)
+	}
+	return first, rewarded
+}
+
+// DrawGroup is Draw for a group by itself, whose other lanes have no use: of at most eight samples the
+// four words give sixteen bits each, so that hardly any group needs more words.
+func (p *Pair) DrawGroup(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
+	if all >= 1<<few {
+		return p.Draw(w, all, bound)
+	}
+	b := w.peekFour()
+	w.next += 4
+	b2, b3 := b[2], b[3] // finish may overwrite them
+	rest := uint64(bound) << 1
+	a0, a1 := fewBits(rest)
+	first, late := fewCompare(b[0], b[1], a0, a1)
+	first &= all
+	if late &= all; late != 0 {
+		first = finish(w, first, late, rest<<firstBits)
+	}
+	if bound == certain {
+		first = all
+	}
+	always := all & (p.always.second ^ first&p.always.differs)
+	t, everywhere := &p.few, first*0x0101010101010101
+	rewarded, undecided := fewCompare(b2, b3, t[0].second^everywhere&t[0].differs, t[1].second^everywhere&t[1].differs)
+	rewarded = rewarded&all | always
+	if undecided &= all &^ always; undecided != 0 {
+		rewarded = p.finish(w, first, rewarded, undecided, 2*firstBits)
 	}
 	return first, rewarded
 }
 
 // finish returns the lanes of reward 1, given the lanes that have it by their first
-// bits and the lanes that these bits leave undecided.
-func (p *Pair) finish(w *Words, first, rewarded, undecided uint64) uint64 {
-	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
+// bits, of which there are the given number, and the lanes that these bits leave undecided.
+func (p *Pair) finish(w *Words, first, rewarded, undecided uint64, bits int) uint64 {
+	for bit := bits; undecided != 0 && bit < 63; bit++ {
 		one, other := topBit(p.means[0].expansion<<bit), topBit(p.means[1].expansion<<bit)
 		rewarded, undecided = compare(rewarded, undecided, w.Next(), other^first&(one^other))
 	}
@@ -138,4 +170,18 @@ func narrowCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64
 	below |= undecided & (below >> 32)
 	undecided &= undecided >> 32
 	return below, undecided
+}
+
+// fewBits returns the first 16 bits of an expansion for 8 lanes: those of lane n as narrowBits has eight
+// bits of lane n, and the next eight as it has those of lane n + 8.
+func fewBits(expansion uint64) (a, b uint64) {
+	const lowest = 0x00ff00ff00ff00ff
+	x, y := &narrowed[expansion>>56], &narrowed[expansion>>48&0xff]
+	return x[0]&lowest | y[0]&^lowest, x[1]&lowest | y[1]&^lowest
+}
+
+// fewCompare is narrowCompare for 8 lanes, with the bits and thresholds laid out as by fewBits.
+func fewCompare(a, b, thresholdA, thresholdB uint64) (below, undecided uint64) {
+	below, undecided = narrowCompare(a, b, thresholdA, thresholdB)
+	return below | undecided&(below>>8), undecided & (undecided >> 8)
 }

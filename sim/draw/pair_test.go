@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -129,6 +130,70 @@ func TestDrawPairTestsHavePower(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// spellFew returns the words from which the eight lanes of DrawGroup read n bits of 63-bit fractions: two
+// of the first sixteen bits, then one for each bit.
+func spellFew(u [few]uint64, n int) []uint64 {
+	spelt := make([]uint64, 2+n-2*firstBits)
+	for lane, fraction := range u {
+		for bit := range n {
+			word, place := 2+bit-2*firstBits, lane
+			if bit < 2*firstBits {
+				word, place = bit%2, bit%8/2*16+bit/8*8+lane
+			}
+			spelt[word] |= fraction >> (62 - bit) & 1 << place
+		}
+	}
+	return spelt
+}
+
+// DrawGroup gives at most eight samples the arms and rewards of the numbers that they read, which agree
+// with the bound and the means up to any of 63 bits, whatever the other lanes read. And the arms take no
+// more words than needed to decide them.
+func TestDrawGroupOfFew(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		samples := 1 + random.IntN(few)
+		f, bounds, means := lateNumbers(random, samples, 2)
+		needed := max(f.needed(bounds), 2*firstBits)
+		var arm, reward [few]uint64
+		for i := range arm {
+			arm[i], reward[i] = random.Uint64N(1<<63), random.Uint64N(1<<63)
+		}
+		copy(arm[:], f.arm)
+		copy(reward[:], f.reward)
+		arms, rewards := spellFew(arm, needed), spellFew(reward, 63)
+		w := NewWords(filled{&script{words: slices.Concat(arms[:2], rewards[:2], arms[2:], rewards[2:])}})
+		first, rewarded := NewPair(means[0], means[1]).DrawGroup(w, lowest(samples), Probability(bounds[0]))
+		if wantArms, want := f.lanes(bounds, means); first != wantArms[0] || rewarded != want {
+			t.Fatalf("%d samples, bounds %#x, means %v: %b on the first arm, %b rewarded; want %b, %b", samples, bounds, means, first, rewarded, wantArms[0], want)
+		}
+	}
+}
+
+// Of at most eight samples all are on the first arm if its probability is 1. Where the further digits of
+// a bound are 0, samples that agree with the others are on the second arm, and take no more words.
+func TestDrawGroupOfFewDyadic(t *testing.T) {
+	for _, test := range []struct {
+		bound  Probability
+		number uint64
+		want   uint64
+	}{{Bound(1, 0), 1<<63 - 1, 0xff}, {Bound(0.5, 0.5), 1 << 62, 0}, {Bound(0.5, 0.5), 1<<62 - 1, 0xff}, {Bound(0x1p-20, 1), 1 << 43, 0}, {Bound(0, 1), 0, 0}} {
+		var numbers [few]uint64
+		for i := range numbers {
+			numbers[i] = test.number
+		}
+		words := spellFew(numbers, 63)
+		w := NewWords(filled{&script{words: slices.Concat(words[:2], words[:2], words[2:])}})
+		first, rewarded := NewPair(0, 1).DrawGroup(w, 0xff, test.bound)
+		if first != test.want || rewarded != 0xff&^first {
+			t.Errorf("bound %#x, numbers %#x: %x on the first arm, %x rewarded, want %x", test.bound, test.number, first, rewarded, test.want)
+		}
+		if late := uint64(test.bound)<<17 != 0 && test.bound != certain; w.taken() != 4 && !late {
+			t.Errorf("bound %#x, numbers %#x: %d words, want 4", test.bound, test.number, w.taken())
 		}
 	}
 }

@@ -16,13 +16,17 @@ func Digits(x float64) uint64 {
 }
 
 // DrawPairs draws the given number of samples of two arms into the lowest lanes of p.Arms and
-// p.Rewarded, as Pair.Draw: row rows[i] of means holds the Digits of the mean rewards of both arms
+// p.Rewarded, as Pair.DrawGroup: row rows[i] of means holds the Digits of the mean rewards of both arms
 // for pack i.
 //
 // The numbers of the rewards are compared with the means of both arms, so that this need not wait for
 // the arms. The first of the words for undecided lanes is read without a branch on whether there are
 // any, which would be unpredictable.
 func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
+	if samples <= few {
+		p.drawFew(samples, means, rows)
+		return
+	}
 	x, y := gather(means, rows)
 	all, zero, one := fp.Integers(^uint64(0)>>(MaxLanes-uint(samples))), fp.Integers(0), fp.Integers(1)
 	bound := archsimd.LoadUint64x8(&p.bounds[0])
@@ -75,7 +79,41 @@ func (p *Packs) DrawPairs(samples int, means [][2]uint64, rows *Vector) {
 	taken.Sub(where).Store(&p.taken)
 	rewarded, undecided = compareVectors(rewarded, undecided, word, choose(first, topBits(x), topBits(y)))
 	if undecided.NotEqual(zero).ToBits() != 0 {
-		rewarded = p.finishRewards(first, rewarded, undecided, x.Add(x), y.Add(y))
+		rewarded = p.finishRewards(first, rewarded, undecided, x.Add(x), y.Add(y), firstBits+1)
+	}
+	rewarded.Store(&p.Rewarded)
+}
+
+// drawFew is DrawPairs of at most eight samples. Few of their numbers need further words.
+func (p *Packs) drawFew(samples int, means [][2]uint64, rows *Vector) {
+	p.skip(4)
+	x, y := gather(means, rows)
+	all, zero, one := fp.Integers(^uint64(0)>>(MaxLanes-uint(samples))), fp.Integers(0), fp.Integers(1)
+	s0, s1, s2, s3 := p.load()
+	a, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	b, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	c, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	d, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	p.store(s0, s1, s2, s3)
+	p.count(fp.Integers(4))
+	bound, late := archsimd.LoadUint64x8(&p.bounds[0]), fp.Integers(2*firstBits)
+	first, undecided := fewCompareVectors(a, b, bound, all)
+	rest := bound.ShiftLeft(late)
+	undecided = undecided.Masked(rest.NotEqual(zero)) // no lane is below a bound with no further digits
+	if undecided.NotEqual(zero).ToBits() != 0 {
+		first = p.finishFirst(first, undecided, rest)
+	}
+	first = first.Or(archsimd.LoadUint64x8(&p.certain[0]).And(all))
+	first.Store(&p.Arms[0])
+	all.AndNot(first).Store(&p.Arms[1])
+
+	ofFirst, openFirst := fewCompareVectors(c, d, x, all)
+	ofSecond, openSecond := fewCompareVectors(c, d, y, all)
+	always := all.And(choose(first, zero.Sub(x.And(one)), zero.Sub(y.And(one))))
+	rewarded := choose(first, ofFirst, ofSecond).Or(always)
+	undecided = choose(first, openFirst, openSecond).AndNot(always)
+	if undecided.NotEqual(zero).ToBits() != 0 {
+		rewarded = p.finishRewards(first, rewarded, undecided, x.ShiftLeft(late), y.ShiftLeft(late), 2*firstBits)
 	}
 	rewarded.Store(&p.Rewarded)
 }
@@ -86,7 +124,7 @@ func (p *Packs) finishFirst(below, undecided, rest vector) vector {
 	zero := fp.Integers(0)
 	for undecided.NotEqual(zero).ToBits() != 0 {
 		for range 4 {
-			below, undecided = compareVectors(below, undecided, p.takeWhere(undecided.NotEqual(zero)), topBits(rest))
+			below, undecided = compareVectors(below, undecided, p.NextWhere(undecided.NotEqual(zero)), topBits(rest))
 			rest = rest.Add(rest)
 			undecided = undecided.Masked(rest.NotEqual(zero))
 		}
@@ -94,13 +132,13 @@ func (p *Packs) finishFirst(below, undecided, rest vector) vector {
 	return below
 }
 
-// finishRewards is Pair.finish for every element, from the second late bit on, whose digits are the
-// first of x and y. There are 54 of them.
-func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector) vector {
+// finishRewards is Pair.finish for every element, from the given bit on, whose digits are the
+// first of x and y.
+func (p *Packs) finishRewards(first, rewarded, undecided, x, y vector, bit int) vector {
 	zero := fp.Integers(0)
-	for bit := firstBits + 1; bit < 63 && undecided.NotEqual(zero).ToBits() != 0; bit += 6 {
-		for range 6 {
-			rewarded, undecided = compareVectors(rewarded, undecided, p.takeWhere(undecided.NotEqual(zero)), choose(first, topBits(x), topBits(y)))
+	for ; bit < 63 && undecided.NotEqual(zero).ToBits() != 0; bit += 6 {
+		for range min(6, 63-bit) {
+			rewarded, undecided = compareVectors(rewarded, undecided, p.NextWhere(undecided.NotEqual(zero)), choose(first, topBits(x), topBits(y)))
 			x, y = x.Add(x), y.Add(y)
 		}
 	}
@@ -123,6 +161,12 @@ var lastQuarter = Vector{
 // narrowCompareVectors is narrowCompare of the given lanes of every element with binary digits.
 func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
 	thresholdA, thresholdB := narrowDigits(digits)
+	below, undecided = narrowFold(a, b, thresholdA, thresholdB)
+	return below.And(lanes), undecided.And(lanes)
+}
+
+// narrowFold is narrowCompare for every element.
+func narrowFold(a, b, thresholdA, thresholdB vector) (below, undecided vector) {
 	differsA, differsB := a.Xor(thresholdA), b.Xor(thresholdB)
 	below = differsA.And(thresholdA).Or(differsB.And(thresholdB).AndNot(differsA))
 	decided := differsA.Or(differsB)
@@ -130,7 +174,30 @@ func narrowCompareVectors(a, b, digits, lanes vector) (below, undecided vector) 
 	below = below.Or(below.ShiftRight(quarter).AndNot(decided))
 	decided = decided.Or(decided.ShiftRight(quarter))
 	below = below.Or(below.ShiftRight(half).AndNot(decided))
-	return below.And(lanes), lanes.AndNot(decided.Or(decided.ShiftRight(half)))
+	return below, fp.Integers(^uint64(0)).AndNot(decided.Or(decided.ShiftRight(half)))
+}
+
+// fewDigits is fewBits for every element.
+func fewDigits(digits vector) (evens, odds vector) {
+	var zero archsimd.Int8x64
+	quarters := digits.AsUint8x64().PermuteOrZeroGrouped(archsimd.LoadUint64x8(&swappedQuarter).AsInt8x64()).AsInt16x32()
+	quarters = quarters.ShiftLeft(fp.Integers(0x0006000400020000).AsInt16x32())
+	evens = quarters.AsInt8x64().Less(zero).ToInt8x64().AsUint64x8()
+	return evens, quarters.Add(quarters).AsInt8x64().Less(zero).ToInt8x64().AsUint64x8()
+}
+
+// swappedQuarter is as lastQuarter with the first digits in the lower byte.
+var swappedQuarter = Vector{
+	0x0607060706070607, 0x0e0f0e0f0e0f0e0f, 0x0607060706070607, 0x0e0f0e0f0e0f0e0f,
+	0x0607060706070607, 0x0e0f0e0f0e0f0e0f, 0x0607060706070607, 0x0e0f0e0f0e0f0e0f,
+}
+
+// fewCompareVectors is fewCompare of the given lanes of every element with binary digits.
+func fewCompareVectors(a, b, digits, lanes vector) (below, undecided vector) {
+	thresholdA, thresholdB := fewDigits(digits)
+	below, undecided = narrowFold(a, b, thresholdA, thresholdB)
+	eighth := fp.Integers(8)
+	return below.Or(below.ShiftRight(eighth).And(undecided)).And(lanes), undecided.And(undecided.ShiftRight(eighth)).And(lanes)
 }
 
 // gather returns the first and the second numbers of the given rows of a table. Numbers that are

@@ -217,7 +217,7 @@ func TestRedrawnPromptsAsScalars(t *testing.T) {
 			for i, w := range readers {
 				want := 77
 				if where>>i&1 != 0 {
-					want = Index(w, scalars[i])
+					want = Index(w.Next(), scalars[i])
 				}
 				if indices[i] != uint64(want) {
 					t.Fatalf("stream %d: index %d of sums %v, want %d", i, indices[i], scalars[i], want)
@@ -249,7 +249,7 @@ func TestOnesCount(t *testing.T) {
 	}
 }
 
-// A stream of DrawPairs gives the lanes of Pair.Draw from the same words.
+// A stream of DrawPairs gives the lanes of Pair.DrawGroup from the same words.
 func TestPairsDrawAsScalars(t *testing.T) {
 	if !archsimd.X86.AVX512() {
 		t.Skip("this processor has no AVX-512")
@@ -281,7 +281,7 @@ func TestPairsDrawAsScalars(t *testing.T) {
 		packs.DrawPairs(size, means, &rows)
 		all := ^uint64(0) >> (MaxLanes - size)
 		for i, w := range readers {
-			first, rewarded := pairs[rows[i]].Draw(w, all, Bound(each[i][0], each[i][1]))
+			first, rewarded := pairs[rows[i]].DrawGroup(w, all, Bound(each[i][0], each[i][1]))
 			got := [3]uint64{packs.Arms[0][i], packs.Arms[1][i], packs.Rewarded[i]}
 			if want := [3]uint64{first, all &^ first, rewarded}; got != want {
 				t.Fatalf("draw %d of %d samples, stream %d: lanes %x, want %x", draw, size, i, got, want)

@@ -160,8 +160,8 @@ func (s *Streams) takeNarrow(words *[firstBits]Vector) {
 	}
 }
 
-// takeWhere takes a word from the given streams. The other words are arbitrary.
-func (s *Streams) takeWhere(where mask) vector {
+// NextWhere takes a word from the given streams. The other words are arbitrary.
+func (s *Streams) NextWhere(where mask) vector {
 	s0, s1, s2, s3 := s.load()
 	w := ones(where)
 	word, s0, s1, s2, s3 := nextWhere(w, s0, s1, s2, s3)
