@@ -9,16 +9,23 @@ import (
 
 // amongPrompts says how often a prompt with a policy of its own is drawn where each group is of
 // a random prompt (docs/theory.md §11.7): a group belongs to it with the probability 1/C, or where
-// groups of equal rewards are redrawn P/Σ_y P_y, P the probability that its rewards differ.
-type amongPrompts struct{ all float64 } // C or Σ_y P_y, of all prompts
+// groups of equal rewards are redrawn P/Σ_y P_y, P the probability that its rewards differ. Where no
+// prompt has groups whose rewards differ, groups of equal rewards stay.
+type amongPrompts struct {
+	prompts float64 // C
+	all     float64 // C or Σ_y P_y, of all prompts
+}
 
 // drawnShare returns the probability w that a group belongs to this prompt. With f and v the mean
 // and the covariance of the force of one of its groups those of a group of any prompt are
 //
 //	w f,   w v + w(1−w) f fᵀ
 func (m *model) drawnShare() float64 {
-	if m.among == nil {
+	switch {
+	case m.among == nil:
 		return 1
+	case m.among.all == 0:
+		return 1 / m.among.prompts
 	}
 	return m.drawnWeight() / m.among.all
 }
@@ -48,17 +55,16 @@ type drawnPath struct {
 // drawnPaths are the mean paths of all prompts, which Σ_y P_y joins. Its mean over the spread of
 // runs takes the place of its values.
 type drawnPaths struct {
-	each    []drawnPath
-	among   *amongPrompts
-	lag     Lag
-	prompts float64 // C
-	varies  float64 // Var ΣP/(ΣP)² at the last refresh
+	each   []drawnPath
+	among  *amongPrompts
+	lag    Lag
+	varies float64 // Var ΣP/(ΣP)² at the last refresh
 }
 
 // newDrawnPaths returns the mean paths of the distinct prompts, with the covariance of the noise
 // multiplied by share.
 func newDrawnPaths(all []startingPrompt, prompts, steps int, share float64) *drawnPaths {
-	d := &drawnPaths{among: &amongPrompts{}, lag: all[0].Lag, prompts: float64(prompts)}
+	d := &drawnPaths{among: &amongPrompts{prompts: float64(prompts)}, lag: all[0].Lag}
 	for _, prompt := range all {
 		prompt.among = d.among
 		one := drawnPath{model: newModel(&prompt.Params), count: prompt.count}
@@ -165,7 +171,7 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 				reward, size := 0.0, 0.0
 				for i := range d.each {
 					one := &d.each[i]
-					w := one.count / d.prompts
+					w := one.count / d.among.prompts
 					reward += w * one.expected(one.theta)
 					if one.noise != nil {
 						by := one.noise.rewardShift(t, one.theta)
@@ -194,15 +200,18 @@ func drawnReward(p Params, init []float64, at []int, neglected bool) Path {
 	sizes, varies := make([]float64, len(at)), make([]float64, len(at))
 	inRange := follow(1, 0, func(n int, reward, size, v float64) { path.Reward[n], sizes[n], varies[n] = reward, size, v })
 	if inRange && neglected {
-		field, half, rounded := make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+		field, half := make([]float64, len(at)), make([]float64, len(at))
 		follow(0, 0, func(n int, reward, _, _ float64) { field[n] = reward })
 		follow(0.5, 0, func(n int, reward, _, _ float64) { half[n] = reward })
-		follow(0, rounding, func(n int, reward, _, _ float64) { rounded[n] = reward })
 		addLargest(path.Neglected, func(n int) float64 {
 			full := path.Reward[n] - field[n]
 			return 2*math.Abs(full-2*(half[n]-field[n])) + sizes[n] + 2*slices.Max(varies[:n+1])*math.Abs(path.Reward[n]-began)
 		})
-		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded[n] - field[n]) })
+		for _, displaced := range [2]float64{rounding, -rounding} {
+			rounded := make([]float64, len(at))
+			follow(0, displaced, func(n int, reward, _, _ float64) { rounded[n] = reward })
+			addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded[n] - field[n]) })
+		}
 		for n, x := range path.Rounding {
 			path.Neglected[n] += x
 		}

@@ -109,6 +109,20 @@ func TestPromptsDrawnAtRandom(t *testing.T) {
 	}
 }
 
+// Where no prompt has groups whose rewards differ none is redrawn, and every prompt has the share 1/C: with a
+// policy each and the references at the start E J stays, at the mean over the prompts.
+func TestNoPromptToRedraw(t *testing.T) {
+	p := Params{
+		Arms: []Arm{{Mean: 0.5}, {Mean: 0.5}}, GroupSize: 6, Groups: 2, Filter: Redraw, Strength: 0.1, Optimizer: Optimizer{Rate: 0.1}, Lag: Lag{Kind: Block, Age: 1},
+		Prompts: Prompts{First: []float64{1, 0, 1}, Second: []float64{1, 0, 1}, Policies: OnePerPrompt, Order: WithReplacement},
+	}
+	path := MeanReward(p.checked(), []float64{0, 0}, []int{0, 10})
+	if !path.Scope.In || path.Reward[0] != path.Reward[1] {
+		t.Errorf("got %+v, want E J = 2/3 at both steps", path)
+	}
+	near(t, "E J", path.Reward[1], 2./3, 1e-15)
+}
+
 // Σ_y P_y is the mean over the spread of runs, and its variance is that of independent prompts. The
 // rule of three points has the fifth derivative of P as its error: of logit gaps with the variance
 // 0.04 it is less than 1e-4 of P, of P = 1 − J^G − (1−J)^G integrated over the normal law.

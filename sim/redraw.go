@@ -120,6 +120,9 @@ func newPromptTables(groups []*draw.Informative) *promptTables {
 // near returns the table of a policy. last is the table that was used last, or nil.
 func (p *promptTables) near(last *promptTable, probs *[2]float64) *promptTable {
 	odds := probs[0] / probs[1]
+	if math.IsNaN(odds) {
+		return &promptTable{sums: []float64{0}} // the run has diverged
+	}
 	if !(odds > 0x1p-1000 && odds < 0x1p1000) {
 		if last != nil && last.probs == *probs {
 			return last
@@ -144,15 +147,15 @@ func (p *promptTables) near(last *promptTable, probs *[2]float64) *promptTable {
 
 // table returns the table of a policy.
 func (p *promptTables) table(odds float64, probs [2]float64) *promptTable {
-	t, sum := &promptTable{odds, probs, make([]float64, len(p.groups)), make([]int, len(p.groups))}, 0.0
+	t := &promptTable{odds, probs, make([]float64, len(p.groups)), make([]int, len(p.groups))}
+	sum, first := 0.0, 0
 	for x, group := range p.groups {
 		sum += group.Chance(probs[:])
 		t.sums[x] = sum
 	}
-	x := 0
 	for n := range t.guide {
-		x = t.above(x, float64(n)/float64(len(t.guide))*sum)
-		t.guide[n] = x
+		first = t.above(first, float64(n)/float64(len(t.guide))*sum)
+		t.guide[n] = first
 	}
 	return t
 }

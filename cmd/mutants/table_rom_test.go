@@ -498,6 +498,8 @@ var logsMutants = []mutant{
 		before: "v = share * (v + (1-share)*force", after: "v = share * (v + 0*(1-share)*force"},
 	{id: "rom/drawn-weight", fault: "redrawn groups are of all prompts with a policy each alike", file: "rom/drawn.go",
 		before: "if m.Filter != Redraw {", after: "if m.Filter <= Redraw {"},
+	{id: "rom/drawn-none", fault: "where no prompt has groups whose rewards differ none has a share", file: "rom/drawn.go",
+		before: "case m.among.all == 0:", after: "case m.among.all < 0:"},
 	{id: "rom/drawn-refresh", fault: "the share of a prompt among redrawn groups stays", file: "rom/drawn.go",
 		before: "if t%d.lag.Age == 0 {", after: "if t == 0 {"},
 	{id: "rom/drawn-spread", fault: "the share of a prompt among redrawn groups is that of the mean field", file: "rom/drawn.go",
