@@ -19,17 +19,22 @@ var hasVectorRecords = archsimd.X86.AVX512()
 // order of the replicas, so that the sums are the same to the last bit.
 func (r record) setVectors(replicas [][][quantityCount]float64) {
 	const rest = quantityCount - draw.Width
-	zero, none := fp.Broadcast(0), archsimd.BroadcastFloat64x2(0)
+	shares := make([]float64, len(replicas)) // 1/(n+1)
+	for n := range shares {
+		shares[n] = 1 / float64(n+1)
+	}
+	zero := fp.Broadcast(0)
+	none := zero.GetLo().GetLo()
 	for step := range r {
 		m := &r[step]
 		mean, m2, meanRest, m2Rest := zero, zero, none, none
 		for n, values := range replicas {
 			x := &values[step]
-			share := 1 / float64(n+1)
+			share := fp.Spread(&shares[n])
 			now, nowRest := archsimd.LoadFloat64x8((*floats)(x[:])), archsimd.LoadFloat64x2((*[rest]float64)(x[draw.Width:]))
 			d, dRest := now.Sub(mean), nowRest.Sub(meanRest)
-			mean = mean.Add(d.Mul(fp.Broadcast(share)))
-			meanRest = meanRest.Add(dRest.Mul(archsimd.BroadcastFloat64x2(share)))
+			mean = mean.Add(d.Mul(share))
+			meanRest = meanRest.Add(dRest.Mul(share.GetLo().GetLo()))
 			m2 = m2.Add(d.Mul(now.Sub(mean)))
 			m2Rest = m2Rest.Add(dRest.Mul(nowRest.Sub(meanRest)))
 		}
@@ -53,6 +58,7 @@ func setVectorQuantiles(summaries [][]Summary, replicas [][][quantityCount]float
 			archsimd.LoadFloat64x8SlicePart(flat[first:][:columns]).Store(&sorted[i])
 		}
 		sortColumns(sorted)
+		archsimd.ClearAVXUpperBits() // see fp.Integers
 		for level, share := range shares {
 			below, above := &sorted[ranks[2*level]], &sorted[ranks[2*level+1]]
 			for i := range columns {

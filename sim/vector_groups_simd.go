@@ -115,7 +115,7 @@ func (b *vectorBatch) addAtoms() {
 		}
 		arm, count := &b.Bandit.Arms[a], archsimd.LoadUint64x8(&b.counts[a])
 		n, reward := count.ConvertToFloat64(), fp.Spread(&arm.Mean)
-		if arm.Reward == grpo.Normal && arm.Std > 0 {
+		if b.normal[a] {
 			std := fp.Spread(&arm.Std)
 			reward = reward.Add(std.Mul(b.streams.Normal(n.Greater(zero))).Div(n.Sqrt()))
 			several := n.Greater(one)

@@ -12,6 +12,7 @@ import (
 func (b *vectorBatch) observe(t int) {
 	var finite uint8
 	measured := false
+	archsimd.ClearAVXUpperBits() // see fp.Integers
 	for i, r := range b.replicas {
 		if r.divergedAt != running {
 			continue
@@ -28,6 +29,7 @@ func (b *vectorBatch) observe(t int) {
 			} else {
 				finite = b.measure()
 			}
+			archsimd.ClearAVXUpperBits()
 		}
 		v := &r.values[r.nextRecord]
 		for q := range v {

@@ -95,6 +95,7 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 		}
 		plus.gradient()
 		minus.gradient()
+		archsimd.ClearAVXUpperBits() // see fp.Integers
 		rate := p.Optimizer.Rate(step)
 		plus.move(&rate)
 		minus.move(&rate)
@@ -115,26 +116,32 @@ func (p *vectorPairs) follow(ctx context.Context, series *[vectorBins]fitting, l
 // returns those of the pairs whose series do not end.
 func (p *vectorPairs) fit(series *[vectorBins]fitting, period int, live uint8) uint8 {
 	plus, minus := p.sides[0], p.sides[1]
+	square := 0.0
+	archsimd.ClearAVXUpperBits() // see fp.Integers
+	for _, component := range p.direction {
+		square += float64(component * component)
+	}
 	zero, half := fp.Broadcast(0), fp.Broadcast(0.5)
-	x, v, sum, square := zero, zero, zero, 0.0
-	for a, component := range p.direction {
+	x, v, sum := zero, zero, zero
+	for a := range p.direction {
+		component := fp.Spread(&p.direction[a])
 		logit := archsimd.LoadFloat64x8(&plus.now.logits[a]).Sub(archsimd.LoadFloat64x8(&minus.now.logits[a])).Mul(half)
 		velocity := archsimd.LoadFloat64x8(&plus.velocity[a]).Sub(archsimd.LoadFloat64x8(&minus.velocity[a])).Mul(half)
 		logit.Store(&p.deviation[a])
 		sum = sum.Add(logit)
-		x = x.Add(fp.Broadcast(component).Mul(logit))
-		v = v.Add(fp.Broadcast(component).Mul(velocity))
-		square += float64(component * component)
+		x = x.Add(component.Mul(logit))
+		v = v.Add(component.Mul(velocity))
 	}
-	mean, norm := sum.Div(fp.Broadcast(float64(len(p.deviation)))), zero
+	mean, norm := sum.Div(fp.Integers(uint64(len(p.deviation))).ConvertToFloat64()), zero
 	for a := range p.deviation {
 		d := archsimd.LoadFloat64x8(&p.deviation[a]).Sub(mean)
 		norm = norm.Add(d.Mul(d))
 	}
 	var xs, vs, norms floats
-	x.Div(fp.Broadcast(square)).Store(&xs)
-	v.Div(fp.Broadcast(square)).Store(&vs)
+	x.Div(fp.Spread(&square)).Store(&xs)
+	v.Div(fp.Spread(&square)).Store(&vs)
 	norm.Sqrt().Store(&norms)
+	archsimd.ClearAVXUpperBits()
 	for left := live; left != 0; left &= left - 1 {
 		if i := bits.TrailingZeros8(left); !series[i].add(period, xs[i], vs[i], norms[i]) {
 			live &^= 1 << i
@@ -178,12 +185,12 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		b.aim()
 	}
 	p.uninformed, p.informed = 1<<vectorBins-1, [vectorBins]int{}
-	sum, fewest := fp.Broadcast(0), slices.Min(pairs[:])
+	sum, fewest, saved := fp.Broadcast(0), slices.Min(pairs[:]), [2]draw.Streams{}
 	for n := range slices.Max(pairs[:]) {
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return floats{}, informative // the results of an interrupted cell are discarded
 		}
-		live, saved := uint8(1<<vectorBins-1), [2]draw.Streams{}
+		live := uint8(1<<vectorBins - 1)
 		if n >= fewest {
 			saved = [2]draw.Streams{*plus.streams, *minus.streams}
 			for i, pairs := range pairs {
@@ -199,13 +206,13 @@ func (p *vectorPairs) slope(ctx context.Context, probe *StiffnessProbe, d float6
 		}
 		plus.gradient()
 		minus.gradient()
-		if p.Optimizer.MaxNorm > 0 {
+		if p.clips {
 			plus.clip()
 			minus.clip()
 		}
-		for a, covector := range probe.Covector {
+		for a := range probe.Covector {
 			difference := archsimd.LoadFloat64x8(&plus.force[a]).Sub(archsimd.LoadFloat64x8(&minus.force[a]))
-			part := fp.Broadcast(covector).Mul(difference)
+			part := fp.Spread(&probe.Covector[a]).Mul(difference)
 			sum = sum.Sub(part.Masked(archsimd.Mask64x8FromBits(live)))
 		}
 		for i := range pairs {

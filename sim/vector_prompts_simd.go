@@ -66,10 +66,10 @@ func (b *vectorBatch) drawPrompts() {
 		p.choose(b.streams)
 	}
 	if b.large != nil {
+		archsimd.ClearAVXUpperBits() // see fp.Integers
 		for i, x := range p.chosen {
-			for a, m := range p.Means[x] {
-				b.large.Means[a][i] = m
-			}
+			means := &p.Means[x]
+			b.large.Means[0][i], b.large.Means[1][i] = means[0], means[1]
 		}
 		b.large.Draw()
 		return

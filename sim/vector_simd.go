@@ -93,6 +93,7 @@ type vectorCell struct {
 	outside       bool           // the KL penalty is outside the loss
 	bonus         bool           // it has an entropy bonus
 	clips         bool           // its norm is limited
+	normal        []bool         // by arm: its rewards are normal with a density
 	reward0, gap0 float64        // J and z at step 0
 
 	form         grpo.WeightForm // of weigh
@@ -174,8 +175,10 @@ func noBernoulli(bandit *grpo.Bandit) bool {
 
 // anyNormal reports whether the rewards of an arm are normal with a density.
 func anyNormal(bandit *grpo.Bandit) bool {
-	return slices.ContainsFunc(bandit.Arms, func(arm grpo.Arm) bool { return arm.Reward == grpo.Normal && arm.Std > 0 })
+	return slices.ContainsFunc(bandit.Arms, isNormal)
 }
+
+func isNormal(arm grpo.Arm) bool { return arm.Reward == grpo.Normal && arm.Std > 0 }
 
 // newVectorBatches returns the vector batches of the replicas of one cell, eight in each,
 // or nil if they are few or the cell has none.
@@ -215,6 +218,9 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	}
 	if c.Prompts != nil {
 		v.laws = &laws{packed: draw.MaxLanes, advantages: s.advantages}
+	}
+	for _, arm := range c.Bandit.Arms {
+		v.normal = append(v.normal, isNormal(arm))
 	}
 	v.form, v.above, v.below = e.Importance.Form()
 	v.ratio, v.drops = e.Importance.Mode == grpo.Ratio, e.Importance.Drops()
@@ -464,9 +470,10 @@ func (b *vectorBatch) refresh(t int) {
 		}
 		b.choose(t, 0)
 	case len(b.past) > 0:
+		archsimd.ClearAVXUpperBits() // see fp.Integers
 		n := t / b.Lag.StepsPerSnapshot()
-		b.past[n%len(b.past)].set(&b.now)
 		b.old = b.past[max(n-len(b.past)+1, 0)%len(b.past)]
+		b.past[n%len(b.past)].set(&b.now)
 	case b.Lag.Kind == grpo.Block && b.Lag.Interval > 1:
 		b.old.set(&b.now)
 	}

@@ -23,6 +23,7 @@ type vectorTabular struct {
 	visits  []draw.Vector                 // the prompts of the step's groups; if sparse, of all since the last refresh
 	visited []uint8                       // by prompt: the elements that have visited it in this step and have not moved it, as bits
 	sums    *struct{ reward, gap floats } // Σ J, Σ z; see vectorSums
+	decays  [2]float64                    // Adam's of all prompts before a step
 }
 
 // vectorPrompt is the policy of a prompt with all that belongs to it.
@@ -107,6 +108,7 @@ func (p *vectorTabular) begin(r *tabular) {
 
 // at makes a prompt that of the batch.
 func (b *vectorBatch) at(q *vectorPrompt) {
+	archsimd.ClearAVXUpperBits() // see fp.Integers
 	b.now, b.old, b.reference, b.velocity, b.square, b.force = q.now, q.old, q.reference, q.velocity, q.square, q.force
 }
 
@@ -115,8 +117,9 @@ func (b *vectorBatch) refreshTabular() {
 	p := b.tabular
 	switch {
 	case p.sparse:
-		for _, chosen := range p.visits {
-			for i, x := range chosen {
+		archsimd.ClearAVXUpperBits()
+		for n := range p.visits {
+			for i, x := range &p.visits[n] {
 				old, now := p.prompts[x].old.rows, p.prompts[x].now.rows
 				for row := range old {
 					old[row][i] = now[row][i]
@@ -153,6 +156,7 @@ func (b *vectorBatch) pushTabular() {
 		b.aim()
 		b.empty()
 		b.addGroups() // may redraw groups, of other prompts
+		archsimd.ClearAVXUpperBits()
 		p.visits = append(p.visits, *chosen)
 		b.gradient()
 		zeros = zeros.Add(archsimd.LoadUint64x8(&b.zero))
@@ -160,6 +164,7 @@ func (b *vectorBatch) pushTabular() {
 		for a := range b.force {
 			share.Mul(archsimd.LoadFloat64x8(&b.force[a])).Store(&b.force[a])
 		}
+		archsimd.ClearAVXUpperBits()
 		for i, x := range chosen {
 			force := p.prompts[x].force
 			force[0][i] += part[0][i]
@@ -188,10 +193,10 @@ func (b *vectorBatch) gatherGroup() {
 func (b *vectorBatch) moveTabular(t int, rate *float64) {
 	p := b.tabular
 	if p.coasts {
-		decay1, decay2 := b.decay1, b.decay2
+		p.decays = [2]float64{b.decay1, b.decay2}
 		for x := range p.prompts {
 			if b.Optimizer.Kind == grpo.Adam {
-				b.decay1, b.decay2 = decay1, decay2 // of all prompts
+				b.decay1, b.decay2 = p.decays[0], p.decays[1]
 			}
 			b.movePrompt(&p.prompts[x], 0xff, t, rate)
 		}
@@ -218,11 +223,11 @@ func (b *vectorBatch) moveTabular(t int, rate *float64) {
 
 // movePrompt updates a prompt in the given elements.
 func (b *vectorBatch) movePrompt(q *vectorPrompt, where uint8, t int, rate *float64) {
+	b.at(q)
 	sums, zero, mask := b.tabular.sums, fp.Broadcast(0), archsimd.Mask64x8FromBits(where)
 	gap := func() vector {
 		return archsimd.LoadFloat64x8(&q.now.logits[0]).Sub(archsimd.LoadFloat64x8(&q.now.logits[1]))
 	}
-	b.at(q)
 	left := archsimd.LoadFloat64x8(&sums.gap).Sub(gap())
 	b.move(rate)
 	b.diverge(b.update(t)&where, t)

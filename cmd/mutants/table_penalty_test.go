@@ -77,7 +77,7 @@ var penaltyMutants = []mutant{
 	{id: "sim/probe-unclipped", fault: "a stiffness probe measures the gradient before clipping", file: "sim/stiffness.go",
 		before: "				c.Optimizer.Clip(sides[side].g)\n", after: ""},
 	{id: "sim/vector-probe-unclipped", fault: "a stiffness probe in vectors measures the gradient before clipping", file: "sim/vector_pairs_simd.go",
-		before: "		if p.Optimizer.MaxNorm > 0 {", after: "		if p.Optimizer.MaxNorm < 0 {"},
+		before: "\t\tif p.clips {", after: "\t\tif !p.clips {"},
 	{id: "sweeps/probe-kinks", fault: "a displacement across the largest norm counts as linear", file: "sweeps/claims_equilibrium.go",
 		before: "			f.predicted.neglected += across\n", after: "			_ = across\n"},
 	{id: "sweeps/probe-underived", fault: "a stiffness of a clipped gradient whose mean is not known is judged", file: "sweeps/claims_equilibrium.go",

@@ -59,7 +59,7 @@ var promptMutants = []mutant{
 	{id: "sim/vector-redraw-refused", fault: "in vectors a refused prompt is taken", file: "sim/vector_redraw_simd.go",
 		before: "first[i], second[i]); ok {", after: "first[i], second[i]); ok || true {"},
 	{id: "sim/vector-redraw-visit", fault: "in vectors the prompt that was drawn first is moved in the place of that of the redrawn group", file: "sim/vector_tabular_simd.go",
-		before: "\t\tb.addGroups() // may redraw groups, of other prompts\n\t\tp.visits = append(p.visits, *chosen)\n",
+		before: "\t\tb.addGroups() // may redraw groups, of other prompts\n\t\tarchsimd.ClearAVXUpperBits()\n\t\tp.visits = append(p.visits, *chosen)\n",
 		after:  "\t\tp.visits = append(p.visits, *chosen)\n\t\tb.addGroups()\n"},
 	{id: "sim/vector-redraw-counted", fault: "in vectors groups of prompts count for the zero-variance share after they are redrawn", file: "sim/vector_prompts_simd.go",
 		before: "if b.others != nil {\n\t\treturn ", after: "if b.others != nil && b.groups == 0 {\n\t\treturn "},

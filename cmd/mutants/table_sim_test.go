@@ -403,7 +403,7 @@ var drawMutants = []mutant{
 	{id: "sim/vector-overflow", fault: "a vector batch records quantities that overflow", file: "sim/vector_observe_simd.go",
 		before: "finiteIn(q[:]) & finiteIn(logits)", after: "finiteIn(logits)"},
 	{id: "sim/vector-record-share", fault: "in vectors the mean of recorded values moves by 1/(n+1) of the deviation", file: "sim/record_simd.go",
-		before: "share := 1 / float64(n+1)", after: "share := 1 / float64(n+2)"},
+		before: "shares[n] = 1 / float64(n+1)", after: "shares[n] = 1 / float64(n+2)"},
 	{id: "sim/vector-quantile-order", fault: "in vectors rows are compared within half of the first distance only", file: "sim/record_simd.go",
 		before: "top := 1 << bits.Len(uint(len(rows)-1)) / 2", after: "top := 1 << bits.Len(uint(len(rows)-1)) / 4"},
 	{id: "sim/vector-scatter", fault: "in a vector batch the scatter of normal rewards grows with Std instead of its square", file: "sim/vector_groups_simd.go",
