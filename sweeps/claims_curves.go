@@ -118,9 +118,14 @@ func findSaturation(j *judgement, set CellSet) []finding {
 			rate.predicted.outOfScope = "no exponential fits the predicted curve"
 			r2.predicted.outOfScope = rate.predicted.outOfScope
 		}
-		otherRate, otherR2 := measure.Saturation(steps, curve.displaced(steps, reward))
-		curve.neglect(&rate.predicted, math.Abs(otherRate-rate.predicted.value))
-		curve.neglect(&r2.predicted, math.Abs(otherR2-r2.predicted.value))
+		curve.neglectFit(&rate.predicted, steps, reward, func(reward []float64) float64 {
+			rate, _ := measure.Saturation(steps, reward)
+			return rate
+		})
+		curve.neglectFit(&r2.predicted, steps, reward, func(reward []float64) float64 {
+			_, r2 := measure.Saturation(steps, reward)
+			return r2
+		})
 	}
 	if j.exactInstead {
 		return []finding{rate}
@@ -149,7 +154,9 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
 		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
-		curve.neglect(&f.predicted, math.Abs(measure.EarlySlope(steps, curve.displaced(steps, reward), s.Optimizer.LearningRate)-f.predicted.value))
+		curve.neglectFit(&f.predicted, steps, reward, func(reward []float64) float64 {
+			return measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
+		})
 	}
 	return f
 }
@@ -223,14 +230,18 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
-// displaced returns the reward at the given steps plus what the curve leaves out there. A
-// fit to it shows how far that moves a fit to the curve.
-func (c *curve) displaced(steps []int, reward []float64) []float64 {
-	out := make([]float64, len(reward))
-	for i, t := range steps {
-		out[i] = reward[i] + c.neglectedAt(t)
+// neglectFit is neglect of a fit to the reward at the given steps: how far it moves where what the curve
+// leaves out there is added to the reward, or subtracted, whichever is more. A curve that creeps on after
+// a fast rise may be fitted by either.
+func (c *curve) neglectFit(p *predicted, steps []int, reward []float64, fit func(reward []float64) float64) {
+	size, displaced := 0.0, make([]float64, len(reward))
+	for _, sign := range [2]float64{1, -1} {
+		for i, t := range steps {
+			displaced[i] = reward[i] + sign*c.neglectedAt(t)
+		}
+		size = max(size, math.Abs(fit(displaced)-p.value))
 	}
-	return out
+	c.neglect(p, size)
 }
 
 // curve returns the predicted mean reward of a cell, with its kind and scope (no value):

@@ -152,8 +152,10 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	if theory.value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change but for rounding"
 	}
-	displaced, _ := r2(curve.displaced(steps, reward))
-	curve.neglect(&theory, math.Abs(displaced-value))
+	curve.neglectFit(&theory, steps, reward, func(reward []float64) float64 {
+		value, _ := r2(reward)
+		return value
+	})
 	s := j.settings(c)
 	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
 		theory.neglected += n * *v / 2 / (square + scatter)

@@ -51,14 +51,20 @@ var (
 func findRelaxation(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := j.ofEstimate(c, o, sim.RelaxationRate)
 	f.unresolved = unresolved(c, &f, "no decay above round-off")
-	s := j.settings(c)
-	f.predicted = j.relaxationRate(&s)
-	rate, _, clipped := j.fitted(c)
-	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
-	own := j.by("").relaxationRate(&s)
-	f.predicted.neglected += missed(rate, own)
-	addGrowth(&f.predicted, own, c.Sim())
+	f.predicted = j.fittedRate(c)
 	return f
+}
+
+// fittedRate returns the predicted relaxation rate per step of a cell, as the probe fits it.
+func (j *judgement) fittedRate(c *Cell) predicted {
+	s := j.settings(c)
+	p := j.relaxationRate(&s)
+	rate, _, because := j.fitted(c)
+	p.outOfScope = cmp.Or(p.outOfScope, because)
+	own := j.by("").relaxationRate(&s)
+	p.neglected += missed(rate, own)
+	addGrowth(&p, own, c.Sim())
+	return p
 }
 
 // addGrowth adds to what a prediction neglects the share x² of itself, x the largest deviation
@@ -77,10 +83,10 @@ func addGrowth(to *predicted, own predicted, in sim.Cell) {
 
 // fitted returns what the probe of a cell estimates from the linear dynamics of the
 // theory. It differs from the theory's numbers where modes that the fit does not have
-// are still alive after the burn-in. It is NaN for Adam. clipped is the reason why the
-// dynamics are not linear where the largest norm may clip the force of the fitted steps,
-// v_{t+1} − μ v_t; "" elsewhere.
-func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, clipped string) {
+// are still alive after the burn-in. It is NaN for Adam. because says why the fit does not give
+// them: the largest norm may clip the force of the fitted steps, v_{t+1} − μ v_t, or noise decides the
+// deviation, see rarelyDiffer; "" elsewhere.
+func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, because string) {
 	p := j.prediction(c)
 	in := c.Sim()
 	if p.FixedPoint == nil || in.Relaxation == nil || c.Settings.Optimizer.Kind == grpo.Adam {
@@ -101,7 +107,32 @@ func (j *judgement) fitted(c *Cell) (rate, dampingRatio float64, clipped string)
 			}
 		}
 	})
-	return rate, dampingRatio, rom.Unclipped(params, force).Because
+	return rate, dampingRatio, cmp.Or(rom.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
+}
+
+// rarelyDiffer says that noise decides the deviation of a pair, and "" where it does not. While the groups
+// of both sides are equal, a deviation x grows or decays by the fresh stiffness alone; where they differ
+// it jumps. In a step
+//
+//	G B ½Σ_a |Δπ_a|,  Δπ_a = 2x π_a(e_a − Σ_b π_b e_b),
+//
+// samples are expected to differ. With less than one in the time 1/|rate| the mean is that of
+// few jumps, and the pairs that weigh most in a fit are those that noise has taken far away.
+// Where the stale stiffness is 0 jumps have no mean effect.
+func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) string {
+	if c.Deterministic() || p.Stiffness.Stale == 0 {
+		return ""
+	}
+	probs, e, differ := p.FixedPoint.Policy, c.Relaxation.Direction, 0.0
+	mean := floats.Dot(probs, e)
+	for a, p := range probs {
+		differ += math.Abs(c.Relaxation.Offset * p * (e[a] - mean))
+	}
+	differ *= float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
+	if n := differ / math.Abs(rate); n < 1 {
+		return fmt.Sprintf("the samples of the two sides of a pair are expected to differ %.2g times in a relaxation time, so that noise decides their deviation; in scope with an offset above %.2g", n, c.Relaxation.Offset/n)
+	}
+	return ""
 }
 
 // missed returns by how much the fit to the linear dynamics of the theory differs from
@@ -127,9 +158,9 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.unresolved = unresolved(c, &f, "no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative")
 	s := j.settings(c)
 	p := j.predictSettings(&s)
-	_, ratio, clipped := j.fitted(c)
+	_, ratio, because := j.fitted(c)
 	if rule := j.formulas(p); rule != nil {
-		f.predicted = predicted{kind: j.kind, outOfScope: cmp.Or(missingFormula(p, rule, rule.DampingRatio), clipped)}
+		f.predicted = predicted{kind: j.kind, outOfScope: cmp.Or(missingFormula(p, rule, rule.DampingRatio), because)}
 		if rule.DampingRatio != nil {
 			f.predicted.value = *rule.DampingRatio
 		}
@@ -139,7 +170,7 @@ func findDamping(j *judgement, c *Cell, o *store.Outcome) finding {
 		return d.DampingRatio, p.Neglected.DampingRatio
 	}
 	f.predicted = j.numberOfDynamics(&s, own)
-	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, clipped)
+	f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, because)
 	f.predicted.neglected += missed(ratio, j.by("").numberOfDynamics(&s, own))
 	addGrowth(&f.predicted, j.by("").relaxationRate(&s), c.Sim())
 	return f

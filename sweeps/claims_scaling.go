@@ -38,7 +38,7 @@ type scaledNumber struct {
 	title, label string // of its picture and of the picture's y axis
 	estimate     string // name of the estimate
 	predict      func(j *judgement, s *config.Settings) predicted
-	unsettled    func(*rom.Neglected) float64 // effect of a mean field that has not arrived; nil: none
+	unsettled    func(*rom.Neglected) float64 // effect of a mean field that has not arrived; nil: the number is a rate, see fittedRate
 }
 
 var (
@@ -117,11 +117,12 @@ func (n scaledNumber) find(j *judgement, set CellSet) []finding {
 
 // predictRun predicts the number in the run of a cell, which may not have settled.
 func (n scaledNumber) predictRun(j *judgement, c *Cell) predicted {
+	if n.unsettled == nil {
+		return j.fittedRate(c)
+	}
 	s := j.settings(c)
 	p := n.predict(j, &s)
-	if n.unsettled != nil {
-		j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
-	}
+	j.addUnsettled(c, j.prediction(c), &p, n.unsettled)
 	return p
 }
 

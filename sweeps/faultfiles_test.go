@@ -63,6 +63,10 @@ var faultFiles = map[string]faultFile{
 	"adam-rare-push":    {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A penalty of 0, whose place does not matter.
 	"unused-placement": {rows: []faultRow{{rulings: honest}}},
+	// Pairs whose groups rarely differ.
+	"rare-differences": {rows: []faultRow{{rulings: declined, because: "noise decides their deviation"}}},
+	// What a curve leaves out, subtracted from it.
+	"creeping-rise": {rows: []faultRow{{rulings: declined, because: "neglects"}}},
 	// A deviation that grows to its limit.
 	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
 	// Attractors near a fixed point that is stable.
