@@ -118,14 +118,14 @@ func findSaturation(j *judgement, set CellSet) []finding {
 			rate.predicted.outOfScope = "no exponential fits the predicted curve"
 			r2.predicted.outOfScope = rate.predicted.outOfScope
 		}
-		curve.neglectFit(&rate.predicted, steps, reward, func(reward []float64) float64 {
-			rate, _ := measure.Saturation(steps, reward)
-			return rate
-		})
-		curve.neglectFit(&r2.predicted, steps, reward, func(reward []float64) float64 {
-			_, r2 := measure.Saturation(steps, reward)
-			return r2
-		})
+		ofRate, ofR2 := 0.0, 0.0
+		for _, displaced := range curve.displaced(steps, reward) {
+			otherRate, otherR2 := measure.Saturation(steps, displaced)
+			ofRate = max(ofRate, math.Abs(otherRate-rate.predicted.value))
+			ofR2 = max(ofR2, math.Abs(otherR2-r2.predicted.value))
+		}
+		curve.neglect(&rate.predicted, ofRate)
+		curve.neglect(&r2.predicted, ofR2)
 	}
 	if j.exactInstead {
 		return []finding{rate}
@@ -154,9 +154,11 @@ func findEarlySlope(j *judgement, c *Cell, o *store.Outcome) finding {
 		s := j.settings(c)
 		steps, reward := curve.sample(sim.FitSteps(sim.EarlySlopeFit, c.Settings.Run.Steps))
 		f.predicted.value = measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
-		curve.neglectFit(&f.predicted, steps, reward, func(reward []float64) float64 {
-			return measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)
-		})
+		size := 0.0
+		for _, displaced := range curve.displaced(steps, reward) {
+			size = max(size, math.Abs(measure.EarlySlope(steps, displaced, s.Optimizer.LearningRate)-f.predicted.value))
+		}
+		curve.neglect(&f.predicted, size)
 	}
 	return f
 }
@@ -230,18 +232,18 @@ func (c *curve) sample(steps []int) ([]int, []float64) {
 	return steps, reward
 }
 
-// neglectFit is neglect of a fit to the reward at the given steps: how far it moves where what the curve
-// leaves out there is added to the reward, or subtracted, whichever is more. A curve that creeps on after
-// a fast rise may be fitted by either.
-func (c *curve) neglectFit(p *predicted, steps []int, reward []float64, fit func(reward []float64) float64) {
-	size, displaced := 0.0, make([]float64, len(reward))
+// displaced returns the reward at the given steps plus, and minus, what the curve leaves out there. Fits to
+// both show how far that moves a fit to the curve: one that creeps on after a fast rise moves far to one
+// side only.
+func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 	for _, sign := range [2]float64{1, -1} {
+		out := make([]float64, len(reward))
 		for i, t := range steps {
-			displaced[i] = reward[i] + sign*c.neglectedAt(t)
+			out[i] = reward[i] + sign*c.neglectedAt(t)
 		}
-		size = max(size, math.Abs(fit(displaced)-p.value))
+		both = append(both, out)
 	}
-	c.neglect(p, size)
+	return both
 }
 
 // curve returns the predicted mean reward of a cell, with its kind and scope (no value):

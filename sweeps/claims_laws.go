@@ -152,10 +152,12 @@ func (j *judgement) loggedR2(c *Cell, law measure.Law) predicted {
 	if theory.value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
 		theory.outOfScope = "the mean-field curve has too few points, or does not change but for rounding"
 	}
-	curve.neglectFit(&theory, steps, reward, func(reward []float64) float64 {
-		value, _ := r2(reward)
-		return value
-	})
+	size := 0.0
+	for _, displaced := range curve.displaced(steps, reward) {
+		other, _ := r2(displaced)
+		size = max(size, math.Abs(other-value))
+	}
+	curve.neglect(&theory, size)
 	s := j.settings(c)
 	if v := j.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
 		theory.neglected += n * *v / 2 / (square + scatter)
