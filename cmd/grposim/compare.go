@@ -80,14 +80,19 @@ and exchanging A and B can change it.
 Scores
 
 SCORES is a CSV file with the columns benchmark, score_a, n_a, score_b and n_b (numbers of
-questions), and perhaps model, metric, se_a and se_b (standard errors). Scores are percent
-if one is above 1, else shares; columns percent_a, percent_b or share_a, share_b declare
-it. Every row gets a verdict, as above; --margin is in points, 2 without it.
+questions), and perhaps model, metric, and se_a and se_b (standard errors) or sd_a, sd_b,
+runs_a and runs_b: the scores are means over so many training runs, with these standard
+deviations of single runs. Scores are percent if one is above 1, else shares; columns
+percent_a, percent_b or share_a, share_b declare it. Every row gets a verdict, as above;
+--margin is in points, 2 without it.
 
 Without standard errors a row's interval is that of two independent shares of n questions
 (from those of Clopper and Pearson), which is too wide rather than too narrow: both
 columns come from the same questions, and scores that average several answers, such as
-pass@1 of several samples, scatter less. Training again with another seed is not in it.
+pass@1 of several samples, scatter less. Training again with another seed is in it where the
+file has the scatter between runs. Two runs a side say little: rows lend each other degrees
+of freedom, the more the more alike their scatter is, relative to that of the questions
+(the moderated t statistic of Smyth).
 
 The chance that any row without a difference is called different is at most 1 less the
 confidence (Holm); that any row of a table, or a curve as a whole, is wrongly called the

@@ -18,15 +18,36 @@ type Score struct {
 	A, B                     float64
 	NA, NB                   int     // numbers of questions, ≥ 1
 	SEA, SEB                 float64 // standard errors, > 0; NaN: by the numbers of questions
+	SDA, SDB                 float64 // standard deviations over training runs whose mean the score is, ≥ 0; of no use where Runs is 0
+	RunsA, RunsB             int     // numbers of these runs, ≥ 2; 0: the scatter between runs is not known
 }
 
 // interval is that of B − A: by the standard errors where they are known, with the
-// quantile of the normal law, else by Shares.
-func (s Score) interval() Interval {
-	if math.IsNaN(s.SEA) {
-		return Shares(s.A, float64(s.NA), s.B, float64(s.NB))
+// quantile of the normal law, else by Shares, with the error of the runs added.
+func (s Score) interval(runs runError) Interval {
+	if !math.IsNaN(s.SEA) {
+		return Student(s.B-s.A, math.Hypot(s.SEA, s.SEB), math.Inf(1))
 	}
-	return Student(s.B-s.A, math.Hypot(s.SEA, s.SEB), math.Inf(1))
+	return runs.add(s.B-s.A, Shares(s.A, float64(s.NA), s.B, float64(s.NB)))
+}
+
+// questionError is the standard error of B − A by the numbers of questions: that of
+// independent shares, which is too large where both columns come from the same questions
+// or average several answers.
+func (s Score) questionError() float64 {
+	return math.Sqrt(s.A*(1-s.A)/float64(s.NA) + s.B*(1-s.B)/float64(s.NB))
+}
+
+// runError is the standard error of B − A by the scatter of the runs about the means, with
+// the same variance on both sides, as in the t test.
+func (s Score) runError() runError {
+	if s.RunsA == 0 {
+		return runError{}
+	}
+	a, b := float64(s.RunsA), float64(s.RunsB)
+	df := a + b - 2
+	variance := ((a-1)*s.SDA*s.SDA + (b-1)*s.SDB*s.SDB) / df
+	return runError{math.Sqrt(variance * (1/a + 1/b)), df}
 }
 
 // MaxMargin is the largest margin of scores, as a share: with larger ones the errors of
@@ -34,14 +55,20 @@ func (s Score) interval() Interval {
 const MaxMargin = 0.2
 
 // Scores decides every score of a table together (Judge, EachRow): whether A and B are
-// the same within the margin, a share in (0, MaxMargin].
+// the same within the margin, a share in (0, MaxMargin]. The errors of the runs of all rows
+// are moderated together.
 func Scores(scores []Score, margin, confidence float64) []Judgement {
 	if !(margin > 0 && margin <= MaxMargin) {
 		panic(fmt.Sprintf("equivalence: Scores: margin = %g, want one in (0, %g]", margin, MaxMargin))
 	}
+	questions, runs := make([]float64, len(scores)), make([]runError, len(scores))
+	for i, s := range scores {
+		questions[i], runs[i] = s.questionError(), s.runError()
+	}
+	runs = moderate(runs, questions)
 	var rows []Row
-	for _, s := range scores {
-		rows = append(rows, Row{s.interval(), margin})
+	for i, s := range scores {
+		rows = append(rows, Row{s.interval(runs[i]), margin})
 	}
 	return Judge(rows, confidence, EachRow)
 }
@@ -65,7 +92,8 @@ const (
 // unit: percent_a and percent_b, or share_a and share_b.
 var (
 	required = []string{"benchmark", "n_a", "n_b"}
-	optional = []string{"model", "metric", "se_a", "se_b"}
+	optional = []string{"model", "metric", "se_a", "se_b", "sd_a", "sd_b", "runs_a", "runs_b"}
+	ofRuns   = []string{"sd_a", "sd_b", "runs_a", "runs_b"} // all of them or none
 )
 
 // maxScores bounds the rows of a table.
@@ -73,7 +101,9 @@ const maxScores = 10000
 
 // ReadScores reads a CSV file of scores. Its header names the columns benchmark, score_a,
 // n_a, score_b and n_b, in any order, and perhaps model, metric, se_a and se_b, the
-// standard errors of the scores in their unit. Lines that begin with # are comments.
+// standard errors of the scores in their unit, or sd_a, sd_b, runs_a and runs_b: the scores
+// are means over so many training runs, with these standard deviations of single runs
+// (with n − 1). Lines that begin with # are comments.
 // Scores are percent if one is above 1, and else shares, which a note says; columns
 // percent_a and percent_b, or share_a and share_b, declare it. The name stands for the
 // file in errors, which list every problem.
@@ -167,6 +197,15 @@ func (p *scoreReader) header(line int, names []string) {
 	if _, b := p.at["se_b"]; a != b {
 		p.add(line, "got one of the columns se_a and se_b, want both or none")
 	}
+	of := 0
+	for _, name := range ofRuns {
+		if _, has := p.at[name]; has {
+			of++
+		}
+	}
+	if of != 0 && of != len(ofRuns) {
+		p.add(line, "got %d of the columns %s, want all or none", of, strings.Join(ofRuns, ", "))
+	}
 }
 
 // row reads a row of cells.
@@ -195,22 +234,32 @@ func (p *scoreReader) row(line int, cells []string) {
 		}
 		return x
 	}
-	questions := func(name string) int {
+	count := func(name, noun string, least int) int {
 		n, err := strconv.Atoi(cell(name))
-		if err != nil || n < 1 || n > 1e9 {
-			p.add(line, "%s: got %q, want a number of questions, 1 or more", name, cell(name))
+		if err != nil || n < least || n > 1e9 {
+			p.add(line, "%s: got %q, want a number of %s, %d or more", name, cell(name), noun, least)
 		}
 		return n
 	}
 	s := Score{
 		Benchmark: cell("benchmark"), Model: cell("model"), Metric: cell("metric"),
-		A: number(p.prefix + "_a"), NA: questions("n_a"), B: number(p.prefix + "_b"), NB: questions("n_b"),
+		A: number(p.prefix + "_a"), NA: count("n_a", "questions", 1), B: number(p.prefix + "_b"), NB: count("n_b", "questions", 1),
 		SEA: math.NaN(), SEB: math.NaN(),
 	}
 	if cell("se_a") != "" || cell("se_b") != "" {
 		s.SEA, s.SEB = number("se_a"), number("se_b")
 		if s.SEA <= 0 || s.SEB <= 0 {
 			p.add(line, "se_a, se_b: got %q and %q, want standard errors > 0, or two empty cells", cell("se_a"), cell("se_b"))
+		}
+	}
+	if slices.ContainsFunc(ofRuns, func(name string) bool { return cell(name) != "" }) {
+		s.SDA, s.SDB = number("sd_a"), number("sd_b")
+		s.RunsA, s.RunsB = count("runs_a", "runs", 2), count("runs_b", "runs", 2)
+		if s.SDA < 0 || s.SDB < 0 {
+			p.add(line, "sd_a, sd_b: got %q and %q, want standard deviations ≥ 0", cell("sd_a"), cell("sd_b"))
+		}
+		if !math.IsNaN(s.SEA) {
+			p.add(line, "got standard errors and the scatter between runs, want one of them")
 		}
 	}
 	if s.Benchmark == "" {
@@ -266,7 +315,7 @@ func (p *scoreReader) table() *Table {
 				p.add(p.lines[i], "%s_%s: got %g, want a %s from 0 to %g", p.prefix, x.name, *x.value, t.Unit, whole)
 			}
 		}
-		for _, x := range []*float64{&s.A, &s.B, &s.SEA, &s.SEB} {
+		for _, x := range []*float64{&s.A, &s.B, &s.SEA, &s.SEB, &s.SDA, &s.SDB} {
 			*x /= whole
 		}
 	}

@@ -29,9 +29,20 @@ func TestReadScores(t *testing.T) {
 		{Benchmark: "easy", Model: "small", A: 0.905, B: 0.91, NA: 2000, NB: 1000, SEA: 0.005, SEB: 0.004},
 		{Benchmark: "hard", Model: "small", A: 0.01, B: 0, NA: 30, NB: 30, SEA: math.NaN(), SEB: math.NaN()},
 	}
-	near := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) < 1e-15 })
-	if diff := cmp.Diff(want, got.Scores, near); diff != "" || got.Unit != Percent || len(got.Notes) != 1 {
+	closely := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) < 1e-15 })
+	if diff := cmp.Diff(want, got.Scores, closely); diff != "" || got.Unit != Percent || len(got.Notes) != 1 {
 		t.Errorf("%s, %v\n%s", got.Unit, got.Notes, diff)
+	}
+	runs, err := ReadScores(strings.NewReader("benchmark,percent_a,n_a,sd_a,runs_a,percent_b,n_b,sd_b,runs_b\nx,50,10,1,2,51,10,0,3\ny,50,10,,,51,10,,\n"), "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = []Score{
+		{Benchmark: "x", A: 0.5, B: 0.51, NA: 10, NB: 10, SEA: math.NaN(), SEB: math.NaN(), SDA: 0.01, SDB: 0, RunsA: 2, RunsB: 3},
+		{Benchmark: "y", A: 0.5, B: 0.51, NA: 10, NB: 10, SEA: math.NaN(), SEB: math.NaN()},
+	}
+	if diff := cmp.Diff(want, runs.Scores, closely); diff != "" {
+		t.Error(diff)
 	}
 	for text, unit := range map[string]Unit{
 		"\ufeffBenchmark,score_a,n_a,score_b,n_b\nx,0.5,10,1,10\n": Share,
