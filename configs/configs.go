@@ -15,6 +15,21 @@ var Files embed.FS
 //go:embed first.yaml
 var First []byte
 
+// Benchmarks and Improvement are Table 1 of arXiv:2606.30789 as tables of scores: training
+// with G = 16 against G = 4, and before training against after it.
+//
+//go:embed benchmarks.csv
+var Benchmarks []byte
+
+//go:embed improvement.csv
+var Improvement []byte
+
+// Fits is a table of how well the law of arXiv:2606.30789 fits public logs of GRPO runs. A
+// test of cmd/grposim computes it from docs/example.
+//
+//go:embed fits.csv
+var Fits []byte
+
 // Statements is the table of the statements of arXiv:2606.30789, in YAML.
 //
 //go:embed statements.yaml

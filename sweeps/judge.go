@@ -147,9 +147,11 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: wrong.rule(row, faulty[i]).Verdict}
 			switch {
 			case faulty[i].fault != "":
-				v.Control.Fault = faulty[i].fault
+				v.Control.Fault, v.Control.Size = faulty[i].fault, OtherSetting
 			case wrong.exactInstead:
 				v.Control.Kind = ExactPrediction
+			default:
+				v.Control.Size = sizeOf(check.Control)
 			}
 		}
 		v.SmallestFault = scaled.smallestFault(i, f, &v)

@@ -12,7 +12,17 @@ import (
 type SmallestFault struct {
 	Constant string  `json:"constant"` // stiffness, noise, lag, mass, or prediction: the predicted value itself
 	Percent  float64 `json:"percent"`  // the change, > 0
+	Bound    bool    `json:"bound"`    // the prediction is a bound: Percent is how far it can move before it is crossed, and a large one shows the bound no less
 }
+
+// noEvidence is the smallest fault, in percent, above which a verdict from both sides is no
+// evidence for what it agrees with: a theory that is wrong by half would have agreed too.
+// It is ours.
+const noEvidence = 50
+
+// isEvidence reports whether the verdict would have caught a fault of noEvidence, or is
+// about a bound, or on a prediction whose smallest fault is not known.
+func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= noEvidence }
 
 // predictionItself is the constant of a fault that is given as a share of the predicted
 // value.
@@ -88,7 +98,8 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 		return t.bisect(i, *v)
 	}
 	up, down := f.hi+margin-p, p+margin-f.lo
-	if f.side == FromBelow {
+	bound := f.side == FromBelow
+	if bound {
 		down = math.Inf(1)
 	}
 	if t.findings == nil {
@@ -96,13 +107,13 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 	}
 	if g := t.findings[i]; g.predicted.outOfScope == "" && g.diverged.diverged == 0 {
 		if change := smallestChange(f, g, up, down, margin, math.Log(t.factor)); !math.IsInf(change, 1) {
-			return &SmallestFault{t.constant, 100 * change}
+			return &SmallestFault{t.constant, 100 * change, bound}
 		}
 	}
 	if p == 0 {
 		return nil
 	}
-	return &SmallestFault{predictionItself, 100 * min(up, down) / math.Abs(p)}
+	return &SmallestFault{predictionItself, 100 * min(up, down) / math.Abs(p), bound}
 }
 
 // smallestChange returns the smallest |c − 1| by which a constant has to be multiplied so
@@ -163,7 +174,7 @@ func (t *scaledTheory) bisect(i int, v Verdict) *SmallestFault {
 			}
 		}
 		if percent := 100 * math.Abs(math.Expm1(high)); smallest == nil || percent < smallest.Percent {
-			smallest = &SmallestFault{t.constant, percent}
+			smallest = &SmallestFault{t.constant, percent, false}
 		}
 	}
 	return smallest

@@ -13,7 +13,8 @@ type StatementOutcome string
 
 // The outcomes. A verdict supports a statement if the prediction held, and contradicts
 // it if the prediction failed, whichever the check expected. Verdicts that are
-// inconclusive or out of scope do not count.
+// inconclusive, out of scope or no evidence do not count: those that agree, but would have
+// agreed with a prediction that is wrong by half as well (SmallestFault).
 const (
 	StatementHolds        StatementOutcome = "holds"                  // every decided verdict supports it
 	StatementLeadingOrder StatementOutcome = "holds to leading order" // in its limit every decided verdict supports it; one beyond contradicts it
@@ -32,6 +33,7 @@ type VerdictCounts struct {
 	Contradict   int `json:"contradict"`   // the prediction failed
 	Inconclusive int `json:"inconclusive"` // the verdict decides nothing
 	OutOfScope   int `json:"out_of_scope"` // the prediction does not apply to the cells
+	NoEvidence   int `json:"no_evidence"`  // the prediction held, and one wrong by half would have
 }
 
 // add counts a verdict.
@@ -42,9 +44,12 @@ func (t *VerdictCounts) add(v *Verdict) {
 	case OutOfScope:
 		t.OutOfScope++
 	default:
-		if (v.Verdict == Agree) == (v.Expect == config.Holds) {
+		switch held := (v.Verdict == Agree) == (v.Expect == config.Holds); {
+		case held && !v.SmallestFault.isEvidence():
+			t.NoEvidence++
+		case held:
 			t.Support++
-		} else {
+		default:
 			t.Contradict++
 		}
 	}
@@ -52,25 +57,44 @@ func (t *VerdictCounts) add(v *Verdict) {
 
 // String returns the counts that are not 0, such as "6 for, 2 against".
 func (t VerdictCounts) String() string {
-	var parts []string
-	for _, c := range []struct {
-		count int
-		noun  string
-	}{{t.Support, "for"}, {t.Contradict, "against"}, {t.Inconclusive, "inconclusive"}, {t.OutOfScope, "out of scope"}} {
-		if c.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.count, c.noun))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return joinCounts([]counted{
+		{t.Support, "for"}, {t.Contradict, "against"}, {t.Inconclusive, "inconclusive"}, {t.OutOfScope, "out of scope"}, {t.NoEvidence, "no evidence"},
+	})
 }
 
-// Evidence counts the verdicts about a reading that one claim gives in one variant.
+// fact returns the one fact that verdicts of one claim in one variant are, however many
+// cells they have: against if one of them is, else for if one of them is.
+func (t VerdictCounts) fact() VerdictCounts {
+	switch {
+	case t.Contradict > 0:
+		return VerdictCounts{Contradict: 1}
+	case t.Support > 0:
+		return VerdictCounts{Support: 1}
+	case t.NoEvidence > 0:
+		return VerdictCounts{NoEvidence: 1}
+	case t.Inconclusive > 0:
+		return VerdictCounts{Inconclusive: 1}
+	}
+	return VerdictCounts{OutOfScope: 1}
+}
+
+// plus returns the sum of two counts.
+func (t VerdictCounts) plus(u VerdictCounts) VerdictCounts {
+	return VerdictCounts{t.Support + u.Support, t.Contradict + u.Contradict, t.Inconclusive + u.Inconclusive, t.OutOfScope + u.OutOfScope, t.NoEvidence + u.NoEvidence}
+}
+
+// Evidence is a fact about a reading: what one claim says in one variant, in verdicts that
+// differ by their cells and quantities only.
 type Evidence struct {
 	Experiment string        `json:"experiment"` // name of the configuration
 	Claim      string        `json:"claim"`      // name of the claim
 	Variant    string        `json:"variant"`    // variant of the cells; ""
 	Regime     config.Regime `json:"regime"`     // in the statement's limit, or beyond
 	Counts     VerdictCounts `json:"verdicts"`   // their counts
+
+	Measurements int `json:"measurements"` // independent ones behind them: see Summary
+
+	measured map[measurement]bool
 }
 
 // JudgedReading is the outcome of one reading of a statement.
@@ -79,7 +103,11 @@ type JudgedReading struct {
 	Outcome  StatementOutcome `json:"outcome"`  // StatementUndecided where no verdict is about it
 	Limit    VerdictCounts    `json:"limit"`    // verdicts where the statement claims to hold
 	Beyond   VerdictCounts    `json:"beyond"`   // verdicts elsewhere
-	Evidence []Evidence       `json:"evidence"` // the verdicts by claim and variant, in their order
+	Evidence []Evidence       `json:"evidence"` // the facts, in the order of their verdicts
+
+	LimitFacts  VerdictCounts `json:"limit_facts"`     // facts where the statement claims to hold
+	BeyondFacts VerdictCounts `json:"beyond_facts"`    // facts elsewhere
+	Found       string        `json:"found,omitempty"` // what data that are not ours say, in words; ""
 }
 
 // JudgedStatement is a statement of the paper with its outcome.
@@ -91,23 +119,36 @@ type JudgedStatement struct {
 	Outcome       StatementOutcome `json:"outcome"`        // computed from the readings
 	Readings      []JudgedReading  `json:"readings"`       // those that verdicts are about, in the order of the table
 	NotTestable   string           `json:"not_testable"`   // why no check can test it; ""
-	SmallestFault *SmallestFault   `json:"smallest_fault"` // the largest of its verdicts; nil: none has one
+	On            config.Ground    `json:"on,omitempty"`   // the data on which it is judged, if not our experiments
+	SmallestFault *SmallestFault   `json:"smallest_fault"` // the largest of its verdicts from both sides that are evidence; nil: none has one
+	TightestBound *SmallestFault   `json:"tightest_bound"` // the smallest of its verdicts about bounds; nil: none is
 }
 
-// JudgeStatements computes the outcomes of the paper's statements from verdicts, in the
-// order of config.Statements.
+// JudgeStatements computes the outcomes of the paper's statements from verdicts, and those
+// of statements on other data from these, in the order of config.Statements.
 func JudgeStatements(verdicts []Verdict) []JudgedStatement {
 	var statements []JudgedStatement
 	for _, s := range config.Statements {
-		t := JudgedStatement{Statement: s, ID: s.ID, Where: s.Where, Says: s.Says, NotTestable: s.NotTestable, Readings: []JudgedReading{}}
+		t := JudgedStatement{Statement: s, ID: s.ID, Where: s.Where, Says: s.Says, NotTestable: s.NotTestable, On: s.On, Readings: []JudgedReading{}}
 		for i := range verdicts {
 			if v := &verdicts[i]; v.About != nil && v.About.Statement == s.ID {
 				t.add(v)
 			}
 		}
+		t.Readings = append(t.Readings, onData()[s.ID]...)
 		slices.SortStableFunc(t.Readings, func(a, b JudgedReading) int { return s.ReadingIndex(a.Reading) - s.ReadingIndex(b.Reading) })
 		for i := range t.Readings {
-			t.Readings[i].Outcome = t.Readings[i].outcome()
+			r := &t.Readings[i]
+			for n := range r.Evidence {
+				e := &r.Evidence[n]
+				e.Measurements = len(e.measured)
+				facts := &r.LimitFacts
+				if e.Regime == config.Beyond {
+					facts = &r.BeyondFacts
+				}
+				*facts = facts.plus(e.Counts.fact())
+			}
+			r.Outcome = r.outcome()
 		}
 		t.Outcome = t.outcome()
 		statements = append(statements, t)
@@ -134,10 +175,20 @@ func (t *JudgedStatement) add(v *Verdict) {
 	})
 	if n < 0 {
 		n = len(r.Evidence)
+		source.measured = make(map[measurement]bool)
 		r.Evidence = append(r.Evidence, source)
 	}
 	r.Evidence[n].Counts.add(v)
-	if f := v.SmallestFault; f != nil && (t.SmallestFault == nil || f.Percent > t.SmallestFault.Percent) {
+	if v.Verdict != OutOfScope {
+		for _, m := range v.measurements() {
+			r.Evidence[n].measured[m] = true
+		}
+	}
+	switch f := v.SmallestFault; {
+	case f == nil || !f.isEvidence():
+	case f.Bound && (t.TightestBound == nil || f.Percent < t.TightestBound.Percent):
+		t.TightestBound = f
+	case !f.Bound && (t.SmallestFault == nil || f.Percent > t.SmallestFault.Percent):
 		t.SmallestFault = f
 	}
 }
@@ -176,48 +227,61 @@ func (t *JudgedStatement) outcome() StatementOutcome {
 	return StatementLeadingOrder
 }
 
-// DecidedStatements returns the outcomes of the statements that verdicts are about, and of
-// those that cannot be tested. It is nil for verdicts of a single experiment, which alone
+// DecidedStatements returns the outcomes of the statements that verdicts are about, of
+// those on other data, and of those that cannot be tested. It is nil for verdicts of a single experiment, which alone
 // decides no statement, and where none is about one.
 func DecidedStatements(verdicts []Verdict) []JudgedStatement {
-	judged := func(t JudgedStatement) bool { return len(t.Readings) > 0 }
+	judged := func(t JudgedStatement) bool { return len(t.Readings) > 0 && t.On == "" }
 	statements := JudgeStatements(verdicts)
 	several := slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment })
 	if !several || !slices.ContainsFunc(statements, judged) {
 		return nil
 	}
-	return slices.DeleteFunc(statements, func(t JudgedStatement) bool { return !judged(t) && t.NotTestable == "" })
+	return slices.DeleteFunc(statements, func(t JudgedStatement) bool { return !judged(t) && t.NotTestable == "" && t.On == "" })
 }
 
-// Headline counts statements by their outcomes in one line.
+// Headline counts statements by their outcomes in one line, those on data that are not
+// ours apart.
 func Headline(statements []JudgedStatement) string {
 	var parts []string
-	for _, s := range StatementOutcomes {
-		n := 0
-		for _, t := range statements {
-			if t.Outcome == s {
-				n++
+	for _, ground := range []config.Ground{"", config.OnPaperTable, config.OnOtherRuns} {
+		var counts []counted
+		for _, s := range StatementOutcomes {
+			n := 0
+			for _, t := range statements {
+				if t.Outcome == s && t.On == ground {
+					n++
+				}
 			}
+			noun := strings.Replace(string(s), "holds", "hold", 1)
+			counts = append(counts, counted{n, strings.Replace(noun, "fails", "fail", 1)})
 		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, strings.Replace(string(s), "holds", "hold", 1)))
+		if line := joinCounts(counts); line != "" {
+			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)
 		}
 	}
-	line := strings.Join(parts, ", ")
-	return fmt.Sprintf("%d statements of the paper: %s", len(statements), strings.Replace(line, " fails", " fail", 1))
+	return fmt.Sprintf("%d statements of the paper: %s", len(statements), strings.Join(parts, "; "))
+}
+
+// verdict returns the outcome with the data that it is on, such as "fails on other runs".
+func (t *JudgedStatement) verdict() string {
+	return strings.TrimSuffix(string(t.Outcome)+" "+t.On.String(), " ")
 }
 
 // StatementColumns are the columns of JudgedStatement.Cells.
-var StatementColumns = []string{"statement", "where in the paper", "outcome", "verdicts by reading"}
+var StatementColumns = []string{"statement", "where in the paper", "outcome", "facts by reading"}
 
 // Cells returns a statement as the columns of a table for people.
 func (t *JudgedStatement) Cells() []string {
 	readings := t.NotTestable
 	var parts []string
 	for _, r := range t.Readings {
-		part := r.Limit.String()
-		if beyond := r.Beyond.String(); beyond != "" {
+		part := r.LimitFacts.String()
+		if beyond := r.BeyondFacts.String(); beyond != "" {
 			part = strings.TrimPrefix(part+"; beyond: "+beyond, "; ")
+		}
+		if r.Found != "" {
+			part = r.Found
 		}
 		switch {
 		case r.Reading == "":
@@ -234,5 +298,5 @@ func (t *JudgedStatement) Cells() []string {
 	if readings == "" {
 		readings = "–"
 	}
-	return []string{t.ID, t.Where, string(t.Outcome), readings}
+	return []string{t.ID, t.Where, t.verdict(), readings}
 }

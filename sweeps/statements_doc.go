@@ -22,7 +22,11 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	line("")
 	line("They rest on %s. (%d verdicts: %s. %s)", s.Measurements(), s.verdicts(), s, jointly)
 	line("")
-	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count.")
+	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count, and neither do those that are *no evidence*: they agree with a prediction, but would have agreed with one that is wrong by %d %%. A verdict about a bound has no such limit: how far a bound is from being crossed is no lack of power.", noEvidence)
+	line("")
+	line("Facts are counted, not cells: a *fact* is what one claim says of one variant of an experiment, however many cells and verdicts it has; it is against a statement if one of its verdicts is. Measurements are independent: one that several verdicts share counts once.")
+	line("")
+	line("Statements about language models that a bandit cannot test are judged where other data decide something: *on the paper's own table* of benchmarks, or *on other runs*, public logs of other language models, which say nothing about the paper's own runs.")
 	line("")
 	line("| outcome | of a statement |")
 	line("|---|---|")
@@ -52,7 +56,7 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	line("### %s", t.ID)
 	line("")
-	line("**%s.** %s (%s)", upperFirst(string(t.Outcome)), t.Says, t.Where)
+	line("**%s.** %s (%s)", upperFirst(t.verdict()), t.Says, t.Where)
 	for _, part := range []struct{ name, text string }{
 		{"In the paper's letters", t.Statement.Symbols}, {"Tested", t.Statement.Tested},
 		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
@@ -62,7 +66,10 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		}
 	}
 	if f := t.SmallestFault; f != nil {
-		line("\n*Smallest fault*: each of these verdicts would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
+		line("\n*Smallest fault*: each verdict for it, bounds aside, would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
+	}
+	if f := t.TightestBound; f != nil {
+		line("\n*Tightest bound*: it would be crossed by a change of %.2g %% of the %s.", f.Percent, f.words())
 	}
 	if len(t.Readings) == 0 && len(t.Statement.Readings) == 0 {
 		return
@@ -78,7 +85,10 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		var evidence []string
 		for _, e := range r.Evidence {
 			source := strings.TrimSpace(e.Experiment+" "+e.Variant) + ", " + e.Claim
-			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.Counts))
+			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.words()))
+		}
+		if r.Found != "" {
+			evidence = []string{r.Found}
 		}
 		name := strings.TrimSuffix(r.Reading+": "+words[r.Reading], ": ")
 		if r.Reading == "" {
@@ -92,7 +102,21 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		}
 	}
 	line("")
-	writeMarkdown(b, []string{"reading", "outcome", "verdicts"}, len(rows), func(i int) []string { return rows[i] })
+	writeMarkdown(b, []string{"reading", "outcome", "facts"}, len(rows), func(i int) []string { return rows[i] })
+}
+
+// words returns the fact with its measurements, such as "for (4 measurements)", and with its
+// verdicts where they are not all of one kind.
+func (e *Evidence) words() string {
+	word := strings.TrimPrefix(e.Counts.fact().String(), "1 ")
+	if counts := e.Counts.String(); strings.Contains(counts, ",") {
+		word += ", verdicts " + counts
+	}
+	noun := "measurements"
+	if e.Measurements == 1 {
+		noun = "measurement"
+	}
+	return fmt.Sprintf("%s (%d %s)", word, e.Measurements, noun)
 }
 
 // StatementSummary returns the outcomes in short, as in the README.
@@ -100,14 +124,19 @@ func StatementSummary(statements []JudgedStatement, s Summary) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s.\n\n", Headline(statements))
 	for _, outcome := range StatementOutcomes {
-		var links []string
+		var links, elsewhere []string
 		for _, t := range statements {
-			if t.Outcome == outcome {
-				links = append(links, fmt.Sprintf("[%s](docs/paper.md#%s)", t.ID, t.ID))
+			link := fmt.Sprintf("[%s](docs/paper.md#%s)", t.ID, t.ID)
+			switch {
+			case t.Outcome != outcome:
+			case t.On != "":
+				elsewhere = append(elsewhere, link+" ("+t.On.String()+")")
+			default:
+				links = append(links, link)
 			}
 		}
-		if links != nil {
-			fmt.Fprintf(&b, "- *%s*: %s\n", outcome, strings.Join(links, ", "))
+		if all := append(links, elsewhere...); all != nil {
+			fmt.Fprintf(&b, "- *%s*: %s\n", outcome, strings.Join(all, ", "))
 		}
 	}
 	fmt.Fprintf(&b, "\nThey rest on %s (%d verdicts). %s\n", s.Measurements(), s.verdicts(), jointly)

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sweeps/config"
@@ -47,6 +48,7 @@ type ControlVerdict struct {
 	Fault   string      `json:"fault"`   // the other theory in words, such as "stiffness × 1.1"
 	Kind    ControlKind `json:"kind"`    // whether that theory is wrong
 	Verdict Ruling      `json:"verdict"` // the ruling against it
+	Size    FaultSize   `json:"size"`    // how large the planted fault is; "" of the exact prediction
 }
 
 // ControlKind is the kind of a control.
@@ -56,6 +58,31 @@ const (
 	PlantedFault    ControlKind = "planted-fault"    // a deliberately wrong theory, which the check must catch
 	ExactPrediction ControlKind = "exact-prediction" // the exact prediction in the place of the refuted one, which must not be refuted
 )
+
+// FaultSize is the size of a planted fault. A check that catches a large one alone could
+// still let a small one pass: SmallestFault says which.
+type FaultSize string
+
+const (
+	SmallFault    FaultSize = "small"    // constants of the theory are scaled, by at most 1.1
+	ModerateFault FaultSize = "moderate" // by more than that, at most 1.5
+	LargeFault    FaultSize = "large"    // by more than 1.5
+	OtherSetting  FaultSize = "setting"  // another setting, law, mode or class, whose size depends on the check
+)
+
+// sizeOf returns the size of a check's planted fault.
+func sizeOf(c *config.Control) FaultSize {
+	const rounding = 1e-12 // of 1/f
+	switch factor := c.LargestFactor(); {
+	case len(c.Set) > 0 || c.Mode != "" || c.Law != "" || c.Class != "" || factor == 1:
+		return OtherSetting
+	case factor <= 1.1+rounding:
+		return SmallFault
+	case factor <= 1.5+rounding:
+		return ModerateFault
+	}
+	return LargeFault
+}
 
 // Verdict compares one measured quantity of one set of cells with its prediction. It
 // is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
@@ -128,8 +155,11 @@ type Summary struct {
 	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
 	Caught  int `json:"controls_caught"` // those of them whose control disagrees
 
-	Exact     int `json:"exact_predictions"`      // refutations in scope that were repeated with the exact prediction
-	ExactHeld int `json:"exact_predictions_held"` // those of them that do not refute it
+	Sizes FaultSizes `json:"controls_by_size"` // Planted by the size of the fault
+
+	Exact           int `json:"exact_predictions"`              // refutations in scope that were repeated with the exact prediction
+	ExactHeld       int `json:"exact_predictions_held"`         // those of them that do not refute it
+	ExactOutOfScope int `json:"exact_predictions_out_of_scope"` // refutations in scope, beside Exact, for which the exact theory predicts nothing
 
 	SampledMeasurements       int `json:"sampled_measurements"`       // distinct estimates of cells that verdicts in scope compare with a prediction, with sampling; one that several verdicts share counts once
 	DeterministicMeasurements int `json:"deterministic_measurements"` // the same at G = ∞, except the cross-checks
@@ -141,11 +171,64 @@ func (s Summary) String() string {
 	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
 	if s.Planted > 0 {
 		line += fmt.Sprintf("; %d of %d planted faults caught", s.Caught, s.Planted)
+		if sizes := s.Sizes.String(); sizes != "" {
+			line += " (" + sizes + ")"
+		}
 	}
-	if s.Exact > 0 {
-		line += fmt.Sprintf("; the exact prediction holds beside %d of %d refutations", s.ExactHeld, s.Exact)
+	if all := s.Exact + s.ExactOutOfScope; all > 0 {
+		line += fmt.Sprintf("; the exact prediction holds beside %d of %d refutations", s.ExactHeld, all)
+		if s.ExactOutOfScope > 0 {
+			line += fmt.Sprintf(", and predicts nothing beside %d", s.ExactOutOfScope)
+		}
 	}
 	return line
+}
+
+// FaultSizes counts planted faults by their size.
+type FaultSizes struct {
+	Small    int `json:"small"`
+	Moderate int `json:"moderate"`
+	Large    int `json:"large"`
+	Setting  int `json:"setting"`
+}
+
+// add counts a fault.
+func (n *FaultSizes) add(size FaultSize) {
+	switch size {
+	case SmallFault:
+		n.Small++
+	case ModerateFault:
+		n.Moderate++
+	case LargeFault:
+		n.Large++
+	case OtherSetting:
+		n.Setting++
+	}
+}
+
+// String returns the counts that are not 0 in words.
+func (n FaultSizes) String() string {
+	return joinCounts([]counted{
+		{n.Small, "scale a constant by at most 1.1"}, {n.Moderate, "by at most 1.5"},
+		{n.Large, "by more"}, {n.Setting, "change a setting, law, mode or class"},
+	})
+}
+
+// counted is a number with what it counts.
+type counted struct {
+	count int
+	noun  string
+}
+
+// joinCounts returns the counts that are not 0, such as "6 for, 2 against".
+func joinCounts(all []counted) string {
+	var parts []string
+	for _, c := range all {
+		if c.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.count, c.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Measurements returns the counts of independent measurements in one line.
@@ -160,7 +243,6 @@ func (s Summary) Uncaught() int { return s.Planted - s.Caught + s.Exact - s.Exac
 // Summarize counts verdicts by their rulings, their controls and their measurements.
 func Summarize(verdicts []Verdict) Summary {
 	var s Summary
-	type measurement struct{ cell, estimate string }
 	type use struct{ sampled, beyondCode bool }
 	uses := make(map[measurement]use)
 	for _, v := range verdicts {
@@ -184,13 +266,11 @@ func Summarize(verdicts []Verdict) Summary {
 			if !v.Missed() {
 				*caught++
 			}
+			s.Sizes.add(v.Control.Size)
+		} else if v.Control != nil {
+			s.ExactOutOfScope++
 		}
-		cells := v.Members
-		if cells == nil {
-			cells = []string{v.Cell}
-		}
-		for _, cell := range cells {
-			m := measurement{cell, v.Estimate}
+		for _, m := range v.measurements() {
 			code := v.About != nil && v.About.Kind == config.AboutCode
 			uses[m] = use{v.Sampled, uses[m].beyondCode || !code}
 		}
@@ -206,6 +286,21 @@ func Summarize(verdicts []Verdict) Summary {
 		}
 	}
 	return s
+}
+
+// measurement is an estimate of a cell. Verdicts that share it are one measurement.
+type measurement struct{ cell, estimate string }
+
+// measurements lists those behind a verdict: one, or one of each cell of a set.
+func (v *Verdict) measurements() []measurement {
+	if v.Members == nil {
+		return []measurement{{v.Cell, v.Estimate}}
+	}
+	var all []measurement
+	for _, cell := range v.Members {
+		all = append(all, measurement{cell, v.Estimate})
+	}
+	return all
 }
 
 // Side is the way in which a measurement can contradict a prediction.

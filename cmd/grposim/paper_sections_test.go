@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -17,46 +16,106 @@ import (
 	"grposim/rom/equivalence"
 	"grposim/rom/fit"
 	"grposim/sim"
+	"grposim/sweeps"
 )
 
 // benchmarkSection says which scores of the paper's table are the same, different or
-// undecided, as compare does.
-func benchmarkSection(t *testing.T, root string) string {
-	t.Helper()
-	table, err := equivalence.ReadScores(bytes.NewReader(readDocument(t, root, "configs", "benchmarks.csv")), "benchmarks.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const confidence = 0.95
-	margins := []float64{1, defaultPoints, 5, 10, 20}
+// undecided, as compare does, and what the table decides as a whole.
+func benchmarkSection() string {
+	scores := sweeps.Table1()
+	const confidence, margin = sweeps.TableConfidence, sweeps.TableMargin
+	margins := []float64{0.01, margin, 0.05, 0.1, 0.2}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("### The benchmark table")
 	line("")
-	line("The paper calls the scores of eight benchmarks invariant between G = 16 and G = 4. Its Table 1 alone decides this much (`grposim compare configs/benchmarks.csv --margin 5`). A pair is the same if the interval of the difference lies inside ± margin, and different if it excludes 0 and does not lie inside. Intervals hold the sampling error of the questions, as that of independent shares, which is too wide where scores average several answers or both runs answer a question alike. They do not hold the error between seeds: the table has means over two seeds and no scores of single ones. The chance that any equal pair is called different is at most %.3g, and that any pair is wrongly called the same at most %.3g (Holm over the %d pairs at each margin).", 1-confidence, (1-confidence)/2, len(table.Scores))
+	line("The paper finds the two group sizes \"broadly comparable\" on eight benchmarks, the mean transfer \"largely unchanged\", as if small groups followed large ones \"up to noise\". Its Table 1 decides this much by itself. Differences are G = 4 less G = 16, in points of percent.")
+	line("")
+	line("*Errors.* The error of the questions is that of independent shares, which is too large where scores average several answers, or where both trainings answer a question alike. The table prints the standard deviation over two seeds beside every trained score (it is that with n − 1: 0 and 1 right answers of 30 give 1.67 ± 2.35). In %d of %d rows it makes the larger error. Two runs a side have 2 degrees of freedom; rows lend each other more by the moderated t statistic (Smyth 2004), as far as their scatter, relative to the error of the questions, is alike.", scatteredRows(scores), len(scores))
+	line("")
+	line("*Judgement.* A pair is the same if the interval of the difference lies inside ± margin, and different if it excludes 0 and does not lie inside. In each table below the chance that any equal pair is called different is at most %.3g, and that any pair is wrongly called the same at most %.3g (Holm), if the runs' scatter varies between rows as that method assumes. Effects, models and the mean of all are three families.", 1-confidence, (1-confidence)/2)
+	line("")
+	line("*Together.* pass@1 and pass@5 of a benchmark come from the same answers and are one effect: their mean difference, with the mean of their errors, the largest that any correlation allows. The same four runs are behind all benchmarks of a model; in a mean their errors are taken to be the same on all of them, the largest that correlation allows too. Means are weighted by the inverse variances. χ² is the weighted sum of squares about the mean, with a degree of freedom less than there are effects. Effects of benchmarks on which nobody solved a question are 0, and have no error.")
+	line("")
+	joint := equivalence.JudgeJointly(scores, margin, confidence)
+	line("| effects of | number | for G = 16 | for G = 4 | none | sign test P | mean | verdict at %g points | χ² | P |", 100*margin)
+	line("|---|---:|---:|---:|---:|---:|---|---|---:|---:|")
+	for _, p := range append(joint.Models, joint.All) {
+		name := p.Model
+		if name == "" {
+			name = "all models"
+		}
+		line("| %s | %d | %d | %d | %d | %.2g | %s | %s | %.1f | %.2g |", name, p.Effects+p.Signs.None, p.Signs.A, p.Signs.B, p.Signs.None, p.Signs.P, difference(p.Mean, p.Judgement), p.Verdict, p.Heterogeneity, p.P)
+	}
+	line("")
+	line("The sign test takes effects to be independent, and four runs are behind all those of a model: three models are all that is independent for certain. Beside GSM-Plus, of DeepSeek-7B, the table leans to G = 16: %s rows of a difference favour it, %s without those two.", split(scores, ""), split(scores, "GSM-Plus"))
+	line("")
+	line("The mean of all is the same from a margin of %.2g points on. The effects:", 100*max(-joint.All.Lo, joint.All.Hi))
+	line("")
+	line("| benchmark, model | difference | at %g points |", 100*margin)
+	line("|---|---|---|")
+	for _, e := range joint.Effects {
+		line("| %s, %s | %s | %s |", e.Benchmark, e.Model, difference(e.Difference, e.Judgement), e.Verdict)
+	}
+	line("")
+	line("*Row by row* (`grposim compare configs/benchmarks.csv --margin 5`):")
 	line("")
 	line("| margin, points | same | different | undecided |")
 	line("|---:|---:|---:|---:|")
 	verdicts := make(map[float64][]equivalence.Judgement)
 	for _, margin := range margins {
-		verdicts[margin] = equivalence.Scores(table.Scores, margin/100, confidence)
+		verdicts[margin] = equivalence.Scores(scores, margin, confidence)
 		count := make(map[equivalence.Verdict]int)
 		for _, j := range verdicts[margin] {
 			count[j.Verdict]++
 		}
-		line("| %g | %d | %d | %d |", margin, count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided])
+		line("| %g | %d | %d | %d |", 100*margin, count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided])
 	}
 	line("")
-	line("Scores are percent, differences points, and the interval is that of the verdict at %d points. Half of its width is at least %.2f points: so many questions, of both columns independently, decide nothing finer. Answers question by question, of every seed, would.", defaultPoints, halfWidth(verdicts[defaultPoints]))
+	line("Scores are percent, with the standard deviation over the two runs, and the interval is that of the verdict at %g points. Half of its width is at least %.2f points: so many questions and runs, of both columns independently, decide nothing finer. Answers question by question, of more seeds, would.", 100*margin, halfWidth(verdicts[margin]))
 	line("")
 	line("| benchmark | questions | G = 16 | G = 4 | difference | at 2 points | at 5 | at 10 | at 20 |")
 	line("|---|---:|---:|---:|---|---|---|---|---|")
-	for i, s := range table.Scores {
-		j := verdicts[defaultPoints][i]
-		line("| %s, %s, %s | %d | %.2f | %.2f | %+.2f [%+.2f, %+.2f] | %s | %s | %s | %s |", s.Benchmark, s.Model, s.Metric, s.NA, 100*s.A, 100*s.B, 100*(s.B-s.A), 100*j.Lo, 100*j.Hi,
-			j.Verdict, verdicts[5][i].Verdict, verdicts[10][i].Verdict, verdicts[20][i].Verdict)
+	for i, s := range scores {
+		j := verdicts[margin][i]
+		line("| %s, %s, %s | %d | %.2f ± %.2f | %.2f ± %.2f | %s | %s | %s | %s | %s |", s.Benchmark, s.Model, s.Metric, s.NA, 100*s.A, 100*s.SDA, 100*s.B, 100*s.SDB, difference(s.B-s.A, j),
+			j.Verdict, verdicts[0.05][i].Verdict, verdicts[0.1][i].Verdict, verdicts[0.2][i].Verdict)
 	}
 	return b.String()
+}
+
+// difference returns a difference of shares in points with its interval.
+func difference(d float64, j equivalence.Judgement) string {
+	if math.IsInf(j.Hi, 1) {
+		return fmt.Sprintf("%+.2f, error not known", 100*d)
+	}
+	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*d, 100*j.Lo, 100*j.Hi)
+}
+
+// split returns the rows in favour of G = 16 and of G = 4, without those of DeepSeek-7B on
+// one benchmark.
+func split(scores []equivalence.Score, without string) string {
+	var all []float64
+	for _, s := range scores {
+		if s.Benchmark != without || s.Model != "DeepSeek-7B" {
+			all = append(all, s.B-s.A)
+		}
+	}
+	signs := equivalence.NewSigns(all)
+	return fmt.Sprintf("%d against %d", signs.A, signs.B)
+}
+
+// scatteredRows counts the rows in which the error of two runs a side is larger than that
+// of the questions.
+func scatteredRows(scores []equivalence.Score) int {
+	n := 0
+	for _, s := range scores {
+		questions := s.A*(1-s.A)/float64(s.NA) + s.B*(1-s.B)/float64(s.NB)
+		if (s.SDA*s.SDA+s.SDB*s.SDB)/2 > questions {
+			n++
+		}
+	}
+	return n
 }
 
 // halfWidth returns half of the narrowest interval, in points.
@@ -66,6 +125,22 @@ func halfWidth(all []equivalence.Judgement) float64 {
 		narrowest = min(narrowest, 50*(j.Hi-j.Lo))
 	}
 	return narrowest
+}
+
+// fitsSection says how well the paper's law fits public logs of GRPO runs.
+func fitsSection() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("### Fits of other runs")
+	line("")
+	line("The critically damped law (`three-phase` of `rom/fit`, least squares over optimizer steps) fitted to public logs of single GRPO runs of language models ([example/README.md](example/README.md)), other ones than the paper's. R² of the rows, and of their moving average over 5 %% of them; the best law without inertia, and how much larger the BIC of the three-phase law is: above 0 the other law is better, and 6 is a likelihood ratio of 20.")
+	line("")
+	line("| log | rows | R² | of means | best law without inertia | BIC less its |")
+	line("|---|---:|---:|---:|---|---:|")
+	for _, f := range sweeps.PublicFits() {
+		line("| %s | %d | %.2f | %.2f | %s | %+.1f |", f.Log, f.Rows, f.R2, f.R2Means, f.Rival, f.DeltaBIC)
+	}
+	return b.String()
 }
 
 // curveRows is the number of rows of the curves in this file.

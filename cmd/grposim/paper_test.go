@@ -48,7 +48,7 @@ func TestPaperDocument(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)) + "\n## What the paper's numbers about language models show\n\n" +
-			benchmarkSection(t, root) + "\n" + inertiaSection(t),
+			benchmarkSection() + "\n" + fitsSection() + "\n" + inertiaSection(t),
 		"README.md": before + begin + string(sweeps.StatementSummary(statements, summary)) + end + after,
 	} {
 		path := filepath.Join(root, name)
@@ -81,7 +81,8 @@ func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
-// A statement is the subject of a check, or the table says why it cannot be.
+// A statement is the subject of a check, or is judged on other data, or the table says why
+// it cannot be.
 func TestEveryStatementIsChecked(t *testing.T) {
 	checked := make(map[string]bool)
 	for _, name := range experimentNames(suites[0].name) {
@@ -97,7 +98,9 @@ func TestEveryStatementIsChecked(t *testing.T) {
 	}
 	for _, s := range config.Statements {
 		switch {
-		case checked[s.ID] == (s.NotTestable == ""): // one of the two
+		case checked[s.ID] == (s.NotTestable == "" && s.On == ""): // one of the two
+		case s.On != "":
+			t.Errorf("%s is judged %s, but a check is about it", s.ID, s.On)
 		case s.NotTestable != "":
 			t.Errorf("%s is not testable, but a check is about it", s.ID)
 		default:

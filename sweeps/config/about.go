@@ -112,7 +112,7 @@ func schemaAbout() object {
 	rule := func(ids []string, then object) {
 		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": ids}}}, "then": then})
 	}
-	for _, s := range Statements {
+	for _, s := range checkable() {
 		if names := s.readingNames(); names != nil {
 			rule([]string{s.ID}, object{"required": []string{"reading"}, "properties": object{"reading": object{"enum": names}}})
 		} else {

@@ -207,6 +207,16 @@ func (c *Control) Scaled() (constant string, factor float64) {
 	return constant, factor
 }
 
+// LargestFactor returns the factor of a constant that is farthest from 1, itself or its
+// inverse, ≥ 1; 1 where the control scales none.
+func (c *Control) LargestFactor() float64 {
+	largest := 1.0
+	for _, f := range factorsOf(&c.Scale) {
+		largest = max(largest, *f, 1/(*f))
+	}
+	return largest
+}
+
 // factorsOf returns the factors of these constants.
 func factorsOf(f *rom.Factors) []*float64 {
 	return []*float64{&f.Stiffness, &f.Noise, &f.Lag, &f.Mass}

@@ -14,11 +14,30 @@ type Statement struct {
 	Where       string    // its place in the paper
 	Says        string    // what it says, in our words
 	Symbols     string    // its formula and definitions in the paper's letters; ""
+	On          Ground    // the data on which it is judged
 	Tested      string    // what is tested and how; "": nothing
 	Readings    []Reading // how it can be read; empty: in one way
 	NotTestable string    // why no check can test it; "" where one can
 	Remark      string    // what else a reader should know; ""
 }
+
+// Ground is the data on which a statement is judged. Its zero value is our experiments:
+// checks of configurations, which name the statement.
+type Ground string
+
+// Data that are not ours. What they say of a statement is computed by package sweeps.
+const (
+	OnPaperTable Ground = "paper-table" // Table 1 of the paper: configs/benchmarks.csv and configs/improvement.csv
+	OnOtherRuns  Ground = "other-runs"  // public logs of GRPO runs of other language models: configs/fits.csv
+)
+
+// String returns the ground in words, such as "on other runs"; "" for our experiments.
+func (g Ground) String() string {
+	return map[Ground]string{OnPaperTable: "on the paper's own table", OnOtherRuns: "on other runs"}[g]
+}
+
+// grounds are the words of `on`.
+var grounds = []string{string(OnPaperTable), string(OnOtherRuns)}
 
 // Reading is a way to read a statement.
 type Reading struct {
@@ -60,17 +79,22 @@ func LookupStatement(id string) (s Statement, known bool) {
 	return Statement{}, false
 }
 
-// statementIDs lists the ids of Statements.
+// checkable lists the statements that a check can be about: those not on other data.
+func checkable() []Statement {
+	return slices.DeleteFunc(slices.Clone(Statements), func(s Statement) bool { return s.On != "" })
+}
+
+// statementIDs lists the ids of the statements that a check can be about.
 func statementIDs() []string {
 	var ids []string
-	for _, s := range Statements {
+	for _, s := range checkable() {
 		ids = append(ids, s.ID)
 	}
 	return ids
 }
 
 // statementFields are the names in an entry of the table.
-var statementFields = []string{"id", "where", "says", "symbols", "tested", "readings", "not_testable", "remark"}
+var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "readings", "not_testable", "remark"}
 
 // readStatements reads a table of statements. Each has an id of its own, where, says and
 // one of tested and not_testable.
@@ -100,6 +124,10 @@ func readStatements(data []byte) ([]Statement, Problems) {
 		if f := fields["id"]; f != nil {
 			s.ID, _ = l.name(f, path+".id")
 		}
+		if f := fields["on"]; f != nil {
+			ground, _ := l.word(f, path+".on", grounds)
+			s.On = Ground(ground)
+		}
 		if f := fields["readings"]; f != nil && f.kind != mapping {
 			l.want(f, path+".readings", "a mapping of names to words")
 		} else if f != nil {
@@ -115,6 +143,8 @@ func readStatements(data []byte) ([]Statement, Problems) {
 			l.problem(n.at, path+".id", "got %s again, want each id once", s.ID)
 		case (s.Tested == "") == (s.NotTestable == ""):
 			l.problem(n.at, path, "got %s, want one of tested and not_testable", s.ID)
+		case s.On != "" && s.Tested == "":
+			l.problem(n.at, path, "got %s with on, want tested", s.ID)
 		}
 		seen[s.ID] = true
 		statements = append(statements, s)

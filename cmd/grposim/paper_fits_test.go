@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/rom/fit"
+	"grposim/sweeps"
+)
+
+// withoutInertia are the laws of growth that start with a slope, or whose slow start is no
+// inertia. The softmax law is not one of them: a mass is among its parameters.
+var withoutInertia = []fit.Name{fit.Exponential, fit.Logistic, fit.ScalingLaw}
+
+// publicFit fits the paper's law and its rivals to a log over optimizer steps, as the paper
+// does.
+func publicFit(t *testing.T, file string) sweeps.PublicFit {
+	t.Helper()
+	log, err := openLog(io.Discard, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := rewardCurve(log, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := fit.Fit(curve)
+	law := result.Model(fit.ThreePhase)
+	f := sweeps.PublicFit{
+		Log: strings.TrimSuffix(filepath.Base(file), ".csv"), Rows: len(curve.Time),
+		R2: law.R2, R2Means: law.R2Smoothed, DeltaBIC: math.Inf(-1),
+	}
+	for _, name := range withoutInertia {
+		if d := law.BIC - result.Model(name).BIC; d > f.DeltaBIC {
+			f.Rival, f.DeltaBIC = string(name), d
+		}
+	}
+	return f
+}
+
+// configs/fits.csv holds the fits of the logs in docs/example.
+func TestPublicFits(t *testing.T) {
+	root := moduleRoot(t)
+	one, err := filepath.Glob(filepath.Join(root, "docs", "example", "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := filepath.Glob(filepath.Join(root, "docs", "example", "runs", "*.csv"))
+	if err != nil || len(one)+len(others) != 9 {
+		t.Fatalf("%d logs: %v", len(one)+len(others), err)
+	}
+	text := "# Fits of the three-phase law of arXiv:2606.30789 to the logs in docs/example, over optimizer steps:\n" +
+		"# R² of the rows and of their moving average over 5 % of them; the law without inertia of the lowest\n" +
+		"# BIC, and how much larger that of the three-phase law is. Written by a test of cmd/grposim.\n" +
+		strings.Join(sweeps.FitColumns, ",") + "\n"
+	for _, file := range slices.Concat(one, others) {
+		f := publicFit(t, file)
+		text += strings.Join(f.Cells(), ",") + "\n"
+	}
+	file := filepath.Join(root, "configs", "fits.csv")
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(readDocument(t, file)) != text {
+		t.Errorf("configs/fits.csv is not that of the logs (-update rewrites it)")
+	}
+}
