@@ -20,7 +20,9 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	line("")
 	line("%s.", Headline(statements))
 	line("")
-	line("They rest on %s. (%d verdicts: %s. %s)", s.Measurements(), s.verdicts(), s, jointly)
+	line("They rest on %s. %s", s.Measurements(), jointly)
+	line("")
+	line("%d verdicts: %s.", s.verdicts(), s)
 	line("")
 	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count, and neither do those that are *no evidence*: they agree with a prediction, but would have agreed with one that is wrong by %d %%. A verdict about a bound has no such limit: how far a bound is from being crossed is no lack of power.", noEvidence)
 	line("")
@@ -68,7 +70,11 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	if f := t.SmallestFault; f != nil {
 		line("\n*Smallest fault*: each verdict for it, bounds aside, would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
 	}
-	if f := t.TightestBound; f != nil {
+	switch f := t.TightestBound; {
+	case f == nil:
+	case f.Percent == 0:
+		line("\n*Tightest bound*: a measured value lies on it.")
+	default:
 		line("\n*Tightest bound*: it would be crossed by a change of %.2g %% of the %s.", f.Percent, f.words())
 	}
 	if len(t.Readings) == 0 && len(t.Statement.Readings) == 0 {
@@ -141,6 +147,29 @@ func StatementSummary(statements []JudgedStatement, s Summary) []byte {
 	}
 	fmt.Fprintf(&b, "\nThey rest on %s (%d verdicts). %s\n", s.Measurements(), s.verdicts(), jointly)
 	return b.Bytes()
+}
+
+// ExperimentFacts counts the facts of an experiment by the statement of the paper that they
+// are about, with links, as in the README. "–": there are none.
+func ExperimentFacts(statements []JudgedStatement, experiment string) string {
+	var parts []string
+	for _, t := range statements {
+		var facts VerdictCounts
+		for _, r := range t.Readings {
+			for _, e := range r.Evidence {
+				if e.Experiment == experiment {
+					facts = facts.plus(e.Counts.fact())
+				}
+			}
+		}
+		if counts := facts.String(); counts != "" {
+			parts = append(parts, fmt.Sprintf("[%s](docs/paper.md#%s) %s", t.ID, t.ID, counts))
+		}
+	}
+	if parts == nil {
+		return "–"
+	}
+	return strings.Join(parts, "; ")
 }
 
 // verdicts returns the number of verdicts.

@@ -155,11 +155,11 @@ type Summary struct {
 	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
 	Caught  int `json:"controls_caught"` // those of them whose control disagrees
 
-	Sizes FaultSizes `json:"controls_by_size"` // Planted by the size of the fault
+	Sizes FaultSizes `json:"controls_by_size"` // the planted faults by their size
 
 	Exact           int `json:"exact_predictions"`              // refutations in scope that were repeated with the exact prediction
 	ExactHeld       int `json:"exact_predictions_held"`         // those of them that do not refute it
-	ExactOutOfScope int `json:"exact_predictions_out_of_scope"` // refutations in scope, beside Exact, for which the exact theory predicts nothing
+	ExactOutOfScope int `json:"exact_predictions_out_of_scope"` // refutations in scope beside which the exact theory predicts nothing
 
 	SampledMeasurements       int `json:"sampled_measurements"`       // distinct estimates of cells that verdicts in scope compare with a prediction, with sampling; one that several verdicts share counts once
 	DeterministicMeasurements int `json:"deterministic_measurements"` // the same at G = ∞, except the cross-checks
@@ -186,10 +186,10 @@ func (s Summary) String() string {
 
 // FaultSizes counts planted faults by their size.
 type FaultSizes struct {
-	Small    int `json:"small"`
-	Moderate int `json:"moderate"`
-	Large    int `json:"large"`
-	Setting  int `json:"setting"`
+	Small    int `json:"small"`    // constants are scaled by at most 1.1
+	Moderate int `json:"moderate"` // by at most 1.5
+	Large    int `json:"large"`    // by more
+	Setting  int `json:"setting"`  // another setting, law, mode or class
 }
 
 // add counts a fault.

@@ -48,7 +48,7 @@ func benchmarkSection() string {
 		line("| %s | %d | %d | %d | %d | %.2g | %s | %s | %.1f | %.2g |", name, p.Effects+p.Signs.None, p.Signs.A, p.Signs.B, p.Signs.None, p.Signs.P, difference(p.Mean, p.Judgement), p.Verdict, p.Heterogeneity, p.P)
 	}
 	line("")
-	line("The sign test takes effects to be independent, and four runs are behind all those of a model: three models are all that is independent for certain. Beside GSM-Plus, of DeepSeek-7B, the table leans to G = 16: %s rows of a difference favour it, %s without those two.", split(scores, ""), split(scores, "GSM-Plus"))
+	line("The sign test takes effects to be independent, and four runs are behind all those of a model: three models are all that is independent for certain. Of single rows that differ, those for G = 16 and for G = 4 are %s, and %s without the two of DeepSeek-7B on GSM-Plus.", split(scores, ""), split(scores, "GSM-Plus"))
 	line("")
 	line("The mean of all is the same from a margin of %.2g points on. The effects:", 100*max(-joint.All.Lo, joint.All.Hi))
 	line("")

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,24 +34,32 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 	return all
 }
 
-// docs/paper.md and the README's statements are computed from the committed verdicts; the
-// last sections of the former from the paper's table and from simulated curves.
+// docs/paper.md and what the README says of the paper are computed from the committed
+// verdicts; the last sections of the former from the paper's table, from public logs and from
+// simulated curves.
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
 	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
 
 	readme := string(readDocument(t, root, "README.md"))
-	const begin, end = "<!-- statements -->\n", "<!-- /statements -->"
-	before, rest, found := strings.Cut(readme, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("the README has no block %s… %s", begin, end)
+	for name, content := range map[string]func(old string) string{
+		"statements":  func(string) string { return string(sweeps.StatementSummary(statements, summary)) },
+		"experiments": func(old string) string { return experimentRows(t, statements, old) },
+		"frontier":    func(string) string { return frontierSentence(verdicts) },
+	} {
+		begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+		before, rest, found := strings.Cut(readme, begin)
+		old, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("the README has no block %s… %s", begin, end)
+		}
+		readme = before + begin + content(old) + end + after
 	}
 	for name, want := range map[string]string{
 		"docs/paper.md": string(sweeps.PaperDoc(statements, summary)) + "\n## What the paper's numbers about language models show\n\n" +
 			benchmarkSection() + "\n" + fitsSection() + "\n" + inertiaSection(t),
-		"README.md": before + begin + string(sweeps.StatementSummary(statements, summary)) + end + after,
+		"README.md": readme,
 	} {
 		path := filepath.Join(root, name)
 		if *update {
@@ -61,6 +71,46 @@ func TestPaperDocument(t *testing.T) {
 			t.Errorf("%s is not that of the committed verdicts (-update rewrites it)", name)
 		}
 	}
+}
+
+// experimentRows returns the rows of the README's table of experiments with what each says
+// of the paper's statements in the last column. Every experiment has a row.
+func experimentRows(t *testing.T, statements []sweeps.JudgedStatement, old string) string {
+	t.Helper()
+	left := experimentNames(suites[0].name)
+	var rows strings.Builder
+	for line := range strings.Lines(old) {
+		cells := strings.SplitN(line, " | ", 3)
+		name, _, is := strings.Cut(strings.TrimPrefix(cells[0], "| ["), "]")
+		if i := slices.Index(left, name); is && i >= 0 && len(cells) == 3 {
+			left = slices.Delete(left, i, i+1)
+			line = strings.Join([]string{cells[0], cells[1], sweeps.ExperimentFacts(statements, name)}, " | ") + " |\n"
+		}
+		rows.WriteString(line)
+	}
+	if len(left) > 0 {
+		t.Errorf("the README's table of experiments has no row of %s", strings.Join(left, ", "))
+	}
+	return rows.String()
+}
+
+// frontierSentence says where Figure 7's frontier lies in the corner that the paper names, as
+// a multiple of its line, in each reading.
+func frontierSentence(verdicts []sweeps.Verdict) string {
+	statement, _ := config.LookupStatement("figure-7-frontier")
+	var parts []string
+	for _, r := range statement.Readings {
+		var ratios []float64
+		for _, v := range verdicts {
+			if a := v.About; v.Claim == "visible-frontier" && a != nil && a.Statement == statement.ID && a.Reading == r.Name && a.Regime == config.Limit && v.Experiment == "paper-figure-7" {
+				ratios = append(ratios, float64(v.Measured/v.Predicted))
+			}
+		}
+		if ratios != nil {
+			parts = append(parts, fmt.Sprintf("%.2f to %.2f (%s)", slices.Min(ratios), slices.Max(ratios), r.Name))
+		}
+	}
+	return "In the corner that the paper names, small η and large K_ref, visible oscillation begins at these multiples of the line: " + strings.Join(parts, ", ") + ".\n"
 }
 
 // Every check of the built-in experiments says what it is about.
