@@ -263,9 +263,9 @@ func Headline(statements []JudgedStatement) string {
 	return fmt.Sprintf("%d statements of the paper: %s", len(statements), strings.Join(parts, "; "))
 }
 
-// verdict returns the outcome with the data that it is on, such as "fails on other runs".
+// verdict returns the outcome with the data that it is on, such as "fails, on other runs".
 func (t *JudgedStatement) verdict() string {
-	return strings.TrimSuffix(string(t.Outcome)+" "+t.On.String(), " ")
+	return strings.TrimSuffix(string(t.Outcome)+", "+t.On.String(), ", ")
 }
 
 // StatementColumns are the columns of JudgedStatement.Cells.

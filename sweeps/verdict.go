@@ -169,19 +169,28 @@ type Summary struct {
 // String returns the counts of verdicts and controls in one line.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	return strings.TrimSuffix(line+"; "+s.Controls(), "; ")
+}
+
+// Controls returns the counts of controls in one line, planted faults by their size; "" if
+// there are none.
+func (s Summary) Controls() string {
+	var parts []string
 	if s.Planted > 0 {
-		line += fmt.Sprintf("; %d of %d planted faults caught", s.Caught, s.Planted)
+		part := fmt.Sprintf("%d of %d planted faults caught", s.Caught, s.Planted)
 		if sizes := s.Sizes.String(); sizes != "" {
-			line += " (" + sizes + ")"
+			part += " (" + sizes + ")"
 		}
+		parts = append(parts, part)
 	}
 	if all := s.Exact + s.ExactOutOfScope; all > 0 {
-		line += fmt.Sprintf("; the exact prediction holds beside %d of %d refutations", s.ExactHeld, all)
+		part := fmt.Sprintf("the exact prediction holds beside %d of %d refutations", s.ExactHeld, all)
 		if s.ExactOutOfScope > 0 {
-			line += fmt.Sprintf(", and predicts nothing beside %d", s.ExactOutOfScope)
+			part += fmt.Sprintf(", and predicts nothing beside %d", s.ExactOutOfScope)
 		}
+		parts = append(parts, part)
 	}
-	return line
+	return strings.Join(parts, "; ")
 }
 
 // FaultSizes counts planted faults by their size.

@@ -233,7 +233,7 @@ func TestPageShowsVerdicts(t *testing.T) {
 	if i != len(rows) {
 		t.Errorf("%d rows for %d verdicts", len(rows), i)
 	}
-	if want := "10 of 11 planted faults are caught"; !strings.Contains(text, want) {
+	if want := "10 of 11 planted faults caught"; !strings.Contains(text, want) {
 		t.Errorf("no %q", want)
 	}
 }
