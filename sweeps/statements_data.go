@@ -86,10 +86,16 @@ func invariance(scores []equivalence.Score) []JudgedReading {
 	if different != nil {
 		found += ": " + strings.Join(different, ", ")
 	}
+	for _, m := range joint.Models { // at the confidence of all of them together
+		if m.P < (1-TableConfidence)/float64(len(joint.Models)) {
+			found += fmt.Sprintf("; those of %s are not equal (χ² = %.1f of %d)", m.Model, m.Heterogeneity, m.Effects-1)
+		}
+	}
 	mean := joint.All
 	return []JudgedReading{
 		dataReading("each-benchmark", counts, found),
-		dataReading("on-average", equalCounts(mean.Judgement), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points", mean.Effects, points(mean.Mean, mean.Judgement), mean.Verdict, 100*TableMargin)),
+		dataReading("on-average", equalCounts(mean.Judgement), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
+			mean.Effects, points(mean.Mean, mean.Judgement), mean.Verdict, 100*TableMargin, mean.Signs.A, mean.Signs.B, mean.Signs.P)),
 	}
 }
 

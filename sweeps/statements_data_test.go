@@ -45,8 +45,11 @@ func TestTableStatements(t *testing.T) {
 	if each.Limit.Contradict != 1 || each.outcome() != StatementFails || !strings.Contains(each.Found, "GSM-Plus of DeepSeek-7B by +8.86") && !strings.Contains(each.Found, "GSM-Plus of DeepSeek-7B by +8.87") {
 		t.Errorf("each benchmark: %+v", each)
 	}
+	if !strings.Contains(each.Found, "those of DeepSeek-7B are not equal (χ² = 35.3 of 7)") || strings.Contains(each.Found, "R1-Qwen-1.5B are") {
+		t.Errorf("heterogeneity: %s", each.Found)
+	}
 	mean := reading(t, onData()["benchmark-invariance"], "on-average")
-	if mean.outcome() != StatementHolds {
+	if mean.outcome() != StatementHolds || !strings.Contains(mean.Found, "16 favour G = 16 and 6 G = 4 (sign test P = 0.052)") {
 		t.Errorf("on average: %+v", mean)
 	}
 	improved := reading(t, onData()["benchmark-gains"], "")

@@ -48,7 +48,7 @@ type ControlVerdict struct {
 	Fault   string      `json:"fault"`   // the other theory in words, such as "stiffness × 1.1"
 	Kind    ControlKind `json:"kind"`    // whether that theory is wrong
 	Verdict Ruling      `json:"verdict"` // the ruling against it
-	Size    FaultSize   `json:"size"`    // how large the planted fault is; "" of the exact prediction
+	Size    FaultSize   `json:"size"`    // of a planted fault: small, if it scales constants of the theory by at most 1.1, moderate, by at most 1.5, or large, or else setting; "" of the exact prediction
 }
 
 // ControlKind is the kind of a control.
@@ -155,7 +155,7 @@ type Summary struct {
 	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
 	Caught  int `json:"controls_caught"` // those of them whose control disagrees
 
-	Sizes FaultSizes `json:"controls_by_size"` // the planted faults by their size
+	Sizes FaultSizes `json:"controls_by_size"` // the planted faults by their size: small, moderate, large and setting
 
 	Exact           int `json:"exact_predictions"`              // refutations in scope that were repeated with the exact prediction
 	ExactHeld       int `json:"exact_predictions_held"`         // those of them that do not refute it
