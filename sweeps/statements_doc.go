@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -22,14 +23,15 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	line("")
 	line("They rest on %s. (%d verdicts: %s. %s)", s.Measurements(), s.verdicts(), s, jointly)
 	line("")
-	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count.")
+	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count. The rewards of the softmax experiment are not in the paper: where a statement about it holds in some bandits with the paper's K and fails in others, the outcome is the number of them. *Beside* a statement stands what is judged with it and is not the paper's; it does not enter the outcome.")
 	line("")
 	line("| outcome | of a statement |")
 	line("|---|---|")
 	line("| %s | every decided verdict is for it, in every reading |", StatementHolds)
 	line("| %s | in the limit every decided verdict is for it; beyond, one is against it |", StatementLeadingOrder)
-	line("| %s | it holds, fully or to leading order, in one reading and fails in another |", StatementInAReading)
-	line("| %s | in every reading a verdict in the limit is against it |", StatementFails)
+	line("| %s | it holds, fully or to leading order, in one reading and not in another |", StatementInAReading)
+	line("| %s | in a reading it holds for some of the rewards, or choices, that the paper leaves open and fails for others |", StatementDepends)
+	line("| %s | in every reading a verdict in the limit is against it, or it holds in none of the bandits tried |", StatementFails)
 	line("| %s | no check can test it, for the reason given |", StatementNotTestable)
 	line("| %s | a verdict that the outcome needs is missing |", StatementUndecided)
 	line("")
@@ -69,8 +71,8 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	}
 	words := make(map[string]string)
 	judged := make(map[string]bool)
-	for _, r := range t.Statement.Readings {
-		words[r.Name] = r.Words
+	for _, r := range slices.Concat(t.Statement.Readings, t.Statement.Beside, t.Statement.Choices) {
+		words[r.Name] = ": " + r.Words
 	}
 	var rows [][]string
 	for _, r := range t.Readings {
@@ -78,13 +80,19 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		var evidence []string
 		for _, e := range r.Evidence {
 			source := strings.TrimSpace(e.Experiment+" "+e.Variant) + ", " + e.Claim
-			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, e.Counts))
+			evidence = append(evidence, fmt.Sprintf("%s (%s): %s", source, e.Regime, &e))
 		}
-		name := strings.TrimSuffix(r.Reading+": "+words[r.Reading], ": ")
-		if r.Reading == "" {
+		name := r.Reading + words[r.Reading]
+		switch {
+		case r.Beside:
+			name = "beside: " + name
+		case r.Reading == "":
 			name = "as stated"
 		}
-		rows = append(rows, []string{name, string(r.Outcome), strings.Join(evidence, "<br>")})
+		if r.Choice != "" {
+			name += "; " + r.Choice + words[r.Choice]
+		}
+		rows = append(rows, []string{name, r.words(), strings.Join(evidence, "<br>")})
 	}
 	for _, r := range t.Statement.Readings {
 		if !judged[r.Name] {
