@@ -143,7 +143,7 @@ var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
 // locate decodes a search; one with a problem is returned as far as it goes.
 func (l *loader) locate(n *node, path string) (*Locate, bool) {
-	fields := l.fields(n, path, append([]string{visibilityField}, locateFields...))
+	fields := l.fields(n, path, append(slices.Clone(locateFields), visibilityField))
 	if fields == nil {
 		return nil, false
 	}
