@@ -26,7 +26,7 @@ var (
 			}
 		},
 	}
-	modelAmplitude = logic{quantities: only("range of the paper's oscillator over that of mean reward"), find: perCell(findModelAmplitude), noiseless: trajectory.noiseless}
+	modelAmplitude = logic{quantities: only("range of the paper's oscillator over that of mean reward, logarithm"), find: perCell(findModelAmplitude), noiseless: trajectory.noiseless}
 	saturationFit  = logic{
 		quantities: saturationQuantities,
 		find:       findSaturation,
@@ -87,14 +87,13 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// findModelAmplitude compares with 1, from below, the range of the paper's oscillator over
-// that of the mean reward.
+// findModelAmplitude compares with 0, from below, the logarithm of the range of the paper's
+// oscillator over that of the mean reward.
 func findModelAmplitude(j *judgement, c *Cell, o *store.Outcome) finding {
 	j = j.paper()
 	f := newFinding(rom.PaperRule)
 	curve, theory := j.curve(c)
 	f.predicted, f.side = theory, FromBelow
-	f.predicted.value = 1
 	recorded := j.trajectory(o, sim.ExpectedReward)
 	if theory.outOfScope != "" || recorded == nil || o.Status == store.CellDiverged {
 		return f
@@ -104,7 +103,7 @@ func findModelAmplitude(j *judgement, c *Cell, o *store.Outcome) finding {
 		measured[i] = c.meanReward(recorded, i).Mean
 	}
 	_, model := curve.sample(recorded.Steps)
-	f.measured = measure.Spread(model) / measure.Spread(measured)
+	f.measured = math.Log(measure.Spread(model) / measure.Spread(measured))
 	f.lo, f.hi = f.measured, f.measured
 	return f
 }

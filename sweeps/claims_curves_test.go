@@ -120,7 +120,7 @@ lag: {kind: delay, interval: 4}
 optimizer: {learning_rate: 0.1, momentum: 0.9}
 run: {steps: 300}
 checks:
-  - {claim: model-amplitude, margin: 0.25, control: {scale: {stiffness: 0.001}}}
+  - {claim: model-amplitude, absolute_margin: 0.25, control: {scale: {stiffness: 0.001}}}
 `)
 	p := rom.Predict(Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
@@ -129,7 +129,7 @@ checks:
 		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: o})[0]
-		if v.Verdict != want || math.Abs(float64(v.Measured)*share-1) > 1e-9 || v.Control.Verdict != Disagree {
+		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != Disagree {
 			t.Errorf("a run of %g times the range: %v, measured %v, control %v; want %v", share, v.Verdict, v.Measured, v.Control.Verdict, want)
 		}
 	}

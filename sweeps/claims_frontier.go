@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sweeps/config"
@@ -255,6 +256,11 @@ func (j *judgement) ofClass(cells []*Cell) (number int, known bool) {
 	return number, true
 }
 
+// withoutOver returns the label of a set without the key that its cells are compared over.
+func withoutOver(set CellSet, check *config.Check) string {
+	return strings.TrimSpace(strings.TrimSuffix(set.Label, "over "+config.ShortName(check.Over)))
+}
+
 // drawClasses returns a picture of the number of cells of each class, one column per set.
 func (j *judgement) drawClasses(d *figureSource) Figure {
 	f := Figure{
@@ -265,11 +271,12 @@ func (j *judgement) drawClasses(d *figureSource) Figure {
 		f.Series = append(f.Series, FigureSeries{Name: string(class), Group: string(class), Mark: Share})
 	}
 	for _, set := range d.sets {
-		if slices.Contains(f.Categories, set.Label) {
+		label := withoutOver(set, j.check)
+		if slices.Contains(f.Categories, label) {
 			continue // another check of the same cells
 		}
 		x, top := float64(len(f.Categories)), 0.0
-		f.Categories = append(f.Categories, set.Label)
+		f.Categories = append(f.Categories, label)
 		for i, class := range Classes {
 			number := 0.0
 			for _, c := range set.Cells {
@@ -312,7 +319,7 @@ func (j *judgement) drawFrontiers(d *figureSource) Figure {
 			}
 		}
 		slices.SortFunc(ratios, func(a, b [3]float64) int { return cmp.Compare(a[0], b[0]) })
-		name := fmt.Sprintf("%s: %d of %d bandits", cmp.Or(set.Cells[0].Variant, "frontier"), len(ratios), len(set.Cells))
+		name := fmt.Sprintf("%s: %d of %d bandits", cmp.Or(withoutOver(set, j.check), "frontier"), len(ratios), len(set.Cells))
 		series := FigureSeries{Name: name, Group: name, Mark: Measured}
 		for i, r := range ratios {
 			series.Points = append(series.Points, FigurePoint{float64(i + 1), r[0], r[1], r[2]})

@@ -18,11 +18,11 @@ var (
 
 	ModelAmplitude = &Claim{
 		Name: "model-amplitude", Per: PerCell,
-		Quantity:    "range over the recorded steps of the paper's oscillator over that of J",
-		Needs:       []Need{NeedsDistance, NeedsExpected},
+		Quantity:    "logarithm of the range of the paper's oscillator, over the recorded steps, over that of J",
+		Needs:       []Need{NeedsDistance, NeedsExpected, NeedsAbsolute},
 		Predictions: []rom.Kind{rom.PaperRule},
 		Doc:         "The paper's oscillator has at least the range of the mean reward.",
-		How:         "The oscillator is that of `trajectory` by the paper's rule. One-sided and without margin: the claim holds when the ratio is at least 1.",
+		How:         "The oscillator is that of `trajectory` by the paper's rule. One-sided and without margin: the claim holds when the logarithm is at least 0.",
 	}
 
 	SaturationFit = &Claim{
