@@ -46,7 +46,7 @@ const (
 // nothing below From. It uses no prediction of the theory.
 //
 // A trial of Visible is one run of Run.Steps steps from Init: J passes its last value
-// at least twice by more than measure.VisibleShare of its range. The values tried are
+// at least twice by more than the share Visibility of its range. The values tried are
 // further apart; Point, Direction and Offset are unused.
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups the
@@ -60,6 +60,8 @@ type LocationProbe struct {
 	Point     []float64 // logits, usually of a fixed point, one an arm
 	Direction []float64 // a direction in logits other than 0, one component an arm
 	Offset    float64   // > 0, in multiples of Direction
+
+	Visibility float64 // of Visible: the smallest passage that counts, as a share of the range of J, in (0, 1); else unused
 }
 
 // Names of the estimates of a location probe, in the unit of its parameter.
@@ -150,7 +152,7 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 	}
 	at := p.at(c, value)
 	if p.Event == Visible {
-		return visible(ctx, &at)
+		return visible(ctx, &at, p.Visibility)
 	}
 	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided

@@ -15,17 +15,21 @@ func TestVisibleFrontier(t *testing.T) {
 		rate  float64
 		mode  grpo.ImportanceMode
 		point grpo.KLPoint
+		share float64
 		first int
 	}{
-		{0.12, grpo.Ratio, grpo.AtCurrent, 6},
-		{0.12, grpo.NoImportance, grpo.AtCurrent, 11},
-		{0.08, grpo.NoImportance, grpo.AtSnapshot, 3},
+		{0.12, grpo.Ratio, grpo.AtCurrent, 1e-3, 6},
+		{0.12, grpo.NoImportance, grpo.AtCurrent, 1e-3, 11},
+		{0.08, grpo.NoImportance, grpo.AtSnapshot, 1e-3, 3},
+		{0.12, grpo.Ratio, grpo.AtCurrent, 1e-2, 7},
+		{0.12, grpo.NoImportance, grpo.AtCurrent, 3e-3, 13},
+		{0.12, grpo.NoImportance, grpo.AtCurrent, 1e-2, 16},
 	} {
 		cell := standIn(c.rate, c.mode, c.point)
 		for lag, want := range map[int]outcome{c.first - 1: absent, c.first: present} {
 			cell.Lag.Interval = lag
-			if got := visible(context.Background(), &cell); got != want {
-				t.Errorf("η = %g, %s at %s, delay %d: outcome %v, want %v", c.rate, c.mode, c.point, lag, got, want)
+			if got := visible(context.Background(), &cell, c.share); got != want {
+				t.Errorf("η = %g, %s at %s, visibility %g, delay %d: outcome %v, want %v", c.rate, c.mode, c.point, c.share, lag, got, want)
 			}
 		}
 	}

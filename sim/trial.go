@@ -393,9 +393,9 @@ func outcomeOf(sign int) outcome {
 	return undecided
 }
 
-// visible reports whether the run of a cell at G = ∞ visibly oscillates; undecided if it
-// leaves the range of floating point.
-func visible(ctx context.Context, c *Cell) outcome {
+// visible reports whether the run of a cell at G = ∞ oscillates by more than a share of the
+// range of J; undecided if it leaves the range of floating point.
+func visible(ctx context.Context, c *Cell, share float64) outcome {
 	r := newReplica(c, nil, coupledLaws(&c.Bandit, &c.Estimator))
 	r.words.Reset(Stream(c.Seed, c.ID, ForLocation, 0))
 	r.policy.Set(r.start)
@@ -413,7 +413,7 @@ func visible(ctx context.Context, c *Cell) outcome {
 		}
 	}
 	reward[c.Run.Steps] = r.policy.Mean(r.means)
-	if measure.Passages(reward, measure.VisibleShare*measure.Spread(reward)) >= 2 {
+	if measure.Passages(reward, share*measure.Spread(reward)) >= 2 {
 		return present
 	}
 	return absent

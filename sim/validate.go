@@ -87,6 +87,7 @@ func (c *Cell) check() {
 		want(scaled, "Stiffness", fmt.Sprintf("%d probes of other names", len(c.Stiffness)), "one named "+StiffnessTotal+", from which Location takes its scale")
 		want(p.Event == Instability || p.Event == Ringing || p.Event == Visible, "Location.Event", p.Event, "instability, ringing or visible")
 		want(p.Event != Visible || c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "grpo.Infinite, where Location.Event is visible")
+		want(p.Event != Visible || p.Visibility > 0 && p.Visibility < 1, "Location.Visibility", p.Visibility, "a number in (0, 1) where Location.Event is visible")
 		want(p.Param == LearningRate || p.Param == RefreshInterval, "Location.Param", p.Param, "optimizer.learning_rate or lag.interval")
 		wantPositive("Location.From", p.From)
 		want(p.To >= p.From && finite([]float64{p.To}), "Location.To", p.To, fmt.Sprintf("a finite number ≥ Location.From, %v", p.From))

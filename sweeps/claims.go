@@ -25,6 +25,7 @@ type finding struct {
 	fault            string             // in words, of a control that is not the check's; ""
 	diverged         divergence         // of the replicas behind the measurement
 	unresolved       string             // why an inconclusive finding has no number; "": not known
+	bandits          *Tally             // in how many of the set's bandits the claim holds; nil: they are not counted
 }
 
 // divergence says which replicas of a cell left the range of floating point. Its zero
@@ -78,6 +79,7 @@ type logic struct {
 // logics maps every claim to its logic.
 var logics = map[*config.Claim]logic{
 	config.Trajectory:            trajectory,
+	config.ModelAmplitude:        modelAmplitude,
 	config.FixedPoint:            fixedPoint,
 	config.StationaryFluctuation: stationaryFluctuation,
 	config.FluctuationScaling:    fluctuationScaling,
@@ -85,7 +87,10 @@ var logics = map[*config.Claim]logic{
 	config.FrontierAboveOnset:    frontierAboveOnset,
 	config.MedianFrontier:        medianFrontier,
 	config.FrontierGap:           frontierGap,
+	config.FrontierRatio:         frontierRatio,
+	config.FrontierConstant:      frontierConstant,
 	config.ClassOccurs:           classOccurs,
+	config.ClassThroughout:       classThroughout,
 	config.Stiffness:             stiffness,
 	config.Relaxation:            relaxation,
 	config.RelaxationScaling:     relaxationScaling,

@@ -26,7 +26,8 @@ var (
 			}
 		},
 	}
-	saturationFit = logic{
+	modelAmplitude = logic{quantities: only("range of the paper's oscillator over that of mean reward, logarithm"), find: perCell(findModelAmplitude), noiseless: trajectory.noiseless}
+	saturationFit  = logic{
 		quantities: saturationQuantities,
 		find:       findSaturation,
 		tested:     1,
@@ -83,6 +84,27 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
 		}
 	}
+	return f
+}
+
+// findModelAmplitude compares with 0, from below, the logarithm of the range of the paper's
+// oscillator over that of the mean reward.
+func findModelAmplitude(j *judgement, c *Cell, o *store.Outcome) finding {
+	j = j.paper()
+	f := newFinding(rom.PaperRule)
+	curve, theory := j.curve(c)
+	f.predicted, f.side = theory, FromBelow
+	recorded := j.trajectory(o, sim.ExpectedReward)
+	if theory.outOfScope != "" || recorded == nil || o.Status == store.CellDiverged {
+		return f
+	}
+	measured := make([]float64, len(recorded.Steps))
+	for i := range measured {
+		measured[i] = c.meanReward(recorded, i).Mean
+	}
+	_, model := curve.sample(recorded.Steps)
+	f.measured = math.Log(measure.Spread(model) / measure.Spread(measured))
+	f.lo, f.hi = f.measured, f.measured
 	return f
 }
 

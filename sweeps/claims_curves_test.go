@@ -3,6 +3,7 @@ package sweeps
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/store"
 )
 
 // A predicted curve holds the recorded and the fitted steps only, so that its size does
@@ -103,6 +105,32 @@ checks:
 	for _, v := range judged(t, plan, outcomes) {
 		if v.Verdict != OutOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
 			t.Errorf("%s: %v because %s", v.Claim, v.Verdict, v.Because)
+		}
+	}
+}
+
+// The range of the paper's oscillator is compared with that of the run, from below.
+func TestJudgeModelAmplitude(t *testing.T) {
+	plan := planText(t, `
+name: amplitude
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, kl: {coefficient: 0.5}}
+lag: {kind: delay, interval: 4}
+optimizer: {learning_rate: 0.1, momentum: 0.9}
+run: {steps: 300}
+checks:
+  - {claim: model-amplitude, absolute_margin: 0.25, control: {scale: {stiffness: 0.001}}}
+`)
+	p := rom.Predict(Params(&plan.Cells[0].Settings, rom.Unit))
+	const start = 0.55
+	model := rom.PaperCurve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
+	for share, want := range map[float64]Ruling{0.5: Agree, 2: Disagree} {
+		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
+		o.ID = plan.Cells[0].ID
+		v := judged(t, plan, map[string]*store.Outcome{o.ID: o})[0]
+		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != Disagree {
+			t.Errorf("a run of %g times the range: %v, measured %v, control %v; want %v", share, v.Verdict, v.Measured, v.Control.Verdict, want)
 		}
 	}
 }

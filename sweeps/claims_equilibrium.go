@@ -35,7 +35,7 @@ func (j *judgement) ofStationaryState(c *Cell, o *store.Outcome, name string) (f
 }
 
 // findFixedPoint compares the stationary mean of J with J(θ*_G), plus the second-order
-// shift by the noise except to leading order.
+// shift by the noise except to leading order; by the paper's rule with J(θ*_∞).
 func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.ofStationaryState(c, o, sim.ExpectedRewardMean)
 	if f.predicted.outOfScope != "" {
@@ -47,8 +47,17 @@ func findFixedPoint(j *judgement, c *Cell, o *store.Outcome) finding {
 	f.predicted.neglected = p.Neglected.RewardMean
 	shift := p.Moments.RewardShift
 	switch {
-	case j.kind == rom.LeadingOrder:
-		f.predicted.kind = rom.LeadingOrder
+	case j.kind == rom.LeadingOrder, j.kind == rom.PaperRule:
+		f.predicted.kind = j.kind
+		if j.kind == rom.PaperRule { // the fixed point does not depend on G
+			s.Estimator.GroupSize = grpo.Infinite
+			limit := j.predictSettings(&s)
+			if limit.FixedPoint == nil {
+				f.predicted.outOfScope = noFixedPoint
+				return f
+			}
+			f.predicted.value = limit.FixedPoint.Reward
+		}
 		if shift != nil {
 			f.predicted.neglected += math.Abs(*shift)
 		}

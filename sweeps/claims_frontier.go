@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sweeps/config"
@@ -33,8 +34,18 @@ var (
 		noiseless:  visibleFrontier.noiseless,
 	}
 	frontierGap = logic{
-		quantities: only("gap between visible oscillation and ζ = 1 in η, at the largest η over at the smallest"),
-		find:       findFrontierGap,
+		quantities: only("gap between visible oscillation and ζ = 1 in η: the least of the first and of its rises over η"),
+		find:       findFrontierGap(func(frontier, onset float64) float64 { return frontier - onset }),
+		noiseless:  visibleFrontier.noiseless,
+	}
+	frontierRatio = logic{
+		quantities: only("visible oscillation over ζ = 1 in η, logarithm: the least of the first and of its rises over η"),
+		find:       findFrontierGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }),
+		noiseless:  visibleFrontier.noiseless,
+	}
+	frontierConstant = logic{
+		quantities: only("largest deviation of visible frontier / the paper's line from its geometric mean over η"),
+		find:       findFrontierConstant,
 		noiseless:  visibleFrontier.noiseless,
 	}
 	classOccurs = logic{
@@ -43,6 +54,13 @@ var (
 		},
 		find:    findClassOccurs,
 		picture: picture{family: byClaim, spans: allVariants, draw: (*judgement).drawClasses},
+	}
+	classThroughout = logic{
+		quantities: func(check *config.Check, _ []*Cell) []string {
+			return []string{"number of " + map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over] + " at which the mean reward is " + check.Class}
+		},
+		find:    findClassThroughout,
+		picture: classOccurs.picture,
 	}
 )
 
@@ -109,6 +127,7 @@ func findMedianFrontier(j *judgement, set CellSet) []finding {
 		f.fault = "every frontier on its line"
 	}
 	f.lo, f.hi = median(low), median(high)
+	f.bandits = &Tally{within, len(low)}
 	f.measured = f.lo
 	if !math.IsInf(f.hi, 1) {
 		f.measured = (f.lo + f.hi) / 2
@@ -117,30 +136,67 @@ func findMedianFrontier(j *judgement, set CellSet) []finding {
 	return []finding{f}
 }
 
-// findFrontierGap compares the ratio of two gaps with 1, from below: that of the cell with
-// the largest learning rate η, whose frontier is at small K_ref, to that with the smallest.
-// The gap is |η − η at which ζ = 1| at the K_ref of the frontier.
-func findFrontierGap(j *judgement, set CellSet) []finding {
-	p := j.paper()
-	f := newFinding(p.kind)
-	f.predicted.value, f.side = 1, FromBelow
-	rate := func(a, b *Cell) int {
-		return cmp.Compare(a.Settings.Optimizer.LearningRate, b.Settings.Optimizer.LearningRate)
-	}
-	gap := func(c *Cell) float64 {
-		g := findFrontierAboveOnset(j, c, j.outcome(c))
-		if g.predicted.outOfScope != "" || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
-			f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, g.predicted.outOfScope)
-			return math.NaN()
+// findFrontierGap compares with 0, from below, the least of the first gap and of the rises of
+// the gap from one learning rate to the next, over the largest gap. between is the gap of two
+// learning rates: that of the visible frontier and that at which ζ = 1 at the K_ref of the
+// frontier.
+func findFrontierGap(between func(frontier, onset float64) float64) func(j *judgement, set CellSet) []finding {
+	return func(j *judgement, set CellSet) []finding {
+		p := j.paper()
+		f := newFinding(p.kind)
+		f.predicted.value, f.side = 0, FromBelow
+		gap := func(c *Cell) float64 {
+			g := findFrontierAboveOnset(j, c, j.outcome(c))
+			if g.predicted.outOfScope != "" || g.lo != g.hi || g.lo <= 1 { // 1: already at the smallest K_ref
+				f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, g.predicted.outOfScope)
+				return math.NaN()
+			}
+			s := j.settings(c)
+			s.Lag.Interval = int(g.measured)
+			onset := p.onsetRate(&s, measuredStiffness(j.outcome(c), len(c.Settings.Bandit.Arms)))
+			f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, onset.outOfScope)
+			return between(c.Settings.Optimizer.LearningRate, onset.value)
 		}
-		s := j.settings(c)
-		s.Lag.Interval = int(g.measured)
-		onset := p.onsetRate(&s, measuredStiffness(j.outcome(c), len(c.Settings.Bandit.Arms)))
-		f.predicted.outOfScope = cmp.Or(f.predicted.outOfScope, onset.outOfScope)
-		return math.Abs(c.Settings.Optimizer.LearningRate - onset.value)
+		least, largest, before := math.Inf(1), 0.0, 0.0
+		for _, c := range slices.SortedFunc(slices.Values(set.Cells), func(a, b *Cell) int {
+			return cmp.Compare(a.Settings.Optimizer.LearningRate, b.Settings.Optimizer.LearningRate)
+		}) {
+			at := gap(c)
+			least, largest, before = min(least, at-before), max(largest, math.Abs(at)), at
+		}
+		f.measured = least / largest
+		f.lo, f.hi = f.measured, f.measured
+		return []finding{f}
 	}
-	f.measured = gap(slices.MaxFunc(set.Cells, rate)) / gap(slices.MinFunc(set.Cells, rate))
-	f.lo, f.hi = f.measured, f.measured
+}
+
+// findFrontierConstant compares with 0 the largest deviation of frontier/line from its
+// geometric mean over the learning rates.
+func findFrontierConstant(j *judgement, set CellSet) []finding {
+	f := newFinding(j.paper().kind)
+	mean := 0.0 // of the logarithms
+	var ratios []finding
+	for _, c := range set.Cells {
+		g := findFrontier(j, c, j.outcome(c))
+		if f.predicted.outOfScope = g.predicted.outOfScope; f.predicted.outOfScope != "" {
+			return []finding{f}
+		}
+		line := g.predicted.value
+		g.measured, g.lo, g.hi = g.measured/line, g.lo/line, g.hi/line
+		mean += math.Log(g.measured) / float64(len(set.Cells))
+		ratios = append(ratios, g)
+	}
+	f.measured, f.lo, f.hi = 0, 0, 0
+	if j.exactInstead {
+		f.fault = "every frontier at the same multiple of its line"
+		return []finding{f}
+	}
+	for _, g := range ratios {
+		center := math.Exp(mean)
+		f.measured = max(f.measured, math.Abs(g.measured/center-1))
+		f.lo = max(f.lo, g.lo/center-1, 1-g.hi/center)
+		f.hi = max(f.hi, g.hi/center-1, 1-g.lo/center)
+	}
 	return []finding{f}
 }
 
@@ -148,17 +204,61 @@ func findFrontierGap(j *judgement, set CellSet) []finding {
 func findClassOccurs(j *judgement, set CellSet) []finding {
 	f := newFinding(rom.PaperRule)
 	f.predicted.value, f.side = 1, FromBelow
-	number := 0.0
+	if number, known := j.ofClass(set.Cells); known {
+		f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
+	}
+	return []finding{f}
+}
+
+// findClassThroughout compares with that of all, from below, the number of cells of the
+// check's class, over bandits that of the bandits with such a cell.
+func findClassThroughout(j *judgement, set CellSet) []finding {
+	f := newFinding(rom.PaperRule)
+	f.side = FromBelow
+	groups := make(map[string][]*Cell)
 	for _, c := range set.Cells {
+		key := c.ID
+		if j.check.Over == config.ArmsKey {
+			key = fmt.Sprint(c.Settings.Bandit.Arms)
+		}
+		groups[key] = append(groups[key], c)
+	}
+	f.predicted.value = float64(len(groups))
+	number := 0
+	for _, cells := range groups {
+		n, known := j.ofClass(cells)
+		if !known {
+			return []finding{f}
+		}
+		number += min(n, 1)
+	}
+	if j.exactInstead {
+		number, f.fault = len(groups), "all of the class"
+	}
+	f.measured, f.lo, f.hi = float64(number), float64(number), float64(number)
+	if j.check.Over == config.ArmsKey {
+		f.bandits = &Tally{number, len(groups)}
+	}
+	return []finding{f}
+}
+
+// ofClass returns the number of cells of the class that is counted. It is not known where a
+// cell has no curve or its curve tells no class.
+func (j *judgement) ofClass(cells []*Cell) (number int, known bool) {
+	for _, c := range cells {
 		switch j.class(c) {
 		case "", Unresolved:
-			return []finding{f}
+			return 0, false
 		case Class(cmp.Or(j.fault.Class, j.check.Class)):
 			number++
 		}
 	}
-	f.measured, f.lo, f.hi = number, number, number
-	return []finding{f}
+	return number, true
+}
+
+// withoutOver returns the label of a set without the key that its cells are compared over.
+func withoutOver(set CellSet, check *config.Check) string {
+	return strings.TrimSpace(strings.TrimSuffix(set.Label, "over "+config.ShortName(check.Over)))
 }
 
 // drawClasses returns a picture of the number of cells of each class, one column per set.
@@ -171,11 +271,12 @@ func (j *judgement) drawClasses(d *figureSource) Figure {
 		f.Series = append(f.Series, FigureSeries{Name: string(class), Group: string(class), Mark: Share})
 	}
 	for _, set := range d.sets {
-		if slices.Contains(f.Categories, set.Label) {
+		label := withoutOver(set, j.check)
+		if slices.Contains(f.Categories, label) {
 			continue // another check of the same cells
 		}
 		x, top := float64(len(f.Categories)), 0.0
-		f.Categories = append(f.Categories, set.Label)
+		f.Categories = append(f.Categories, label)
 		for i, class := range Classes {
 			number := 0.0
 			for _, c := range set.Cells {
@@ -218,7 +319,7 @@ func (j *judgement) drawFrontiers(d *figureSource) Figure {
 			}
 		}
 		slices.SortFunc(ratios, func(a, b [3]float64) int { return cmp.Compare(a[0], b[0]) })
-		name := fmt.Sprintf("%s: %d of %d bandits", cmp.Or(set.Cells[0].Variant, "frontier"), len(ratios), len(set.Cells))
+		name := fmt.Sprintf("%s: %d of %d bandits", cmp.Or(withoutOver(set, j.check), "frontier"), len(ratios), len(set.Cells))
 		series := FigureSeries{Name: name, Group: name, Mark: Measured}
 		for i, r := range ratios {
 			series.Points = append(series.Points, FigurePoint{float64(i + 1), r[0], r[1], r[2]})

@@ -105,10 +105,8 @@ func TestJudgeMedianFrontier(t *testing.T) {
 	}
 }
 
-// The gap of a frontier from ζ = 1 is measured at the K_ref of the frontier. A frontier at
-// the smallest K_ref, or none, decides nothing.
-func TestJudgeFrontierGap(t *testing.T) {
-	const text = `
+// frontiersOverRate is a configuration with a check over three learning rates.
+const frontiersOverRate = `
 name: gap
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
@@ -118,42 +116,86 @@ optimizer: {learning_rate: 0.1, momentum: 0.5}
 run: {steps: 1000}
 sweep: [{param: optimizer.learning_rate, values: [0.05, 0.025, 0.1]}]
 checks:
-  - {claim: frontier-gap, over: optimizer.learning_rate, displacement: 0.001, draws: 1, locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}, margin: 0.25, control: {scale: {stiffness: 0.1}}}
+  - {claim: %s, over: optimizer.learning_rate, displacement: 0.001, draws: 1, locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}, %s}
 `
+
+// judgeOverRate judges frontiers at the given intervals for the rates 0.05, 0.025 and 0.1,
+// +Inf: not found. onsets are the rates at which ζ = 1 at those intervals.
+func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v Verdict, onsets [3]float64) {
+	t.Helper()
+	plan := planText(t, fmt.Sprintf(frontiersOverRate, claim, check))
+	outcomes := make(map[string]*store.Outcome)
+	for i := range plan.Cells {
+		cell := &plan.Cells[i]
+		p := rom.Predict(Params(&cell.Settings, rom.Unit))
+		o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
+		for name, x := range map[string]float64{
+			stiffnessFresh: 0, stiffnessTotal: p.Stiffness.Total, stiffnessStale: p.Stiffness.Total,
+			sim.LocatedLow: min(intervals[i], 1e4), sim.LocatedHigh: intervals[i], sim.LocatedEnd: 1e4,
+		} {
+			if !math.IsInf(x, 1) {
+				o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
+			}
+		}
+		outcomes[cell.ID] = o
+		onsets[i] = rom.PaperOnset(0.5, math.Floor(min(intervals[i], 1e4))) / *p.PaperRule.Stiffness
+	}
+	return judged(t, plan, outcomes)[0], onsets
+}
+
+// The gap of a frontier from ζ = 1 is measured at the K_ref of the frontier, and has to have
+// the paper's sign and to grow with the learning rate. A frontier at the smallest K_ref, or
+// none, decides nothing.
+func TestJudgeFrontierGap(t *testing.T) {
+	for claim, between := range map[string]func(frontier, onset float64) float64{
+		"frontier-gap":   func(frontier, onset float64) float64 { return frontier - onset },
+		"frontier-ratio": func(frontier, onset float64) float64 { return math.Log(frontier / onset) },
+	} {
+		for _, c := range []struct {
+			intervals  [3]float64
+			gap, ratio Ruling
+		}{
+			{[3]float64{36, 80, 16}, Agree, Disagree},  // the frontier comes nearer to ζ = 1 in proportion, not in distance
+			{[3]float64{40, 80, 20}, Agree, Agree},     // a hyperbola: ζ = 1 is flatter than one at small K_ref
+			{[3]float64{40, 2, 8}, Disagree, Disagree}, // the wrong sign at the smallest rate
+			{[3]float64{2, 80, 20}, Disagree, Disagree},
+			{[3]float64{40, 80, 1}, Inconclusive, Inconclusive},
+			{[3]float64{40, math.Inf(1), 20}, Inconclusive, Inconclusive},
+		} {
+			v, onsets := judgeOverRate(t, claim, "margin: 0.25, control: {scale: {stiffness: 0.1}}", c.intervals)
+			want := map[string]Ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
+			if v.Verdict != want {
+				t.Errorf("%s, frontiers at K_ref = %v: %v (%s), want %v", claim, c.intervals, v.Verdict, v.Because, want)
+			}
+			small, middle, large := between(0.025, onsets[1]), between(0.05, onsets[0]), between(0.1, onsets[2])
+			least := min(small, middle-small, large-middle) / max(math.Abs(small), math.Abs(middle), math.Abs(large))
+			if want != Inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
+				t.Errorf("%s, frontiers at K_ref = %v: measured %v, want %v", claim, c.intervals, v.Measured, least)
+			}
+		}
+	}
+}
+
+// Frontiers at 40, 80 and 20 for rates of 0.05, 0.025 and 0.1 have one ηK_ref. A line that is
+// the same at every rate is caught.
+func TestJudgeFrontierConstant(t *testing.T) {
 	for _, c := range []struct {
-		intervals [3]float64 // of the frontier at η = 0.05, 0.025 and 0.1; +Inf: not found
+		check     string
+		intervals [3]float64
+		measured  float64
 		want      Ruling
 	}{
-		{[3]float64{40, 80, 20}, Agree},
-		{[3]float64{40, 2, 8}, Disagree},
-		{[3]float64{40, 80, 1}, Inconclusive},
-		{[3]float64{40, math.Inf(1), 20}, Inconclusive},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, Agree},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Disagree},
+		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Agree},
+		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), Agree}, // it is far beyond the others
 	} {
-		plan := planText(t, text)
-		outcomes := make(map[string]*store.Outcome)
-		gaps := make(map[float64]float64)
-		for i := range plan.Cells {
-			cell := &plan.Cells[i]
-			p := rom.Predict(Params(&cell.Settings, rom.Unit))
-			o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
-			for name, x := range map[string]float64{
-				stiffnessFresh: 0, stiffnessTotal: p.Stiffness.Total, stiffnessStale: p.Stiffness.Total,
-				sim.LocatedLow: min(c.intervals[i], 1e4), sim.LocatedHigh: c.intervals[i], sim.LocatedEnd: 1e4,
-			} {
-				if !math.IsInf(x, 1) {
-					o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
-				}
-			}
-			outcomes[cell.ID] = o
-			rate, kappa := cell.Settings.Optimizer.LearningRate, rom.PaperOnset(0.5, math.Floor(min(c.intervals[i], 1e4)))
-			gaps[rate] = math.Abs(rate - kappa / *p.PaperRule.Stiffness)
+		v, _ := judgeOverRate(t, "frontier-constant", "absolute_margin: 0.25, "+c.check, c.intervals)
+		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 {
+			t.Errorf("frontiers at %v: %v, measured %v; want %v, %v", c.intervals, v.Verdict, v.Measured, c.want, c.measured)
 		}
-		v := judged(t, plan, outcomes)[0]
-		if v.Verdict != c.want {
-			t.Errorf("frontiers at K_ref = %v: %v (%s), want %v", c.intervals, v.Verdict, v.Because, c.want)
-		}
-		if want := gaps[0.1] / gaps[0.025]; c.want != Inconclusive && math.Abs(float64(v.Measured)/want-1) > 0.01 {
-			t.Errorf("frontiers at K_ref = %v: ratio %v, want %v", c.intervals, v.Measured, want)
+		if c.want == Agree && v.Control.Verdict != Disagree {
+			t.Errorf("frontiers at %v: control %+v", c.intervals, v.Control)
 		}
 	}
 }
@@ -205,6 +247,66 @@ checks:
 			}
 			if v.Verdict != want || v.Control.Verdict != control || !(float64(v.Measured) == c.measured || math.IsNaN(c.measured)) {
 				t.Errorf("%s%s: %v runs, %v, control %v; want %v runs, %v, control %v", c.class, expect, v.Measured, v.Verdict, v.Control.Verdict, c.measured, want, control)
+			}
+		}
+	}
+}
+
+// A bandit is of a class if it is so at one of its refresh intervals; the claim is about all
+// bandits, and over refresh intervals about all of them.
+func TestJudgeClassThroughout(t *testing.T) {
+	const bandits = `
+name: classes
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, kl: {coefficient: 0.5}}
+lag: {kind: delay}
+optimizer: {learning_rate: 0.1}
+run: {steps: 600}
+sweep:
+  - {param: lag.interval, values: [1, 2, 3]}
+  - {param: bandit.arms, values: [[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}], [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.2}], [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.2}]]}
+checks:
+  - {claim: class-throughout, over: bandit.arms, margin: 0.25, class: monotone, %s}
+`
+	overIntervals := strings.Replace(bandits, "over: bandit.arms", "over: lag.interval", 1)
+	rising := func(t float64) float64 { return 1 - math.Exp(-t/50) }
+	swings := oscillator(0.6, 0.2)
+	for _, c := range []struct {
+		text    string
+		rises   func(interval int, mean float64) bool // whether the run rises; else it swings
+		number  float64
+		bandits *Tally
+		want    Ruling // with expect: holds
+	}{
+		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &Tally{3, 3}, Agree},
+		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &Tally{2, 3}, Disagree},
+		{bandits, func(int, float64) bool { return false }, 0, &Tally{0, 3}, Disagree},
+		{overIntervals, func(int, float64) bool { return true }, 3, nil, Agree},
+		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, Disagree},
+	} {
+		for expect, want := range map[string]Ruling{"control: {class: oscillatory}": c.want, "expect: fails": Agree + Disagree - c.want} {
+			plan := planText(t, fmt.Sprintf(c.text, expect))
+			outcomes := make(map[string]*store.Outcome)
+			for i := range plan.Cells {
+				s := &plan.Cells[i].Settings
+				curve := swings
+				if c.rises(s.Lag.Interval, s.Bandit.Arms[0].Mean) {
+					curve = rising
+				}
+				_, o := record(600, 1, curve, 0.6)
+				o.ID = plan.Cells[i].ID
+				outcomes[o.ID] = o
+			}
+			v := judged(t, plan, outcomes)[0]
+			if v.Verdict != want || float64(v.Measured) != c.number || v.Predicted != 3 {
+				t.Errorf("%s, %s: %v of %v, %v; want %v, %v", v.Cell, expect, v.Measured, v.Predicted, v.Verdict, c.number, want)
+			}
+			if (v.Bandits == nil) != (c.bandits == nil) || v.Bandits != nil && *v.Bandits != *c.bandits {
+				t.Errorf("%s: bandits %v, want %v", v.Cell, v.Bandits, c.bandits)
+			}
+			if expect == "expect: fails" && v.Verdict == Agree && v.Control.Verdict != Disagree {
+				t.Errorf("%s: the control that all are of the class is %v", v.Cell, v.Control.Verdict)
 			}
 		}
 	}

@@ -214,7 +214,7 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	v.Measured, v.Lo, v.Hi = store.Number(f.measured), store.Number(f.lo), store.Number(f.hi)
 	v.Predicted, v.PredictionKind = store.Number(f.predicted.value), f.predicted.kind
 	v.Expect = cmp.Or(f.expect, v.Expect)
-	v.About, v.Estimate = cmp.Or(f.about, v.About), f.estimate
+	v.About, v.Estimate, v.Bandits = cmp.Or(f.about, v.About), f.estimate, f.bandits
 	margin := max(j.margin(f.predicted.value), f.predicted.resolution)
 	if f.side == FromBelow {
 		margin = 0

@@ -128,6 +128,25 @@ func TestJudgeFixedPoint(t *testing.T) {
 	}
 }
 
+// By the paper's rule the fixed point is that of G = ∞, 1.3 % above that of groups of 16.
+func TestJudgePaperFixedPoint(t *testing.T) {
+	params := Params(&planText(t, resting+"  - {claim: fixed-point, margin: 0.1}\n").Cells[0].Settings, rom.Unit)
+	params.GroupSize = rom.Infinite
+	limit := rom.Predict(params).FixedPoint.Reward
+	for check, want := range map[string][2]Ruling{ // at the fixed point of G = ∞ and at that of G = 16
+		"control: {set: {grpo.kl.coefficient: 0.55}}": {Agree, Disagree},
+		"expect: fails": {Disagree, Agree},
+	} {
+		for i, measured := range []float64{limit, restingReward} {
+			v := judgeOne(t, "{claim: fixed-point, prediction: paper-rule, margin: 0.005, "+check+"}",
+				outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: measured, StdErr: 1e-5, DF: 1000}))
+			if v.Verdict != want[i] || v.PredictionKind != rom.PaperRule || math.Abs(float64(v.Predicted)-limit) > 1e-9 {
+				t.Errorf("%s at %g: %v of %v by %s because %s, want %v of %v", check, measured, v.Verdict, v.Predicted, v.PredictionKind, v.Because, want[i], limit)
+			}
+		}
+	}
+}
+
 // A cell without a fixed point to start from is out of scope, and no error.
 func TestNoFixedPoint(t *testing.T) {
 	text := strings.Replace(resting, "coefficient: 0.5", "coefficient: 0", 1) + "  - {claim: fixed-point, margin: 0.1}\n"

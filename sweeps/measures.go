@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
 
@@ -57,7 +59,11 @@ func (m *measures) addTo(content map[string]any) {
 	}
 	if m.location != nil {
 		l := m.location.Locate
-		content["locate"] = map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		locate := map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		if l.Visibility > 0 {
+			locate["visibility"] = l.Visibility
+		}
+		content["locate"] = locate
 	}
 	if len(m.fits) > 0 {
 		content["fits"] = m.fits
@@ -88,6 +94,7 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
 		From: l.From, To: l.To, Tolerance: l.Tolerance,
 		Point: point, Direction: e, Offset: m.location.Displacement,
+		Visibility: cmp.Or(l.Visibility, measure.VisibleShare),
 	}
 }
 

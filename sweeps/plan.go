@@ -272,17 +272,17 @@ func cellID(s *config.Settings, m *measures) string {
 
 // Label returns a short name of the cell for people: its variant and its values of the
 // swept keys, as in "fast η=0.1 K=4". It is "" for the only cell of a file.
-func (c *Cell) Label() string { return label(c.Variant, c.Axes, "") }
+func (c *Cell) Label() string { return label(c.Variant, c.Axes) }
 
 // label joins a variant and the values of the swept keys, except those of `run` and the
-// key without ("" excludes no other).
-func label(variant string, axes []config.Assignment, without string) string {
+// keys without.
+func label(variant string, axes []config.Assignment, without ...string) string {
 	var parts []string
 	if variant != "" {
 		parts = append(parts, variant)
 	}
 	for _, a := range axes {
-		if k, _ := config.LookupKey(a.Param); a.Param != without && !k.OfRun() {
+		if k, _ := config.LookupKey(a.Param); !slices.Contains(without, a.Param) && !k.OfRun() {
 			parts = append(parts, k.ShortName()+"="+config.Format(a.Value))
 		}
 	}
@@ -391,10 +391,11 @@ func each(cells []*Cell) []CellSet {
 	return sets
 }
 
-// acrossOver groups the cells that differ only in the key check.Over and in keys of
-// `run`. Sets and cells keep the order of the sweep.
+// acrossOver groups the cells that differ only in the keys that are compared over check.Over,
+// and in keys of `run`. Sets and cells keep the order of the sweep.
 func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 	var sets []CellSet
+	compared := config.Compared(check.Over)
 	index := make(map[string]int)
 	for _, c := range cells {
 		id := config.OverID(check.Over, c.Variant, &c.Settings)
@@ -404,7 +405,7 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 			index[id] = n
 			var others []string
 			for _, a := range c.Axes {
-				if k, _ := config.LookupKey(a.Param); a.Param != check.Over && !k.OfRun() {
+				if k, _ := config.LookupKey(a.Param); !slices.Contains(compared, a.Param) && !k.OfRun() {
 					others = append(others, a.Param+"="+config.Format(a.Value))
 				}
 			}
@@ -420,5 +421,5 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 
 // overLabel returns the label of the set of cells that a check across cells judges with c.
 func overLabel(check *config.Check, c *Cell) string {
-	return strings.TrimSpace(label(c.Variant, c.Axes, check.Over) + " over " + config.ShortName(check.Over))
+	return strings.TrimSpace(label(c.Variant, c.Axes, config.Compared(check.Over)...) + " over " + config.ShortName(check.Over))
 }

@@ -88,7 +88,8 @@ func (t *scaledTheory) at(factor float64) []finding {
 // fallen by down. Where the prediction depends on the constant c, one scaled prediction
 // gives its exponent in c; whole numbers change in jumps and are bisected. Where the
 // interval is that of a deviation from a predicted curve, the deviation is proportional
-// to ln c. Elsewhere the fault is one of the predicted value itself.
+// to ln c; that of a bound is linear in it. Elsewhere the fault is one of the predicted value
+// itself, where that is no bound that the measurement just reaches.
 func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFault {
 	p, margin := f.predicted.value, float64(v.Margin)
 	if v.Verdict != Agree || v.Expect != config.Holds || f.side == Beyond || math.IsInf(p, 0) {
@@ -110,7 +111,7 @@ func (t *scaledTheory) smallestFault(i int, f finding, v *Verdict) *SmallestFaul
 			return &SmallestFault{t.constant, 100 * change, bound}
 		}
 	}
-	if p == 0 {
+	if p == 0 || min(up, down) == 0 {
 		return nil
 	}
 	return &SmallestFault{predictionItself, 100 * min(up, down) / math.Abs(p), bound}
@@ -128,6 +129,8 @@ func smallestChange(f, g finding, up, down, margin, step float64) float64 {
 	}
 	p, q := f.predicted.value, g.predicted.value
 	switch {
+	case g.measured != f.measured && f.side == FromBelow: // a number that must reach a bound
+		consider((p - f.measured) * step / (g.measured - f.measured))
 	case g.measured != f.measured && !math.IsNaN(f.measured): // a deviation from a predicted curve
 		if distance := max(g.lo, -g.hi); distance > 0 {
 			need := (margin + (g.hi-g.lo)/2) * step / g.measured

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,16 +17,17 @@ type StatementOutcome string
 // inconclusive, out of scope or no evidence do not count: those that agree, but would have
 // agreed with a prediction that is wrong by half as well (SmallestFault).
 const (
-	StatementHolds        StatementOutcome = "holds"                  // every decided verdict supports it
-	StatementLeadingOrder StatementOutcome = "holds to leading order" // in its limit every decided verdict supports it; one beyond contradicts it
-	StatementInAReading   StatementOutcome = "holds in a reading"     // holds, fully or to leading order, in one reading and fails in another
-	StatementFails        StatementOutcome = "fails"                  // in every reading a verdict in its limit contradicts it
-	StatementNotTestable  StatementOutcome = "not testable here"      // no check can test it, for the reason in the table
-	StatementUndecided    StatementOutcome = "undecided"              // a verdict that the outcome needs is missing
+	StatementHolds        StatementOutcome = "holds"                                    // every decided verdict supports it
+	StatementLeadingOrder StatementOutcome = "holds to leading order"                   // in its limit every decided verdict supports it; one beyond contradicts it
+	StatementInAReading   StatementOutcome = "holds in a reading"                       // holds, fully or to leading order, in one reading and not in another
+	StatementDepends      StatementOutcome = "depends on what the paper does not state" // holds for some of the rewards, or choices, that the paper leaves open, and fails for others
+	StatementFails        StatementOutcome = "fails"                                    // in every reading a verdict in its limit contradicts it, or it holds in no tried bandit
+	StatementNotTestable  StatementOutcome = "not testable here"                        // no check can test it, for the reason in the table
+	StatementUndecided    StatementOutcome = "undecided"                                // a verdict that the outcome needs is missing
 )
 
 // StatementOutcomes lists the outcomes in the order of reports.
-var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder, StatementInAReading, StatementFails, StatementNotTestable, StatementUndecided}
+var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder, StatementInAReading, StatementDepends, StatementFails, StatementNotTestable, StatementUndecided}
 
 // VerdictCounts counts the verdicts about a statement.
 type VerdictCounts struct {
@@ -86,24 +88,28 @@ func (t VerdictCounts) plus(u VerdictCounts) VerdictCounts {
 // Evidence is a fact about a reading: what one claim says in one variant, in verdicts that
 // differ by their cells and quantities only.
 type Evidence struct {
-	Experiment string        `json:"experiment"` // name of the configuration
-	Claim      string        `json:"claim"`      // name of the claim
-	Variant    string        `json:"variant"`    // variant of the cells; ""
-	Regime     config.Regime `json:"regime"`     // in the statement's limit, or beyond
-	Counts     VerdictCounts `json:"verdicts"`   // their counts
+	Experiment string        `json:"experiment"`       // name of the configuration
+	Claim      string        `json:"claim"`            // name of the claim
+	Variant    string        `json:"variant"`          // variant of the cells; ""
+	Regime     config.Regime `json:"regime"`           // in the statement's limit, or beyond
+	Counts     VerdictCounts `json:"verdicts"`         // their counts
+	Bandits    Tally         `json:"bandits,omitzero"` // in how many bandits the statement holds, where verdicts count them
 
 	Measurements int `json:"measurements"` // independent ones behind them: see Summary
 
 	measured map[measurement]bool
 }
 
-// JudgedReading is the outcome of one reading of a statement.
+// JudgedReading is the outcome of one reading of a statement, at one of its choices.
 type JudgedReading struct {
-	Reading  string           `json:"reading"`  // its name in the table; "" if the statement has one reading only
-	Outcome  StatementOutcome `json:"outcome"`  // StatementUndecided where no verdict is about it
-	Limit    VerdictCounts    `json:"limit"`    // verdicts where the statement claims to hold
-	Beyond   VerdictCounts    `json:"beyond"`   // verdicts elsewhere
-	Evidence []Evidence       `json:"evidence"` // the facts, in the order of their verdicts
+	Reading  string           `json:"reading"`          // its name in the table; "" if the statement has one reading only
+	Choice   string           `json:"choice,omitempty"` // its name in the table; "" if the statement has none
+	Beside   bool             `json:"beside,omitempty"` // whether it is not the paper's, and does not enter the outcome
+	Outcome  StatementOutcome `json:"outcome"`          // StatementUndecided where no verdict is about it
+	Limit    VerdictCounts    `json:"limit"`            // verdicts where the statement claims to hold
+	Beyond   VerdictCounts    `json:"beyond"`           // verdicts elsewhere
+	Bandits  Tally            `json:"bandits,omitzero"` // bandits with rewards of ours in which the statement holds, in the limit; their verdicts are not in Limit
+	Evidence []Evidence       `json:"evidence"`         // the facts, in the order of their verdicts
 
 	LimitFacts  VerdictCounts `json:"limit_facts"`     // facts where the statement claims to hold
 	BeyondFacts VerdictCounts `json:"beyond_facts"`    // facts elsewhere
@@ -136,17 +142,20 @@ func JudgeStatements(verdicts []Verdict) []JudgedStatement {
 			}
 		}
 		t.Readings = append(t.Readings, onData()[s.ID]...)
-		slices.SortStableFunc(t.Readings, func(a, b JudgedReading) int { return s.ReadingIndex(a.Reading) - s.ReadingIndex(b.Reading) })
+		slices.SortStableFunc(t.Readings, func(a, b JudgedReading) int {
+			return cmp.Or(s.ReadingIndex(a.Reading)-s.ReadingIndex(b.Reading), s.ChoiceIndex(a.Choice)-s.ChoiceIndex(b.Choice))
+		})
 		for i := range t.Readings {
 			r := &t.Readings[i]
 			for n := range r.Evidence {
 				e := &r.Evidence[n]
 				e.Measurements = len(e.measured)
-				facts := &r.LimitFacts
-				if e.Regime == config.Beyond {
-					facts = &r.BeyondFacts
+				switch {
+				case e.Regime == config.Beyond:
+					r.BeyondFacts = r.BeyondFacts.plus(e.Counts.fact())
+				case e.Bandits.Of == 0: // else the bandits are counted
+					r.LimitFacts = r.LimitFacts.plus(e.Counts.fact())
 				}
-				*facts = facts.plus(e.Counts.fact())
 			}
 			r.Outcome = r.outcome()
 		}
@@ -158,15 +167,19 @@ func JudgeStatements(verdicts []Verdict) []JudgedStatement {
 
 // add counts a verdict about the statement.
 func (t *JudgedStatement) add(v *Verdict) {
-	i := slices.IndexFunc(t.Readings, func(r JudgedReading) bool { return r.Reading == v.About.Reading })
+	i := slices.IndexFunc(t.Readings, func(r JudgedReading) bool { return r.Reading == v.About.Reading && r.Choice == v.About.Choice })
 	if i < 0 {
 		i = len(t.Readings)
-		t.Readings = append(t.Readings, JudgedReading{Reading: v.About.Reading})
+		t.Readings = append(t.Readings, JudgedReading{Reading: v.About.Reading, Choice: v.About.Choice, Beside: t.Statement.IsBeside(v.About.Reading)})
 	}
 	r := &t.Readings[i]
-	if v.About.Regime == config.Beyond {
+	counted := v.Bandits != nil && (v.Verdict == Agree || v.Verdict == Disagree)
+	switch {
+	case v.About.Regime == config.Beyond:
 		r.Beyond.add(v)
-	} else {
+	case counted:
+		r.Bandits.add(v.Bandits)
+	default:
 		r.Limit.add(v)
 	}
 	source := Evidence{Experiment: v.Experiment, Claim: v.Claim, Variant: v.Variant, Regime: v.About.Regime}
@@ -179,6 +192,9 @@ func (t *JudgedStatement) add(v *Verdict) {
 		r.Evidence = append(r.Evidence, source)
 	}
 	r.Evidence[n].Counts.add(v)
+	if counted {
+		r.Evidence[n].Bandits.add(v.Bandits)
+	}
 	if v.Verdict != OutOfScope {
 		for _, m := range v.measurements() {
 			r.Evidence[n].measured[m] = true
@@ -193,12 +209,19 @@ func (t *JudgedStatement) add(v *Verdict) {
 	}
 }
 
-// outcome returns the outcome of a reading.
+// add adds the cases of another tally.
+func (t *Tally) add(other *Tally) { t.Holds, t.Of = t.Holds+other.Holds, t.Of+other.Of }
+
+// outcome returns the outcome of a reading. The rewards of the paper's bandit are not stated,
+// so that a statement that holds in some of several bandits is not decided by single ones.
 func (r *JudgedReading) outcome() StatementOutcome {
+	bandits := r.Bandits
 	switch {
-	case r.Limit.Contradict > 0:
+	case bandits.Holds > 0 && bandits.Holds < bandits.Of:
+		return StatementDepends
+	case r.Limit.Contradict > 0 || bandits.Of > 0 && bandits.Holds == 0:
 		return StatementFails
-	case r.Limit.Support == 0 && (r.Limit.Inconclusive > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
+	case r.Limit.Support+bandits.Of == 0 && (r.Limit.Inconclusive > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
 		return StatementUndecided
 	case r.Beyond.Contradict > 0:
 		return StatementLeadingOrder
@@ -206,19 +229,52 @@ func (r *JudgedReading) outcome() StatementOutcome {
 	return StatementHolds
 }
 
+// words returns the outcome of a reading, where it depends on the rewards with the number of
+// bandits.
+func (r *JudgedReading) words() string {
+	if r.Outcome == StatementDepends {
+		return fmt.Sprintf("depends on the rewards (holds in %d of %d bandits)", r.Bandits.Holds, r.Bandits.Of)
+	}
+	return string(r.Outcome)
+}
+
+// name returns the reading and the choice in words, "" where there is neither.
+func (r *JudgedReading) name() string {
+	return strings.Trim(r.Reading+", "+r.Choice, ", ")
+}
+
+// readings returns the outcome of every reading of the paper's, which depends on a choice
+// where its outcomes at several differ.
+func (t *JudgedStatement) readings() map[string]StatementOutcome {
+	outcomes := make(map[string]StatementOutcome)
+	for _, r := range t.Readings {
+		switch other, known := outcomes[r.Reading]; {
+		case r.Beside:
+		case known && other != r.Outcome:
+			outcomes[r.Reading] = StatementDepends
+		default:
+			outcomes[r.Reading] = r.Outcome
+		}
+	}
+	return outcomes
+}
+
 // outcome returns the outcome of a statement from those of its readings.
 func (t *JudgedStatement) outcome() StatementOutcome {
 	count := make(map[StatementOutcome]int)
-	for _, r := range t.Readings {
-		count[r.Outcome]++
+	readings := t.readings()
+	for _, outcome := range readings {
+		count[outcome]++
 	}
-	switch all := len(t.Readings); {
+	switch all := len(readings); {
 	case all == 0 && t.NotTestable != "":
 		return StatementNotTestable
-	case count[StatementFails] > 0 && count[StatementHolds]+count[StatementLeadingOrder] > 0:
+	case count[StatementFails]+count[StatementDepends] > 0 && count[StatementHolds]+count[StatementLeadingOrder] > 0:
 		return StatementInAReading
 	case all == 0 || count[StatementUndecided] > 0:
 		return StatementUndecided
+	case count[StatementDepends] > 0:
+		return StatementDepends
 	case count[StatementFails] == all:
 		return StatementFails
 	case count[StatementHolds] == all:
@@ -253,8 +309,7 @@ func Headline(statements []JudgedStatement) string {
 					n++
 				}
 			}
-			noun := strings.Replace(string(s), "holds", "hold", 1)
-			counts = append(counts, counted{n, strings.Replace(noun, "fails", "fail", 1)})
+			counts = append(counts, counted{n, strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(string(s))})
 		}
 		if line := joinCounts(counts); line != "" {
 			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)
@@ -277,18 +332,28 @@ func (t *JudgedStatement) Cells() []string {
 	var parts []string
 	for _, r := range t.Readings {
 		part := r.LimitFacts.String()
+		if r.Bandits.Of > 0 {
+			part = strings.TrimPrefix(fmt.Sprintf("%s, holds in %d of %d bandits", part, r.Bandits.Holds, r.Bandits.Of), ", ")
+		}
 		if beyond := r.BeyondFacts.String(); beyond != "" {
 			part = strings.TrimPrefix(part+"; beyond: "+beyond, "; ")
 		}
 		if r.Found != "" {
 			part = r.Found
 		}
+		name, outcome := r.name(), string(r.Outcome)
+		if r.Outcome == StatementDepends {
+			outcome = "depends on the rewards"
+		}
+		if r.Beside {
+			name += " (beside)"
+		}
 		switch {
-		case r.Reading == "":
+		case name == "":
 		case len(t.Readings) == 1:
-			part = r.Reading + ": " + part
+			part = name + ": " + part
 		default:
-			part = fmt.Sprintf("%s %s: %s", r.Reading, r.Outcome, part)
+			part = fmt.Sprintf("%s %s: %s", name, outcome, part)
 		}
 		parts = append(parts, part)
 	}

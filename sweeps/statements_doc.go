@@ -3,6 +3,7 @@ package sweeps
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	line("")
 	line("%d verdicts: %s.", s.verdicts(), s)
 	line("")
-	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count, and neither do those that are *no evidence*: they agree with a prediction, but would have agreed with one that is wrong by %d %%. A verdict about a bound has no such limit: how far a bound is from being crossed is no lack of power.", noEvidence)
+	line("No outcome is typed: checks in configs/paper name the statement, the reading and the regime that they are about, and outcomes follow from their verdicts. A verdict is *for* a statement if the prediction held and *against* it if the prediction failed, whichever the check expected. The *limit* is where the statement claims to hold, asymptotically or in the place that the paper names; *beyond* is elsewhere. Verdicts that are inconclusive or out of scope do not count, and neither do those that are *no evidence*: they agree with a prediction, but would have agreed with one that is wrong by %d %%. A verdict about a bound has no such limit: how far a bound is from being crossed is no lack of power. The rewards of the softmax experiment are not in the paper: where a statement about it holds in some bandits with the paper's K and fails in others, the outcome is the number of them. *Beside* a statement stands what is judged with it and is not the paper's; it does not enter the outcome.", noEvidence)
 	line("")
 	line("Facts are counted, not cells: a *fact* is what one claim says of one variant of an experiment, however many cells and verdicts it has; it is against a statement if one of its verdicts is. Measurements are independent: one that several verdicts share counts once.")
 	line("")
@@ -34,8 +35,9 @@ func PaperDoc(statements []JudgedStatement, s Summary) []byte {
 	line("|---|---|")
 	line("| %s | every decided verdict is for it, in every reading |", StatementHolds)
 	line("| %s | in the limit every decided verdict is for it; beyond, one is against it |", StatementLeadingOrder)
-	line("| %s | it holds, fully or to leading order, in one reading and fails in another |", StatementInAReading)
-	line("| %s | in every reading a verdict in the limit is against it |", StatementFails)
+	line("| %s | it holds, fully or to leading order, in one reading and not in another |", StatementInAReading)
+	line("| %s | in a reading it holds for some of the rewards, or choices, that the paper leaves open and fails for others |", StatementDepends)
+	line("| %s | in every reading a verdict in the limit is against it, or it holds in none of the bandits tried |", StatementFails)
 	line("| %s | no check can test it, for the reason given |", StatementNotTestable)
 	line("| %s | a verdict that the outcome needs is missing |", StatementUndecided)
 	line("")
@@ -70,11 +72,7 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	if f := t.SmallestFault; f != nil {
 		line("\n*Smallest fault*: each verdict for it, bounds aside, would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
 	}
-	switch f := t.TightestBound; {
-	case f == nil:
-	case f.Percent == 0:
-		line("\n*Tightest bound*: a measured value lies on it.")
-	default:
+	if f := t.TightestBound; f != nil {
 		line("\n*Tightest bound*: it would be crossed by a change of %.2g %% of the %s.", f.Percent, f.words())
 	}
 	if len(t.Readings) == 0 && len(t.Statement.Readings) == 0 {
@@ -82,8 +80,8 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 	}
 	words := make(map[string]string)
 	judged := make(map[string]bool)
-	for _, r := range t.Statement.Readings {
-		words[r.Name] = r.Words
+	for _, r := range slices.Concat(t.Statement.Readings, t.Statement.Beside, t.Statement.Choices) {
+		words[r.Name] = ": " + r.Words
 	}
 	var rows [][]string
 	for _, r := range t.Readings {
@@ -96,11 +94,17 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		if r.Found != "" {
 			evidence = []string{r.Found}
 		}
-		name := strings.TrimSuffix(r.Reading+": "+words[r.Reading], ": ")
-		if r.Reading == "" {
+		name := r.Reading + words[r.Reading]
+		switch {
+		case r.Beside:
+			name = "beside: " + name
+		case r.Reading == "":
 			name = "as stated"
 		}
-		rows = append(rows, []string{name, string(r.Outcome), strings.Join(evidence, "<br>")})
+		if r.Choice != "" {
+			name += "; " + r.Choice + words[r.Choice]
+		}
+		rows = append(rows, []string{name, r.words(), strings.Join(evidence, "<br>")})
 	}
 	for _, r := range t.Statement.Readings {
 		if !judged[r.Name] {
@@ -115,7 +119,9 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 // verdicts where they are not all of one kind.
 func (e *Evidence) words() string {
 	word := strings.TrimPrefix(e.Counts.fact().String(), "1 ")
-	if counts := e.Counts.String(); strings.Contains(counts, ",") {
+	if e.Bandits.Of > 0 {
+		word = fmt.Sprintf("holds in %d of %d bandits", e.Bandits.Holds, e.Bandits.Of)
+	} else if counts := e.Counts.String(); strings.Contains(counts, ",") {
 		word += ", verdicts " + counts
 	}
 	noun := "measurements"

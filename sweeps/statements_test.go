@@ -92,6 +92,48 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A statement about a bandit whose rewards are not known depends on them if it holds in some
+// bandits and fails in others, whatever single bandits say; one with choices depends on them
+// if its outcomes at several differ. What stands beside a statement decides nothing.
+func TestOutcomesOfWhatIsOpen(t *testing.T) {
+	verdict := func(statement, reading, choice, word string, bandits *Tally) Verdict {
+		v := about(statement, reading, config.Limit, word)
+		v.About.Choice, v.Bandits = choice, bandits
+		return v
+	}
+	const linear, log = "linear-axis", "log-axis"
+	for _, c := range []struct {
+		name     string
+		verdicts []Verdict
+		want     StatementOutcome
+	}{
+		{"no bandit", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &Tally{0, 9})}, StatementFails},
+		{"some", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &Tally{0, 9}), verdict("persistent-ringing", "as-written", "", "refuted", &Tally{2, 9})}, StatementDepends},
+		{"some, a single one against", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &Tally{2, 9}), verdict("persistent-ringing", "as-written", "", "against", nil)}, StatementDepends},
+		{"all", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &Tally{9, 9})}, StatementHolds},
+		{"all, a single one against", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &Tally{9, 9}), verdict("persistent-ringing", "as-written", "", "against", nil)}, StatementFails},
+		{"not decided", []Verdict{verdict("persistent-ringing", "as-written", "", "inconclusive", &Tally{2, 9})}, StatementUndecided},
+		{"all in one reading, some in another", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &Tally{9, 9}), verdict("persistent-ringing", "reward-stale", "", "refuted", &Tally{2, 9})}, StatementInAReading},
+		{"none in one reading, some in another", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &Tally{0, 9}), verdict("persistent-ringing", "reward-stale", "", "refuted", &Tally{2, 9})}, StatementDepends},
+		{"both choices", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "for", nil)}, StatementHolds},
+		{"one choice", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "refuted", nil)}, StatementDepends},
+		{"one choice, another reading", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "refuted", nil), verdict("gap-narrows", "reward-stale", log, "for", nil)}, StatementInAReading},
+		{"beside alone", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil)}, StatementUndecided},
+		{"beside", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil), verdict("one-dimension", "", "", "refuted", nil)}, StatementFails},
+	} {
+		statements := JudgeStatements(c.verdicts)
+		id := c.verdicts[0].About.Statement
+		if got := statements[slices.IndexFunc(statements, func(s JudgedStatement) bool { return s.ID == id })].Outcome; got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	statements := JudgeStatements([]Verdict{verdict("persistent-ringing", "reward-stale", "", "refuted", &Tally{2, 9}), verdict("persistent-ringing", "as-written", "", "refuted", &Tally{0, 9})})
+	statement := statements[slices.IndexFunc(statements, func(s JudgedStatement) bool { return s.ID == "persistent-ringing" })]
+	if got, want := statement.Cells()[3], "as-written fails: holds in 0 of 9 bandits · reward-stale depends on the rewards: holds in 2 of 9 bandits"; got != want {
+		t.Errorf("verdicts %q, want %q", got, want)
+	}
+}
+
 // A statement names its verdicts by claim and variant, in the order of the table's readings,
 // and the largest of their smallest faults.
 func TestStatementEvidence(t *testing.T) {

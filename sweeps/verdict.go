@@ -109,6 +109,8 @@ type Verdict struct {
 	Members        []string           `json:"cells,omitempty"` // ids of the cells of a set of several; nil: Cell is the id
 	SmallestFault  *SmallestFault     `json:"smallest_fault"`  // the smallest fault that would make it disagree; nil: not known
 
+	Bandits *Tally `json:"bandits,omitempty"` // in how many of the set's bandits the claim holds; nil: they are not counted
+
 	Look       int     `json:"look,omitempty"`       // the look at which the cells stopped, from 1; 0: the configuration has none
 	Confidence float64 `json:"confidence,omitempty"` // of the interval, in (0, 1); 0 if the configuration has no looks: see Plan.IntervalConfidence
 
@@ -116,6 +118,12 @@ type Verdict struct {
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
+}
+
+// Tally counts in how many of several cases something holds.
+type Tally struct {
+	Holds int `json:"holds"` // 0 ≤ Holds ≤ Of
+	Of    int `json:"of"`
 }
 
 // controlled reports whether the control counts: that of a verdict in scope. Where the

@@ -10,7 +10,8 @@ import (
 type About struct {
 	Kind      AboutKind // what is tested
 	Statement string    // id of an entry of Statements; "" unless Kind is AboutStatement
-	Reading   string    // one of the statement's readings; "" where it has none
+	Reading   string    // one of the statement's readings, or of those beside it; "" where it has none
+	Choice    string    // one of the statement's choices; "" where it has none
 	Regime    Regime    // where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
 }
 
@@ -47,11 +48,11 @@ func (a *About) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &a.Kind)
 	}
 	fields := struct {
-		Statement, Reading string
-		Regime             Regime
+		Statement, Reading, Choice string
+		Regime                     Regime
 	}{}
 	err := json.Unmarshal(data, &fields)
-	*a = About{AboutStatement, fields.Statement, fields.Reading, fields.Regime}
+	*a = About{AboutStatement, fields.Statement, fields.Reading, fields.Choice, fields.Regime}
 	return err
 }
 
@@ -63,6 +64,9 @@ func (a *About) document() any {
 	fields := map[string]any{"statement": a.Statement, "regime": a.Regime}
 	if a.Reading != "" {
 		fields["reading"] = a.Reading
+	}
+	if a.Choice != "" {
+		fields["choice"] = a.Choice
 	}
 	return fields
 }
@@ -76,7 +80,7 @@ func (l *loader) about(n *node, path string) *About {
 		}
 		return &About{Kind: AboutKind(n.text)}
 	}
-	fields := l.fields(n, path, []string{"statement", "reading", "regime"})
+	fields := l.fields(n, path, []string{"statement", "reading", "choice", "regime"})
 	a := &About{Kind: AboutStatement, Regime: Limit}
 	f := fields["statement"]
 	if f == nil {
@@ -89,14 +93,19 @@ func (l *loader) about(n *node, path string) *About {
 	}
 	a.Statement = id
 	statement, _ := LookupStatement(id)
-	readings := statement.readingNames()
-	switch f := fields["reading"]; {
-	case f == nil && readings != nil:
-		l.problem(n.at, path+".reading", "got nothing, want %s", listWords(readings))
-	case f != nil && readings == nil:
-		l.want(f, path+".reading", "no reading, because "+id+" has none")
-	case f != nil:
-		a.Reading, _ = l.word(f, path+".reading", readings)
+	for _, part := range statement.parts() {
+		value := &a.Reading
+		if part.key == "choice" {
+			value = &a.Choice
+		}
+		switch f := fields[part.key]; {
+		case f == nil && part.required:
+			l.problem(n.at, path+"."+part.key, "got nothing, want %s", listWords(part.words))
+		case f != nil && part.words == nil:
+			l.want(f, path+"."+part.key, "no "+part.key+", because "+id+" has none")
+		case f != nil:
+			*value, _ = l.word(f, path+"."+part.key, part.words)
+		}
 	}
 	if f := fields["regime"]; f != nil {
 		regime, _ := l.word(f, path+".regime", regimes)
@@ -105,25 +114,45 @@ func (l *loader) about(n *node, path string) *About {
 	return a
 }
 
+// statementPart is a key of `about` that names a part of a statement.
+type statementPart struct {
+	key      string   // reading or choice
+	words    []string // its values; nil: the statement has none
+	required bool
+}
+
+// parts returns the keys of `about` for checks about the statement.
+func (s *Statement) parts() []statementPart {
+	return []statementPart{
+		{"reading", append(namesOf(s.Readings), namesOf(s.Beside)...), s.Readings != nil},
+		{"choice", namesOf(s.Choices), s.Choices != nil},
+	}
+}
+
 // schemaAbout is the schema of `about`.
 func schemaAbout() object {
 	var rules []any
-	var single []string // ids of the statements that can be read in one way
-	rule := func(ids []string, then object) {
-		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": ids}}}, "then": then})
-	}
+	without := make(map[string][]string) // by key, the ids of the statements that have none
 	for _, s := range checkable() {
-		if names := s.readingNames(); names != nil {
-			rule([]string{s.ID}, object{"required": []string{"reading"}, "properties": object{"reading": object{"enum": names}}})
-		} else {
-			single = append(single, s.ID)
+		for _, part := range s.parts() {
+			if part.words == nil {
+				without[part.key] = append(without[part.key], s.ID)
+				continue
+			}
+			then := object{"properties": object{part.key: object{"enum": part.words}}}
+			if part.required {
+				then["required"] = []string{part.key}
+			}
+			rules = append(rules, object{"if": object{"properties": object{"statement": object{"const": s.ID}}}, "then": then})
 		}
 	}
-	rule(single, object{"properties": object{"reading": false}})
+	for _, key := range []string{"reading", "choice"} {
+		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
+	}
 	return object{"description": checkDocs["about"], "anyOf": []any{object{"enum": aboutKinds}, object{
 		"type": "object", "additionalProperties": false, "required": []string{"statement"}, "allOf": rules,
 		"properties": object{
-			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"},
+			"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
 			"regime": object{"enum": regimes, "default": Limit},
 		},
 	}}}

@@ -88,7 +88,16 @@ func ForceID(s *Settings) string {
 	return string(Canonical(force))
 }
 
-// OverID identifies a cell up to the key over, one of Claim.Over: it is equal for the
+// Compared returns the keys in which the cells may differ that a claim across cells compares
+// over a key: that key, and over bandits the refresh interval.
+func Compared(over string) []string {
+	if over == ArmsKey {
+		return []string{ArmsKey, LagIntervalKey}
+	}
+	return []string{over}
+}
+
+// OverID identifies a cell up to the keys Compared over one of Claim.Over: it is equal for the
 // cells of a variant that a claim across cells compares. Keys of section
 // `run` are ignored, as is optimizer.schedule.total where it equals run.steps, its
 // default.
@@ -98,5 +107,5 @@ func OverID(over, variant string, s *Settings) string {
 		rest.Optimizer.Schedule.Total = 0
 	}
 	rest.Run = sim.Run{}
-	return variant + "\n" + string(Canonical(rest, over))
+	return variant + "\n" + string(Canonical(rest, Compared(over)...))
 }

@@ -8,6 +8,7 @@ import (
 // document. Package sweeps holds the logic by which each is judged.
 var Claims = []*Claim{
 	Trajectory,
+	ModelAmplitude,
 	FixedPoint,
 	StationaryFluctuation,
 	FluctuationScaling,
@@ -22,7 +23,10 @@ var Claims = []*Claim{
 	FrontierAboveOnset,
 	MedianFrontier,
 	FrontierGap,
+	FrontierRatio,
+	FrontierConstant,
 	ClassOccurs,
+	ClassThroughout,
 	SaturationFit,
 	EarlySlope,
 	LawFit,

@@ -16,6 +16,15 @@ var (
 		How:         "The confidence band is simultaneous over the recorded steps. The claim agrees when the whole band lies within the margin, a share of the rise J* − J_0, of the predicted curve; it disagrees when the band lies wholly outside at some step. At finite G the paper's rule predicts the curve of G = ∞; at G = ∞ it predicts the paper's oscillator with the stiffness of the early slope.",
 	}
 
+	ModelAmplitude = &Claim{
+		Name: "model-amplitude", Per: PerCell,
+		Quantity:    "logarithm of the range of the paper's oscillator, over the recorded steps, over that of J",
+		Needs:       []Need{NeedsDistance, NeedsExpected, NeedsAbsolute},
+		Predictions: []rom.Kind{rom.PaperRule},
+		Doc:         "The paper's oscillator has at least the range of the mean reward.",
+		How:         "The oscillator is that of `trajectory` by the paper's rule. One-sided and without margin: the claim holds when the logarithm is at least 0.",
+	}
+
 	SaturationFit = &Claim{
 		Name: "saturation-fit", Per: PerCell,
 		Quantity:    "rate and R² of a free exponential on the mean of J",

@@ -10,8 +10,8 @@ var (
 		Name: "fixed-point", Per: PerCell,
 		Quantity:    "stationary mean of J",
 		Needs:       []Need{NeedsBurnIn},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-		Doc:         "The run settles at the fixed point θ*_G; its noise shifts the mean of J to second order.",
+		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
+		Doc:         "The run settles at the fixed point θ*_G; its noise shifts the mean of J to second order. By the paper's rule the fixed point is that of G = ∞.",
 	}
 
 	StationaryFluctuation = &Claim{

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/rom/diagnose"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
@@ -43,7 +44,7 @@ var laws = func() []string {
 
 // classes are the classes of the mean reward that the paper distinguishes, in the words
 // of sweeps.Classes.
-var classes = []string{"monotone", "overshooting", "oscillatory"}
+var classes = []string{"monotone", "overshooting", "oscillatory", "sustained"}
 
 // measuringKeys are the keys of a check that set how its claim is measured, in the
 // order of the reference document.
@@ -66,7 +67,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsOffset, func(m *Measuring) any { return &m.Offset }},
 	{Key{
 		Path: "locate", Kind: searchValue,
-		Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`.",
+		Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001).",
 	}, NeedsLocation, func(m *Measuring) any { return &m.Locate }},
 	{Key{
 		Path: "mode", Kind: WordValue, Words: failureModes,
@@ -78,7 +79,7 @@ var measuringKeys = []measuringKey{
 	}, NeedsLaw, func(m *Measuring) any { return &m.Law }},
 	{Key{
 		Path: "class", Kind: WordValue, Words: classes,
-		Doc: "The class of the mean reward, as in `map`: monotone, overshooting or oscillatory (with decreasing amplitude).",
+		Doc: "The class of the mean reward, as in `map`: monotone, overshooting, oscillatory (with decreasing amplitude) or sustained (without).",
 	}, NeedsClass, func(m *Measuring) any { return &m.Class }},
 }
 
@@ -89,7 +90,11 @@ func (key measuringKey) given(m *Measuring) any {
 		return nil
 	}
 	if l, isSearch := value.Interface().(*Locate); isSearch {
-		return map[string]any{"param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		search := map[string]any{"param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		if l.Visibility > 0 {
+			search[visibilityField] = l.Visibility
+		}
+		return search
 	}
 	return value.Interface()
 }
@@ -113,6 +118,9 @@ func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *c
 		case f != nil:
 			if v, ok := l.value(key.Key, f, path); ok {
 				reflect.ValueOf(key.field(&c.Measuring)).Elem().Set(reflect.ValueOf(v))
+				if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != sim.Visible {
+					l.problem(f.at, path+"."+visibilityField, "got a visibility, want none for %s", c.Claim.Name)
+				}
 				if key.Path == "over" && !slices.Contains(c.Claim.Over, c.Over) {
 					l.want(f, path, listWords(c.Claim.Over)+" for "+c.Claim.Name)
 				}
@@ -123,8 +131,11 @@ func (l *loader) readMeasuring(c *Check, n *node, fields map[string]*node, at *c
 	}
 }
 
-// locateFields are the names in `locate`, all of them required.
+// locateFields are the names in `locate` that are required; visibilityField is the name of
+// one that claims about visible oscillation may have.
 var locateFields = []string{"param", "from", "to", "tolerance"}
+
+const visibilityField = "visibility"
 
 // locatedParams are the parameters along which an event can be located: those for
 // which the paper's rule gives a threshold.
@@ -132,7 +143,7 @@ var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
 // locate decodes a search; one with a problem is returned as far as it goes.
 func (l *loader) locate(n *node, path string) (*Locate, bool) {
-	fields := l.fields(n, path, locateFields)
+	fields := l.fields(n, path, append(slices.Clone(locateFields), visibilityField))
 	if fields == nil {
 		return nil, false
 	}
@@ -160,6 +171,9 @@ func (l *loader) locate(n *node, path string) (*Locate, bool) {
 	}
 	if f := given("tolerance", "a number in (0, 1)"); f != nil {
 		locate.Tolerance, _ = l.number(f, path+".tolerance", openUnit, "a number in (0, 1)")
+	}
+	if f := fields[visibilityField]; f != nil {
+		locate.Visibility, _ = l.number(f, path+"."+visibilityField, openUnit, "a number in (0, 1)")
 	}
 	return locate, true
 }

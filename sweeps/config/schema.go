@@ -161,7 +161,7 @@ func schemaValue(k Key) object {
 			"type": "object", "additionalProperties": false, "required": locateFields,
 			"properties": object{
 				"param": object{"enum": locatedParams}, "from": number, "to": number,
-				"tolerance": schemaRange("number", openUnit),
+				"tolerance": schemaRange("number", openUnit), visibilityField: schemaRange("number", openUnit),
 			},
 		}
 	default:

@@ -108,7 +108,7 @@ type Measuring struct {
 	Locate       *Locate // the search for an event; nil: none
 	Mode         string  // the failure mode that the diagnostics must name, one of diagnose.Modes
 	Law          string  // the law that is fitted to the log, one of measure.Laws
-	Class        string  // the class of the mean reward that is counted, one of the paper's three
+	Class        string  // the class of the mean reward that is counted, one of the paper's
 }
 
 // Locate is the search for the first event along a parameter, in multiples of
@@ -117,6 +117,8 @@ type Locate struct {
 	Param     string  // optimizer.learning_rate or lag.interval
 	From, To  float64 // ends of the search in multiples of the rule, 0 < From < To
 	Tolerance float64 // relative width of the final bracket, in (0, 1)
+
+	Visibility float64 // smallest passage that counts as visible, as a share of the range of J, in (0, 1); 0: measure.VisibleShare, and of other events
 }
 
 // SmallestJudged is the smallest group size in the fit of a slope over the group size;

@@ -17,6 +17,8 @@ type Statement struct {
 	On          Ground    // the data on which it is judged
 	Tested      string    // what is tested and how; "": nothing
 	Readings    []Reading // how it can be read; empty: in one way
+	Beside      []Reading // what is judged beside it and is not the paper's; it does not enter the outcome
+	Choices     []Reading // values of a choice that the paper leaves open, each judged; empty: there is none
 	NotTestable string    // why no check can test it; "" where one can
 	Remark      string    // what else a reader should know; ""
 }
@@ -45,13 +47,24 @@ type Reading struct {
 	Words string // what it means
 }
 
-// ReadingIndex returns the position of a reading in the table, −1 for "" and unknown ones.
-func (s *Statement) ReadingIndex(name string) int { return slices.Index(s.readingNames(), name) }
+// ReadingIndex returns the position of a reading in the table, those beside the statement last,
+// −1 for "" and unknown ones.
+func (s *Statement) ReadingIndex(name string) int {
+	return slices.Index(append(namesOf(s.Readings), namesOf(s.Beside)...), name)
+}
 
-// readingNames lists the names of the readings; nil where there is a single one.
-func (s *Statement) readingNames() []string {
+// ChoiceIndex returns the position of a choice in the table, −1 for "" and unknown ones.
+func (s *Statement) ChoiceIndex(name string) int { return slices.Index(namesOf(s.Choices), name) }
+
+// IsBeside reports whether a reading is not the paper's.
+func (s *Statement) IsBeside(reading string) bool {
+	return slices.Contains(namesOf(s.Beside), reading)
+}
+
+// namesOf lists the names of readings; nil where there are none.
+func namesOf(readings []Reading) []string {
 	var names []string
-	for _, r := range s.Readings {
+	for _, r := range readings {
 		names = append(names, r.Name)
 	}
 	return names
@@ -94,7 +107,7 @@ func statementIDs() []string {
 }
 
 // statementFields are the names in an entry of the table.
-var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "readings", "not_testable", "remark"}
+var statementFields = []string{"id", "where", "says", "symbols", "on", "tested", "readings", "beside", "choices", "not_testable", "remark"}
 
 // readStatements reads a table of statements. Each has an id of its own, where, says and
 // one of tested and not_testable.
@@ -128,14 +141,9 @@ func readStatements(data []byte) ([]Statement, Problems) {
 			ground, _ := l.word(f, path+".on", grounds)
 			s.On = Ground(ground)
 		}
-		if f := fields["readings"]; f != nil && f.kind != mapping {
-			l.want(f, path+".readings", "a mapping of names to words")
-		} else if f != nil {
-			for _, r := range f.fields {
-				words, _ := l.prose(r.value, path+".readings."+r.name)
-				s.Readings = append(s.Readings, Reading{r.name, words})
-			}
-		}
+		s.Readings = l.readings(fields["readings"], path+".readings")
+		s.Beside = l.readings(fields["beside"], path+".beside")
+		s.Choices = l.readings(fields["choices"], path+".choices")
 		switch {
 		case s.ID == "" || s.Where == "" || s.Says == "":
 			l.problem(n.at, path, "got an incomplete statement, want id, where and says")
@@ -150,4 +158,21 @@ func readStatements(data []byte) ([]Statement, Problems) {
 		statements = append(statements, s)
 	}
 	return statements, l.problems
+}
+
+// readings decodes a mapping of names to words; nil where there is none.
+func (l *loader) readings(n *node, path string) []Reading {
+	if n == nil {
+		return nil
+	}
+	if n.kind != mapping {
+		l.want(n, path, "a mapping of names to words")
+		return nil
+	}
+	var readings []Reading
+	for _, r := range n.fields {
+		words, _ := l.prose(r.value, path+"."+r.name)
+		readings = append(readings, Reading{r.name, words})
+	}
+	return readings
 }
