@@ -198,7 +198,7 @@ func (r *JudgedReading) outcome() StatementOutcome {
 	switch {
 	case r.Limit.Contradict > 0:
 		return StatementFails
-	case r.Limit.Support == 0 && (r.Limit.Inconclusive > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
+	case r.Limit.Support == 0 && (r.Limit.Inconclusive+r.Limit.NoEvidence > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
 		return StatementUndecided
 	case r.Beyond.Contradict > 0:
 		return StatementLeadingOrder
