@@ -221,7 +221,7 @@ func (r *JudgedReading) outcome() StatementOutcome {
 		return StatementDepends
 	case r.Limit.Contradict > 0 || bandits.Of > 0 && bandits.Holds == 0:
 		return StatementFails
-	case r.Limit.Support+bandits.Of == 0 && (r.Limit.Inconclusive > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
+	case r.Limit.Support+bandits.Of == 0 && (r.Limit.Inconclusive+r.Limit.NoEvidence > 0 || r.Beyond.Support == 0 || r.Beyond.Contradict > 0):
 		return StatementUndecided
 	case r.Beyond.Contradict > 0:
 		return StatementLeadingOrder

@@ -29,6 +29,8 @@ func about(statement, reading string, regime config.Regime, word string) Verdict
 		v.Expect, v.Verdict = config.Fails, Agree
 	case "not refuted":
 		v.Expect, v.Verdict = config.Fails, Disagree
+	case "weak":
+		v.Verdict, v.SmallestFault = Agree, &SmallestFault{"noise", 51, false}
 	case "inconclusive":
 		v.Verdict = Inconclusive
 	case "out of scope":
@@ -63,6 +65,9 @@ func TestOutcomes(t *testing.T) {
 		{"block beyond: refuted", StatementUndecided}, // nothing is known of the limit
 		{"block beyond: for", StatementHolds},
 		{"block limit: inconclusive, block beyond: for", StatementUndecided},
+		{"block limit: weak", StatementUndecided}, // no evidence
+		{"block limit: weak, block beyond: for", StatementUndecided},
+		{"block limit: weak, block limit: for", StatementHolds},
 		{"block limit: refuted, whole-gradient limit: inconclusive", StatementUndecided},
 		{"block limit: for, whole-gradient limit: inconclusive", StatementUndecided},
 		{"block limit: refuted, whole-gradient limit: for", StatementInAReading},
