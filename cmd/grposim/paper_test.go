@@ -95,22 +95,27 @@ func experimentRows(t *testing.T, statements []sweeps.JudgedStatement, old strin
 }
 
 // frontierSentence says where Figure 7's frontier lies in the corner that the paper names, as
-// a multiple of its line, in each reading.
+// a multiple of its line, in each reading and by each threshold of visibility.
 func frontierSentence(verdicts []sweeps.Verdict) string {
 	statement, _ := config.LookupStatement("figure-7-frontier")
 	var parts []string
 	for _, r := range statement.Readings {
-		var ratios []float64
-		for _, v := range verdicts {
-			if a := v.About; v.Claim == "visible-frontier" && a != nil && a.Statement == statement.ID && a.Reading == r.Name && a.Regime == config.Limit && v.Experiment == "paper-figure-7" {
-				ratios = append(ratios, float64(v.Measured/v.Predicted))
+		var ranges []string
+		for _, c := range statement.Choices {
+			var ratios []float64
+			for _, v := range verdicts {
+				want := config.About{Kind: config.AboutStatement, Statement: statement.ID, Reading: r.Name, Choice: c.Name, Regime: config.Limit}
+				if v.About != nil && *v.About == want && v.Claim == "visible-frontier" && v.Experiment == "paper-figure-7" {
+					ratios = append(ratios, float64(v.Measured/v.Predicted))
+				}
+			}
+			if ratios != nil {
+				ranges = append(ranges, fmt.Sprintf("%.2f to %.2f (%s)", slices.Min(ratios), slices.Max(ratios), c.Name))
 			}
 		}
-		if ratios != nil {
-			parts = append(parts, fmt.Sprintf("%.2f to %.2f (%s)", slices.Min(ratios), slices.Max(ratios), r.Name))
-		}
+		parts = append(parts, r.Name+" "+strings.Join(ranges, ", "))
 	}
-	return "In the corner that the paper names, small η and large K_ref, visible oscillation begins at these multiples of the line: " + strings.Join(parts, ", ") + ".\n"
+	return "In the corner that the paper names, small η and large K_ref, visible oscillation begins at these multiples of the line, by the threshold of visibility: " + strings.Join(parts, "; ") + ".\n"
 }
 
 // Every check of the built-in experiments says what it is about.
