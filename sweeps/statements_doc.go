@@ -161,14 +161,19 @@ func ExperimentFacts(statements []JudgedStatement, experiment string) string {
 	var parts []string
 	for _, t := range statements {
 		var facts VerdictCounts
+		var overBandits string
 		for _, r := range t.Readings {
 			for _, e := range r.Evidence {
-				if e.Experiment == experiment {
+				switch {
+				case e.Experiment != experiment:
+				case e.Bandits.Of > 0:
+					overBandits = ", over bandits"
+				default:
 					facts = facts.plus(e.Counts.fact())
 				}
 			}
 		}
-		if counts := facts.String(); counts != "" {
+		if counts := strings.TrimPrefix(facts.String()+overBandits, ", "); counts != "" {
 			parts = append(parts, fmt.Sprintf("[%s](docs/paper.md#%s) %s", t.ID, t.ID, counts))
 		}
 	}

@@ -113,7 +113,7 @@ var judgeMutants = []mutant{
 	{id: "sweeps/far-bound-is-weak", fault: "a bound that is far from being crossed is no evidence", file: "sweeps/smallest.go",
 		before: "f == nil || f.Bound || f.Percent <= noEvidence", after: "f == nil || f.Percent <= noEvidence"},
 	{id: "sweeps/cells-as-facts", fault: "each verdict of a variant is a fact of its own", file: "sweeps/statements.go",
-		before: "*facts = facts.plus(e.Counts.fact())", after: "*facts = facts.plus(e.Counts)"},
+		before: "r.LimitFacts = r.LimitFacts.plus(e.Counts.fact())", after: "r.LimitFacts = r.LimitFacts.plus(e.Counts)"},
 	{id: "sweeps/beyond-in-limit", fault: "verdicts beyond a statement's limit count as in it", file: "sweeps/statements.go",
 		before: "case v.About.Regime == config.Beyond:", after: "case v.About.Regime == \"\":"},
 	{id: "sweeps/single-bandit-decides", fault: "one bandit refutes a statement that holds in others", file: "sweeps/statements.go",
