@@ -145,14 +145,18 @@ func (l *loader) load(root *node, set []string) {
 		l.count(l.spec.Sweep, l.at[""])
 	}
 	l.listAxes()
+	before := len(l.problems)
 	l.require()
+	l.atExtends(before)
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
 	}
 	if n := fields[looksKey]; n != nil {
 		l.decodeLooks(n)
 	}
+	before = len(l.problems)
 	l.validate()
+	l.atExtends(before)
 	if len(l.problems) == 0 {
 		l.spec.Base = l.given.settings()
 	}
