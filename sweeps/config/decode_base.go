@@ -126,6 +126,9 @@ func (l *loader) require() {
 		grids := l.spec.Grids()
 		without := slices.DeleteFunc(slices.Clone(grids), func(g Grid) bool { return l.replaces(g, k.Path) })
 		want := k.Want()
+		if k.Path == LearningRateKey && len(l.files) > 1 {
+			want += " (" + onLogits + ")"
+		}
 		if len(without) == 0 {
 			continue
 		} else if len(without) < len(grids) {
