@@ -43,7 +43,7 @@ var equivalenceMutants = []mutant{
 	{id: "rom/fit/one-law", fault: "the law that fits best is taken for the true one", file: "rom/fit/average.go",
 		before: "fp.Exp((lowest-m.BIC)/2))", after: "fp.Exp((lowest-m.BIC)*1e9))"},
 	{id: "rom/fit/biased-correlation", fault: "the correlation of residuals is taken as it is", file: "rom/fit/average.go",
-		before: "(m.correlation() + k/n) / (1 - (k+2)/n)", after: "m.correlation()"},
+		before: "(m.correlation() + k/n) / (1 - (k+2)/n)", after: "m.correlation() + 0*k/n"},
 	{id: "rom/equivalence/percent-as-share", fault: "percent are not divided by 100", file: "rom/equivalence/scores.go",
 		before: "map[Unit]float64{Percent: 100, Share: 1}", after: "map[Unit]float64{Percent: 1, Share: 1}"},
 	{id: "rom/equivalence/errors-ignored", fault: "the standard errors of a table are ignored", file: "rom/equivalence/scores.go",
