@@ -307,6 +307,10 @@ func TestLineAndScatter(t *testing.T) {
 	if e := lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}, 0); math.Abs(e.value-9) > 1e-12 {
 		t.Errorf("1 + 2t at 4 is %g", e.value)
 	}
+	// Correlated by ½: h = 5/6, 1/3, 5/6 and 1/3, 1/3, −1/6 leave 3 − 2 − 2/3 + 1/12 = 5/12.
+	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0.5); math.Abs(e.variance-5./9*3*12/5) > 1e-12 || math.Abs(e.df-1./3) > 1e-12 {
+		t.Errorf("%+v, want 4 and 1/3", e)
+	}
 	half := 2.353363 * math.Sqrt(4./3*(1./3+1./2))
 	if lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6}, 0)(0.05); math.Abs(lo-3+half) > 1e-5 || math.Abs(hi-3-half) > 1e-5 {
 		t.Errorf("[%g, %g], want 3 ± %g", lo, hi, half)
