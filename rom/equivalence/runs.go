@@ -1,10 +1,10 @@
 package equivalence
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom/fit"
 	"grposim/rom/fp"
@@ -103,7 +103,6 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])
 	}
 	var sides [2]side
-	var seen []run
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
 			r := run{name: fmt.Sprintf("run %d of %c", n+1, 'A'+i)}
@@ -112,23 +111,22 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
 			r.curve, _ = fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.Thin()
-			copied := slices.IndexFunc(seen, func(other run) bool {
+			copyOf := func(other run) bool {
 				return slices.Equal(r.curve.Time, other.curve.Time) && slices.Equal(r.curve.Reward, other.curve.Reward)
-			})
-			switch {
-			case copied < 0:
-			case copied >= len(seen)-len(sides[i].runs):
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, seen[copied].name))
+			}
+			if k := slices.IndexFunc(sides[i].runs, copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, sides[i].runs[k].name))
 				continue
-			default:
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are", r.name, seen[copied].name))
+			}
+			if k := slices.IndexFunc(sides[0].runs, copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are", r.name, sides[0].runs[k].name))
 			}
 			growth := fit.Grow(r.curve, largest)
 			r.growth, r.correlation = growth, growth.Correlation
-			sides[i].runs, seen = append(sides[i].runs, r), append(seen, r)
+			sides[i].runs = append(sides[i].runs, r)
 		}
 	}
-	if len(seen) > 2 {
+	if len(sides[0].runs)+len(sides[1].runs) > 2 {
 		c.Noise = BetweenRuns
 	}
 	tests, err := c.compareCurves(sides)
@@ -382,7 +380,7 @@ func (c *RunsComparison) compareParameters(sides [2]side) []Row {
 		})
 		switch {
 		case q.plateau && reason != [2]string{}:
-			d.Reason, interval = cmp.Or(reason[0], reason[1]), open
+			d.Reason, interval = strings.Join(slices.DeleteFunc(slices.Clone(reason[:]), func(side string) bool { return side == "" }), "; "), open
 			for i, side := range []*float64{&d.A, &d.B} {
 				if reason[i] != "" {
 					*side = math.NaN()

@@ -293,6 +293,10 @@ func TestRunsCopies(t *testing.T) {
 	if itself := compare(t, a, a, 0.1); len(itself.Notes) != 1 || itself.Verdict == Different {
 		t.Errorf("a run and itself are %s, notes %q", itself.Verdict, itself.Notes)
 	}
+	// Copies of the one side among the copies of the other are found too.
+	if r := compare(t, slices.Concat(a, b), slices.Concat(a, a), 0.1); len(r.Notes) != 2 || !strings.Contains(r.Notes[1], "run 2 of B has the same rows as run 1 of B") {
+		t.Errorf("notes %q", r.Notes)
+	}
 	if lo, hi := scatter([]float64{1, 1}, []float64{1, 1}, 0.01)(0.05); math.Abs(hi-2.919986*0.1) > 1e-6 || lo != -hi {
 		t.Errorf("[%g, %g] of equal values with an error of 0.1, want ± 0.292", lo, hi)
 	}
