@@ -24,7 +24,7 @@ type Effect struct {
 	Difference       float64 // mean of B − A
 	question         float64 // standard error of the questions
 	run              runError
-	Judgement        // among all effects, with EachRow
+	Judgement        // among all effects
 }
 
 // Pooled is what effects of one model, or of all, say together.
@@ -78,9 +78,9 @@ func JudgeJointly(scores []Score, margin, confidence float64) Joint {
 	j := Joint{Effects: effects(scores)}
 	var each []Row
 	for _, e := range j.Effects {
-		each = append(each, Row{e.interval(), margin})
+		each = append(each, Row{Interval: e.interval(), Margin: margin})
 	}
-	for i, judged := range Judge(each, confidence, EachRow) {
+	for i, judged := range Judge(each, confidence) {
 		j.Effects[i].Judgement = judged
 	}
 	var names []string
@@ -95,14 +95,14 @@ func JudgeJointly(scores []Score, margin, confidence float64) Joint {
 	for _, name := range names {
 		p, interval := pool(of[name])
 		p.Model = name
-		j.Models, models = append(j.Models, p), append(models, Row{interval, margin})
+		j.Models, models = append(j.Models, p), append(models, Row{Interval: interval, Margin: margin})
 	}
-	for i, judged := range Judge(models, confidence, EachRow) {
+	for i, judged := range Judge(models, confidence) {
 		j.Models[i].Judgement = judged
 	}
 	all, interval := pool(j.Effects)
 	j.All = all
-	j.All.Judgement = Judge([]Row{{interval, margin}}, confidence, EachRow)[0]
+	j.All.Judgement = Judge([]Row{{Interval: interval, Margin: margin}}, confidence)[0]
 	return j
 }
 

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// near reports whether two numbers are equal but for rounding.
-func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
+// closeTo reports whether two numbers are equal but for rounding.
+func closeTo(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
 
 // Of 22 fair coins, at most 6 fall on one side with probability 110056/2²², and as uneven
 // in either direction with twice that.
@@ -21,7 +21,7 @@ func TestSigns(t *testing.T) {
 	}
 	differences[22], differences[23] = 0, 0
 	s := NewSigns(differences)
-	if s.A != 16 || s.B != 6 || s.None != 2 || !near(s.P, 2*110056/math.Pow(2, 22), 1e-12) {
+	if s.A != 16 || s.B != 6 || s.None != 2 || !closeTo(s.P, 2*110056/math.Pow(2, 22), 1e-12) {
 		t.Errorf("%+v, want 16, 6, 2 and %g", s, 2*110056/math.Pow(2, 22))
 	}
 	if s := NewSigns([]float64{0, 0}); s.P != 1 {
@@ -36,10 +36,10 @@ func TestSigns(t *testing.T) {
 // the difference of the means the variance sd² (1/2 + 1/2).
 func TestRunError(t *testing.T) {
 	s := Score{A: 0.5, B: 0.5, NA: 100, NB: 100, SDA: 0.03, SDB: 0.01, RunsA: 2, RunsB: 2}
-	if e := s.runError(); !near(e.se, math.Sqrt(0.0005), 1e-15) || e.df != 2 {
+	if e := s.runError(); !closeTo(e.se, math.Sqrt(0.0005), 1e-15) || e.df != 2 {
 		t.Errorf("%+v, want %g with 2", e, math.Sqrt(0.0005))
 	}
-	if q := s.questionError(); !near(q, math.Sqrt(0.005), 1e-15) {
+	if q := s.questionError(); !closeTo(q, math.Sqrt(0.005), 1e-15) {
 		t.Errorf("questions %g, want %g", q, math.Sqrt(0.005))
 	}
 	if e := (Score{}).runError(); e != (runError{}) {
@@ -57,7 +57,7 @@ func TestModerate(t *testing.T) {
 	got := moderate(runs, questions)
 	for i, x := range []float64{math.Exp(-a), 1, math.Exp(a)} {
 		want := runError{questions[i] * math.Sqrt((1+x)/2), 4}
-		if !near(got[i].se, want.se, 1e-9) || !near(got[i].df, 4, 1e-7) {
+		if !closeTo(got[i].se, want.se, 1e-9) || !closeTo(got[i].df, 4, 1e-7) {
 			t.Errorf("ratio %g: %+v, want %+v", x, got[i], want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestModerate(t *testing.T) {
 	// Equal ratios: all that differs is chance, and each row knows the common one.
 	equal := moderate([]runError{{0.1, 2}, {0.2, 2}, {0.3, 2}}, []float64{0.1, 0.2, 0.3})
 	// E ln χ²₂/2 = −γ: the common ratio is e^γ, not 1
-	if want := 0.1 * math.Exp(0.5772156649015329/2); !math.IsInf(equal[0].df, 1) || !near(equal[0].se, want, 1e-10) {
+	if want := 0.1 * math.Exp(0.5772156649015329/2); !math.IsInf(equal[0].df, 1) || !closeTo(equal[0].se, want, 1e-10) {
 		t.Errorf("equal ratios: %+v, want %g with ∞", equal[0], want)
 	}
 	if two := moderate(runs[:2], questions[:2]); two[0] != runs[0] {
@@ -93,7 +93,7 @@ func jointScores() []Score {
 func TestEffects(t *testing.T) {
 	scores := jointScores()
 	j := JudgeJointly(scores, 0.2, 0.95)
-	if len(j.Effects) != 3 || j.Effects[0].Metrics != 2 || !near(j.Effects[0].question, 0.03, 1e-4) || !near(j.Effects[1].question, 0.03, 1e-4) {
+	if len(j.Effects) != 3 || j.Effects[0].Metrics != 2 || !closeTo(j.Effects[0].question, 0.03, 1e-4) || !closeTo(j.Effects[1].question, 0.03, 1e-4) {
 		t.Fatalf("%+v, want two effects with the error 0.03, and one without", j.Effects)
 	}
 	if !math.IsInf(j.Effects[2].Hi, 1) || j.Effects[2].Verdict != Undecided {
@@ -102,14 +102,14 @@ func TestEffects(t *testing.T) {
 	scores[2].A, scores[2].B = 0.47, 0.53 // + 0.06, of almost the same error
 	j = JudgeJointly(scores, 0.2, 0.95)
 	m := j.Models[0]
-	if m.Model != "m" || m.Effects != 2 || !near(m.Mean, 0.03, 1e-4) || !near(m.Heterogeneity, 2*0.03*0.03/(0.03*0.03), 0.01) {
+	if m.Model != "m" || m.Effects != 2 || !closeTo(m.Mean, 0.03, 1e-4) || !closeTo(m.Heterogeneity, 2*0.03*0.03/(0.03*0.03), 0.01) {
 		t.Errorf("%+v, want the mean 0.03 and a sum of squares of 2", m)
 	}
-	if !near(m.P, math.Erfc(1), 0.002) { // χ² with one degree of freedom above 2
+	if !closeTo(m.P, math.Erfc(1), 0.002) { // χ² with one degree of freedom above 2
 		t.Errorf("P = %g, want %g", m.P, math.Erfc(1))
 	}
 	all := j.All // of one family: 1.96 standard errors of 0.03/√2
-	if half := (all.Hi - all.Lo) / 2; all.Effects != 2 || !near(half, 1.96*0.03/math.Sqrt2, 2e-4) || all.Signs.None != 2 {
+	if half := (all.Hi - all.Lo) / 2; all.Effects != 2 || !closeTo(half, 1.96*0.03/math.Sqrt2, 2e-4) || all.Signs.None != 2 {
 		t.Errorf("%+v, half-width %g", all, half)
 	}
 }
@@ -125,7 +125,7 @@ func TestPool(t *testing.T) {
 		se      float64
 	}{{same, math.Sqrt(0.03*0.03/2 + 0.04*0.04)}, {other, 0.05 / math.Sqrt2}} {
 		_, interval := pool(c.effects)
-		if lo, hi := interval(0.025); !near(hi, 1.959964*c.se, 1e-6) || lo != -hi {
+		if lo, hi := interval(0.025); !closeTo(hi, 1.959964*c.se, 1e-6) || lo != -hi {
 			t.Errorf("[%g, %g], want ± %g", lo, hi, 1.959964*c.se)
 		}
 	}
@@ -156,7 +156,7 @@ func TestScatteredRowIsNotTheSame(t *testing.T) {
 	if s.Benchmark != "GSM-Plus" || s.Model != "Nemotron-4B" || s.Metric != "pass@1" {
 		t.Fatalf("%+v", s)
 	}
-	if e := s.runError(); !near(100*e.se, 4.4346, 1e-3) || !near(100*s.questionError(), 1.1514, 1e-3) {
+	if e := s.runError(); !closeTo(100*e.se, 4.4346, 1e-3) || !closeTo(100*s.questionError(), 1.1514, 1e-3) {
 		t.Errorf("errors %g and %g, want 4.43 of runs and 1.15 of questions", 100*e.se, 100*s.questionError())
 	}
 	if v := Scores(scores, 0.05, 0.95)[row].Verdict; v != Undecided {
@@ -194,9 +194,9 @@ func TestJointErrorsAreKept(t *testing.T) {
 			var rows []Row
 			for i := range effects {
 				e := Effect{Difference: differences[i], question: questions[i], run: runs[i]}
-				rows = append(rows, Row{e.interval(), 0.02})
+				rows = append(rows, Row{Interval: e.interval(), Margin: 0.02})
 			}
-			for _, j := range Judge(rows, 0.95, EachRow) {
+			for _, j := range Judge(rows, 0.95) {
 				if j.Verdict == Different {
 					return true
 				}

@@ -54,9 +54,9 @@ func (s Score) runError() runError {
 // Shares are not those declared.
 const MaxMargin = 0.2
 
-// Scores decides every score of a table together (Judge, EachRow): whether A and B are
-// the same within the margin, a share in (0, MaxMargin]. The errors of the runs of all rows
-// are moderated together.
+// Scores decides every score of a table together (Judge): whether A and B are the same
+// within the margin, a share in (0, MaxMargin]. The errors of the runs of all rows are
+// moderated together.
 func Scores(scores []Score, margin, confidence float64) []Judgement {
 	if !(margin > 0 && margin <= MaxMargin) {
 		panic(fmt.Sprintf("equivalence: Scores: margin = %g, want one in (0, %g]", margin, MaxMargin))
@@ -68,9 +68,9 @@ func Scores(scores []Score, margin, confidence float64) []Judgement {
 	runs = moderate(runs, questions)
 	var rows []Row
 	for i, s := range scores {
-		rows = append(rows, Row{s.interval(runs[i]), margin})
+		rows = append(rows, Row{Interval: s.interval(runs[i]), Margin: margin})
 	}
-	return Judge(rows, confidence, EachRow)
+	return Judge(rows, confidence)
 }
 
 // Table is a file of scores.
