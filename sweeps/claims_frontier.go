@@ -177,10 +177,12 @@ func findFrontierGap(between func(frontier, onset float64) float64) func(j *judg
 // geometric mean over the learning rates.
 func findFrontierConstant(j *judgement, set CellSet) []finding {
 	f := newFinding(j.paper().kind)
+	shape := *j // of the line, which no factor of a constant changes
+	shape.fault.Scale = rom.Unit
 	mean := 0.0 // of the logarithms
 	var ratios []finding
 	for _, c := range set.Cells {
-		g := findFrontier(j, c, j.outcome(c))
+		g := findFrontier(&shape, c, j.outcome(c))
 		if f.predicted.outOfScope = g.predicted.outOfScope; f.predicted.outOfScope != "" {
 			return []finding{f}
 		}
