@@ -26,8 +26,19 @@ var (
 			}
 		},
 	}
-	modelAmplitude = logic{quantities: only("range of the paper's oscillator over that of mean reward, logarithm"), find: perCell(findModelAmplitude), noiseless: trajectory.noiseless}
-	saturationFit  = logic{
+	modelAmplitude = logic{
+		quantities: only("range of the paper's oscillator over that of mean reward, logarithm"),
+		find:       perCell(findModelAmplitude),
+		picture: picture{family: byClaim, draw: drawOver(overPicture{
+			title:    "Range of the paper’s oscillator over that of the run",
+			label:    "natural logarithm of the ratio",
+			caption:  "Above 0 the oscillator has the larger range.",
+			find:     findModelAmplitude,
+			theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
+		})},
+		noiseless: trajectory.noiseless,
+	}
+	saturationFit = logic{
 		quantities: saturationQuantities,
 		find:       findSaturation,
 		tested:     1,

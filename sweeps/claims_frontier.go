@@ -36,16 +36,19 @@ var (
 	frontierGap = logic{
 		quantities: only("gap between visible oscillation and ζ = 1 in η: the least of the first and of its rises over η"),
 		find:       findFrontierGap(func(frontier, onset float64) float64 { return frontier - onset }),
+		picture:    visibleFrontier.picture,
 		noiseless:  visibleFrontier.noiseless,
 	}
 	frontierRatio = logic{
 		quantities: only("visible oscillation over ζ = 1 in η, logarithm: the least of the first and of its rises over η"),
 		find:       findFrontierGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }),
+		picture:    visibleFrontier.picture,
 		noiseless:  visibleFrontier.noiseless,
 	}
 	frontierConstant = logic{
 		quantities: only("largest deviation of visible frontier / the paper's line from its geometric mean over η"),
 		find:       findFrontierConstant,
+		picture:    visibleFrontier.picture,
 		noiseless:  visibleFrontier.noiseless,
 	}
 	classOccurs = logic{
@@ -174,10 +177,12 @@ func findFrontierGap(between func(frontier, onset float64) float64) func(j *judg
 // geometric mean over the learning rates.
 func findFrontierConstant(j *judgement, set CellSet) []finding {
 	f := newFinding(j.paper().kind)
+	shape := *j // of the line, which no factor of a constant changes
+	shape.fault.Scale = rom.Unit
 	mean := 0.0 // of the logarithms
 	var ratios []finding
 	for _, c := range set.Cells {
-		g := findFrontier(j, c, j.outcome(c))
+		g := findFrontier(&shape, c, j.outcome(c))
 		if f.predicted.outOfScope = g.predicted.outOfScope; f.predicted.outOfScope != "" {
 			return []finding{f}
 		}

@@ -39,7 +39,11 @@ func drawOver(picture overPicture) func(*judgement, *figureSource) Figure {
 func (j *judgement) drawOver(sets []CellSet, picture overPicture) Figure {
 	var cells []*Cell
 	for _, set := range sets {
-		cells = append(cells, set.Cells[0])
+		for _, c := range set.Cells { // those of a set across cells are judged singly too, or drawn like them
+			if !slices.Contains(cells, c) {
+				cells = append(cells, c)
+			}
+		}
 	}
 	settings := &cells[0].Settings
 	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
