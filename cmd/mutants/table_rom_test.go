@@ -241,7 +241,7 @@ var romMutants = []mutant{
 
 	// The linear map.
 	{id: "rom/neutral-mode", fault: "a mode whose stiffness is rounding has a threshold", file: "rom/dynamics.go",
-		before: "> m.rounding*stiffest", after: "> 0*stiffest"},
+		before: "part.total()) <= m.rounding", after: "part.total()) <= 0*m.rounding"},
 	{id: "rom/deviation-delay", fault: "the snapshot of a deviation under delay lag is a step too old", file: "rom/deviation.go",
 		before: "past.store(t, x)", after: "past.store(t+1, x)"},
 	{id: "rom/linear-nesterov", fault: "Nesterov's step has the velocity times μ instead of μ²", file: "rom/linear.go",
