@@ -1,6 +1,9 @@
 package rom
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Refreshed returns the centred logits, one per arm, to which a block without end
 // converges from the snapshot with logits old, if the motion inside the block is
@@ -34,6 +37,47 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 		return nil, Scope{Because: beyondRange}
 	}
 	return logits, Scope{In: true}
+}
+
+// RefreshSteps returns how many steps at the full learning rate a block takes from the snapshot with logits old, of two
+// arms, to come within a distance in logits of the gap z′ of Refreshed, which is in scope. Inside the block the gap z
+// relaxes to z′ with the stiffness 2βp(1−p) of the policy where it is, in the flow after
+//
+//	(1−μ)/(2ηβ) ∫ (2 + 2cosh z) d ln|z′ − z|
+//
+// steps, α added to β. Where p tends to 1 the integral is beyond any run. It is 0 where z starts within the distance, +Inf where a step at
+// z′ overshoots by as much as it was away or more, and for Adam, whose steps do not shrink with the force, 0.
+func RefreshSteps(p Params, old []float64, within float64) float64 {
+	const points = 400
+	p = p.checked()
+	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "two")
+	want(within > 0, "within", within, "above 0")
+	end, scope := Refreshed(p, old)
+	want(scope.In, "Refreshed", scope.Because, "in scope")
+	next := end[0] - end[1]
+	way := next - (old[0] - old[1])
+	away, o := math.Abs(way), &p.Optimizer
+	if away <= within || o.Method == Adam {
+		return 0
+	}
+	pull := o.Rate * p.Factors.Stiffness * p.pull() / (1 - o.Momentum)
+	rate := func(z float64) float64 { return 2 * pull / (2 + 2*math.Cosh(z)) }
+	steps, last := 0.0, 0.0
+	for i := range points + 1 { // the trapezoidal rule in ln|z′ − z|
+		u := float64(i) / points
+		now := 1 / rate(next-way*math.Pow(within/away, u))
+		if i > 0 {
+			steps += (last + now) / 2 * math.Log(away/within) / points
+		}
+		last = now
+	}
+	switch at := rate(next) * (1 - o.Momentum); { // λη, of which a step undoes so much
+	case at >= 2*(1+o.Momentum):
+		return math.Inf(1)
+	case at > 1 && o.Momentum == 0:
+		steps *= at / -math.Log(at-1)
+	}
+	return steps
 }
 
 // SkewMultiplier returns dt′/dt at the policy of the logits theta, t ↦ t′ being the

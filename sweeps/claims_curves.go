@@ -176,7 +176,7 @@ type curve struct {
 	steps  []int                   // all recorded or fitted steps, ascending
 	reward []float64               // J at steps; nil: given by form
 	form   func(t float64) float64 // J at step t; nil: given by reward
-	rise   float64                 // J* − J_0
+	rise   float64                 // J* − J_0, without a fixed point that to the best arm
 
 	// neglected is the predicted size of what reward leaves out at each step, up to
 	// that step the largest, and rounding the part of it by rounding errors; nil: not known.
@@ -254,7 +254,8 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
 //
-// A cell that starts at a fixed point that does not exist has none. With a planted fault what it
+// The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
+// none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
 // neglects is not known: a fault changes no scope of this kind.
 func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	params := j.params(c)
@@ -268,17 +269,16 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-	switch {
-	case ok:
-	case params.Filter == rom.Redraw && params.Strength == 0 && j.kind != rom.LeadingOrder && j.kind != rom.PaperRule:
-		point.Reward = bestMean(params.Arms)
-	default:
+	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite; !ok && byFormula {
 		theory.outOfScope = noFixedPoint
 		return curve{}, theory
 	}
+	if !ok {
+		point.Reward = rom.BestReward(params)
+	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		theory.outOfScope = "the run starts at the fixed point: there is no rise to compare"
+		theory.outOfScope = "the run starts at the reward where it ends: there is no rise to compare"
 		return curve{}, theory
 	}
 	if !c.deterministic() && params.GroupSize != rom.Infinite {
@@ -308,12 +308,6 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	theory.kind = cmp.Or(theory.kind, r.Kind)
 	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
 	return cv, theory
-}
-
-// bestMean returns the mean reward of the best arm, which takes the place of J* where groups are
-// redrawn without a penalty: there is no fixed point then, and the policy tends to that arm.
-func bestMean(arms []rom.Arm) float64 {
-	return slices.MaxFunc(arms, func(a, b rom.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
 }
 
 // maxCurves is the largest number of cells whose curves a picture shows.

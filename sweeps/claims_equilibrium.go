@@ -103,8 +103,27 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// findDegenerate compares the share of zero-variance groups with the expected share.
+// findDegenerate compares the share of zero-variance groups with the expected share: that of the stationary state or,
+// where this is out of scope or neglects more than the margin allows, the mean of that along the path from the start,
+// which needs no fixed point.
 func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
+	f := findStationaryDegenerate(j, c, o)
+	if f.predicted.outOfScope == "" && f.predicted.neglected <= neglectedShare*j.margin(f.predicted.value) || c.start == nil {
+		return f
+	}
+	s := j.settings(c)
+	value, neglected, kind, scope := rom.MeanZeroVariance(j.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
+	switch {
+	case scope.In:
+		f.predicted = predicted{value: value, neglected: neglected, kind: kind, outOfScope: j.missingExact(kind)}
+	case j.prediction(c).FixedPoint == nil: // then the path is why there is no prediction
+		f.predicted.outOfScope = scope.Because
+	}
+	return f
+}
+
+// findStationaryDegenerate is findDegenerate by the stationary state.
+func findStationaryDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.ofStationaryState(c, o, sim.ZeroVarianceShare)
 	if f.predicted.outOfScope != "" {
 		return f

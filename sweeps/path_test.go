@@ -1,0 +1,64 @@
+package sweeps
+
+import (
+	"strings"
+	"testing"
+
+	"grposim/rom"
+)
+
+// Without a penalty there is no fixed point, and the mean path and the share of groups of equal rewards on it are predicted
+// all the same, and simulated. The reduced-order model, whose formula has J*, is not.
+func TestPathWithoutFixedPoint(t *testing.T) {
+	e, _ := runSweep(t, `
+name: no-penalty
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, kl: {coefficient: 0}}
+optimizer: {learning_rate: 0.05}
+run: {steps: 200, burn_in: 1, replicas: 400}
+variants:
+  - {name: on-policy}
+  - {name: block, set: {lag.interval: 4}}
+checks:
+  - {claim: trajectory, absolute_margin: 0.05, control: {scale: {stiffness: 1.2}}}
+  - {claim: degenerate-groups, margin: 0.1, control: {set: {grpo.group_size: 14}}}
+  - {claim: trajectory, absolute_margin: 0.05, prediction: leading-order}
+`, t.TempDir(), 2)
+	if len(e.Verdicts) != 6 {
+		t.Fatalf("%d verdicts, want 6", len(e.Verdicts))
+	}
+	for _, v := range e.Verdicts {
+		want := Agree
+		if v.PredictionKind == rom.LeadingOrder {
+			want = OutOfScope
+		}
+		if v.Verdict != want || v.Control != nil && v.Control.Verdict != Disagree {
+			t.Errorf("%s %s: %v because %s, control %+v, want %v", v.Variant, v.Quantity, v.Verdict, v.Because, v.Control, want)
+		}
+	}
+}
+
+// Below the critical β the published recurrence runs to p = 1. A block does not come near the map's next policy, and is no
+// evidence against the map; above the critical β the same blocks converge.
+func TestRecurrenceNeedsConvergedBlocks(t *testing.T) {
+	const text = `
+name: recurrent
+seed: 1
+bandit: {arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0}]}
+policy: {init: [0, 2], reference: [0, 2]}
+grpo: {group_size: inf, kl: {coefficient: 0.5}, importance: {mode: ratio}}
+lag: {interval: 500}
+optimizer: {learning_rate: 1}
+run: {steps: 5000}
+checks: [{claim: recurrence, absolute_margin: 0.001}]
+`
+	e, _ := runSweep(t, text, t.TempDir(), 1)
+	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !strings.Contains(v.Because, "does not converge") {
+		t.Errorf("β = 0.5: %v because %s, want out of scope", v.Verdict, v.Because)
+	}
+	e, _ = runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1), t.TempDir(), 1)
+	if v := e.Verdicts[0]; v.Verdict != Agree {
+		t.Errorf("β = 2: %v because %s, want agreement", v.Verdict, v.Because)
+	}
+}
