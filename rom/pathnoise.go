@@ -14,7 +14,8 @@ import (
 
 // Path is the predicted mean reward of runs at given optimizer steps.
 type Path struct {
-	Reward []float64 // E J
+	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
+	Field  []float64 // J on the mean field; nil for prompts with a policy each
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
 	// reward: the largest up to each step, since a run that lags behind does so for long.
@@ -149,7 +150,7 @@ func (o observable) along(p Params, init []float64, at []int, neglected bool) Pa
 		}
 	}
 	run := o.follow(p, init, at, 0, shares...)
-	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
+	path.Reward, path.Field, path.Kind, path.Scope = slices.Clone(run.field), run.field, run.kind, run.scope
 	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
