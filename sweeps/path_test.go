@@ -97,3 +97,31 @@ func TestCurveWithoutEnd(t *testing.T) {
 		t.Errorf("%s %g: %v because %s, want out of scope from a step on", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
 	}
 }
+
+// A run without a penalty ends on the best of its two arms, which is learning and no failure. A verdict that does not agree
+// names what was found instead. Of two arms that are equally good it loses one, which is concentration.
+func TestLearningIsNoFailure(t *testing.T) {
+	const text = `
+name: learning
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 16, groups_per_step: 4, kl: {coefficient: 0}}
+optimizer: {learning_rate: 0.3}
+run: {steps: 1000, replicas: 16}
+checks:
+  - {claim: failure-mode, mode: none, margin: 0.5}
+  - {claim: failure-mode, mode: policy-concentration, margin: 0.5}
+`
+	e, _ := runSweep(t, text, t.TempDir(), 1)
+	if v := e.Verdicts[0]; v.Verdict != Agree {
+		t.Errorf("mode none: %v because %s, want agreement", v.Verdict, v.Because)
+	}
+	if v := e.Verdicts[1]; v.Verdict != Disagree || !strings.HasSuffix(v.Because, "; named: none in 16 of 16") {
+		t.Errorf("mode policy-concentration: %v because %s, want none to be named", v.Verdict, v.Because)
+	}
+	equal := strings.NewReplacer("mean: 0.2", "mean: 0.9", "learning_rate: 0.3", "learning_rate: 8").Replace(text)
+	e, _ = runSweep(t, equal, t.TempDir(), 1)
+	if v := e.Verdicts[0]; v.Verdict != Disagree || !strings.Contains(v.Because, "policy-concentration in ") {
+		t.Errorf("equal arms: %v because %s, want a concentration", v.Verdict, v.Because)
+	}
+}
