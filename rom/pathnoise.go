@@ -99,16 +99,19 @@ const maxSharePath = 100_000
 // MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
 // are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity; and the
 // size of what it neglects. It needs no fixed point. It is computed as E J is in MeanReward, with the bound of its own
-// fourth derivative in the place of Δ/8. The scope is out at G = ∞, where there are no groups, and for prompts with a
-// policy each.
+// fourth derivative in the place of Δ/8. The scope is out at G = ∞, where there are no groups, for prompts with a
+// policy each, and where the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected float64, kind Kind, scope Scope) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
-	switch {
+	switch scope.Because = p.roundedRewards(); {
+	case scope.Because != "":
 	case p.tabular():
 		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
 	case p.GroupSize == Infinite:
 		scope.Because = "at G = ∞ there are no groups"
+	case p.shifted():
+		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
 	case to-from > maxSharePath:
 		scope.Because = fmt.Sprintf("the share of groups with equal rewards is followed over at most %d steps, here are %d", maxSharePath, to-from)
 	}

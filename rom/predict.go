@@ -235,10 +235,8 @@ func (e *Equilibrium) locate() (because string) {
 	if !f.representable() {
 		return beyondRange
 	}
-	for _, arm := range p.Arms {
-		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
-			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
-		}
+	if because := p.roundedRewards(); because != "" {
+		return because
 	}
 	if e.logits == nil {
 		return f.because
@@ -279,6 +277,16 @@ func (e *Equilibrium) locate() (because string) {
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
 		return e.locked()
+	}
+	return ""
+}
+
+// roundedRewards returns the reason why rounding decides the rewards, "" where it does not.
+func (p *Params) roundedRewards() string {
+	for _, arm := range p.Arms {
+		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
+			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
+		}
 	}
 	return ""
 }

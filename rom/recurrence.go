@@ -40,14 +40,14 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 }
 
 // RefreshSteps returns how many steps at the full learning rate a block takes from the snapshot with logits old, of two
-// arms, to come within a distance in logits of the gap z′ of Refreshed, which is in scope. Inside the block the gap z
-// relaxes to z′ with the stiffness 2βp(1−p) of the policy where it is, in the flow after
+// arms, to come within a distance in logits of the gap z′ of Refreshed, which is in scope. Inside the block a step at the gap z multiplies
+// z′ − z by 1 − κ, κ = 2ηβp(1−p) with α added to β, so that they are
 //
-//	(1−μ)/(2ηβ) ∫ (2 + 2cosh z) d ln|z′ − z|
+//	∫ d ln|z′ − z| / −ln|1 − κ|
 //
-// steps, α added to β. Where p tends to 1 the integral is beyond any run. It is 0 where z starts within the distance, +Inf where a step at
-// z′ overshoots by as much as it was away or more, and for Adam, whose steps do not shrink with the force, 0.
-func RefreshSteps(p Params, old []float64, within float64) float64 {
+// or, with momentum, in the flow ∫ d ln|z′ − z| (1−μ)/κ. Where p tends to 1 that is beyond any run. It is 0 where z starts within the
+// distance and for Adam, whose steps do not shrink with the force, and +Inf where a step overshoots by as much as it was away or more.
+func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 	const points = 400
 	p = p.checked()
 	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "two")
@@ -60,22 +60,23 @@ func RefreshSteps(p Params, old []float64, within float64) float64 {
 	if away <= within || o.Method == Adam {
 		return 0
 	}
-	pull := o.Rate * p.Factors.Stiffness * p.pull() / (1 - o.Momentum)
-	rate := func(z float64) float64 { return 2 * pull / (2 + 2*math.Cosh(z)) }
-	steps, last := 0.0, 0.0
+	rate := func(z float64) float64 { // of ln|z′ − z|, per step
+		kappa := 2 * o.Rate * p.Factors.Stiffness * p.pull() / (2 + 2*math.Cosh(z))
+		switch {
+		case kappa >= 2*(1+o.Momentum):
+			return 0
+		case o.Momentum > 0:
+			return kappa / (1 - o.Momentum)
+		}
+		return -math.Log(math.Abs(1 - kappa))
+	}
+	last := 0.0
 	for i := range points + 1 { // the trapezoidal rule in ln|z′ − z|
-		u := float64(i) / points
-		now := 1 / rate(next-way*math.Pow(within/away, u))
+		now := 1 / rate(next-way*math.Pow(within/away, float64(i)/points))
 		if i > 0 {
 			steps += (last + now) / 2 * math.Log(away/within) / points
 		}
 		last = now
-	}
-	switch at := rate(next) * (1 - o.Momentum); { // λη, of which a step undoes so much
-	case at >= 2*(1+o.Momentum):
-		return math.Inf(1)
-	case at > 1 && o.Momentum == 0:
-		steps *= at / -math.Log(at-1)
 	}
 	return steps
 }

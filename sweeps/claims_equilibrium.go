@@ -104,21 +104,15 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 }
 
 // findDegenerate compares the share of zero-variance groups with the expected share: that of the stationary state or,
-// where this is out of scope or neglects more than the margin allows, the mean of that along the path from the start,
-// which needs no fixed point.
+// without a fixed point, the mean of that along the path from the start.
 func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
-	f := findStationaryDegenerate(j, c, o)
-	if f.predicted.outOfScope == "" && f.predicted.neglected <= neglectedShare*j.margin(f.predicted.value) || c.start == nil {
-		return f
+	if j.prediction(c).FixedPoint != nil || c.start == nil {
+		return findStationaryDegenerate(j, c, o)
 	}
+	f := j.ofRun(c, o, sim.ZeroVarianceShare)
 	s := j.settings(c)
-	value, neglected, kind, scope := rom.MeanZeroVariance(j.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
-	switch {
-	case scope.In:
-		f.predicted = predicted{value: value, neglected: neglected, kind: kind, outOfScope: j.missingExact(kind)}
-	case j.prediction(c).FixedPoint == nil: // then the path is why there is no prediction
-		f.predicted.outOfScope = scope.Because
-	}
+	share, neglected, kind, scope := rom.MeanZeroVariance(j.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
+	f.predicted = predicted{value: share, neglected: neglected, kind: kind, outOfScope: cmp.Or(scope.Because, j.missingExact(kind))}
 	return f
 }
 
