@@ -317,12 +317,16 @@ func (e *Equilibrium) locked() string {
 	if rest > lockedRest {
 		return "the stiffness at the fixed point is less than a millionth of the " + name + " coefficient, so that rounding decides the dynamics"
 	}
+	differ := fmt.Sprintf("no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks ", name, coefficient)
 	on := fmt.Sprintf("on arm %d, the first being 0, beside which the others have a probability of %.1g in all", arm, rest)
+	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() { // a search of fixed points takes up to seconds
+		return differ + on
+	}
 	least := p.leastResolved(coefficient)
 	if math.IsInf(least, 1) { // the reference itself is locked
 		return "no stationary state: whatever the " + name + " coefficient, the policy is locked " + on
 	}
-	return fmt.Sprintf("no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks %s; there is one from a %s coefficient of %.2g on", name, coefficient, on, name, least)
+	return differ + on + fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least)
 }
 
 // leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the penalty has no pull,
