@@ -32,7 +32,8 @@ type linearDynamics struct {
 	parts     []scalar // the relative modes last
 	copies    []int    // multiplicity of each part
 	relatives int      // number of relative modes in parts
-	rounding  float64  // share of the largest stiffness below which that of a part is rounding
+	neutral   int      // number of directions left out of everything above but parts, see leaveNeutral
+	rounding  float64  // stiffness of a part, or of a direction of whole, up to which it is rounding
 
 	gain []float64 // multiplies the force of each arm; nil: 1
 }
@@ -62,10 +63,9 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 	if !m.finite() {
 		return nil
 	}
-	mixing := roundedMixing
-	m.rounding = negligible
+	mixing, share := roundedMixing, negligible
 	if l.Measured != nil {
-		mixing, m.rounding = measuredMixing, unmeasurable
+		mixing, share = measuredMixing, unmeasurable
 		m.whole.dropUnmeasurable()
 	}
 	parts, ok := m.whole.decouple(mixing)
@@ -83,7 +83,71 @@ func (l *linearization) newLinearDynamics(method Method, rate, momentum float64,
 		m.copies = append(m.copies, x.multiplicity)
 		m.relatives++
 	}
+	m.leaveNeutral(share)
 	return m
+}
+
+// leaveNeutral counts the neutral directions: those whose stiffness, beside that of the
+// stiffest mode, is at most the given share, and so rounding. A displacement along one stays, neither
+// decays nor grows: its multiplier is 1, whose rounding says nothing. Such are the logits of arms that are almost
+// never drawn, as beside two equally good arms whose common reward exceeds the others' by far
+// more than β. Of modes that are coupled the directions that neither Λ_f nor Λ_s moves are projected out:
+// with Λ_f n = Λ_s n = 0 the other directions do not depend on n.
+func (m *linearDynamics) leaveNeutral(share float64) {
+	stiffest := 0.0
+	for i := range m.parts {
+		stiffest = max(stiffest, math.Abs(m.parts[i].fresh)+math.Abs(m.parts[i].stale))
+	}
+	var moving mat.SVD
+	if m.coupled {
+		var both mat.Dense
+		both.Stack(m.whole.fresh, m.whole.stale)
+		if !moving.Factorize(&both, mat.SVDThin) {
+			panic("rom: the singular values of a stiffness do not converge")
+		}
+		stiffest = max(stiffest, moving.Values(nil)[0])
+	}
+	m.rounding = share * stiffest
+	for i := range m.parts {
+		if m.isNeutral(&m.parts[i]) {
+			m.neutral += m.copies[i]
+		}
+	}
+	if !m.coupled {
+		return
+	}
+	moved := 0
+	for _, x := range moving.Values(nil) {
+		if x > m.rounding {
+			moved++
+		}
+	}
+	n := m.whole.dim()
+	m.neutral += n - moved
+	switch moved {
+	case n:
+	case 0:
+		m.coupled = false
+	default:
+		var v mat.Dense
+		moving.VTo(&v)
+		kept, whole := v.Slice(0, n, 0, moved).(*mat.Dense), *m.whole
+		whole.fresh, whole.stale, whole.noise = within(kept, whole.fresh), within(kept, whole.stale), within(kept, whole.noise)
+		m.whole = &whole
+	}
+}
+
+// isNeutral reports whether a part is a neutral direction, see leaveNeutral.
+func (m *linearDynamics) isNeutral(part *scalar) bool { return math.Abs(part.total()) <= m.rounding }
+
+// moving returns the parts that are not neutral.
+func (m *linearDynamics) moving() (parts []scalar) {
+	for i := range m.parts {
+		if !m.isNeutral(&m.parts[i]) {
+			parts = append(parts, m.parts[i])
+		}
+	}
+	return parts
 }
 
 // relative returns the linear recursion of relative mode i of l, with its noise.
@@ -127,7 +191,7 @@ func (m *linearDynamics) tooLarge() string {
 
 // dynamics returns the dynamics without its variances and thresholds.
 func (m *linearDynamics) dynamics() Dynamics {
-	d := Dynamics{Scope: Scope{In: true}}
+	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
 	values := m.multipliers()
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
@@ -144,8 +208,8 @@ func (m *linearDynamics) dynamics() Dynamics {
 	return d
 }
 
-// multipliers returns the multipliers of all modes, sorted by sortMultipliers; nil
-// where those of one mode are not known, because the largest is then not known.
+// multipliers returns the multipliers of all modes that are not neutral, sorted by sortMultipliers;
+// nil where those of one mode are not known, because the largest is then not known.
 func (m *linearDynamics) multipliers() []complex128 {
 	var values []complex128
 	if m.coupled {
@@ -154,6 +218,9 @@ func (m *linearDynamics) multipliers() []complex128 {
 		}
 	}
 	for i := range m.parts {
+		if m.isNeutral(&m.parts[i]) {
+			continue
+		}
 		one := m.parts[i].multipliers()
 		if one == nil {
 			return nil
@@ -226,20 +293,15 @@ func stabilityMargin(crossings []crossing, rate float64) float64 {
 	return -nearest
 }
 
-// least returns the smallest threshold of all modes. A mode whose stiffness is rounding,
-// as where its arms are almost never drawn, does not move, and has none.
+// least returns the smallest threshold of all modes; one that is neutral has none.
 func (m *linearDynamics) least(ofWhole func(*linear) threshold, ofPart func(*scalar) threshold) threshold {
-	least, stiffest := never, 0.0
-	for i := range m.parts {
-		stiffest = max(stiffest, math.Abs(m.parts[i].fresh)+math.Abs(m.parts[i].stale))
-	}
+	least := never
 	if m.coupled {
 		least = ofWhole(m.whole)
 	}
-	for i := range m.parts {
-		if math.Abs(m.parts[i].total()) > m.rounding*stiffest {
-			least = least.or(ofPart(&m.parts[i]))
-		}
+	parts := m.moving()
+	for i := range parts {
+		least = least.or(ofPart(&parts[i]))
 	}
 	return least
 }

@@ -159,3 +159,31 @@ func TestSkewMultiplier(t *testing.T) {
 	h := math.Sinh(-3.0014/2) / 1.57
 	printed(t, "multiplier", rom.SkewMultiplier(recurrent(1.57, -6), f.Logits), h, 1e-3)
 }
+
+// RefreshSteps counts the steps of the block itself, z ← z + 2ηβp(1−p)(z′ − z), within a few per cent where these are small, and
+// finds blocks that no run is long enough for: those whose next policy has p = 1 − 1e-7 or less.
+func TestRefreshSteps(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for range 40 {
+		p := recurrent(1+3*r.Float64(), 3*r.NormFloat64())
+		p.Optimizer = rom.Optimizer{Rate: 0.02}
+		z := 2 * r.NormFloat64()
+		next, within, steps := gapOf(refreshed(t, p, gapAt(z))), math.Pow(10, -1-6*r.Float64()), 0
+		got := rom.RefreshSteps(p, gapAt(z), within)
+		for x := z; math.Abs(next-x) > within && steps < 1e6; steps++ {
+			x += 2 * p.Optimizer.Rate * p.Strength * sigmoid(x) * sigmoid(-x) * (next - x)
+		}
+		if steps < 1e6 && !(math.Abs(got-float64(steps)) < 2+0.04*float64(steps)) || steps == 1e6 && !(got > 0.9e6) {
+			t.Errorf("β = %g from z = %g to %g within %g: %g steps, counted %d", p.Strength, z, next, within, got, steps)
+		}
+	}
+	p := recurrent(0.5, 2.2)
+	p.Optimizer.Rate = 1
+	if got := rom.RefreshSteps(p, gapAt(4.5), 1e-3); !(got > 1e7) {
+		t.Errorf("%g steps to a next policy that is all but certain, want more than 1e7", got)
+	}
+	p.Optimizer.Rate = 1e6
+	if got := rom.RefreshSteps(p, gapAt(2.3), 1e-3); !math.IsInf(got, 1) {
+		t.Errorf("%g steps that overshoot ever farther, want no end", got)
+	}
+}

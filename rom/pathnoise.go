@@ -14,7 +14,8 @@ import (
 
 // Path is the predicted mean reward of runs at given optimizer steps.
 type Path struct {
-	Reward []float64 // E J
+	Reward []float64 // E J; NaN where the spread of runs has no finite prediction
+	Field  []float64 // J on the mean field; nil for prompts with a policy each
 
 	// Neglected is the predicted size of what Reward leaves out, ≥ 0 and in units of
 	// reward: the largest up to each step, since a run that lags behind does so for long.
@@ -59,6 +60,77 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 	if p.tabular() {
 		return tabularReward(p, init, at, neglected)
 	}
+	return rewardOf.along(p, init, at, neglected)
+}
+
+// observable is a function of one policy whose mean over runs is predicted along the path.
+type observable struct {
+	of     func(m *model, logits []float64) float64
+	old    bool                    // of the policy that draws the groups of a step, else of the present one
+	fourth func(p *Params) float64 // bound on its fourth derivative along a gap of two logits
+}
+
+// rewardOf is J: with the span Δ of the arms' means |J⁗| ≤ Δ/8.
+var rewardOf = observable{
+	of: (*model).expected,
+	fourth: func(p *Params) float64 {
+		low, high := p.Arms[0].Mean, p.Arms[0].Mean
+		for _, arm := range p.Arms {
+			low, high = min(low, arm.Mean), max(high, arm.Mean)
+		}
+		return (high - low) / 8
+	},
+}
+
+// equalOf is the share of groups whose rewards are all equal. Its fourth derivative is largest where the
+// rewards of two arms are 1 and 0, and grows with G to that of exp(−e^{−z}), 1.12.
+var equalOf = observable{
+	of: func(m *model, logits []float64) float64 {
+		softmax(m.now.probs, logits)
+		return m.equalRewards(m.now.probs)
+	},
+	old:    true,
+	fourth: func(*Params) float64 { return 1.12 },
+}
+
+// maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which takes about a microsecond.
+const maxSharePath = 100_000
+
+// MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
+// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity; and the
+// size of what it neglects. It needs no fixed point. It is computed as E J is in MeanReward, with the bound of its own
+// fourth derivative in the place of Δ/8. The scope is out at G = ∞, where there are no groups, for prompts with a
+// policy each, and where the KL is a part of the reward.
+func MeanZeroVariance(p Params, init []float64, from, to int) (share, neglected float64, kind Kind, scope Scope) {
+	p = p.checked()
+	want(0 <= from && from < to, "to", to, "more than from")
+	switch scope.Because = p.roundedRewards(); {
+	case scope.Because != "":
+	case p.tabular():
+		scope.Because = "the share of groups with equal rewards along the path of prompts with a policy each is not derived"
+	case p.GroupSize == Infinite:
+		scope.Because = "at G = ∞ there are no groups"
+	case p.shifted():
+		scope.Because = "the share of groups with equal rewards along the path is not derived where the KL is a part of the reward"
+	case to-from > maxSharePath:
+		scope.Because = fmt.Sprintf("the share of groups with equal rewards is followed over at most %d steps, here are %d", maxSharePath, to-from)
+	}
+	if scope.Because != "" {
+		return 0, 0, "", scope
+	}
+	at := make([]int, to-from)
+	for i := range at {
+		at[i] = from + i
+	}
+	path := equalOf.along(p, init, at, true)
+	if !path.Scope.In {
+		return 0, 0, path.Kind, path.Scope
+	}
+	return floats.Sum(path.Reward) / float64(len(at)), floats.Sum(path.Neglected) / float64(len(at)), path.Kind, path.Scope
+}
+
+// along is MeanReward of checked parameters for any observable, in the place of J.
+func (o observable) along(p Params, init []float64, at []int, neglected bool) Path {
 	path := Path{Kind: newModel(&p).kind(), Scope: Scope{In: true}}
 	if because := p.underived(); because != "" {
 		path.Scope = Scope{Because: because}
@@ -80,8 +152,8 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 			}
 		}
 	}
-	run := follow(p, init, at, 0, shares...)
-	path.Reward, path.Kind, path.Scope = slices.Clone(run.field), run.kind, run.scope
+	run := o.follow(p, init, at, 0, shares...)
+	path.Reward, path.Field, path.Kind, path.Scope = slices.Clone(run.field), run.field, run.kind, run.scope
 	if because = cmp.Or(because, p.Prompts.notDerived()); because != "" {
 		path.Scope = Scope{Because: because}
 	}
@@ -94,23 +166,20 @@ func meanReward(p Params, init []float64, at []int, neglected bool) Path {
 		return path
 	}
 	if shares != nil {
-		low, high := p.Arms[0].Mean, p.Arms[0].Mean
-		for _, arm := range p.Arms {
-			low, high = min(low, arm.Mean), max(high, arm.Mean)
-		}
+		fourth := o.fourth(&p)
 		addLargest(path.Neglected, func(n int) float64 {
 			full, half, jump := run.noisy[n][0], run.noisy[n][1], 0.0
 			if noisy := run.noisy[n]; len(noisy) > len(shares) {
 				jump = 2 * math.Abs(full.shift-noisy[len(shares)].shift)
 			}
-			return jump + 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + (high-low)*full.variance*full.variance/32
+			return jump + 2*math.Abs(full.shift-2*half.shift) + (unresolved+full.variance/2)*math.Abs(full.shift) + fourth*full.variance*full.variance/4
 		})
 		if path.Kind != Exact {
-			addLargest(path.Neglected, expansionError(p, init, at, run.noisy))
+			addLargest(path.Neglected, o.expansionError(p, init, at, run.noisy))
 		}
 	}
 	for _, displaced := range [2]float64{rounding, -rounding} {
-		rounded := follow(p, init, at, displaced)
+		rounded := o.follow(p, init, at, displaced)
 		addLargest(path.Rounding, func(n int) float64 { return math.Abs(rounded.field[n] - run.field[n]) })
 	}
 	for n, x := range path.Rounding {
@@ -132,13 +201,13 @@ func addLargest(sum []float64, size func(n int) float64) {
 	}
 }
 
-// expansionError returns the error of E J that a force expanded in 1/G makes at each step,
+// expansionError returns the error of the observable's mean that a force expanded in 1/G makes at each step,
 // where the shift by noise is that of noisy. For a smaller group, of G′ samples, the compositions
 // can be summed. The error is G′/G times the difference between the mean fields with and
 // without the expansion, and the relative difference of the covariances of the noise,
 // the largest up to the step, times the shift. It decreases as 1/G² once all arms that
 // matter are drawn several times in a group, and before as 1/G or more slowly.
-func expansionError(p Params, init []float64, at []int, noisy [][]shifted) func(n int) float64 {
+func (o observable) expansionError(p Params, init []float64, at []int, noisy [][]shifted) func(n int) float64 {
 	unknown := func(int) float64 { return math.Inf(1) }
 	smaller := p
 	if smaller.GroupSize = comparedSize(&p); smaller.GroupSize < 2 {
@@ -148,7 +217,7 @@ func expansionError(p Params, init []float64, at []int, noisy [][]shifted) func(
 	if exactly.groups = newCompositions(&exactly); exactly.groups == nil {
 		return unknown
 	}
-	expanded, exact := follow(smaller, init, at, 0), follow(exactly, init, at, 0)
+	expanded, exact := o.follow(smaller, init, at, 0), o.follow(exactly, init, at, 0)
 	by, truly, relative := newModel(&smaller), newModel(&exactly), 0.0
 	return func(n int) float64 {
 		theta := exact.logits[n]
@@ -175,22 +244,27 @@ const rounding = 0x1p-48
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
 	logits [][]float64
-	field  []float64   // J on the mean field; NaN where that is not finite
+	field  []float64   // the observable on the mean field; NaN where that is not finite
 	noisy  [][]shifted // by step and share of the noise
 	kind   Kind
 	scope  Scope
 }
 
-// shifted is the change of a mean reward by the noise at one step, and the largest variance
-// of a logit there: see spread.rewardShift.
+// shifted is the change of an observable's mean by the noise at one step, and the largest variance
+// of a logit there: see spread.shift.
 type shifted struct{ shift, variance float64 }
+
+// follow is that of J.
+func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) followed {
+	return rewardOf.follow(p, init, at, displaced, shares...)
+}
 
 // follow follows a mean field at the steps at from the logits init, and about it the spread
 // of runs for each of the shares, by which the covariance of the noise is multiplied. Every
 // step displaces the logits by up to displaced times max(1, |θ_a|), each arm by another share
 // of it, so that no symmetry hides the displacement. Of several shares of the noise with weights
 // that jump there is one spread more, that of the first share with smooth weights.
-func follow(p Params, init []float64, at []int, displaced float64, shares ...float64) (f followed) {
+func (o observable) follow(p Params, init []float64, at []int, displaced float64, shares ...float64) (f followed) {
 	f.logits, f.field, f.noisy = make([][]float64, len(at)), make([]float64, len(at)), make([][]shifted, len(at))
 	steps := at[len(at)-1]
 	spreads := make([]*spread, len(shares), len(shares)+1)
@@ -205,12 +279,16 @@ func follow(p Params, init []float64, at []int, displaced float64, shares ...flo
 	for n := range at {
 		f.field[n], f.noisy[n] = math.NaN(), make([]shifted, len(spreads))
 	}
-	n, m := 0, newModel(&p)
+	n, m, past := 0, newModel(&p), newSnapshots(p.Lag, init, steps)
 	f.kind, f.scope = meanField(p, init, steps, func(t int, theta []float64) (more bool) {
+		seen := theta
+		if o.old {
+			seen = past.at(t, theta)
+		}
 		if at[n] == t {
-			f.logits[n], f.field[n] = slices.Clone(theta), m.expected(theta)
+			f.logits[n], f.field[n] = slices.Clone(theta), o.of(m, seen)
 			for i, noise := range spreads {
-				f.noisy[n][i] = noise.rewardShift(t, theta)
+				f.noisy[n][i] = noise.shift(o, t, seen)
 			}
 			n++
 		}
@@ -629,15 +707,31 @@ func (s *spread) moved(logits, x []float64) []float64 {
 	return out
 }
 
-// rewardShift returns E J − J(theta) at step t, where the mean field is at theta, and
-// the largest variance of a logit; NaN if the spread is too large to be followed.
-func (s *spread) rewardShift(t int, theta []float64) shifted {
-	mean, cov, ok := s.of([]int{s.slot(t)})
+// rewardShift is shift of J.
+func (s *spread) rewardShift(t int, theta []float64) shifted { return s.shift(rewardOf, t, theta) }
+
+// oldSlot returns the index in the state, before step t, of the policy that draws its groups.
+func (s *spread) oldSlot(t int) int {
+	if s.Lag.Kind == Block && t%s.Lag.Age == 0 { // the refresh comes with the step
+		return s.slot(t)
+	}
+	inputs := s.inputs(t)
+	return inputs[len(inputs)-1]
+}
+
+// shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
+// policy at theta, and the largest variance of a logit; NaN if the spread is too large to be followed.
+func (s *spread) shift(o observable, t int, theta []float64) shifted {
+	slot := s.slot(t)
+	if o.old {
+		slot = s.oldSlot(t)
+	}
+	mean, cov, ok := s.of([]int{slot})
 	if s.lost || !ok {
 		return shifted{math.NaN(), math.NaN()}
 	}
-	at := func(x []float64) float64 { return s.expected(s.moved(theta, x)) }
-	shift, variance, j0 := -s.expected(theta), 0.0, 0.0
+	at := func(x []float64) float64 { return o.of(s.model, s.moved(theta, x)) }
+	shift, variance, j0 := -o.of(s.model, theta), 0.0, 0.0
 	sigmaPoints(mean, cov, 1e-3, func(x []float64) {
 		j0 = at(x)
 		shift += j0

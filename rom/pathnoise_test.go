@@ -212,7 +212,7 @@ func TestExpansionErrorAlongAPath(t *testing.T) {
 		p.groups = nil
 		expanded := follow(p, c.init, at, 0, 1)
 		predicted := make([]float64, len(at))
-		addLargest(predicted, expansionError(p, c.init, at, expanded.noisy))
+		addLargest(predicted, rewardOf.expansionError(p, c.init, at, expanded.noisy))
 		largest := 0.0
 		for n := range at {
 			wrong := math.Abs(exact.field[n] + exact.noisy[n][0].shift - expanded.field[n] - expanded.noisy[n][0].shift)

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"sync"
 
@@ -234,10 +235,8 @@ func (e *Equilibrium) locate() (because string) {
 	if !f.representable() {
 		return beyondRange
 	}
-	for _, arm := range p.Arms {
-		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
-			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
-		}
+	if because := p.roundedRewards(); because != "" {
+		return because
 	}
 	if e.logits == nil {
 		return f.because
@@ -277,9 +276,93 @@ func (e *Equilibrium) locate() (because string) {
 		return beyondRange
 	}
 	if math.Abs(s.Total) < roundedStiffness*p.pull() {
-		return "the stiffness at the fixed point is less than a millionth of the KL coefficient, so that rounding decides the dynamics"
+		return e.locked()
 	}
 	return ""
+}
+
+// roundedRewards returns the reason why rounding decides the rewards, "" where it does not.
+func (p *Params) roundedRewards() string {
+	for _, arm := range p.Arms {
+		if arm.Law == Normal && arm.Std > 0 && arm.Std < roundedSpread*math.Abs(arm.Mean) {
+			return "the standard deviation of a normal reward is so small beside its mean that rounding decides the rewards"
+		}
+	}
+	return ""
+}
+
+// lockedRest is the probability of all arms but one below which a policy counts as locked on that arm. The
+// stiffness is of order β times that probability, so that a rounded one is far below it.
+const lockedRest = 1e-3
+
+// locked says why there is no dynamics at a fixed point whose stiffness is rounding: the policy is
+// locked on one arm, and the least coefficient of the penalty at which it is not.
+func (e *Equilibrium) locked() string {
+	p, point := &e.params, e.prediction.FixedPoint
+	name, coefficient := "KL", p.Strength
+	if p.restoring() == 0 {
+		name, coefficient = "entropy", p.Entropy
+	}
+	arm, rest := 0, 0.0
+	for a, q := range point.Policy {
+		if q > point.Policy[arm] {
+			arm = a
+		}
+	}
+	for a, q := range point.Policy {
+		if a != arm {
+			rest += q
+		}
+	}
+	if rest > lockedRest {
+		return "the stiffness at the fixed point is less than a millionth of the " + name + " coefficient, so that rounding decides the dynamics"
+	}
+	differ := fmt.Sprintf("no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks ", name, coefficient)
+	on := fmt.Sprintf("on arm %d, the first being 0, beside which the others have a probability of %.1g in all", arm, rest)
+	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() { // a search of fixed points takes up to seconds
+		return differ + on
+	}
+	least := p.leastResolved(coefficient)
+	if math.IsInf(least, 1) { // the reference itself is locked
+		return "no stationary state: whatever the " + name + " coefficient, the policy is locked " + on
+	}
+	return differ + on + fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least)
+}
+
+// leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the penalty has no pull,
+// above the given one, of which the stiffness is rounding, from which on it is not: rounded up to two digits, and
+// +Inf where none is found up to 2⁴⁰ times the given one.
+func (p *Params) leastResolved(from float64) float64 {
+	rounded := func(coefficient float64) bool {
+		q := *p
+		if q.restoring() == 0 {
+			q.Entropy = coefficient
+		} else {
+			q.Strength = coefficient
+		}
+		f := fold(q.checked())
+		logits := f.reached()
+		if logits == nil {
+			return true
+		}
+		l := newLinearization(f, logits)
+		return !l.finite() || !(math.Abs(l.modes()[0].total) >= roundedStiffness*q.pull())
+	}
+	low, high := from, 2*from
+	for ; rounded(high); low, high = high, 2*high {
+		if high > 0x1p40*from {
+			return math.Inf(1)
+		}
+	}
+	for high > 1.001*low {
+		if middle := math.Sqrt(low * high); rounded(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(high))-1)
+	return math.Ceil(high/digit) * digit
 }
 
 // PredictPart is Predict of a part of the prediction.
@@ -372,7 +455,7 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o Optimizer, l Lag, of
 		if m.coupled {
 			prediction.SufficientRule.Because = "the sufficient rule is for modes that do not mix"
 		} else {
-			prediction.SufficientRule = sufficientRule(m.parts)
+			prediction.SufficientRule = sufficientRule(m.moving())
 		}
 	}
 	switch {
@@ -421,7 +504,7 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *linearDynamics
 func (e *Equilibrium) dynamics(m *linearDynamics, o Optimizer, l Lag, of Extent) Dynamics {
 	byRate := rateKey{o.Method, o.Momentum, o.Beta1, l}
 	byInterval := intervalKey{o, l.Kind, l.Behind}
-	d := Dynamics{Scope: Scope{In: true}}
+	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
 	if of&Margin != 0 && l.Kind != Block {
 		if margin := stabilityMargin(cached(e.crossings, byRate, m.crossings), m.whole.rate); isFinite([]float64{margin}) {
 			d.StabilityMargin = &margin
@@ -510,10 +593,13 @@ func (m *linearDynamics) stiffest(directions []mode, gain []float64) *scalar {
 // all modes. The formulas are closed, so a threshold that has no value does not
 // exist.
 func (m *linearDynamics) reduced(p Params, s *scalar, directions []mode, o Oscillator) Dynamics {
-	d := Dynamics{Scope: Scope{In: true}}
+	d := Dynamics{Scope: Scope{In: true}, Neutral: m.neutral}
 	slowest, known := math.Inf(1), true
 	for _, x := range directions {
 		s := m.whole.scalar(x.fresh, x.stale)
+		if m.gain == nil && m.isNeutral(&s) {
+			continue
+		}
 		rate, ok := oscillator(&s, p.Factors).decay()
 		slowest, known = min(slowest, rate), known && ok
 	}
@@ -572,6 +658,9 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *linearDy
 		return
 	case *d.SpectralRadius >= 1:
 		scope.Because = "the linear map is unstable"
+		return
+	case d.Neutral > 0:
+		scope.Because = fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits: the arms that move there are almost never drawn, so that the stiffness is rounding and nothing comes to rest", d.Neutral, len(p.Arms)-1)
 		return
 	case p.Lag.Kind == Block && p.Lag.Age > maxPeriod:
 		scope.Because = "the refresh interval is longer than 10,000 steps"

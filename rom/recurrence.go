@@ -1,6 +1,9 @@
 package rom
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Refreshed returns the centred logits, one per arm, to which a block without end
 // converges from the snapshot with logits old, if the motion inside the block is
@@ -34,6 +37,48 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 		return nil, Scope{Because: beyondRange}
 	}
 	return logits, Scope{In: true}
+}
+
+// RefreshSteps returns how many steps at the full learning rate a block takes from the snapshot with logits old, of two
+// arms, to come within a distance in logits of the gap z′ of Refreshed, which is in scope. Inside the block a step at the gap z multiplies
+// z′ − z by 1 − κ, κ = 2ηβp(1−p) with α added to β, so that they are
+//
+//	∫ d ln|z′ − z| / −ln|1 − κ|
+//
+// or, with momentum, in the flow ∫ d ln|z′ − z| (1−μ)/κ. Where p tends to 1 that is beyond any run. It is 0 where z starts within the
+// distance and for Adam, whose steps do not shrink with the force, and +Inf where a step overshoots by as much as it was away or more.
+func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
+	const points = 400
+	p = p.checked()
+	want(len(p.Arms) == 2, "Params.Arms", len(p.Arms), "two")
+	want(within > 0, "within", within, "above 0")
+	end, scope := Refreshed(p, old)
+	want(scope.In, "Refreshed", scope.Because, "in scope")
+	next := end[0] - end[1]
+	way := next - (old[0] - old[1])
+	away, o := math.Abs(way), &p.Optimizer
+	if away <= within || o.Method == Adam {
+		return 0
+	}
+	rate := func(z float64) float64 { // of ln|z′ − z|, per step
+		kappa := 2 * o.Rate * p.Factors.Stiffness * p.pull() / (2 + 2*math.Cosh(z))
+		switch {
+		case kappa >= 2*(1+o.Momentum):
+			return 0
+		case o.Momentum > 0:
+			return kappa / (1 - o.Momentum)
+		}
+		return -math.Log(math.Abs(1 - kappa))
+	}
+	last := 0.0
+	for i := range points + 1 { // the trapezoidal rule in ln|z′ − z|
+		now := 1 / rate(next-way*math.Pow(within/away, float64(i)/points))
+		if i > 0 {
+			steps += (last + now) / 2 * math.Log(away/within) / points
+		}
+		last = now
+	}
+	return steps
 }
 
 // SkewMultiplier returns dt′/dt at the policy of the logits theta, t ↦ t′ being the

@@ -415,6 +415,10 @@ type Dynamics struct {
 	Scope Scope `json:"scope"`
 	// SpectralRadius is the largest modulus of a multiplier, ≥ 0; below 1 is stable.
 	SpectralRadius *float64 `json:"spectral_radius"`
+	// Neutral is the number of the A−1 directions of the logits in which the fixed point is
+	// neither stable nor unstable: their stiffness is rounding beside that of the stiffest mode. Every other
+	// number is that of the other directions.
+	Neutral int `json:"neutral_directions,omitempty"`
 	// Multipliers are [real part, imaginary part] of the eigenvalues of the
 	// monodromy matrix: of one refresh period (block) or one step (delay). The
 	// largest modulus comes first; at most 64 are listed.

@@ -2,6 +2,7 @@ package rom
 
 import (
 	"math"
+	"slices"
 
 	"grposim/rom/fp"
 )
@@ -52,6 +53,24 @@ func ExpectedReward(p Params, theta []float64) float64 {
 	}
 	softmax(probs, theta)
 	return expected(p.Arms, probs)
+}
+
+// BestReward returns the largest expected reward of any policy: the mean of the best arm or, of prompts with a policy
+// each, the mean over the prompts of that.
+func BestReward(p Params) float64 {
+	checkArms(p.Arms)
+	best := func(arms []Arm) float64 {
+		return slices.MaxFunc(arms, func(a, b Arm) int { return compare(a.Mean, b.Mean) }).Mean
+	}
+	if !p.tabular() {
+		return best(p.Arms)
+	}
+	sum := 0.0
+	for x := range p.Prompts.First {
+		one, _ := p.prompt(x, nil)
+		sum += best(one.Arms) / float64(len(p.Prompts.First))
+	}
+	return sum
 }
 
 // RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J²,

@@ -207,6 +207,9 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		if *r >= 1 {
 			says = "unstable"
 		}
+		if d.Neutral > 0 {
+			says = fmt.Sprintf("neutral in %d of %d directions of the logits, whose stiffness is rounding; %s in the others", d.Neutral, len(a.settings.Bandit.Arms)-1, says)
+		}
 		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), kind, "largest modulus of a multiplier of the monodromy matrix; below 1 is stable")
 	}
 	if z := d.DampingRatio; z != nil {

@@ -24,6 +24,7 @@ type finding struct {
 	about            *config.About      // nil: the check's
 	fault            string             // in words, of a control that is not the check's; ""
 	diverged         divergence         // of the replicas behind the measurement
+	instead          string             // what was found, for a verdict that does not agree; ""
 	unresolved       string             // why an inconclusive finding has no number; "": not known
 	bandits          *Tally             // in how many of the set's bandits the claim holds; nil: they are not counted
 }

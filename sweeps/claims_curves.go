@@ -53,10 +53,11 @@ const sameDeviation = 1e-9
 
 // findTrajectory compares the mean reward at every recorded step with the predicted
 // curve, as a share of the rise J* − J_0. The band of intervals is simultaneous over the
-// recorded steps (Bonferroni). The finding is that of one step: if the band lies wholly
-// outside the margin anywhere, the step where it is farthest outside, else the step
-// where it reaches farthest from 0. If a number is missing at any step, so is the
-// finding's.
+// recorded steps (Bonferroni). The finding is that of one step, by rank: first the steps where the curve is known to
+// half the margin and the band lies wholly outside the margin, then those where it is known and the mean lies outside,
+// then those where the band lies outside a curve that is not known, then all others; of one rank the step where the
+// band is farthest outside, or reaches farthest from 0. If the curve has no value somewhere and nothing is outside
+// elsewhere, what it neglects is unknown. If a measured number is missing at any step, so is the finding's.
 func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := newFinding(rom.Exact)
 	f.replicas = c.Settings.Run.Replicas
@@ -70,8 +71,14 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		return f
 	}
 	confidence := 1 - (1-j.confidence)/float64(len(recorded.Steps))
-	worst, outside := math.Inf(-1), false
+	worst, rank, unpredicted := math.Inf(-1), 0, -1
 	for i, t := range recorded.Steps {
+		if math.IsNaN(curve.at(t)) {
+			if unpredicted < 0 {
+				unpredicted = t
+			}
+			continue
+		}
 		e := c.meanReward(recorded, i)
 		lo, hi := e.Interval(confidence)
 		deviation, lo, hi := (e.Mean-curve.at(t))/curve.rise, (lo-curve.at(t))/curve.rise, (hi-curve.at(t))/curve.rise
@@ -84,16 +91,25 @@ func findTrajectory(j *judgement, c *Cell, o *store.Outcome) finding {
 		}
 		reach := max(-lo, hi)
 		miss := max(lo, -hi) // distance of the interval from 0; < 0 where it contains 0
-		isOutside := miss > j.margin(0)
-		if isOutside {
-			reach = miss
+		ranks, margin := 0, j.margin(0)
+		switch known := curve.neglectedAt(t) <= neglectedShare*margin*math.Abs(curve.rise); {
+		case known && miss > margin:
+			ranks, reach = 3, miss
+		case known && math.Abs(deviation) > margin:
+			ranks = 2
+		case miss > margin:
+			ranks, reach = 1, miss
 		}
-		if isOutside && !outside || isOutside == outside && reach > worst+sameDeviation {
-			worst, outside = reach, isOutside
+		if ranks > rank || ranks == rank && reach > worst+sameDeviation {
+			worst, rank = reach, ranks
 			f.measured, f.lo, f.hi = deviation, lo, hi
 			curve.neglect(&f.predicted, curve.neglectedAt(t)/math.Abs(curve.rise))
 			f.quantity = fmt.Sprintf("deviation of mean reward at step %d, share of the rise", t)
 		}
+	}
+	if unpredicted >= 0 && rank == 0 {
+		f.predicted.neglected = math.Inf(1)
+		f.predicted.since = fmt.Sprintf(": from step %d on the spread of runs has no finite prediction", unpredicted)
 	}
 	return f
 }
@@ -209,7 +225,7 @@ type curve struct {
 	steps  []int                   // all recorded or fitted steps, ascending
 	reward []float64               // J at steps; nil: given by form
 	form   func(t float64) float64 // J at step t; nil: given by reward
-	rise   float64                 // J* − J_0
+	rise   float64                 // J* − J_0, without a fixed point that to the best arm
 
 	// neglected is the predicted size of what reward leaves out at each step, up to
 	// that step the largest, and rounding the part of it by rounding errors; nil: not known.
@@ -287,7 +303,8 @@ func (c *curve) displaced(steps []int, reward []float64) (both [][]float64) {
 //	               stiffness from the early slope
 //	leading-order  the closed form of the reduced-order model
 //
-// A cell that starts at a fixed point that does not exist has none. With a planted fault what it
+// The mean path needs no fixed point, the other curves do, as does a cell that starts at one. Where the flow reaches
+// none, as at β = 0, the rise is that to the best arm, the largest there can be. With a planted fault what it
 // neglects is not known: a fault changes no scope of this kind.
 func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	params := j.params(c)
@@ -301,17 +318,16 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	}
 	start := rom.ExpectedReward(params, c.start)
 	point, ok := j.cache.equilibrium(newEquilibriumKey(&params), params).Reached()
-	switch {
-	case ok:
-	case params.Filter == rom.Redraw && params.Strength == 0 && j.kind != rom.LeadingOrder && j.kind != rom.PaperRule:
-		point.Reward = bestMean(params.Arms)
-	default:
+	if byFormula := j.kind == rom.LeadingOrder || j.kind == rom.PaperRule && c.Settings.Estimator.GroupSize == grpo.Infinite; !ok && byFormula {
 		theory.outOfScope = noFixedPoint
 		return curve{}, theory
 	}
+	if !ok {
+		point.Reward = rom.BestReward(params)
+	}
 	cv.rise = point.Reward - start
 	if math.Abs(cv.rise) < 1e-9 {
-		theory.outOfScope = "the run starts at the fixed point: there is no rise to compare"
+		theory.outOfScope = "the run starts at the reward where it ends: there is no rise to compare"
 		return curve{}, theory
 	}
 	if !c.deterministic() && params.GroupSize != rom.Infinite {
@@ -338,15 +354,30 @@ func (j *judgement) curve(c *Cell) (cv curve, theory predicted) {
 	cv.steps = comparedSteps(&c.Settings)
 	r := j.cache.meanReward(params, c, cv.steps, j.faulty())
 	cv.reward, cv.neglected, cv.rounding = r.Reward, r.Neglected, r.Rounding
+	if cv.neglected != nil && r.Field != nil && math.IsInf(cv.neglected[len(cv.neglected)-1], 1) {
+		j.comeToRest(c, &cv, r.Field)
+	}
 	theory.kind = cmp.Or(theory.kind, r.Kind)
 	theory.outOfScope = cmp.Or(r.Scope.Because, j.missingExact(r.Kind))
 	return cv, theory
 }
 
-// bestMean returns the mean reward of the best arm, which takes the place of J* where groups are
-// redrawn without a penalty: there is no fixed point then, and the policy tends to that arm.
-func bestMean(arms []rom.Arm) float64 {
-	return slices.MaxFunc(arms, func(a, b rom.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
+// comeToRest completes a curve whose spread of runs has no finite prediction from some step on, given J on the mean
+// field: where the mean field has come to rest, the runs are predicted to be in the stationary state. That
+// neglects what the prediction of the stationary mean does, its whole shift by the noise, and what the mean field still moves.
+func (j *judgement) comeToRest(c *Cell, cv *curve, field []float64) {
+	s, p := j.settings(c), j.prediction(c)
+	if stationaryScope(&s, p) != "" || p.Moments.RewardShift == nil || j.settled(&s).Escape != "" {
+		return
+	}
+	cv.reward, cv.neglected = slices.Clone(cv.reward), slices.Clone(cv.neglected)
+	left, shift := 0.0, *p.Moments.RewardShift
+	for i := len(field) - 1; i >= 0 && math.IsInf(cv.neglected[i], 1); i-- {
+		if left = max(left, math.Abs(field[i]-p.FixedPoint.Reward)); math.IsNaN(field[i]) {
+			return
+		}
+		cv.reward[i], cv.neglected[i] = p.FixedPoint.Reward+shift, p.Neglected.RewardMean+math.Abs(shift)+left
+	}
 }
 
 // maxCurves is the largest number of cells whose curves a picture shows.

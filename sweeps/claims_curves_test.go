@@ -41,8 +41,8 @@ func TestCurveHoldsComparedSteps(t *testing.T) {
 }
 
 // A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083
-// from these logits), and not at all where its learning rate ends before it arrives. At
-// this confidence one seed in 10,000 gives another verdict.
+// from these logits), and not at all where its learning rate ends before it arrives. The mean path is
+// judged wherever it leads. At this confidence one seed in 10,000 gives another verdict.
 func TestStartDecidesTheFixedPoint(t *testing.T) {
 	plan := planText(t, `
 name: starts
@@ -71,7 +71,7 @@ checks:
 		because string
 	}{
 		{Agree, ""}, {OutOfScope, "neglects"}, {OutOfScope, "fixed point"},
-		{Agree, ""}, {Agree, ""}, {OutOfScope, "fixed point"},
+		{Agree, ""}, {Agree, ""}, {Agree, ""},
 	} {
 		v := verdicts[i]
 		if v.Verdict != want.ruling || !strings.Contains(v.Because, want.because) {

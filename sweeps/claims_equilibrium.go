@@ -112,8 +112,21 @@ func findFluctuation(j *judgement, c *Cell, o *store.Outcome) finding {
 	return f
 }
 
-// findDegenerate compares the share of zero-variance groups with the expected share.
+// findDegenerate compares the share of zero-variance groups with the expected share: that of the stationary state or,
+// without a fixed point, the mean of that along the path from the start.
 func findDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
+	if j.prediction(c).FixedPoint != nil || c.start == nil {
+		return findStationaryDegenerate(j, c, o)
+	}
+	f := j.ofRun(c, o, sim.ZeroVarianceShare)
+	s := j.settings(c)
+	share, neglected, kind, scope := rom.MeanZeroVariance(j.params(c), c.start, s.Run.BurnIn, s.Run.Steps)
+	f.predicted = predicted{value: share, neglected: neglected, kind: kind, outOfScope: cmp.Or(scope.Because, j.missingExact(kind))}
+	return f
+}
+
+// findStationaryDegenerate is findDegenerate by the stationary state.
+func findStationaryDegenerate(j *judgement, c *Cell, o *store.Outcome) finding {
 	f, p := j.ofStationaryState(c, o, sim.ZeroVarianceShare)
 	if f.predicted.outOfScope != "" {
 		return f

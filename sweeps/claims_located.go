@@ -168,7 +168,7 @@ func (j *judgement) locatedAgainst(c *Cell, o *store.Outcome, predict locator) f
 		least = 1
 	}
 	rounded := math.Abs(j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
-	if p.outOfScope == "" && (p.value <= least && rounded || p.value == 0 && at(nil).value != 0) {
+	if p.outOfScope == "" && ((p.value <= least || math.IsInf(p.value, 1)) && rounded || p.value == 0 && at(nil).value != 0) {
 		f.predicted.outOfScope = "a mode is so slow that the sign of its measured stiffness is not certain"
 	}
 	if reach := f.lo; f.predicted.outOfScope == "" && math.IsInf(p.value, 1) {

@@ -2,8 +2,10 @@ package sweeps
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/rom/diagnose"
@@ -54,7 +56,23 @@ func findMode(j *judgement, c *Cell, o *store.Outcome) finding {
 	}
 	f := j.ofRun(c, o, share(diagnose.Mode(cmp.Or(j.fault.Mode, j.check.Mode))))
 	f.predicted = predicted{value: 1, kind: cmp.Or(j.kind, rom.Exact)}
+	f.instead = namedInstead(o, share)
 	return f
+}
+
+// namedInstead says which modes were named in how many replicas, for a verdict that does not agree.
+func namedInstead(o *store.Outcome, share func(diagnose.Mode) string) string {
+	var counts []string
+	for _, mode := range diagnose.Modes {
+		if e, ok := o.Estimate(share(mode)); ok && e.Mean > 0 {
+			n := max(e.DF, 0) + 1
+			counts = append(counts, fmt.Sprintf("%s in %.0f of %d", mode, e.Mean*float64(n), n))
+		}
+	}
+	if counts == nil {
+		return ""
+	}
+	return "named: " + strings.Join(counts, ", ")
 }
 
 // nameModes diagnoses the failure mode of every traced replica and returns the share
@@ -96,7 +114,7 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 // quantity. At G = ∞ there is no share of zero-variance groups.
 func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.Trace {
 	t := diagnose.Trace{
-		Steps: steps, Reward: values(sim.ExpectedReward), TrueReward: values(sim.TrueReward),
+		Steps: steps, BestReward: c.onlyBest(), Reward: values(sim.ExpectedReward), TrueReward: values(sim.TrueReward),
 		Entropy: values(sim.Entropy), Collision: values(sim.Collision), KL: values(sim.KLReference),
 		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
 	}
@@ -104,6 +122,23 @@ func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.
 		t.ZeroVariance, t.GroupSize = values(sim.ZeroVarianceFraction), c.Settings.Estimator.GroupSize
 	}
 	return t
+}
+
+// onlyBest returns the mean reward of the best arm; nil where another is as good, and for many prompts.
+func (c *Cell) onlyBest() *float64 {
+	if c.Settings.Prompts.Count > 1 {
+		return nil
+	}
+	var means []float64
+	for _, arm := range c.Settings.Bandit.Arms {
+		means = append(means, arm.Mean)
+	}
+	slices.Sort(means)
+	best := means[len(means)-1]
+	if means[len(means)-2] == best {
+		return nil
+	}
+	return &best
 }
 
 // Trace returns the mean series of the cell's replicas for the diagnostics of failure

@@ -1,6 +1,7 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 
 	"grposim/rom"
@@ -21,7 +22,8 @@ var recurrence = logic{
 // findRecurrence compares the logit gap at each refresh with the map of an infinitely
 // long block applied to the gap at the refresh before. Where the recorded steps skip
 // refreshes, only pairs of consecutive ones are compared. The measured value is the
-// deviation of largest size, in logits.
+// deviation of largest size, in logits. A block that is too short to come within half the margin of its end is out of
+// scope: the map is that of blocks that converge.
 func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 	f := newFinding(rom.Exact)
 	f.diverged = divergenceOf(c, o)
@@ -43,6 +45,12 @@ func findRecurrence(j *judgement, c *Cell, o *store.Outcome) finding {
 		next, scope := refreshedGap(params, float64(gaps.Mean[i-1]))
 		if !scope.In {
 			f.predicted.outOfScope = scope.Because
+			return f
+		}
+		z := float64(gaps.Mean[i-1])
+		if steps := rom.RefreshSteps(params, []float64{z / 2, -z / 2}, neglectedShare*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
+			f.measured = math.NaN()
+			f.predicted.outOfScope = fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval)
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.measured) {

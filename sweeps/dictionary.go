@@ -150,7 +150,7 @@ var predictionColumns = []predictionColumn{
 	numeric("critical_refresh_interval", "Smallest refresh interval, or delay, at which it is not stable; empty: none was found.", inSteps, atLeast0, func(p *prediction) *float64 { return p.full.CriticalRefreshInterval }),
 	numeric("oscillation_learning_rate", "Smallest learning rate at which a mode oscillates; empty: none was found.", perForce, atLeast0, func(p *prediction) *float64 { return p.full.OscillationLearningRate }),
 	numeric("logit_gap_variance", "Stationary variance of z by the linear dynamics; two arms.", logit2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.LogitGap }),
-	numeric("expected_reward_variance", "Stationary variance of J by the linear dynamics.", reward2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward }),
+	numeric("expected_reward_variance", "Stationary variance of J by the linear dynamics, to first order in the noise; `grposim predict`, advice and verdicts have it to second order.", reward2, atLeast0, func(p *prediction) *float64 { return p.full.StationaryVariance.ExpectedReward }),
 	numeric("expected_reward_variance_leading_order", "The same by the reduced-order model.", reward2, atLeast0, func(p *prediction) *float64 { return p.LeadingOrder.StationaryVariance.ExpectedReward }),
 	numeric("expected_reward_variance_paper_rule", "The same by the paper's D/(GCK) at paper_stiffness.", reward2, atLeast0, func(p *prediction) *float64 { return p.PaperRule.RewardVariance }),
 	numeric("zero_variance_fraction", "Share of groups whose rewards are all equal.", pureRatio, zeroToOne, func(p *prediction) *float64 { return p.Moments.ZeroVariance }),

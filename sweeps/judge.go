@@ -242,6 +242,9 @@ func (j *judgement) rule(v Verdict, f finding) Verdict {
 	default:
 		v.Verdict = Compare(f.lo, f.hi, f.predicted.value, margin, f.side, v.Expect)
 		v.Because = because(v.Verdict, f, margin, v.Expect)
+		if f.instead != "" && v.Verdict != Agree {
+			v.Because += "; " + f.instead
+		}
 	}
 	return v
 }

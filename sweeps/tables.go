@@ -286,15 +286,16 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 // Its pointers shadow the fields of Prediction in JSON; they are nil, and null, for a
 // cell without a fixed point.
 type PredictionLine struct {
-	Cell           string             `json:"cell"`              // cell id
-	Parameters     json.RawMessage    `json:"parameters"`        // the cell's settings, those at their default left out
-	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`       // the fixed point
-	Stiffness      *rom.ModeStiffness `json:"stiffness"`         // stiffness of the stiffest and the slowest mode
-	Gradient       *float64           `json:"gradient_variance"` // variance of one step's gradient in the stiffest mode
-	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
-	Regime         string             `json:"regime"`            // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
-	Scope          rom.Scope          `json:"scope"`             // of every prediction of a stationary state, in the words of verdicts and predictions.csv
-	Units          string             `json:"units,omitempty"`   // what to know of the unit of the learning rate: config.Settings.Units
+	Cell           string             `json:"cell"`                     // cell id
+	Parameters     json.RawMessage    `json:"parameters"`               // the cell's settings, those at their default left out
+	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`              // the fixed point
+	Stiffness      *rom.ModeStiffness `json:"stiffness"`                // stiffness of the stiffest and the slowest mode
+	Gradient       *float64           `json:"gradient_variance"`        // variance of one step's gradient in the stiffest mode
+	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
+	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
+	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
+	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
+	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
 	rom.Prediction                    // everything else
 }
 
@@ -309,6 +310,7 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 			line.Regime = newRegime(&c.Settings, &line.Prediction).name()
 			if p := &line.Prediction; p.FixedPoint != nil {
 				line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
+				_, line.Variance = ownVariance(stationaryKind(&c.Settings, p), p)
 			}
 			if !yield(c, line) {
 				return

@@ -24,12 +24,13 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Print the theory's predictions for every cell, without simulating",
 		Long: `Prints one line for every cell of FILE, or of a built-in configuration: expected
 reward at the fixed point, stiffness (total, fresh and stale), damping ratio ζ of the two
-largest multipliers, regime (oscillatory where any mode oscillates), spectral radius,
-critical learning rate and refresh interval of the mean dynamics, the paper's critical
-learning rate, and the stationary variance of the expected reward with the predicted
-size of what it neglects. A dash means that the theory predicts no value. The last column
-says whether the theory of the stationary state holds for the cell, or why not. With
---json every prediction is printed.`,
+largest multipliers, regime (oscillatory where any mode oscillates) with the number of
+directions in which the fixed point is neutral, spectral radius of the others, critical
+learning rate and refresh interval of the mean dynamics, the paper's critical learning rate,
+and the stationary variance of the expected reward with the predicted size of what it
+neglects. A dash means that the theory predicts no value. The last column says whether
+the theory of the stationary state holds for the cell, or why not. With --json every
+prediction is printed.`,
 		Example: `  grposim predict smoke
   grposim predict configs/smoke.yaml --set grpo.kl.coefficient=1 --json`,
 		ValidArgsFunction: completeConfiguration,
@@ -62,7 +63,7 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	for c, p := range sweeps.Predictions(plan) {
 		dynamics, _ := p.Linear()
-		scope, variance := cmp.Or(p.Scope.Because, "in"), dynamics.StationaryVariance.ExpectedReward
+		scope, variance := cmp.Or(p.Scope.Because, "in"), p.Variance
 		switch {
 		case p.Scope.In && p.FixedPoint != nil && !dynamics.Scope.In:
 			scope = "in, except for the dynamics: " + dynamics.Scope.Because
@@ -80,9 +81,13 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			rows = append(rows, append(row, p.Scope.Because))
 			continue
 		}
+		regime := cmp.Or(p.Regime, "–")
+		if dynamics.Neutral > 0 {
+			regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
+		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
 			digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale),
-			optional(dynamics.DampingRatio), cmp.Or(p.Regime, "–"), optional(dynamics.SpectralRadius),
+			optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),
 			optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
 			optional(p.PaperRule.CriticalLearningRate), optional(variance),
 			digits(p.Neglected.RewardVariance), scope})

@@ -241,7 +241,7 @@ var romMutants = []mutant{
 
 	// The linear map.
 	{id: "rom/neutral-mode", fault: "a mode whose stiffness is rounding has a threshold", file: "rom/dynamics.go",
-		before: "> m.rounding*stiffest", after: "> 0*stiffest"},
+		before: "part.total()) <= m.rounding", after: "part.total()) <= 0*m.rounding"},
 	{id: "rom/deviation-delay", fault: "the snapshot of a deviation under delay lag is a step too old", file: "rom/deviation.go",
 		before: "past.store(t, x)", after: "past.store(t+1, x)"},
 	{id: "rom/linear-nesterov", fault: "Nesterov's step has the velocity times μ instead of μ²", file: "rom/linear.go",
@@ -346,8 +346,8 @@ var diagnoseMutants = []mutant{
 	{id: "rom/diagnose/one-trial", fault: "the false-alarm probability of an oscillation is that of a single trial frequency", file: "rom/diagnose/ringing.go",
 		before: "math.Pow(falseAlarm/trials, 2/(n-4))", after: "math.Pow(falseAlarm, 2/(n-4))"},
 	{id: "rom/diagnose/order", fault: "policy concentration takes precedence over advantage degeneracy", file: "rom/diagnose/ours.go",
-		before: "d.judge(&t, AdvantageDegeneracy, degenerate)\n\td.judge(&t, PolicyConcentration, concentrated)",
-		after:  "d.judge(&t, PolicyConcentration, concentrated)\n\td.judge(&t, AdvantageDegeneracy, degenerate)"},
+		before: "d.judge(&t, AdvantageDegeneracy, degenerate)\n\td.judge(&t, PolicyConcentration, narrow)",
+		after:  "d.judge(&t, PolicyConcentration, narrow)\n\td.judge(&t, AdvantageDegeneracy, degenerate)"},
 	{id: "rom/diagnose/entropy-absolute", fault: "the final entropy is not divided by the initial one", file: "rom/diagnose/ours.go",
 		before: "rest := r.end()[0] / start", after: "rest := r.end()[0]"},
 	{id: "rom/diagnose/scatter-against", fault: "an interval below a threshold counts by its lower end", file: "rom/diagnose/diagnose.go",

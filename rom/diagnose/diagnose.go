@@ -63,6 +63,7 @@ type Trace struct {
 	RewardStd    []float64 // standard deviation of the rewards within a group, divisor G − 1, mean over groups, ≥ 0
 	BatchStd     []float64 // that over a batch or within a group, whichever was recorded, ≥ 0; only zeros are read
 	GroupSize    int       // G ≥ 2; 0: not known
+	BestReward   *float64  // expected reward of the best arm where no other is as good; nil: several are, or it is not known, as in a log
 }
 
 // columns returns pointers to all series, with the names of their fields.

@@ -55,6 +55,15 @@ var examples = []example{
 		concentrate(rng, t)
 	})},
 	{"one arm", PolicyConcentration, changed(concentrate)},
+	{"the only best arm, whose reward it has", None, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.752) })},
+	{"one arm, the only best one's reward is far", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.85) })},
+	{"the only best arm, locked within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		t.BestReward = reward(0.752)
+		for i, s := range t.Steps {
+			t.RatioMax[i] = approach(s, 8, 1.0001)
+		}
+	})},
 	{"one arm, reached step by step under a lag", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) {
 		concentrate(rng, t)
 		for i, s := range t.Steps {
@@ -101,6 +110,9 @@ var examples = []example{
 		}
 	})},
 }
+
+// reward is that of the only best arm.
+func reward(x float64) *float64 { return &x }
 
 // approach goes from a to b with the time constant of the healthy run.
 func approach(step int, a, b float64) float64 {
@@ -198,6 +210,9 @@ func TestUnitsOfReward(t *testing.T) {
 		for i := range trace.Steps {
 			trace.Reward[i] = a*trace.Reward[i] + a*b
 			trace.TrueReward[i] = a*trace.TrueReward[i] + a*b
+		}
+		if trace.BestReward != nil {
+			trace.BestReward = reward(a**trace.BestReward + a*b)
 		}
 		if d := Name(trace); d.Mode != e.want {
 			t.Fatalf("%s, r → %g r + %g: named %s, want %s\n%s", e.name, a, a*b, d.Mode, e.want, table(d))

@@ -20,7 +20,8 @@ import (
 //     rewards and the policy is concentrated on the arms that reach it.
 //  3. advantage degeneracy: without a gradient nothing shows whether the policy
 //     would stay concentrated.
-//  4. policy concentration: by definition rewards still vary.
+//  4. policy concentration: by definition rewards still vary. A policy that has found the only best arm
+//     (BestReward) is concentrated because it has learned, which is no failure.
 //
 // Instability is absent only if the reward does not ring, and one of the signs that the
 // reward need not show is observed too. Of Samples, most groups without variance are
@@ -40,6 +41,14 @@ func Name(t Trace) Diagnosis {
 	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, weights, coupling, silent, spread, distinct}}
 
 	concentrated := allObserved(spread, distinct)
+	narrow := concentrated
+	if t.BestReward != nil {
+		learned := wayToBest(&t)
+		d.Evidence = append(d.Evidence, learned)
+		if learned.Observable == Observed {
+			narrow = both(narrow, learned.sign())
+		}
+	}
 	beyond := []Evidence{late, swings, clipped, moved, weights} // signs of instability that the reward need not show
 	lost := Evidence{Says: None}
 	hacked, degenerate := coupling.sign(), silent.sign()
@@ -64,8 +73,25 @@ func Name(t Trace) Diagnosis {
 	d.judge(&t, DynamicalInstability, unstable)
 	d.judge(&t, RewardHacking, hacked)
 	d.judge(&t, AdvantageDegeneracy, degenerate)
-	d.judge(&t, PolicyConcentration, concentrated)
+	d.judge(&t, PolicyConcentration, narrow)
 	return d
+}
+
+// wayToBest measures which share of the way from the first reward to that of the only best arm the late reward has
+// made. A concentrated policy is a failure where that is at most 95 %, the usual measure of a way that is made: the policy
+// has lost its other answers and does not have the best one's reward. Where several arms are equally good, losing all but one
+// of them is a loss whatever the reward. It is Undefined if the run starts with that reward.
+func wayToBest(t *Trace) Evidence {
+	const name = "way to the best arm's reward"
+	r, o := t.rows(t.Reward)
+	if o != Observed {
+		return unobserved(name, PolicyConcentration, o)
+	}
+	start, best := r.columns[0][0], *t.BestReward
+	if !(best-start > roundOff*math.Abs(best)) {
+		return unobserved(name, PolicyConcentration, Undefined)
+	}
+	return measured(name, PolicyConcentration, (r.end()[0]-start)/(best-start), t.lateError(&r, 0)/(best-start), AtMost, 0.95, int(r.at[len(r.at)-1]))
 }
 
 // clipLimit is the importance ratio 1 + ε up to which the clipped objective counts

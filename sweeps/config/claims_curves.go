@@ -13,7 +13,7 @@ var (
 		Needs:       []Need{NeedsDistance, NeedsAbsolute},
 		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
 		Doc:         "The mean reward follows the mean-field map with the exact drift at finite G, plus the shift by the noise to second order; to leading order it follows the closed form of the reduced-order model.",
-		How:         "The confidence band is simultaneous over the recorded steps. The claim agrees when the whole band lies within the margin, a share of the rise J* − J_0, of the predicted curve; it disagrees when the band lies wholly outside at some step. At finite G the paper's rule predicts the curve of G = ∞; at G = ∞ it predicts the paper's oscillator with the stiffness of the early slope.",
+		How:         "The confidence band is simultaneous over the recorded steps. The claim agrees when the whole band lies within the margin, a share of the rise J* − J_0, of the predicted curve (without a fixed point, as at β = 0, the rise to the best arm); it disagrees when the band lies wholly outside at some step. At finite G the paper's rule predicts the curve of G = ∞; at G = ∞ it predicts the paper's oscillator with the stiffness of the early slope.",
 	}
 
 	ModelAmplitude = &Claim{

@@ -28,6 +28,7 @@ var (
 		Needs:       []Need{NeedsBurnIn},
 		Predictions: []rom.Kind{rom.Exact},
 		Doc:         "Groups whose rewards are all equal occur with probability E[J^G + (1−J)^G].",
+		How:         "The share is that of the steps after the burn-in. It is predicted for the stationary state or, without a fixed point (as at β = 0), along the path from the start.",
 	}
 )
 

@@ -1,0 +1,90 @@
+package rom
+
+import (
+	"math"
+	"testing"
+)
+
+// plainRun returns Bernoulli arms without a penalty, from the uniform policy.
+func plainRun(size int, rate float64, means ...float64) (p Params, init []float64) {
+	p = Params{GroupSize: size, Groups: 1, Scale: Unscaled, Lag: Lag{Age: 1}, Optimizer: Optimizer{Rate: rate}}
+	for _, mean := range means {
+		p.Arms = append(p.Arms, Arm{Mean: mean})
+	}
+	return p, make([]float64, len(means))
+}
+
+// shareAt returns the predicted share of groups of equal rewards at a step, which has to be in scope.
+func shareAt(t *testing.T, p Params, init []float64, step int) (share, neglected float64) {
+	t.Helper()
+	share, neglected, _, scope := MeanZeroVariance(p, init, step, step+1)
+	if !scope.In {
+		t.Fatal(scope.Because)
+	}
+	return share, neglected
+}
+
+// Without a penalty there is no fixed point, and the share of groups of equal rewards along the path is predicted all the
+// same. The numbers are those of 20,000 or more runs of simulations written from theory.md §1 alone, which draw sample by
+// sample, with their standard errors.
+func TestShareAlongThePath(t *testing.T) {
+	first, init := plainRun(4, 0.3, 0.2, 0.9)
+	third, three := plainRun(4, 0.1, 0.1, 0.5, 0.9)
+	third.Scale, third.Weighting, third.Lag.Age, third.Optimizer.Momentum = GroupStd, Ratio, 4, 0.5
+	for name, c := range map[string]struct {
+		p             Params
+		init          []float64
+		step          int
+		simulated, se float64
+		field         float64 // on the mean field
+	}{
+		"two arms":                           {first, init, 60, 0.528868, 7e-6, 0.53011372},
+		"three arms, old policies, momentum": {third, three, 32, 0.361400, 13e-6, 0.36574457},
+	} {
+		share, neglected := shareAt(t, c.p, c.init, c.step)
+		if miss := math.Abs(share - c.simulated); miss > 4*c.se+neglected || miss > math.Abs(c.field-c.simulated)/20 {
+			t.Errorf("%s: %.6f with %.2g neglected, simulated %.6f(%g)", name, share, neglected, c.simulated, c.se)
+		}
+	}
+}
+
+// The groups are drawn by the snapshot: within a block the share stays, and with a delay it is that of the policy then.
+func TestShareIsOfTheSnapshot(t *testing.T) {
+	p, init := plainRun(8, 0.1, 0.2, 0.9)
+	p.Lag.Age = 4
+	share := func(step int) float64 {
+		x, _ := shareAt(t, p, init, step)
+		return x
+	}
+	at := share(32)
+	for step := 33; step < 36; step++ {
+		near(t, "share within the block", share(step), at, 1e-12)
+	}
+	if next := share(36); !(math.Abs(next-at) > 1e-4) {
+		t.Errorf("%g in the next block and %g before, want another policy", next, at)
+	}
+	p.Lag = Lag{Kind: Delay, Age: 3}
+	present := equalOf
+	present.old = false
+	path := present.along(p.checked(), init, []int{20}, false)
+	near(t, "share under a delay", share(23), path.Reward[0], 1e-12)
+}
+
+// Over several steps the share is their mean; at G = ∞ there are no groups, and a run without end is not followed.
+func TestMeanShareOfSteps(t *testing.T) {
+	p, init := plainRun(8, 0.1, 0.2, 0.9)
+	sum := 0.0
+	for step := 5; step < 9; step++ {
+		x, _ := shareAt(t, p, init, step)
+		sum += x / 4
+	}
+	mean, _, _, _ := MeanZeroVariance(p, init, 5, 9)
+	near(t, "mean share", mean, sum, 1e-12)
+	if _, _, _, scope := MeanZeroVariance(p, init, 0, maxSharePath+1); scope.In {
+		t.Error("too many steps are in scope")
+	}
+	p.GroupSize = Infinite
+	if _, _, _, scope := MeanZeroVariance(p, init, 0, 10); scope.In {
+		t.Error("G = ∞ is in scope")
+	}
+}
