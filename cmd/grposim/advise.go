@@ -144,6 +144,9 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
+	if advice.Units != "" {
+		fmt.Fprintln(w, advice.Units)
+	}
 	s := advice.Suggestion
 	says := "suggestion"
 	if s.Kind != "" {
