@@ -294,8 +294,8 @@ type PredictionLine struct {
 	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
 	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
 	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
-	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
 	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
+	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
 	rom.Prediction                    // everything else
 }
 
