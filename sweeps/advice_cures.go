@@ -1,0 +1,384 @@
+package sweeps
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+)
+
+// cure is a change that may let runs arrive.
+type cure struct {
+	// tries returns the changes to try, the mildest first; nil where the cure does not apply. Later
+	// ones are not tried once one arrives.
+	tries func(s *config.Settings, present *Trial) [][]config.Assignment
+}
+
+// cures are the changes that are tried for a cell whose runs do not arrive. Those that break a
+// rule between keys are left out.
+var cures = []cure{
+	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.ExactKL)},
+	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.K2)},
+	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.RatioK3)},
+	{exclusive("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && !s.Lag.OnPolicy() }, grpo.AtCurrent)},
+	{exclusive("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == grpo.Reused }, grpo.Fresh)},
+	{exclusive("grpo.importance.mode", weighted(grpo.NoImportance), grpo.Ratio)},
+	{exclusive("grpo.importance.mode", weighted(grpo.NoImportance, grpo.Ratio), grpo.Clip)},
+	{exclusive("grpo.importance.mode", weighted(grpo.Clip), grpo.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5})},
+	{exclusive("grpo.importance.mode", weighted(grpo.Clip), grpo.CISPO)},
+	{exclusive("grpo.importance.mode", weighted(grpo.Ratio, grpo.Clip), grpo.NoImportance)},
+	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
+		return steps("lag.interval", shorterLags(s)...)
+	}},
+	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
+		for _, norm := range []float64{10, 4, 1, 0.1} {
+			if limit := s.Optimizer.MaxNorm; limit == 0 || norm < limit {
+				all = append(all, steps("optimizer.max_norm", norm)...)
+			}
+		}
+		return all
+	}},
+	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
+		for _, warmup := range []int{10, 50, 100, 200, 400} {
+			if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
+				all = append(all, steps("optimizer.schedule.warmup", warmup)...)
+			}
+		}
+		return all
+	}},
+	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
+		return steps(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 0.5, 0.25, 0.125)...)
+	}},
+	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
+		if s.Estimator.GroupSize == grpo.Infinite {
+			return nil
+		}
+		b := s.Estimator.GroupsPerStep
+		return steps("grpo.groups_per_step", 2*b, 4*b, 8*b)
+	}},
+	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
+		for _, mu := range []float64{0.8, 0.5, 0} {
+			if mu < s.Optimizer.Momentum {
+				all = append(all, steps(config.MomentumKey, mu)...)
+			}
+		}
+		return all
+	}},
+	{func(s *config.Settings, present *Trial) [][]config.Assignment {
+		if present.Count(NotYet) == 0 {
+			return nil
+		}
+		return steps(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8)...)
+	}},
+	{func(s *config.Settings, present *Trial) (all [][]config.Assignment) {
+		if present.Count(NotYet) == 0 {
+			return nil
+		}
+		for _, factor := range []int{4, 16} {
+			longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
+			if s.Optimizer.Schedule.Total == s.Run.Steps {
+				longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+			}
+			all = append(all, longer)
+		}
+		return all
+	}},
+}
+
+// exclusive is a cure with one word of a key, and with other keys besides, for settings with
+// another word for which it applies.
+func exclusive[Word ~string](key string, applies func(*config.Settings) bool, word Word, besides ...config.Assignment) func(*config.Settings, *Trial) [][]config.Assignment {
+	return func(s *config.Settings, _ *Trial) [][]config.Assignment {
+		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == string(word) {
+			return nil
+		}
+		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: string(word)}}, besides...)}
+	}
+}
+
+// sampledPenalty reports whether the KL gradient is estimated from samples in the loss.
+func sampledPenalty(s *config.Settings) bool {
+	kl := &s.Estimator.KL
+	return kl.Sampled() && !kl.Outside()
+}
+
+// weighted returns a condition: samples are of older policies, and have a weight of the modes.
+func weighted(modes ...grpo.ImportanceMode) func(*config.Settings) bool {
+	return func(s *config.Settings) bool {
+		for _, mode := range modes {
+			if s.Estimator.Importance.Mode == mode && (s.Lag.Kind == grpo.Random || !s.Lag.OnPolicy()) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// steps lists changes of one key to each of the values.
+func steps[Value any](key string, values ...Value) (all [][]config.Assignment) {
+	for _, v := range values {
+		all = append(all, []config.Assignment{{Param: key, Value: v}})
+	}
+	return all
+}
+
+// multiples returns the multiples of x, rounded.
+func multiples(x float64, factors ...float64) (all []float64) {
+	for _, factor := range factors {
+		all = append(all, config.Round(x*factor))
+	}
+	return all
+}
+
+// shorterLags returns the halves of a refresh interval or delay down to the shortest.
+func shorterLags(s *config.Settings) (all []int) {
+	first, _ := shortestLag(s)
+	if s.Lag.Kind == grpo.Random {
+		return nil
+	}
+	for n := s.Lag.Interval; n > int(first); {
+		n = max(n/2, int(first))
+		all = append(all, n)
+	}
+	return all
+}
+
+// Cures tries the cures of a cell of which the trial as it stands is given.
+func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
+	t.announce("up to 40 changes of the file", 40*trialRuns[1])
+	for _, c := range cures {
+		for _, set := range c.tries(&t.cell.Settings, present) {
+			trial, err := t.Of(ctx, set...)
+			if err != nil {
+				return nil, err
+			}
+			if trial == nil {
+				continue
+			}
+			tried = append(tried, trial)
+			if trial.Outcome == Arrives {
+				break
+			}
+		}
+	}
+	return tried, nil
+}
+
+// mechanism is a reason why runs do not arrive that cures point at.
+type mechanism struct {
+	// applies reports whether the reason is possible for settings, and pointsAt that a setting that
+	// arrives with one of these changes confirms it.
+	applies  func(s *config.Settings, present *Trial) bool
+	pointsAt []string
+	says     func(s *config.Settings, present *Trial) string
+}
+
+// mechanisms are the reasons of chance, the most particular first.
+var mechanisms = []mechanism{
+	{
+		func(s *config.Settings, present *Trial) bool {
+			return sampledPenalty(s) && s.Estimator.KL.Gradient == grpo.K3
+		},
+		[]string{"grpo.kl.gradient=exact", "grpo.kl.gradient=k2", "grpo.kl.gradient=ratio-k3"},
+		rareSampleUnderK3,
+	},
+	{
+		func(s *config.Settings, _ *Trial) bool {
+			return s.Estimator.Samples == grpo.Reused && s.Estimator.Importance.Mode == grpo.Ratio
+		},
+		[]string{"lag.samples=fresh", "grpo.importance.mode=clip"},
+		func(s *config.Settings, _ *Trial) string {
+			x, _ := reuseFlag(s)
+			return fmt.Sprintf("single lucky samples: a batch that is used %d times with the unclipped ratio π/π_old counts a rare sample more with every use, so that from x = 2ηK√(G−1)/(N(1−μ)) ≈ 1 on it turns a policy of any depth; here x = %.2g. A clip ends this", s.Lag.Interval, x)
+		},
+	},
+	{
+		func(_ *config.Settings, present *Trial) bool { return !present.target.atRest },
+		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.max_norm"},
+		func(s *config.Settings, _ *Trial) string {
+			return fmt.Sprintf("the policy locks by chance: without a restoring force the few samples of the better arm decide early which arm wins, and a step of η/(1−μ) = %.3g logits per unit of force over %d samples is large", effectiveRate(s), samplesPerStep(s))
+		},
+	},
+	{
+		func(s *config.Settings, present *Trial) bool { return present.Count(Unsteady) > 0 },
+		[]string{config.LearningRateKey, "grpo.groups_per_step"},
+		func(*config.Settings, *Trial) string {
+			return "the noise of finite groups: at this learning rate and batch J fluctuates widely about the state at rest"
+		},
+	},
+	{
+		func(*config.Settings, *Trial) bool { return true },
+		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.schedule.warmup", "optimizer.max_norm", "lag.interval"},
+		func(*config.Settings, *Trial) string {
+			return "the noise of finite groups on the way: smaller or fewer large steps arrive"
+		},
+	},
+}
+
+// FromStart simulates the cell as it stands and, if its runs do not arrive, says why and tries the
+// cures.
+func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
+	a := &adviser{settings: t.cell.Settings}
+	present, err := t.Present(ctx)
+	switch {
+	case err != nil:
+		return err
+	case present == nil:
+		a.unknown(fromStart, noStart)
+	default:
+		a.add(fromStart, float64(present.Arrived.Mean), strings.Join(present.Says(), "; "), Simulated, arrival(present))
+	}
+	if x, ok := reuseFlag(&t.cell.Settings); ok {
+		says := fmt.Sprintf("x = %.3g: no single sample turns a deep policy", x)
+		if x >= 0.5 {
+			says = fmt.Sprintf("x = %.3g: single lucky samples can turn a policy of any depth", x)
+		}
+		a.add("a rare sample under reuse", x, says, rom.LeadingOrder, "x = 2ηK√(G−1)/(N(1−μ)), N = GB: within a block the ratio of a lucky rare sample grows as dρ/dt = xρ²/K, without bound above 1; below ½ it is safe")
+	}
+	advice.Lines = append(a.lines, advice.Lines...)
+	if advice.Start = present; present == nil || present.Outcome == Arrives {
+		return nil
+	}
+	if advice.Cures, err = t.Cures(ctx, present); err != nil {
+		return err
+	}
+	advice.Why, err = t.why(ctx, present, advice.Cures)
+	return err
+}
+
+// fromStart is what the first line of advice answers.
+const fromStart = "runs from the file's start"
+
+// arrival says how a trial decides which runs arrive.
+func arrival(t *Trial) string {
+	runs := "the run"
+	if t.Runs > 1 {
+		runs = fmt.Sprintf("%d runs, of which it arrives", t.Runs)
+	}
+	says := fmt.Sprintf("%s of %d steps from the file's start: the mean of J over the last quarter within %.0f %%, and J at the end within %.0f %%, of the range of mean rewards", runs, t.Steps, 100*nearInMean, 100*nearAtEnd)
+	return says
+}
+
+// why says why runs do not arrive: by a run without noise, and by the cures that arrive.
+func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (string, error) {
+	s := &t.cell.Settings
+	if late := present.Count(NotYet); 2*late > present.Runs-present.Count(AtTarget) {
+		return fmt.Sprintf("the run is too short for its learning rate, or rests elsewhere: after %d steps most of the runs that do not arrive are on the way", s.Run.Steps), nil
+	}
+	if s.Estimator.GroupSize != grpo.Infinite {
+		mean, err := t.Of(ctx, config.Assignment{Param: config.GroupSizeKey, Value: grpo.Infinite})
+		if err != nil {
+			return "", err
+		}
+		if mean == nil || mean.Outcome == Arrives {
+			return chance(s, present, tried), nil
+		}
+		return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + deterministic(s), nil
+	}
+	return "the mean force itself, without noise" + deterministic(s), nil
+}
+
+// deterministic names what in settings can make the mean force lead astray.
+func deterministic(s *config.Settings) string {
+	if bounded := weighted(grpo.Clip, grpo.DualClip); bounded(s) {
+		return ". Beyond its range a clip leaves only the failures of the arm that grew, with the weight π/π_old, and so reverses the mean force of noisy rewards"
+	}
+	if !s.Lag.OnPolicy() || s.Lag.Kind == grpo.Random {
+		return ". The samples are of older policies: the force comes too late"
+	}
+	return ""
+}
+
+// chance names the mechanism of chance that the cures point at.
+func chance(s *config.Settings, present *Trial, tried []*Trial) string {
+	for _, m := range mechanisms {
+		if !m.applies(s, present) {
+			continue
+		}
+		for _, trial := range tried {
+			if trial.Outcome == Arrives && slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) }) {
+				return m.says(s, present)
+			}
+		}
+	}
+	return "the noise of sampling: without it (grpo.group_size=inf) the run arrives. None of the changes that were tried cures it"
+}
+
+// rareSampleUnderK3 describes the move of the logits by one sample of a rare arm under k3,
+// (2η/(N(1−μ)))·(β(π_ref e^u − 1) − Ā), at log odds u of the common arm. It reaches across for
+// c e^u > 2u.
+func rareSampleUnderK3(s *config.Settings, _ *Trial) string {
+	says := "single samples of a rare arm: k3 weighs one by π_ref/π, so that it moves the log odds u of the common arm back by about c e^u"
+	if s.Optimizer.Kind == grpo.Adam {
+		return says + ", up to the longest step of Adam, and throws a policy that has overshot to another arm. k2 and the exact penalty grow with u alone, ratio-k3 weighs by π/π_old"
+	}
+	reference := softmaxOf(s.Policy.Reference)
+	rare := 1.0
+	for a, p := range reference {
+		if s.Bandit.Arms[a].Mean < maxMean(s) {
+			rare = min(rare, p)
+		}
+	}
+	c := 2 * effectiveRate(s) * s.Estimator.KL.Coefficient * rare / float64(samplesPerStep(s))
+	says += fmt.Sprintf(", c = 2ηβπ_ref/(N(1−μ)) = %.2g", c)
+	if u := returnPoint(c); u > 0 {
+		says += fmt.Sprintf(". From u = %.3g on that is more than 2u: it throws a policy that has overshot so far to the other side, deeper than it was", u)
+	} else {
+		says += ", more than 2u at any u: every rare sample throws the policy to the other side"
+	}
+	return says + ". The share of runs that are lost does not grow steadily with η (far beyond, no rare sample comes), and longer runs lose more. k2 and the exact penalty grow with u alone"
+}
+
+func maxMean(s *config.Settings) float64 {
+	m := math.Inf(-1)
+	for _, arm := range s.Bandit.Arms {
+		m = max(m, arm.Mean)
+	}
+	return m
+}
+
+// returnPoint returns the larger solution u of c e^u = 2u; 0 if there is none, c > 2/e.
+func returnPoint(c float64) float64 {
+	if c > 2/math.E {
+		return 0
+	}
+	u := 1 - math.Log(c)
+	for range 100 { // u = ln(2u/c) contracts where u > 1
+		u = math.Log(2 * u / c)
+	}
+	return u
+}
+
+// effectiveRate returns η/(1−μ), with Adam η.
+func effectiveRate(s *config.Settings) float64 {
+	if s.Optimizer.Kind == grpo.Adam {
+		return s.Optimizer.LearningRate
+	}
+	return s.Optimizer.LearningRate / (1 - s.Optimizer.Momentum)
+}
+
+func samplesPerStep(s *config.Settings) int {
+	return s.Estimator.GroupSize * s.Estimator.GroupsPerStep
+}
+
+// reuseFlag returns x = 2ηK√(G−1)/(N(1−μ)) of reused samples with the unclipped ratio: a lucky
+// sample of a rare arm has the advantage √(G−1), and its ratio ρ obeys dρ/dt = xρ²/K within a
+// block of K steps, so that it grows without bound for x > 1. It holds for 0/1 rewards with the
+// std scale and a heavy ball; else ok is false.
+func reuseFlag(s *config.Settings) (x float64, ok bool) {
+	e := &s.Estimator
+	ok = e.Samples == grpo.Reused && e.Importance.Mode == grpo.Ratio && s.Lag.Interval > 1 &&
+		e.GroupSize != grpo.Infinite && e.Advantage.Scale == grpo.StdScale && s.Optimizer.Kind != grpo.Adam
+	for _, arm := range s.Bandit.Arms {
+		ok = ok && arm.Reward == grpo.Bernoulli
+	}
+	if !ok {
+		return 0, false
+	}
+	return 2 * effectiveRate(s) * float64(s.Lag.Interval) * math.Sqrt(float64(e.GroupSize-1)) / float64(samplesPerStep(s)), true
+}

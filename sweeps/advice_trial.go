@@ -1,0 +1,503 @@
+package sweeps
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Simulated is the kind of advice that comes from simulation.
+const Simulated rom.Kind = "simulated"
+
+// Trial says how the runs of some settings end that start where their cell starts.
+type Trial struct {
+	Set     string   `json:"set,omitempty"` // what differs from the cell, as --set takes it; "": nothing
+	Outcome Outcome  `json:"outcome"`
+	Runs    int      `json:"runs"`
+	Steps   int      `json:"steps"` // of a run
+	Arrived RunShare `json:"arrived"`
+	Endings []Ending `json:"endings"` // how they end, those that arrive first, then by number
+
+	settings config.Settings
+	target   target
+}
+
+// Outcome is what a trial decides about the share of runs that arrive.
+type Outcome string
+
+const (
+	Arrives   Outcome = "arrives"   // the interval of the share lies above wantedShare
+	Holds     Outcome = "holds"     // it lies below, but above for the runs that arrive or are too deep
+	Fails     Outcome = "fails"     // both lie below
+	Undecided Outcome = "undecided" // neither is decided
+)
+
+// RunShare is a share of runs with Wilson's interval at shareConfidence.
+type RunShare struct {
+	Mean store.Number `json:"mean"`
+	Lo   store.Number `json:"lo"`
+	Hi   store.Number `json:"hi"`
+}
+
+// Ending is a way in which some of the runs of a trial end.
+type Ending struct {
+	How   How          `json:"how"`
+	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0; −1: none, or prompts have a policy each
+	Runs  int          `json:"runs"`  // the number that end so
+	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
+
+	// Medians at the end; empty where there is no policy.
+	LogOdds store.Number `json:"log_odds"` // of the most probable arm
+	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
+}
+
+// How says where a run ends.
+type How string
+
+const (
+	AtTarget  How = "arrived"   // where it should, see target
+	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
+	Unsteady  How = "unsteady"  // J is right in the mean over the last quarter, and is far from it at the end
+	Elsewhere How = "other-arm" // another arm is the most probable
+	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
+	Overflown How = "diverged"  // it has left the range of floating point
+)
+
+// What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
+// of which 3 % of the runs fail passes by 256 runs with probability 0.06.
+const (
+	wantedShare     = 0.95
+	shareConfidence = 0.99
+	nearInMean      = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
+	nearAtEnd       = 0.1  // of J at the last step, which fluctuates
+	deeper          = 0.5  // share of the other arms' probability at rest
+	majority        = 2. / 3
+)
+
+// trialRuns are the numbers of runs after which a trial may end. A cell as it stands has
+// presentRuns, and a suggestion must be decided by then.
+var trialRuns = []int{32, 128, presentRuns, 512}
+
+const presentRuns = 256
+
+// target is where the runs of some settings should end: the fixed point, or the best arms where
+// there is none.
+type target struct {
+	atRest bool      // there is a fixed point
+	reward float64   // J there
+	span   float64   // largest mean reward less the smallest
+	means  []float64 // of the arms
+	front  float64   // mean reward of the most probable arms
+	held   float64   // probability of the arms with this mean
+	rare   float64   // probability of all arms but the most probable one
+}
+
+// newTarget returns the target of settings, of which p is the prediction.
+func newTarget(s *config.Settings, p *rom.Prediction) target {
+	prompts := promptsOf(s)
+	g := target{held: 1}
+	for _, arm := range meanArms(s, prompts) {
+		g.means = append(g.means, arm.Mean)
+	}
+	g.front = slices.Max(g.means)
+	g.reward, g.span = g.front, g.front-slices.Min(g.means)
+	if prompts != nil && prompts.Parameters == sim.Tabular {
+		g.reward, g.span = 0, 0
+		for _, m := range prompts.Means {
+			g.reward += max(m[0], m[1]) / float64(len(prompts.Means))
+			g.span += math.Abs(m[0]-m[1]) / float64(len(prompts.Means))
+		}
+	}
+	if p.FixedPoint == nil {
+		return g
+	}
+	g.atRest, g.reward = true, p.FixedPoint.Reward
+	policy := p.FixedPoint.Policy
+	likely := slices.Max(policy)
+	g.front = g.means[slices.Index(policy, likely)]
+	g.held, g.rare = g.holds(policy), 0
+	for _, x := range policy {
+		g.rare += x
+	}
+	g.rare -= likely
+	if logits := p.FixedPoint.Logits; likely > 0.5 { // without the rounding of the sum
+		g.rare = math.Exp(-logOdds(logits)) * likely
+	}
+	return g
+}
+
+// holds returns the probability of the arms in front under a policy.
+func (g *target) holds(policy []float64) float64 {
+	held := 0.0
+	for a, x := range policy {
+		if g.means[a] == g.front {
+			held += x
+		}
+	}
+	return held
+}
+
+// logOdds returns the log odds of the most probable arm, +Inf where it is certain.
+func logOdds(logits []float64) float64 {
+	top := slices.Index(logits, slices.Max(logits))
+	others := 0.0
+	for a, x := range logits {
+		if a != top {
+			others += math.Exp(x - logits[top])
+		}
+	}
+	return -math.Log(others)
+}
+
+// softmaxOf returns the policy with the given logits.
+func softmaxOf(logits []float64) []float64 {
+	policy, top, sum := make([]float64, len(logits)), slices.Max(logits), 0.0
+	for a, x := range logits {
+		policy[a] = math.Exp(x - top)
+		sum += policy[a]
+	}
+	for a := range policy {
+		policy[a] /= sum
+	}
+	return policy
+}
+
+// how says how a run ends in which the given number of samples are drawn.
+func (g *target) how(e *sim.End, samples float64) How {
+	if e.DivergedAt >= 0 {
+		return Overflown
+	}
+	rounding := 1e-9 * max(1, math.Abs(g.reward))
+	near := math.Abs(e.Mean-g.reward) <= nearInMean*g.span+rounding
+	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.reward) <= nearAtEnd*g.span+rounding
+	if e.Logits == nil { // prompts have a policy each
+		switch {
+		case near && last:
+			return AtTarget
+		case near:
+			return Unsteady
+		}
+		return NotYet
+	}
+	inFront := g.held < majority || g.holds(softmaxOf(e.Logits)) >= 0.5
+	rare := 1 / (1 + math.Exp(logOdds(e.Logits)))
+	distance := math.Abs(g.reward - g.front)
+	switch {
+	case near && inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
+		return TooDeep
+	case near && inFront && last:
+		return AtTarget
+	case near && inFront:
+		return Unsteady
+	case g.held >= majority && !inFront:
+		return Elsewhere
+	}
+	return NotYet
+}
+
+// Trials simulates changes of one cell from its own start. Equal settings are simulated once.
+type Trials struct {
+	Workers int
+	Slow    func(what string, seconds float64) // is told what takes more than a second, before most of it, and about how long; nil: nobody is
+
+	cell   *Cell
+	cache  *predictionCache
+	known  map[string]*Trial
+	perRun float64 // seconds of a run of the cell as it stands
+}
+
+// NewTrials returns the trials of a cell of a plan whose advice is given.
+func NewTrials(cell *Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
+	return &Trials{Workers: workers, Slow: slow, cell: cell, cache: advice.cache, known: make(map[string]*Trial)}
+}
+
+// noStart is the reason why settings are not simulated.
+const noStart = noFixedPoint + " to start from"
+
+// Present simulates the cell as it stands, with presentRuns runs. The trial is nil if it has no
+// start.
+func (t *Trials) Present(ctx context.Context) (*Trial, error) {
+	began := time.Now()
+	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
+	if err != nil || first == nil || first.Runs == 1 {
+		return first, err
+	}
+	t.perRun = max(t.perRun, time.Since(began).Seconds()/float64(trialRuns[0]))
+	t.announce("the runs from the start", presentRuns)
+	return t.simulate(ctx, t.cell.Settings, presentRuns)
+}
+
+// announce says that so many runs like those of the cell as it stands take long, if they do.
+func (t *Trials) announce(what string, runs int) {
+	if seconds := t.perRun * float64(runs); seconds > 1 && t.Slow != nil {
+		t.Slow(what, seconds)
+	}
+}
+
+// Of simulates the cell with changes, until its outcome is decided or it has the largest number
+// of runs. The trial is nil if the changes are not possible together, or leave no start.
+func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, error) {
+	s, broken := config.Change(t.cell.Settings, set...)
+	if broken != "" {
+		return nil, nil
+	}
+	for _, runs := range trialRuns {
+		trial, err := t.simulate(ctx, s, runs)
+		if err != nil || trial == nil {
+			return nil, err
+		}
+		if trial.Outcome != Undecided || runs == trialRuns[len(trialRuns)-1] {
+			told := *trial
+			told.Set = setOf(set)
+			return &told, nil
+		}
+	}
+	return nil, nil
+}
+
+// setOf writes changes as --set takes them.
+func setOf(set []config.Assignment) string {
+	var parts []string
+	for _, a := range set {
+		parts = append(parts, a.Param+"="+config.Format(a.Value))
+	}
+	return strings.Join(parts, " ")
+}
+
+// simulate simulates so many runs of settings, one if all are equal. Their streams are those of
+// a cell with these settings, so that a sweep repeats them.
+func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
+	none := new(measures)
+	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
+	if known := t.known[c.ID]; known != nil && known.Runs >= min(runs, known.Runs) && (known.Runs >= runs || known.Runs == 1) {
+		return known, nil
+	}
+	c.resolve(none, t.cache)
+	if c.Status != store.CellOK {
+		return nil, nil
+	}
+	in := c.Sim()
+	in.Run.Replicas, in.Ends = runs, runs
+	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, t.cache.predict(&s, rom.Unit))}
+	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
+		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.known[c.ID] = trial
+	return trial, nil
+}
+
+// samples returns the number of samples that a run draws.
+func samplesOf(s *config.Settings) float64 {
+	if s.Estimator.GroupSize == grpo.Infinite {
+		return math.Inf(1)
+	}
+	steps := s.Run.Steps
+	if s.Estimator.Samples == grpo.Reused {
+		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
+	}
+	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
+}
+
+// count sets the trial's counts to those of the ends of runs that are recorded at the given
+// steps.
+func (t *Trial) count(ends []sim.End, steps []int) {
+	type way struct {
+		how How
+		arm int
+	}
+	type group struct {
+		since, odds, rare []float64
+	}
+	ways := make(map[way]*group)
+	var order []way
+	samples, arrived := samplesOf(&t.settings), 0
+	for i := range ends {
+		e := &ends[i]
+		w := way{t.target.how(e, samples), -1}
+		if w.how == AtTarget {
+			arrived++
+		}
+		if e.Logits != nil {
+			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
+			w.arm = slices.Index(t.target.means, t.target.means[w.arm]) // the first of equal ones
+		}
+		g := ways[w]
+		if g == nil {
+			g = new(group)
+			ways[w], order = g, append(order, w)
+		}
+		g.since = append(g.since, t.since(e, steps))
+		if e.Logits != nil {
+			odds := logOdds(e.Logits)
+			g.odds = append(g.odds, odds)
+			g.rare = append(g.rare, samples/(1+math.Exp(odds)))
+		}
+	}
+	t.Runs, t.Endings = len(ends), nil
+	for _, w := range order {
+		g := ways[w]
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.odds), middle(g.rare)})
+	}
+	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
+		if (a.How == AtTarget) != (b.How == AtTarget) {
+			if a.How == AtTarget {
+				return -1
+			}
+			return 1
+		}
+		return b.Runs - a.Runs
+	})
+	held := t.share(arrived + t.Count(TooDeep))
+	t.Arrived = t.share(arrived)
+	switch {
+	case t.Arrived.Lo >= wantedShare:
+		t.Outcome = Arrives
+	case held.Hi < wantedShare:
+		t.Outcome = Fails
+	case t.Arrived.Hi < wantedShare && held.Lo >= wantedShare:
+		t.Outcome = Holds
+	default:
+		t.Outcome = Undecided
+	}
+}
+
+// share returns the share of a number of the trial's runs. That of the only run without noise is
+// exact.
+func (t *Trial) share(runs int) RunShare {
+	mean := float64(runs) / float64(t.Runs)
+	e := measure.Certain(mean)
+	if t.settings.Estimator.GroupSize != grpo.Infinite {
+		e = measure.Estimate{Mean: mean, StdErr: math.Sqrt(mean * (1 - mean) / float64(t.Runs)), DF: t.Runs - 1}
+	}
+	lo, hi := e.Share(float64(t.Runs), shareConfidence)
+	return RunShare{store.Number(mean), store.Number(lo), store.Number(hi)}
+}
+
+// since returns the first recorded step from which on J stays within a tenth of the range of
+// rewards from where the run ends, or the step at which it diverged.
+func (t *Trial) since(e *sim.End, steps []int) float64 {
+	if e.DivergedAt >= 0 {
+		return float64(e.DivergedAt)
+	}
+	first := len(e.Rewards) - 1
+	for ; first > 0; first-- {
+		if math.Abs(e.Rewards[first-1]-e.Mean) > nearAtEnd*t.target.span {
+			break
+		}
+	}
+	return float64(steps[first])
+}
+
+// middle returns the median; NaN of none.
+func middle(values []float64) store.Number {
+	if len(values) == 0 {
+		return store.Number(math.NaN())
+	}
+	return store.Number(median(values))
+}
+
+// Count returns the number of runs that end in one of the given ways.
+func (t *Trial) Count(ways ...How) (n int) {
+	for _, e := range t.Endings {
+		if slices.Contains(ways, e.How) {
+			n += e.Runs
+		}
+	}
+	return n
+}
+
+// Says returns the share and its interval in words.
+func (s RunShare) Says() string {
+	return fmt.Sprintf("%s [%s, %s]", percent(float64(s.Mean)), percent(float64(s.Lo)), percent(float64(s.Hi)))
+}
+
+func percent(x float64) string {
+	if x > 0.99 && x < 1 || x > 0 && x < 0.01 {
+		return fmt.Sprintf("%.1f %%", 100*x)
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+// where says where a trial's runs should end.
+func (g *target) where() string {
+	if g.atRest {
+		return fmt.Sprintf("at J* = %.4g", g.reward)
+	}
+	return fmt.Sprintf("at the best mean reward, %.4g: there is no stationary state", g.reward)
+}
+
+// Says returns the counts in words, one item for each ending.
+func (t *Trial) Says() (says []string) {
+	if t.Runs == 1 {
+		return []string{t.ends(&t.Endings[0], "it ends")}
+	}
+	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), t.target.where())
+	if t.Endings[0].How == AtTarget {
+		arrive += fmt.Sprintf(", half of them by step %.0f", t.Endings[0].Since)
+	}
+	says = append(says, arrive)
+	for i := range t.Endings {
+		if e := &t.Endings[i]; e.How != AtTarget {
+			says = append(says, t.ends(e, percent(float64(e.Runs)/float64(t.Runs))+" end"))
+		}
+	}
+	return says
+}
+
+// ends describes an ending of the runs that subject names.
+func (t *Trial) ends(e *Ending, subject string) string {
+	since := fmt.Sprintf("since step %.0f", e.Since)
+	if t.Runs > 1 {
+		since = "half of them " + since
+	}
+	switch e.How {
+	case AtTarget:
+		return fmt.Sprintf("%s %s, %s", subject, t.target.where(), since)
+	case Overflown:
+		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
+	case TooDeep:
+		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.rare), t.rare(e))
+	case Elsewhere:
+		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
+	case Unsteady:
+		return subject + " there in the mean of the last quarter of the run only: J fluctuates by more than a tenth of the range of rewards"
+	}
+	return fmt.Sprintf("%s on the way: not there after %d steps", subject, t.Steps)
+}
+
+// arm names the arms of the mean reward of one of them.
+func (t *Trial) arm(a int) string {
+	n := 0
+	for _, m := range t.target.means {
+		if m == t.target.means[a] {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.means[a])
+	}
+	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.means[a])
+}
+
+// rare says how often other arms are sampled.
+func (t *Trial) rare(e *Ending) string {
+	if math.IsInf(float64(e.Rare), 1) {
+		return "without noise it stays there"
+	}
+	return fmt.Sprintf("%.2g samples of other arms are expected in %d steps", e.Rare, t.Steps)
+}
