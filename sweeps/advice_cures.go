@@ -7,124 +7,109 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"grposim/grpo"
 	"grposim/rom"
 	"grposim/sweeps/config"
 )
 
-// cure is a change that may let runs arrive.
-type cure struct {
-	// tries returns the changes to try, the mildest first; nil where the cure does not apply. Later
-	// ones are not tried once one arrives.
-	tries func(s *config.Settings, present *Trial) [][]config.Assignment
-}
+// cure is a change that may let runs arrive. It returns the values to try, the mildest first; nil
+// where it does not apply. Later ones are not tried once one arrives.
+type cure func(s *config.Settings) [][]config.Assignment
 
-// cures are the changes that are tried for a cell whose runs do not arrive. Those that break a
-// rule between keys are left out.
-var cures = []cure{
-	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.ExactKL)},
-	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.K2)},
-	{exclusive("grpo.kl.gradient", sampledPenalty, grpo.RatioK3)},
-	{exclusive("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && !s.Lag.OnPolicy() }, grpo.AtCurrent)},
-	{exclusive("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == grpo.Reused }, grpo.Fresh)},
-	{exclusive("grpo.importance.mode", weighted(grpo.NoImportance), grpo.Ratio)},
-	{exclusive("grpo.importance.mode", weighted(grpo.NoImportance, grpo.Ratio), grpo.Clip)},
-	{exclusive("grpo.importance.mode", weighted(grpo.Clip), grpo.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5})},
-	{exclusive("grpo.importance.mode", weighted(grpo.Clip), grpo.CISPO)},
-	{exclusive("grpo.importance.mode", weighted(grpo.Ratio, grpo.Clip), grpo.NoImportance)},
-	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
-		return steps("lag.interval", shorterLags(s)...)
-	}},
-	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
-		for _, norm := range []float64{10, 4, 1, 0.1} {
-			if limit := s.Optimizer.MaxNorm; limit == 0 || norm < limit {
-				all = append(all, steps("optimizer.max_norm", norm)...)
+// Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
+// spurs where they are late. Those that break a rule between keys are left out.
+var (
+	repairs = []cure{
+		word("grpo.kl.gradient", sampledPenalty, grpo.ExactKL),
+		word("grpo.kl.gradient", sampledPenalty, grpo.K2),
+		word("grpo.kl.gradient", sampledPenalty, grpo.RatioK3),
+		word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, grpo.AtCurrent),
+		word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == grpo.Reused }, grpo.Fresh),
+		word("grpo.importance.mode", weighted(grpo.NoImportance), grpo.Ratio),
+		word("grpo.importance.mode", weighted(grpo.NoImportance, grpo.Ratio), grpo.Clip),
+		word("grpo.importance.mode", weighted(grpo.Clip), grpo.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
+		word("grpo.importance.mode", weighted(grpo.Clip), grpo.CISPO),
+		word("grpo.importance.mode", weighted(grpo.Ratio, grpo.Clip), grpo.NoImportance),
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LagIntervalKey, shorterLags(s)...)
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			if s.Estimator.GroupSize == grpo.Infinite {
+				return nil
 			}
-		}
-		return all
-	}},
-	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
-		for _, warmup := range []int{10, 50, 100, 200, 400} {
-			if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
-				all = append(all, steps("optimizer.schedule.warmup", warmup)...)
+			b := s.Estimator.GroupsPerStep
+			return values("grpo.groups_per_step", 2*b, 4*b, 8*b)
+		},
+	}
+	brakes = []cure{
+		func(s *config.Settings) [][]config.Assignment {
+			return values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...)
+		},
+		func(s *config.Settings) (all [][]config.Assignment) {
+			for _, warmup := range []int{10, 50, 100, 200, 400} {
+				if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
+					all = append(all, values("optimizer.schedule.warmup", warmup)...)
+				}
 			}
-		}
-		return all
-	}},
-	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
-		return steps(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 0.5, 0.25, 0.125)...)
-	}},
-	{func(s *config.Settings, _ *Trial) [][]config.Assignment {
-		if s.Estimator.GroupSize == grpo.Infinite {
-			return nil
-		}
-		b := s.Estimator.GroupsPerStep
-		return steps("grpo.groups_per_step", 2*b, 4*b, 8*b)
-	}},
-	{func(s *config.Settings, _ *Trial) (all [][]config.Assignment) {
-		for _, mu := range []float64{0.8, 0.5, 0} {
-			if mu < s.Optimizer.Momentum {
-				all = append(all, steps(config.MomentumKey, mu)...)
+			return all
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 0.5, 0.25, 0.125)...)
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			if s.Optimizer.Kind == grpo.Adam || s.Optimizer.Momentum == 0 {
+				return nil
 			}
-		}
-		return all
-	}},
-	{func(s *config.Settings, present *Trial) [][]config.Assignment {
-		if present.Count(NotYet) == 0 {
-			return nil
-		}
-		return steps(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8)...)
-	}},
-	{func(s *config.Settings, present *Trial) (all [][]config.Assignment) {
-		if present.Count(NotYet) == 0 {
-			return nil
-		}
-		for _, factor := range []int{4, 16} {
-			longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
-			if s.Optimizer.Schedule.Total == s.Run.Steps {
-				longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+			return values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...)
+		},
+	}
+	spurs = []cure{
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...)
+		},
+		func(s *config.Settings) (all [][]config.Assignment) {
+			for _, factor := range []int{4, 16, 64} {
+				if factor > 4 && factor*s.Run.Steps > longestTried {
+					break
+				}
+				longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
+				if schedule := s.Optimizer.Schedule; schedule.Kind != grpo.ConstantRate && schedule.Total == s.Run.Steps {
+					longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+				}
+				all = append(all, longer)
 			}
-			all = append(all, longer)
-		}
-		return all
-	}},
-}
+			return all
+		},
+	}
+)
 
-// exclusive is a cure with one word of a key, and with other keys besides, for settings with
-// another word for which it applies.
-func exclusive[Word ~string](key string, applies func(*config.Settings) bool, word Word, besides ...config.Assignment) func(*config.Settings, *Trial) [][]config.Assignment {
-	return func(s *config.Settings, _ *Trial) [][]config.Assignment {
-		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == string(word) {
+// longestTried bounds the steps of runs of more than four times the file's length.
+const longestTried = 100_000
+
+// word is a cure with one word of a key, and other keys besides, for settings with another word
+// to which it applies.
+func word[Word ~string](key string, applies func(*config.Settings) bool, to Word, besides ...config.Assignment) cure {
+	return func(s *config.Settings) [][]config.Assignment {
+		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == string(to) {
 			return nil
 		}
-		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: string(word)}}, besides...)}
+		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: string(to)}}, besides...)}
 	}
 }
 
-// sampledPenalty reports whether the KL gradient is estimated from samples in the loss.
-func sampledPenalty(s *config.Settings) bool {
-	kl := &s.Estimator.KL
-	return kl.Sampled() && !kl.Outside()
-}
-
-// weighted returns a condition: samples are of older policies, and have a weight of the modes.
-func weighted(modes ...grpo.ImportanceMode) func(*config.Settings) bool {
-	return func(s *config.Settings) bool {
-		for _, mode := range modes {
-			if s.Estimator.Importance.Mode == mode && (s.Lag.Kind == grpo.Random || !s.Lag.OnPolicy()) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-// steps lists changes of one key to each of the values.
-func steps[Value any](key string, values ...Value) (all [][]config.Assignment) {
+// values lists changes of one key to each of the values.
+func values[Value any](key string, values ...Value) (all [][]config.Assignment) {
 	for _, v := range values {
 		all = append(all, []config.Assignment{{Param: key, Value: v}})
 	}
 	return all
+}
+
+// below returns the values less than the present one; all if that is 0, which stands for none.
+func below(present float64, values ...float64) []float64 {
+	return slices.DeleteFunc(values, func(v float64) bool { return present > 0 && v >= present })
 }
 
 // multiples returns the multiples of x, rounded.
@@ -133,6 +118,20 @@ func multiples(x float64, factors ...float64) (all []float64) {
 		all = append(all, config.Round(x*factor))
 	}
 	return all
+}
+
+// stale reports whether samples are of older policies.
+func stale(s *config.Settings) bool { return s.Lag.Kind == grpo.Random || !s.Lag.OnPolicy() }
+
+// sampledPenalty reports whether the KL gradient is estimated from samples in the loss.
+func sampledPenalty(s *config.Settings) bool {
+	kl := &s.Estimator.KL
+	return kl.Sampled() && !kl.Outside()
+}
+
+// weighted returns a condition: samples are of older policies, with a weight of one of the modes.
+func weighted(modes ...grpo.ImportanceMode) func(*config.Settings) bool {
+	return func(s *config.Settings) bool { return stale(s) && slices.Contains(modes, s.Estimator.Importance.Mode) }
 }
 
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
@@ -148,12 +147,19 @@ func shorterLags(s *config.Settings) (all []int) {
 	return all
 }
 
-// Cures tries the cures of a cell of which the trial as it stands is given.
+// Cures tries the changes of a cell of which the trial as it stands is given.
 func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
-	t.announce("up to 40 changes of the file", 40*trialRuns[1])
-	for _, c := range cures {
-		for _, set := range c.tries(&t.cell.Settings, present) {
-			trial, err := t.Of(ctx, set...)
+	all := slices.Clone(repairs)
+	if present.Count(TooDeep, Unsteady, Elsewhere, Overflown) > 0 {
+		all = append(all, brakes...)
+	}
+	if present.Count(NotYet) > 0 {
+		all = append(all, spurs...)
+	}
+	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
+	for _, c := range all {
+		for _, set := range c(&t.cell.Settings) {
+			trial, err := t.Of(ctx, curedRuns, set...)
 			if err != nil {
 				return nil, err
 			}
@@ -169,19 +175,17 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 	return tried, nil
 }
 
-// mechanism is a reason why runs do not arrive that cures point at.
+// mechanism is a reason why runs do not arrive by chance.
 type mechanism struct {
-	// applies reports whether the reason is possible for settings, and pointsAt that a setting that
-	// arrives with one of these changes confirms it.
-	applies  func(s *config.Settings, present *Trial) bool
-	pointsAt []string
-	says     func(s *config.Settings, present *Trial) string
+	applies  func(s *config.Settings, present *Trial) bool // whether it is possible
+	pointsAt []string                                      // beginnings of changes; that one of them arrives confirms it
+	says     func(s *config.Settings) string
 }
 
 // mechanisms are the reasons of chance, the most particular first.
 var mechanisms = []mechanism{
 	{
-		func(s *config.Settings, present *Trial) bool {
+		func(s *config.Settings, _ *Trial) bool {
 			return sampledPenalty(s) && s.Estimator.KL.Gradient == grpo.K3
 		},
 		[]string{"grpo.kl.gradient=exact", "grpo.kl.gradient=k2", "grpo.kl.gradient=ratio-k3"},
@@ -192,29 +196,29 @@ var mechanisms = []mechanism{
 			return s.Estimator.Samples == grpo.Reused && s.Estimator.Importance.Mode == grpo.Ratio
 		},
 		[]string{"lag.samples=fresh", "grpo.importance.mode=clip"},
-		func(s *config.Settings, _ *Trial) string {
+		func(s *config.Settings) string {
 			x, _ := reuseFlag(s)
-			return fmt.Sprintf("single lucky samples: a batch that is used %d times with the unclipped ratio π/π_old counts a rare sample more with every use, so that from x = 2ηK√(G−1)/(N(1−μ)) ≈ 1 on it turns a policy of any depth; here x = %.2g. A clip ends this", s.Lag.Interval, x)
+			return fmt.Sprintf("single lucky samples: a batch that is used %d times with the unclipped ratio π/π_old counts a rare sample more with every use, so that from x = 2ηKĀ/(N(1−μ)) ≈ 1 on it turns a policy of any depth; here x = %.2g. A clip ends this", s.Lag.Interval, x)
 		},
 	},
 	{
 		func(_ *config.Settings, present *Trial) bool { return !present.target.atRest },
 		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.max_norm"},
-		func(s *config.Settings, _ *Trial) string {
+		func(s *config.Settings) string {
 			return fmt.Sprintf("the policy locks by chance: without a restoring force the few samples of the better arm decide early which arm wins, and a step of η/(1−μ) = %.3g logits per unit of force over %d samples is large", effectiveRate(s), samplesPerStep(s))
 		},
 	},
 	{
 		func(s *config.Settings, present *Trial) bool { return present.Count(Unsteady) > 0 },
 		[]string{config.LearningRateKey, "grpo.groups_per_step"},
-		func(*config.Settings, *Trial) string {
+		func(*config.Settings) string {
 			return "the noise of finite groups: at this learning rate and batch J fluctuates widely about the state at rest"
 		},
 	},
 	{
 		func(*config.Settings, *Trial) bool { return true },
 		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.schedule.warmup", "optimizer.max_norm", "lag.interval"},
-		func(*config.Settings, *Trial) string {
+		func(*config.Settings) string {
 			return "the noise of finite groups on the way: smaller or fewer large steps arrive"
 		},
 	},
@@ -234,11 +238,11 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 		a.add(fromStart, float64(present.Arrived.Mean), strings.Join(present.Says(), "; "), Simulated, arrival(present))
 	}
 	if x, ok := reuseFlag(&t.cell.Settings); ok {
-		says := fmt.Sprintf("x = %.3g: no single sample turns a deep policy", x)
+		says := fmt.Sprintf("x = %.3g: a single sample hardly turns a deep policy", x)
 		if x >= 0.5 {
 			says = fmt.Sprintf("x = %.3g: single lucky samples can turn a policy of any depth", x)
 		}
-		a.add("a rare sample under reuse", x, says, rom.LeadingOrder, "x = 2ηK√(G−1)/(N(1−μ)), N = GB: within a block the ratio of a lucky rare sample grows as dρ/dt = xρ²/K, without bound above 1; below ½ it is safe")
+		a.add("a rare sample under reuse", x, says, rom.LeadingOrder, "x = 2ηKĀ/(N(1−μ)), Ā the mean advantage of a lucky sample of a rare arm: within a block its ratio grows as dρ/dt = xρ²/K, without bound above 1; some lie above their mean, so that ½ is not safe")
 	}
 	advice.Lines = append(a.lines, advice.Lines...)
 	if advice.Start = present; present == nil || present.Outcome == Arrives {
@@ -264,23 +268,30 @@ func arrival(t *Trial) string {
 	return says
 }
 
+// late reports whether most of a trial's runs that do not arrive are on the way.
+func (t *Trial) late() bool { return 2*t.Count(NotYet) > t.Runs-t.Count(AtTarget) }
+
 // why says why runs do not arrive: by a run without noise, and by the cures that arrive.
 func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (string, error) {
-	s := &t.cell.Settings
-	if late := present.Count(NotYet); 2*late > present.Runs-present.Count(AtTarget) {
-		return fmt.Sprintf("the run is too short for its learning rate, or rests elsewhere: after %d steps most of the runs that do not arrive are on the way", s.Run.Steps), nil
-	}
+	s, mean := &t.cell.Settings, present
 	if s.Estimator.GroupSize != grpo.Infinite {
-		mean, err := t.Of(ctx, config.Assignment{Param: config.GroupSizeKey, Value: grpo.Infinite})
-		if err != nil {
+		var err error
+		if mean, err = t.Of(ctx, suggestedRuns, config.Assignment{Param: config.GroupSizeKey, Value: grpo.Infinite}); err != nil {
 			return "", err
 		}
-		if mean == nil || mean.Outcome == Arrives {
-			return chance(s, present, tried), nil
-		}
-		return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + deterministic(s), nil
 	}
-	return "the mean force itself, without noise" + deterministic(s), nil
+	late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate, or they rest elsewhere", s.Run.Steps)
+	switch {
+	case mean == nil && present.late():
+		return late, nil
+	case mean == nil || mean != present && mean.Outcome == Arrives && !present.late():
+		return chance(s, present, tried), nil
+	case mean.Outcome == Arrives:
+		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
+	case mean.late():
+		return late + ". So it is without the noise of sampling (grpo.group_size=inf)" + deterministic(s), nil
+	}
+	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + deterministic(s), nil
 }
 
 // deterministic names what in settings can make the mean force lead astray.
@@ -288,7 +299,7 @@ func deterministic(s *config.Settings) string {
 	if bounded := weighted(grpo.Clip, grpo.DualClip); bounded(s) {
 		return ". Beyond its range a clip leaves only the failures of the arm that grew, with the weight π/π_old, and so reverses the mean force of noisy rewards"
 	}
-	if !s.Lag.OnPolicy() || s.Lag.Kind == grpo.Random {
+	if stale(s) {
 		return ". The samples are of older policies: the force comes too late"
 	}
 	return ""
@@ -302,7 +313,7 @@ func chance(s *config.Settings, present *Trial, tried []*Trial) string {
 		}
 		for _, trial := range tried {
 			if trial.Outcome == Arrives && slices.ContainsFunc(m.pointsAt, func(cure string) bool { return strings.HasPrefix(trial.Set, cure) }) {
-				return m.says(s, present)
+				return m.says(s)
 			}
 		}
 	}
@@ -312,7 +323,7 @@ func chance(s *config.Settings, present *Trial, tried []*Trial) string {
 // rareSampleUnderK3 describes the move of the logits by one sample of a rare arm under k3,
 // (2η/(N(1−μ)))·(β(π_ref e^u − 1) − Ā), at log odds u of the common arm. It reaches across for
 // c e^u > 2u.
-func rareSampleUnderK3(s *config.Settings, _ *Trial) string {
+func rareSampleUnderK3(s *config.Settings) string {
 	says := "single samples of a rare arm: k3 weighs one by π_ref/π, so that it moves the log odds u of the common arm back by about c e^u"
 	if s.Optimizer.Kind == grpo.Adam {
 		return says + ", up to the longest step of Adam, and throws a policy that has overshot to another arm. k2 and the exact penalty grow with u alone, ratio-k3 weighs by π/π_old"
@@ -366,13 +377,13 @@ func samplesPerStep(s *config.Settings) int {
 	return s.Estimator.GroupSize * s.Estimator.GroupsPerStep
 }
 
-// reuseFlag returns x = 2ηK√(G−1)/(N(1−μ)) of reused samples with the unclipped ratio: a lucky
-// sample of a rare arm has the advantage √(G−1), and its ratio ρ obeys dρ/dt = xρ²/K within a
-// block of K steps, so that it grows without bound for x > 1. It holds for 0/1 rewards with the
-// std scale and a heavy ball; else ok is false.
+// reuseFlag returns x = 2ηKĀ/(N(1−μ)) of reused samples with the unclipped ratio, N = GB. A lucky
+// sample of an arm that is rare has the advantage Ā in the mean, beside G−1 samples of the best arm,
+// and its ratio ρ obeys dρ/dt = xρ²/K within a block of K steps: it grows without bound for x > 1.
+// It holds for 0/1 rewards with the std scale and a heavy ball; else ok is false.
 func reuseFlag(s *config.Settings) (x float64, ok bool) {
 	e := &s.Estimator
-	ok = e.Samples == grpo.Reused && e.Importance.Mode == grpo.Ratio && s.Lag.Interval > 1 &&
+	ok = e.Samples == grpo.Reused && e.Importance.Mode == grpo.Ratio && s.Lag.Interval > 1 && s.Prompts.Count <= 1 &&
 		e.GroupSize != grpo.Infinite && e.Advantage.Scale == grpo.StdScale && s.Optimizer.Kind != grpo.Adam
 	for _, arm := range s.Bandit.Arms {
 		ok = ok && arm.Reward == grpo.Bernoulli
@@ -380,5 +391,16 @@ func reuseFlag(s *config.Settings) (x float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return 2 * effectiveRate(s) * float64(s.Lag.Interval) * math.Sqrt(float64(e.GroupSize-1)) / float64(samplesPerStep(s)), true
+	return 2 * effectiveRate(s) * float64(s.Lag.Interval) * luckyAdvantage(e.GroupSize, maxMean(s)) / float64(samplesPerStep(s)), true
+}
+
+// luckyAdvantage returns the mean of √((G−S)/S), the advantage of a rewarded sample in a group of G
+// with S rewarded ones, where the other G−1 are rewarded with probability m each.
+func luckyAdvantage(size int, m float64) (advantage float64) {
+	others := distuv.Binomial{N: float64(size - 1), P: m}
+	for k := range size {
+		rewarded := float64(k + 1)
+		advantage += others.Prob(float64(k)) * math.Sqrt((float64(size)-rewarded)/rewarded)
+	}
+	return advantage
 }

@@ -27,13 +27,10 @@ func LocationForecast(ctx context.Context, plan *Plan, workers int) (*Forecast, 
 	if err != nil || f.ReplicaSteps == 0 {
 		return f, err
 	}
-	perStep, runs := f.Seconds/f.ReplicaSteps, 0
-	for _, n := range trialRuns {
-		runs += n
-	}
+	perStep := f.Seconds / f.ReplicaSteps
 	f.ReplicaSteps = 0
 	for i := range plan.Cells {
-		f.ReplicaSteps += float64(2 * runsOfSearch * runs * plan.Cells[i].Settings.Run.Steps)
+		f.ReplicaSteps += float64(2 * runsOfSearch * suggestedRuns * plan.Cells[i].Settings.Run.Steps)
 	}
 	f.Seconds = perStep * f.ReplicaSteps
 	return f, nil
@@ -55,7 +52,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]AdviceLine, error) {
 		return a.lines, err
 	}
 	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
-		100*shareConfidence, 100*wantedShare, trialRuns[len(trialRuns)-1], s.Run.Steps)
+		100*shareConfidence, 100*wantedShare, suggestedRuns, s.Run.Steps)
 	l := &limitSearch{ctx: ctx, trials: t}
 	if s.Lag.Kind == grpo.Random {
 		a.unknown(intervals, noInterval)
@@ -103,7 +100,7 @@ func (l *limitSearch) arrives(change config.Assignment) bool {
 	if l.err != nil {
 		return false
 	}
-	trial, err := l.trials.Of(l.ctx, change)
+	trial, err := l.trials.Of(l.ctx, suggestedRuns, change)
 	l.err = err
 	return trial != nil && trial.Outcome == Arrives
 }

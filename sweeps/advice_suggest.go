@@ -56,20 +56,23 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 		return nil
 	}
 	advice.Suggestion.Says = "none: no learning rate and interval that was tried arrives"
+	if slices.ContainsFunc(advice.Cures, func(c *Trial) bool { return c.Outcome == Arrives }) {
+		advice.Suggestion.Says += "; other changes above do"
+	}
 	for _, walk := range advice.walks(t.cell) {
 		for _, c := range walk {
-			trial, err := t.Of(ctx, c.set(&t.cell.Settings)...)
+			trial, err := t.Of(ctx, suggestedRuns, c.set(&t.cell.Settings)...)
 			if err != nil {
 				return err
 			}
 			switch {
 			case trial == nil:
 				continue
-			case trial.Outcome == Arrives && trial.Runs <= presentRuns:
+			case trial.Outcome == Arrives:
 				advice.Suggestion = c.suggestion(&t.cell.Settings, trial)
 				return nil
 			}
-			if late := trial.Count(NotYet); 2*late > trial.Runs-trial.Count(AtTarget) && c.rate < t.cell.Settings.Optimizer.LearningRate {
+			if trial.late() && c.rate < t.cell.Settings.Optimizer.LearningRate {
 				break // slower ones are later
 			}
 		}
@@ -153,7 +156,7 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 	if present > shortest {
 		walks = append(walks, rates(shortest, 0.5))
 	}
-	if late := advice.Start.Count(NotYet); 2*late > advice.Start.Runs-advice.Start.Count(AtTarget) {
+	if advice.Start.late() {
 		walks = append(walks, slices.DeleteFunc(rates(present, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
 	}
 	return walks

@@ -52,11 +52,12 @@ type RunShare struct {
 // Ending is a way in which some of the runs of a trial end.
 type Ending struct {
 	How   How          `json:"how"`
-	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0; −1: none, or prompts have a policy each
+	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or on another arm; else −1
 	Runs  int          `json:"runs"`  // the number that end so
 	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
 
-	// Medians at the end; empty where there is no policy.
+	// Medians; empty where there is no policy at the end.
+	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
 	LogOdds store.Number `json:"log_odds"` // of the most probable arm
 	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
 }
@@ -67,8 +68,8 @@ type How string
 const (
 	AtTarget  How = "arrived"   // where it should, see target
 	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
-	Unsteady  How = "unsteady"  // J is right in the mean over the last quarter, and is far from it at the end
-	Elsewhere How = "other-arm" // another arm is the most probable
+	Unsteady  How = "unsteady"  // J has been where it should at some recorded step, and is not in the last quarter or at the end
+	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
 	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
 	Overflown How = "diverged"  // it has left the range of floating point
 )
@@ -84,11 +85,14 @@ const (
 	majority        = 2. / 3
 )
 
-// trialRuns are the numbers of runs after which a trial may end. A cell as it stands has
-// presentRuns, and a suggestion must be decided by then.
-var trialRuns = []int{32, 128, presentRuns, 512}
+// trialRuns are the numbers of runs after which a trial may end: that of a suggestion by
+// suggestedRuns, that of a cure by curedRuns.
+var trialRuns = []int{32, 128, suggestedRuns, curedRuns}
 
-const presentRuns = 256
+const (
+	suggestedRuns = 256
+	curedRuns     = 512
+)
 
 // target is where the runs of some settings should end: the fixed point, or the best arms where
 // there is none.
@@ -100,12 +104,14 @@ type target struct {
 	front  float64   // mean reward of the most probable arms
 	held   float64   // probability of the arms with this mean
 	rare   float64   // probability of all arms but the most probable one
+	first  int       // the most probable arm of the start
 }
 
-// newTarget returns the target of settings, of which p is the prediction.
-func newTarget(s *config.Settings, p *rom.Prediction) target {
+// newTarget returns the target of settings whose runs start at the given logits and of which p is
+// the prediction.
+func newTarget(s *config.Settings, start []float64, p *rom.Prediction) target {
 	prompts := promptsOf(s)
-	g := target{held: 1}
+	g := target{held: 1, first: slices.Index(start, slices.Max(start))}
 	for _, arm := range meanArms(s, prompts) {
 		g.means = append(g.means, arm.Mean)
 	}
@@ -178,29 +184,31 @@ func (g *target) how(e *sim.End, samples float64) How {
 		return Overflown
 	}
 	rounding := 1e-9 * max(1, math.Abs(g.reward))
-	near := math.Abs(e.Mean-g.reward) <= nearInMean*g.span+rounding
+	within := func(reward float64) bool { return math.Abs(reward-g.reward) <= nearInMean*g.span+rounding }
+	near, been := within(e.Mean), slices.ContainsFunc(e.Rewards, within)
 	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.reward) <= nearAtEnd*g.span+rounding
 	if e.Logits == nil { // prompts have a policy each
 		switch {
 		case near && last:
 			return AtTarget
-		case near:
+		case been:
 			return Unsteady
 		}
 		return NotYet
 	}
-	inFront := g.held < majority || g.holds(softmaxOf(e.Logits)) >= 0.5
+	policy, arm := softmaxOf(e.Logits), slices.Index(e.Logits, slices.Max(e.Logits))
+	inFront := g.held < majority || g.holds(policy) >= 0.5
 	rare := 1 / (1 + math.Exp(logOdds(e.Logits)))
 	distance := math.Abs(g.reward - g.front)
 	switch {
-	case near && inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
+	case inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
 		return TooDeep
 	case near && inFront && last:
 		return AtTarget
-	case near && inFront:
-		return Unsteady
-	case g.held >= majority && !inFront:
+	case !inFront && policy[arm] >= majority && (arm != g.first || rare*samples < 1):
 		return Elsewhere
+	case been:
+		return Unsteady
 	}
 	return NotYet
 }
@@ -224,8 +232,8 @@ func NewTrials(cell *Cell, advice *Advice, workers int, slow func(what string, s
 // noStart is the reason why settings are not simulated.
 const noStart = noFixedPoint + " to start from"
 
-// Present simulates the cell as it stands, with presentRuns runs. The trial is nil if it has no
-// start.
+// Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive. The trial is
+// nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 	began := time.Now()
 	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
@@ -233,8 +241,14 @@ func (t *Trials) Present(ctx context.Context) (*Trial, error) {
 		return first, err
 	}
 	t.perRun = max(t.perRun, time.Since(began).Seconds()/float64(trialRuns[0]))
-	t.announce("the runs from the start", presentRuns)
-	return t.simulate(ctx, t.cell.Settings, presentRuns)
+	t.announce("the runs from the start", suggestedRuns)
+	for _, runs := range trialRuns[1:] {
+		trial, err := t.simulate(ctx, t.cell.Settings, runs)
+		if err != nil || trial.Outcome == Arrives || runs == suggestedRuns {
+			return trial, err
+		}
+	}
+	panic("unreachable: suggestedRuns is one of trialRuns")
 }
 
 // announce says that so many runs like those of the cell as it stands take long, if they do.
@@ -244,25 +258,28 @@ func (t *Trials) announce(what string, runs int) {
 	}
 }
 
-// Of simulates the cell with changes, until its outcome is decided or it has the largest number
-// of runs. The trial is nil if the changes are not possible together, or leave no start.
-func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, error) {
+// Of simulates the cell with changes, until its outcome is decided or it has the largest of
+// trialRuns that is at most most. The trial is nil if the changes are not possible together, or
+// leave no start.
+func (t *Trials) Of(ctx context.Context, most int, set ...config.Assignment) (*Trial, error) {
 	s, broken := config.Change(t.cell.Settings, set...)
 	if broken != "" {
 		return nil, nil
 	}
+	var told *Trial
 	for _, runs := range trialRuns {
+		if runs > most || told != nil && told.Outcome != Undecided {
+			break
+		}
 		trial, err := t.simulate(ctx, s, runs)
 		if err != nil || trial == nil {
 			return nil, err
 		}
-		if trial.Outcome != Undecided || runs == trialRuns[len(trialRuns)-1] {
-			told := *trial
-			told.Set = setOf(set)
-			return &told, nil
-		}
+		copied := *trial
+		told = &copied
+		told.Set = setOf(set)
 	}
-	return nil, nil
+	return told, nil
 }
 
 // setOf writes changes as --set takes them.
@@ -289,7 +306,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	in := c.Sim()
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, t.cache.predict(&s, rom.Unit))}
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, c.start, t.cache.predict(&s, rom.Unit))}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil
@@ -321,7 +338,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		arm int
 	}
 	type group struct {
-		since, odds, rare []float64
+		since, reward, odds, rare []float64
 	}
 	ways := make(map[way]*group)
 	var order []way
@@ -332,7 +349,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		if w.how == AtTarget {
 			arrived++
 		}
-		if e.Logits != nil {
+		if e.Logits != nil && (w.how == TooDeep || w.how == Elsewhere) {
 			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
 			w.arm = slices.Index(t.target.means, t.target.means[w.arm]) // the first of equal ones
 		}
@@ -342,6 +359,9 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 			ways[w], order = g, append(order, w)
 		}
 		g.since = append(g.since, t.since(e, steps))
+		if e.DivergedAt < 0 {
+			g.reward = append(g.reward, e.Mean)
+		}
 		if e.Logits != nil {
 			odds := logOdds(e.Logits)
 			g.odds = append(g.odds, odds)
@@ -351,7 +371,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	t.Runs, t.Endings = len(ends), nil
 	for _, w := range order {
 		g := ways[w]
-		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.odds), middle(g.rare)})
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.odds), middle(g.rare)})
 	}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
 		if (a.How == AtTarget) != (b.How == AtTarget) {
@@ -451,13 +471,27 @@ func (t *Trial) Says() (says []string) {
 		arrive += fmt.Sprintf(", half of them by step %.0f", t.Endings[0].Since)
 	}
 	says = append(says, arrive)
+	more := 0
 	for i := range t.Endings {
-		if e := &t.Endings[i]; e.How != AtTarget {
-			says = append(says, t.ends(e, percent(float64(e.Runs)/float64(t.Runs))+" end"))
+		switch e := &t.Endings[i]; {
+		case e.How == AtTarget:
+		case len(says) < mostEndings:
+			says = append(says, t.ends(e, t.percent(e.Runs)+" end"))
+		default:
+			more += e.Runs
 		}
+	}
+	if more > 0 {
+		says = append(says, t.percent(more)+" end in other ways")
 	}
 	return says
 }
+
+// mostEndings is the number of items that Says lists before it adds up the rest.
+const mostEndings = 5
+
+// percent writes a number of runs as a share of all.
+func (t *Trial) percent(runs int) string { return percent(float64(runs) / float64(t.Runs)) }
 
 // ends describes an ending of the runs that subject names.
 func (t *Trial) ends(e *Ending, subject string) string {
@@ -475,9 +509,9 @@ func (t *Trial) ends(e *Ending, subject string) string {
 	case Elsewhere:
 		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
 	case Unsteady:
-		return subject + " there in the mean of the last quarter of the run only: J fluctuates by more than a tenth of the range of rewards"
+		return fmt.Sprintf("%s away from where they have been: J fluctuates, and is %.3g in the mean over the last quarter", subject, e.Reward)
 	}
-	return fmt.Sprintf("%s on the way: not there after %d steps", subject, t.Steps)
+	return fmt.Sprintf("%s at a mean reward of %.3g: not there after %d steps", subject, e.Reward, t.Steps)
 }
 
 // arm names the arms of the mean reward of one of them.
