@@ -24,7 +24,7 @@ func TestQuestion(t *testing.T) {
 	if got := ask(exitDisagree, "sweep", "question"); !slope.MatchString(strings.Join(strings.Fields(got), " ")) {
 		t.Errorf("%s\nwant %s", got, slope)
 	}
-	got := ask(0, "advise", "question", "--simulate", "--set", "run.steps=300", "--set", "grpo.group_size=16")
+	got := ask(0, "advise", "question", "--simulate", "--set", "run.steps=300", "--set", "run.burn_in=0", "--set", "grpo.group_size=16")
 	if !strings.Contains(got, "refresh intervals that arrive       all up to 32; not searched beyond") || !strings.HasPrefix(strings.SplitAfterN(got, "grposim: simulation", 2)[1], ": 1 cells, at most ") {
 		t.Errorf("%s\nwant no limit of the refresh interval, and the cost", got)
 	}
@@ -32,7 +32,7 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("%s\nwant half of what was searched", got)
 	}
 	// Without the clip and with a stale penalty there is one.
-	got = ask(0, "advise", "question", "--simulate", "--set", "run.steps=300", "--set", "grpo.group_size=16", "--set", "grpo.importance.mode=none", "--set", "grpo.kl.at=snapshot", "--set", "optimizer.learning_rate=0.2")
+	got = ask(0, "advise", "question", "--simulate", "--set", "run.steps=300", "--set", "run.burn_in=0", "--set", "grpo.group_size=16", "--set", "grpo.importance.mode=none", "--set", "grpo.kl.at=snapshot", "--set", "optimizer.learning_rate=0.2")
 	if bracket := regexp.MustCompile(`refresh intervals that arrive +up to \d steps; \d does not +simulated`); !bracket.MatchString(got) {
 		t.Errorf("%s\nwant a bracket", got)
 	}
