@@ -260,12 +260,12 @@ const fromStart = "runs from the file's start"
 
 // arrival says how a trial decides which runs arrive.
 func arrival(t *Trial) string {
-	runs := "the run"
+	runs := "a run"
 	if t.Runs > 1 {
-		runs = fmt.Sprintf("%d runs, of which it arrives", t.Runs)
+		runs = fmt.Sprintf("%d runs", t.Runs)
 	}
-	says := fmt.Sprintf("%s of %d steps from the file's start: the mean of J over the last quarter within %.0f %%, and J at the end within %.0f %%, of the range of mean rewards", runs, t.Steps, 100*nearInMean, 100*nearAtEnd)
-	return says
+	return fmt.Sprintf("%s of %d steps from the file's start. One arrives if the mean of J over its last quarter is within %.0f %%, and J at its end within %.0f %%, of the range of mean rewards, with the right arm in front and others at least half as probable as at rest; Wilson's %.0f %% interval",
+		runs, t.Steps, 100*nearInMean, 100*nearAtEnd, 100*shareConfidence)
 }
 
 // late reports whether most of a trial's runs that do not arrive are on the way.
