@@ -41,13 +41,13 @@ type AdviceLine struct {
 }
 
 // Answers returns one line for each question: the safest that the theory stands for, or of
-// simulation, else the safest rule. The runs from the file's start are not among them.
+// simulation, else the safest rule. What Start says is not among them.
 func (advice *Advice) Answers() (answers []AdviceLine) {
 	place := make(map[string]int)
 	for _, line := range advice.Lines {
 		i, known := place[line.Asked]
 		switch {
-		case line.Asked == fromStart:
+		case line.Asked == fromStart && line.Kind == Simulated:
 		case !known:
 			place[line.Asked] = len(answers)
 			answers = append(answers, line)
@@ -184,11 +184,11 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
 	a.rule(ofRate, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, rom.SufficientRule)
-	a.rule(ofNeither, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
+	a.rule(ofRate, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	if a.settings.Lag.Kind == grpo.Random {
-		a.rule(ofNeither, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
+		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
 	}
-	a.rule(ofNeither, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
+	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
 	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
@@ -209,8 +209,8 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	asked := name + " that are stable"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(ofInterval, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
-	a.rule(ofNeither, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
-	a.rule(ofNeither, asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
+	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
+	a.rule(ofInterval, asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
 }
 
 // noInterval is the reason why nothing is said of refresh intervals under random ages.
@@ -276,8 +276,8 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 	return s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != ""
 }
 
-// rule adds a threshold of a formula, if the formula gives one. It bounds a parameter if the
-// theory stands for it.
+// rule adds a threshold of a formula for a parameter, if the formula gives one. It bounds the
+// parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
@@ -288,7 +288,9 @@ func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *floa
 	}
 	value, says := say(*threshold)
 	a.add(asked, value, says, kind, assumes)
-	a.bound(of, value, *threshold)
+	if kind == rom.SufficientRule {
+		a.bound(of, value, *threshold)
+	}
 }
 
 // contradicts reports whether a cell is unstable at rest although it is within a limit of a

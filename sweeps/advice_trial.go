@@ -2,9 +2,9 @@ package sweeps
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -68,7 +68,7 @@ type How string
 const (
 	AtTarget  How = "arrived"   // where it should, see target
 	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
-	Unsteady  How = "unsteady"  // J has been where it should at some recorded step, and is not in the last quarter or at the end
+	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
 	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
 	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
 	Overflown How = "diverged"  // it has left the range of floating point
@@ -131,14 +131,7 @@ func newTarget(s *config.Settings, start []float64, p *rom.Prediction) target {
 	policy := p.FixedPoint.Policy
 	likely := slices.Max(policy)
 	g.front = g.means[slices.Index(policy, likely)]
-	g.held, g.rare = g.holds(policy), 0
-	for _, x := range policy {
-		g.rare += x
-	}
-	g.rare -= likely
-	if logits := p.FixedPoint.Logits; likely > 0.5 { // without the rounding of the sum
-		g.rare = math.Exp(-logOdds(logits)) * likely
-	}
+	g.held, g.rare = g.holds(policy), rarity(p.FixedPoint.Logits)
 	return g
 }
 
@@ -165,6 +158,9 @@ func logOdds(logits []float64) float64 {
 	return -math.Log(others)
 }
 
+// rarity returns the probability of all arms but the most probable one.
+func rarity(logits []float64) float64 { return 1 / (1 + math.Exp(logOdds(logits))) }
+
 // softmaxOf returns the policy with the given logits.
 func softmaxOf(logits []float64) []float64 {
 	policy, top, sum := make([]float64, len(logits)), slices.Max(logits), 0.0
@@ -178,14 +174,15 @@ func softmaxOf(logits []float64) []float64 {
 	return policy
 }
 
-// how says how a run ends in which the given number of samples are drawn.
-func (g *target) how(e *sim.End, samples float64) How {
+// how says how a run ends that is recorded at the given steps and draws so many samples.
+func (g *target) how(e *sim.End, steps []int, samples float64) How {
 	if e.DivergedAt >= 0 {
 		return Overflown
 	}
 	rounding := 1e-9 * max(1, math.Abs(g.reward))
 	within := func(reward float64) bool { return math.Abs(reward-g.reward) <= nearInMean*g.span+rounding }
-	near, been := within(e.Mean), slices.ContainsFunc(e.Rewards, within)
+	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
+	been := slices.ContainsFunc(e.Rewards[:half], within)
 	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.reward) <= nearAtEnd*g.span+rounding
 	if e.Logits == nil { // prompts have a policy each
 		switch {
@@ -198,7 +195,7 @@ func (g *target) how(e *sim.End, samples float64) How {
 	}
 	policy, arm := softmaxOf(e.Logits), slices.Index(e.Logits, slices.Max(e.Logits))
 	inFront := g.held < majority || g.holds(policy) >= 0.5
-	rare := 1 / (1 + math.Exp(logOdds(e.Logits)))
+	rare := rarity(e.Logits)
 	distance := math.Abs(g.reward - g.front)
 	switch {
 	case inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
@@ -318,7 +315,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	return trial, nil
 }
 
-// samples returns the number of samples that a run draws.
+// samplesOf returns the number of samples that a run draws.
 func samplesOf(s *config.Settings) float64 {
 	if s.Estimator.GroupSize == grpo.Infinite {
 		return math.Inf(1)
@@ -345,7 +342,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	samples, arrived := samplesOf(&t.settings), 0
 	for i := range ends {
 		e := &ends[i]
-		w := way{t.target.how(e, samples), -1}
+		w := way{t.target.how(e, steps, samples), -1}
 		if w.how == AtTarget {
 			arrived++
 		}
@@ -363,9 +360,8 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 			g.reward = append(g.reward, e.Mean)
 		}
 		if e.Logits != nil {
-			odds := logOdds(e.Logits)
-			g.odds = append(g.odds, odds)
-			g.rare = append(g.rare, samples/(1+math.Exp(odds)))
+			g.odds = append(g.odds, logOdds(e.Logits))
+			g.rare = append(g.rare, samples*rarity(e.Logits))
 		}
 	}
 	t.Runs, t.Endings = len(ends), nil
@@ -441,97 +437,5 @@ func (t *Trial) Count(ways ...How) (n int) {
 	return n
 }
 
-// Says returns the share and its interval in words.
-func (s RunShare) Says() string {
-	return fmt.Sprintf("%s [%s, %s]", percent(float64(s.Mean)), percent(float64(s.Lo)), percent(float64(s.Hi)))
-}
-
-func percent(x float64) string {
-	if x > 0.99 && x < 1 || x > 0 && x < 0.01 {
-		return fmt.Sprintf("%.1f %%", 100*x)
-	}
-	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
-// where says where a trial's runs should end.
-func (g *target) where() string {
-	if g.atRest {
-		return fmt.Sprintf("at J* = %.4g", g.reward)
-	}
-	return fmt.Sprintf("at the best mean reward, %.4g: there is no stationary state", g.reward)
-}
-
-// Says returns the counts in words, one item for each ending.
-func (t *Trial) Says() (says []string) {
-	if t.Runs == 1 {
-		return []string{t.ends(&t.Endings[0], "it ends")}
-	}
-	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), t.target.where())
-	if t.Endings[0].How == AtTarget {
-		arrive += fmt.Sprintf(", half of them by step %.0f", t.Endings[0].Since)
-	}
-	says = append(says, arrive)
-	more := 0
-	for i := range t.Endings {
-		switch e := &t.Endings[i]; {
-		case e.How == AtTarget:
-		case len(says) < mostEndings:
-			says = append(says, t.ends(e, t.percent(e.Runs)+" end"))
-		default:
-			more += e.Runs
-		}
-	}
-	if more > 0 {
-		says = append(says, t.percent(more)+" end in other ways")
-	}
-	return says
-}
-
-// mostEndings is the number of items that Says lists before it adds up the rest.
-const mostEndings = 5
-
-// percent writes a number of runs as a share of all.
-func (t *Trial) percent(runs int) string { return percent(float64(runs) / float64(t.Runs)) }
-
-// ends describes an ending of the runs that subject names.
-func (t *Trial) ends(e *Ending, subject string) string {
-	since := fmt.Sprintf("since step %.0f", e.Since)
-	if t.Runs > 1 {
-		since = "half of them " + since
-	}
-	switch e.How {
-	case AtTarget:
-		return fmt.Sprintf("%s %s, %s", subject, t.target.where(), since)
-	case Overflown:
-		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
-	case TooDeep:
-		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.rare), t.rare(e))
-	case Elsewhere:
-		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
-	case Unsteady:
-		return fmt.Sprintf("%s away from where they have been: J fluctuates, and is %.3g in the mean over the last quarter", subject, e.Reward)
-	}
-	return fmt.Sprintf("%s at a mean reward of %.3g: not there after %d steps", subject, e.Reward, t.Steps)
-}
-
-// arm names the arms of the mean reward of one of them.
-func (t *Trial) arm(a int) string {
-	n := 0
-	for _, m := range t.target.means {
-		if m == t.target.means[a] {
-			n++
-		}
-	}
-	if n > 1 {
-		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.means[a])
-	}
-	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.means[a])
-}
-
-// rare says how often other arms are sampled.
-func (t *Trial) rare(e *Ending) string {
-	if math.IsInf(float64(e.Rare), 1) {
-		return "without noise it stays there"
-	}
-	return fmt.Sprintf("%.2g samples of other arms are expected in %d steps", e.Rare, t.Steps)
-}
+// late reports whether most of a trial's runs that do not arrive are on the way.
+func (t *Trial) late() bool { return 2*t.Count(NotYet) > t.Runs-t.Count(AtTarget) }

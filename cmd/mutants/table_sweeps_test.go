@@ -259,7 +259,7 @@ var reportMutants = []mutant{
 		before: "if !(2*near > high-low) {", after: "if !(2*near > 0*(high-low)) {"},
 	{id: "sweeps/suggest-untried", fault: "a suggestion need not arrive in its trial", file: "sweeps/advice_suggest.go",
 		before: "case trial.Outcome == Arrives:", after: "case trial.Outcome != Arrives || trial.Outcome == Arrives:"},
-	{id: "sweeps/kick-of-k3", fault: "a rare sample under k3 moves the log odds half as far", file: "sweeps/advice_cures.go",
+	{id: "sweeps/kick-of-k3", fault: "a rare sample under k3 moves the log odds half as far", file: "sweeps/advice_why.go",
 		before: "c := 2 * effectiveRate(s)", after: "c := effectiveRate(s)"},
 	{id: "sweeps/sliding-stiffness", fault: "a force that jumps at the fixed point has a stiffness", file: "sweeps/claims_equilibrium.go",
 		before: "p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{})", after: "p.FixedPoint == nil"},
