@@ -17,7 +17,7 @@ type Advice struct {
 	Cell       string       `json:"cell"`
 	Label      string       `json:"label"`
 	Lines      []AdviceLine `json:"advice"`
-	Suggestion Suggestion   `json:"suggestion"` // by FromStart
+	Suggestion Suggestion   `json:"suggestion"` // by Suggest
 
 	Start *Trial   `json:"start"` // the runs of the cell as it stands, by FromStart; nil: it has no start
 	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
