@@ -16,6 +16,7 @@ import (
 type Advice struct {
 	Cell       string       `json:"cell"`
 	Label      string       `json:"label"`
+	Units      string       `json:"units,omitempty"` // of the learning rate: config.Settings.Units
 	Lines      []AdviceLine `json:"advice"`
 	Suggestion Suggestion   `json:"suggestion"` // by Suggest
 
@@ -90,7 +91,7 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 			c := &plan.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.predict(&c.Settings, rom.Unit)}
 			a.advise(noise)
-			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Lines: a.lines, cache: cache}) {
+			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}) {
 				return
 			}
 		}

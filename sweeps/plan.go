@@ -33,6 +33,17 @@ type Plan struct {
 	cache *predictionCache // with the equilibria that cells start from or are measured at; nil: none is needed
 }
 
+// Units says what a reader has to know of the unit of the learning rates, by the first cell
+// of which there is something to say; "": there is none.
+func (p *Plan) Units() string {
+	for i := range p.Cells {
+		if units := p.Cells[i].Settings.Units(); units != "" {
+			return units
+		}
+	}
+	return ""
+}
+
 // IntervalConfidence returns the confidence of every interval in the results,
 // 1 − (1 − Spec.Confidence)/n with n = max(Verdicts, 1) · max(looks, 1): those of all verdicts
 // at all looks hold together with the confidence of the configuration (Bonferroni).

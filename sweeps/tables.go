@@ -294,6 +294,7 @@ type PredictionLine struct {
 	Oscillator     *rom.Oscillator    `json:"rom"`               // constants of the reduced-order model
 	Regime         string             `json:"regime"`            // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
 	Scope          rom.Scope          `json:"scope"`             // of every prediction of a stationary state, in the words of verdicts and predictions.csv
+	Units          string             `json:"units,omitempty"`   // what to know of the unit of the learning rate: config.Settings.Units
 	rom.Prediction                    // everything else
 }
 
@@ -302,7 +303,7 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *PredictionLine] {
 	return func(yield func(*Cell, *PredictionLine) bool) {
 		for i := range plan.Cells {
 			c := &plan.Cells[i]
-			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
+			line := &PredictionLine{Cell: c.ID, Parameters: config.Canonical(c.Settings), Units: c.Settings.Units(), Prediction: rom.Predict(Params(&c.Settings, rom.Unit))}
 			line.Scope.Because = stationaryScope(&c.Settings, &line.Prediction)
 			line.Scope.In = line.Scope.Because == ""
 			line.Regime = newRegime(&c.Settings, &line.Prediction).name()

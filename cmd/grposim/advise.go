@@ -181,6 +181,9 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps
 			return err
 		}
 	}
+	if advice.Units != "" {
+		fmt.Fprintln(w, advice.Units)
+	}
 	s := advice.Suggestion
 	says := "suggestion"
 	if s.Kind != "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,21 +62,29 @@ with --schedule KIND:WARMUP:TOTAL (constant, linear or cosine, in steps) or --sc
 logged; two schedules, separated by a comma, are those of A and of B.
 
 It compares the mean over the times that all runs have, the curve in ten segments of them
-(fewer of short logs), and the start, the plateau and the timescale of a law fitted to
-both. Verdicts:
+(fewer of short logs), and start, plateau and half-time: the time from the first row on
+until half of the rise from there to the plateau is made. Verdicts:
 
   same       the interval of B − A lies inside ± margin. A difference that is not 0 but
              smaller than the margin is the same
   different  the interval excludes 0, and does not lie inside ± margin
   undecided  neither: there are not enough data. No difference found is not the same
 
+No law is taken for granted: start, plateau and half-time average the exponential, the
+three-phase law, the logistic, the scaling curve and the constant, each run with weights
+e^{−BIC/2} of its own, and an interval holds what the laws disagree about. Plateau and
+half-time are compared only where every run has flattened: at most 10 % of its rise is
+still to come (upper end of the 90 % interval). Else it says which run has not, and how
+long a log would decide.
+
 The curves are the same if the mean and every segment are, and different if one of them
 is. With repeated runs on a side the noise is the scatter between runs, and the verdict is
-about the recipes. With one run on each side it is that of the residuals, with their
+about the recipes. Logs of a side with the same rows are one run. With one run on each side it is that of the residuals, with their
 autocorrelation, and the verdict is about these two runs only.
 
 --margin is in units of the reward. Without it the margin is 5 % of the range of A's curve,
-and exchanging A and B can change it.
+and exchanging A and B can change it. --largest-reward says how large a reward can be (1
+of right and wrong answers); no plateau is then above it.
 
 Scores
 
@@ -148,6 +157,7 @@ command line or a file is wrong, 4 a file cannot be read.`,
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
 	c.Flags().Float64Var(&o.margin, marginFlag, 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
 	c.Flags().Float64Var(&o.confidence, confidenceFlag, 0.95, "confidence of logs and scores, in (0, 1)")
+	c.Flags().Float64Var(&o.largest, largestFlag, math.Inf(1), "of logs: the largest `reward` that is possible; no plateau is above it")
 	c.Flags().StringVar(&o.schedule, scheduleFlag, "", "of logs: compare in the intrinsic time of this `KIND:WARMUP:TOTAL`, or logged; two with a comma between")
 	return c
 }
@@ -157,12 +167,14 @@ const (
 	marginFlag     = "margin"
 	confidenceFlag = "confidence"
 	scheduleFlag   = "schedule"
+	largestFlag    = "largest-reward"
 )
 
 // equivalenceOptions are the flags of compare.
 type equivalenceOptions struct {
 	json, all          bool
 	margin, confidence float64 // a margin of 0 is the default
+	largest            float64 // reward; +Inf: not known
 	schedule           string
 }
 
@@ -188,7 +200,8 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 			return false, usageError{fmt.Errorf("%s is a training log and %s is none, want two of a kind", log, folder)}
 		}
 	}
-	ofEquivalence := flags.Changed(marginFlag) || flags.Changed(confidenceFlag) || flags.Changed(scheduleFlag)
+	ofLogs := []string{scheduleFlag, largestFlag}
+	ofEquivalence := slices.ContainsFunc(append(ofLogs, marginFlag, confidenceFlag), flags.Changed)
 	for _, arg := range args {
 		if _, missing := os.Stat(arg); missing != nil && ofEquivalence && !isLogs {
 			return false, usageError{missing}
@@ -199,8 +212,10 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 		return false, usageError{fmt.Errorf("--%s and --%s are for training logs and scores; results folders have the confidence of their configurations", marginFlag, confidenceFlag)}
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
 		return false, usageError{fmt.Errorf("--%s: got %g points, want at most %g: the errors of wider ones are not those declared", marginFlag, o.margin, 100*equivalence.MaxMargin)}
-	case !isLogs && flags.Changed(scheduleFlag):
-		return false, usageError{fmt.Errorf("--%s is for training logs", scheduleFlag)}
+	case !isLogs && slices.ContainsFunc(ofLogs, flags.Changed):
+		return false, usageError{fmt.Errorf("--%s and --%s are for training logs", scheduleFlag, largestFlag)}
+	case math.IsNaN(o.largest):
+		return false, usageError{fmt.Errorf("--%s: got %g, want a number", largestFlag, o.largest)}
 	case flags.Changed(marginFlag) && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
 		return false, usageError{fmt.Errorf("--%s: got %g, want > 0", marginFlag, o.margin)}
 	case !(o.confidence > 0 && o.confidence < 1):

@@ -87,7 +87,11 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 			optional(p.PaperRule.CriticalLearningRate), optional(variance),
 			digits(p.Neglected.RewardVariance), scope})
 	}
-	return printTable(w, rows)
+	err := printTable(w, rows)
+	if units := plan.Units(); units != "" && err == nil {
+		_, err = fmt.Fprintf(w, "\n%s\n", units)
+	}
+	return err
 }
 
 // digits formats a number with six significant digits.

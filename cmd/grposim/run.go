@@ -205,7 +205,7 @@ func addWorkers(c *cobra.Command, workers *int) {
 
 // addSet adds the flag --set of the commands that read a configuration.
 func addSet(c *cobra.Command, set *[]string) {
-	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list replaces the values of a swept key, one value its axis; repeatable")
+	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file, `key=value`; a list sweeps it, in the place of the values of its axis if it has one; one value replaces the axis; repeatable")
 	keys := []string{"name=", "confidence="}
 	for _, k := range config.Keys {
 		keys = append(keys, k.Path+"=")

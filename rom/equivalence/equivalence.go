@@ -39,18 +39,19 @@ type Interval func(tail float64) (lo, hi float64)
 type Row struct {
 	Interval Interval
 	Margin   float64 // > 0, in the unit of the difference
+	Claim    Claim
 }
 
-// Claim says what is claimed of several rows together.
+// Claim says what is claimed of a row that is the same.
 type Claim int
 
 const (
-	// EachRow: every row is a claim of its own. The chance that any row is wrongly the
-	// same is at most α (Holm's step-down over the rows).
+	// EachRow: the row is a claim of its own. The chance that any such row is wrongly the
+	// same is at most α (Holm's step-down over them).
 	EachRow Claim = iota
-	// AllRows: the only claim is that all rows are the same. If one of them is not, the
-	// chance that all are called so is at most that of this one, and needs no correction
-	// (the intersection–union test of Berger, Technometrics 24, 1982).
+	// AllRows: the only claim is that all rows of this kind are the same. If one of them
+	// is not, the chance that all are called so is at most that of this one, and needs no
+	// correction (the intersection–union test of Berger, Technometrics 24, 1982).
 	AllRows
 )
 
@@ -64,10 +65,10 @@ type Judgement struct {
 // Judge decides rows together, at the confidence 1 − 2α in (0, 1). If the intervals keep
 // what they promise, the chance that any row without a difference is called different is
 // at most 2α (Holm, Scand. J. Statist. 6, 1979); the chance of a wrong "same" is at most
-// α, of any row or of all of them as the claim says. Rows may depend on each other.
+// α, of any row or of all of them as their claims say. Rows may depend on each other.
 //
 // The verdict of a row always follows from the interval that is returned with it.
-func Judge(rows []Row, confidence float64, claim Claim) []Judgement {
+func Judge(rows []Row, confidence float64) []Judgement {
 	if !(confidence > 0 && confidence < 1) {
 		panic(fmt.Sprintf("equivalence: confidence = %g, want one in (0, 1)", confidence))
 	}
@@ -77,13 +78,20 @@ func Judge(rows []Row, confidence float64, claim Claim) []Judgement {
 		}
 	}
 	alpha := (1 - confidence) / 2
-	same := level{alpha, alpha}
-	if claim == EachRow {
-		same = stepDown(rows, alpha, Row.inside)
+	var each []Row
+	for _, r := range rows {
+		if r.Claim == EachRow {
+			each = append(each, r)
+		}
 	}
+	ofEach := stepDown(each, alpha, Row.inside)
 	different := stepDown(rows, alpha, Row.excludesZero)
 	all := make([]Judgement, len(rows))
 	for i, r := range rows {
+		same := level{alpha, alpha}
+		if r.Claim == EachRow {
+			same = ofEach
+		}
 		tail := min(same.kept, different.kept)
 		switch {
 		case r.inside(same.rejected):

@@ -33,7 +33,7 @@ func TestVerdicts(t *testing.T) {
 		{math.NaN(), 0.1, 1, Undecided}, // nor the difference
 		{0, 0, 1, Same},                 // without error
 	} {
-		if got := Judge([]Row{{known(c.d, c.s), c.margin}}, 0.9, EachRow)[0]; got.Verdict != c.want {
+		if got := Judge([]Row{{Interval: known(c.d, c.s), Margin: c.margin}}, 0.9)[0]; got.Verdict != c.want {
 			t.Errorf("%g ± %g, margin %g: %s [%g, %g], want %s", c.d, c.s, c.margin, got.Verdict, got.Lo, got.Hi, c.want)
 		}
 	}
@@ -61,13 +61,13 @@ func TestIntervals(t *testing.T) {
 // difference of 0, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the
 // step down the last is not rejected, and without a correction a fourth with 0.09 would be.
 func TestHolm(t *testing.T) {
-	row := func(p float64) Row { return Row{known(distuv.UnitNormal.Quantile(1-p/2), 1), 0.1} }
+	row := func(p float64) Row { return Row{Interval: known(distuv.UnitNormal.Quantile(1-p/2), 1), Margin: 0.1} }
 	judge := func(p ...float64) (verdicts []Verdict) {
 		var rows []Row
 		for _, x := range p {
 			rows = append(rows, row(x))
 		}
-		for _, j := range Judge(rows, 0.9, EachRow) {
+		for _, j := range Judge(rows, 0.9) {
 			verdicts = append(verdicts, j.Verdict)
 		}
 		return verdicts
@@ -86,15 +86,17 @@ func TestHolm(t *testing.T) {
 		}
 	}
 	// The same for the other side: the p value of each one-sided test.
-	near := func(p float64) Row { return Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1} }
-	same := Judge([]Row{near(0.001), near(0.02), near(0.04)}, 0.9, EachRow)
+	near := func(p float64, claim Claim) Row {
+		return Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1, claim}
+	}
+	same := Judge([]Row{near(0.001, EachRow), near(0.02, EachRow), near(0.04, EachRow)}, 0.9)
 	if same[0].Verdict != Same || same[1].Verdict != Same || same[2].Verdict != Same {
 		t.Errorf("steps down to 0.05: %v", same)
 	}
-	if all := Judge([]Row{near(0.04), near(0.04)}, 0.9, EachRow); all[0].Verdict == Same || all[1].Verdict == Same {
+	if all := Judge([]Row{near(0.04, EachRow), near(0.04, EachRow)}, 0.9); all[0].Verdict == Same || all[1].Verdict == Same {
 		t.Errorf("two rows at 0.04 are each the same: %v", all)
 	}
-	if all := Judge([]Row{near(0.04), near(0.04)}, 0.9, AllRows); all[0].Verdict != Same || all[1].Verdict != Same {
+	if all := Judge([]Row{near(0.04, AllRows), near(0.04, AllRows)}, 0.9); all[0].Verdict != Same || all[1].Verdict != Same {
 		t.Errorf("two rows at 0.04 are not the same together: %v", all)
 	}
 }
@@ -104,7 +106,6 @@ func TestHolm(t *testing.T) {
 // different that was the same.
 func TestJudgeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
 		confidence := rapid.SampledFrom([]float64{0.8, 0.9, 0.95}).Draw(t, "confidence")
 		var rows, exchanged, wider []Row
 		for range rapid.IntRange(1, 12).Draw(t, "rows") {
@@ -118,9 +119,10 @@ func TestJudgeProperties(t *testing.T) {
 				forward, back = Student(d, s, df), Student(-d, s, df)
 			}
 			margin := rapid.Float64Range(0.01, 3).Draw(t, "margin")
-			rows, exchanged, wider = append(rows, Row{forward, margin}), append(exchanged, Row{back, margin}), append(wider, Row{forward, 2 * margin})
+			claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
+			rows, exchanged, wider = append(rows, Row{forward, margin, claim}), append(exchanged, Row{back, margin, claim}), append(wider, Row{forward, 2 * margin, claim})
 		}
-		a, b, w := Judge(rows, confidence, claim), Judge(exchanged, confidence, claim), Judge(wider, confidence, claim)
+		a, b, w := Judge(rows, confidence), Judge(exchanged, confidence), Judge(wider, confidence)
 		for i, j := range a {
 			follows := Undecided
 			switch {
@@ -165,20 +167,20 @@ func TestErrorsOfFamilies(t *testing.T) {
 				wrongDifferent, wrongSame, wrongAll, decided := 0, 0, 0, 0
 				for range trials {
 					common := generator.NormFloat64()
-					var tests []Row
+					var tests, together []Row
 					for i := range rows {
 						d := truth(i) + s*(shared*common+math.Sqrt(1-shared*shared)*generator.NormFloat64())
-						tests = append(tests, Row{known(d, s), margin})
+						tests, together = append(tests, Row{known(d, s), margin, EachRow}), append(together, Row{known(d, s), margin, AllRows})
 					}
 					different, same, all := false, false, true
-					for i, j := range Judge(tests, confidence, EachRow) {
+					for i, j := range Judge(tests, confidence) {
 						different = different || truth(i) == 0 && j.Verdict == Different
 						same = same || truth(i) >= margin && j.Verdict == Same
 						if j.Verdict != Undecided {
 							decided++
 						}
 					}
-					for _, j := range Judge(tests, confidence, AllRows) {
+					for _, j := range Judge(together, confidence) {
 						all = all && j.Verdict == Same
 					}
 					wrongDifferent, wrongSame = wrongDifferent+count(different), wrongSame+count(same)
@@ -227,7 +229,7 @@ func TestSharesErrors(t *testing.T) {
 				for i := range nA + 1 {
 					for k := range nB + 1 {
 						known := func(e [2]float64) Interval { return func(float64) (float64, float64) { return e[0], e[1] } }
-						row := Row{subtract(float64(i)/float64(nA), float64(k)/float64(nB), known(endsA[i]), known(endsB[k])), margin}
+						row := Row{Interval: subtract(float64(i)/float64(nA), float64(k)/float64(nB), known(endsA[i]), known(endsB[k])), Margin: margin}
 						rejects[i*(nB+1)+k] = margin == 0 && row.excludesZero(tail) || margin > 0 && row.inside(tail)
 					}
 				}
@@ -271,13 +273,13 @@ func binomial(n int, p float64) []float64 {
 // A caller's mistake panics.
 func TestPanics(t *testing.T) {
 	for name, call := range map[string]func(){
-		"confidence":  func() { Judge(nil, 1, EachRow) },
-		"margin":      func() { Judge([]Row{{known(0, 1), 0}}, 0.9, EachRow) },
+		"confidence":  func() { Judge(nil, 1) },
+		"margin":      func() { Judge([]Row{{Interval: known(0, 1)}}, 0.9) },
 		"share":       func() { Shares(1.1, 10, 0.5, 10) },
 		"questions":   func() { Shares(0.5, 0, 0.5, 10) },
-		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9) },
+		"no runs":     func() { _, _ = Runs(nil, nil, 0, 0.9, math.Inf(1)) },
 		"wide margin": func() { Scores(nil, 0.3, 0.9) },
-		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9) },
+		"runs margin": func() { _, _ = Runs(noisy(1, 0, flatCurve), noisy(1, 0, flatCurve), -1, 0.9, math.Inf(1)) },
 	} {
 		func() {
 			defer func() {

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"strings"
 
 	"grposim/rom/fit"
 	"grposim/rom/fp"
@@ -17,9 +16,11 @@ import (
 // The curve is divided into segments of equal length. The value of a run in a segment is
 // that of a least-squares line through its rows, at the middle of the segment. The
 // verdict is that on all segments together with the mean over them: same if every one
-// is, different if one of them is, else undecided (Judge, AllRows). The parameters of a
-// law that is fitted to every curve say in what they differ. They are a family of their
-// own, and the verdict does not depend on them.
+// is, different if one of them is, else undecided (Judge, AllRows). Start, plateau and
+// half-time say in what the curves differ; the verdict does not depend on them. They are
+// averages over laws of growth (fit.Growth), each run with its own weights, so that their
+// intervals hold what the laws disagree about. All rows share one chance of a wrong
+// "different".
 type RunsComparison struct {
 	Verdict    Verdict
 	Confidence float64 // 1 − 2α: see Judge
@@ -29,11 +30,9 @@ type RunsComparison struct {
 	SameFrom   float64 // the smallest margin at which the verdict would be same; +Inf: none
 	Noise      Noise
 	Curve      []Compared // the mean over the run, and the segments
-	// Law is the law of the lowest BIC, summed over all runs, among the constant, which
-	// has a level, and the exponential and the three-phase law, which have a start, a
-	// plateau and one timescale.
-	Law        fit.Name
-	Parameters []Compared
+	Parameters []Compared // start, plateau and half-time
+	Law        fit.Name   // of the largest weight, summed over all runs
+	Notes      []string   // on runs that were given more than once
 }
 
 // Noise is the source of the errors.
@@ -58,7 +57,7 @@ const DefaultMargin = 0.05
 type Compared struct {
 	Name     string  // of the quantity
 	From, To float64 // the times that it is of
-	A, B     float64 // its values, means over repeated runs
+	A, B     float64 // its values, means over repeated runs; NaN where a run does not identify it
 	By       By
 	// Change from A to B, the ends of the interval that decided, and the largest change
 	// that counts as the same: of B − A, or of the ratio B/A, whose smallest one is then
@@ -66,6 +65,7 @@ type Compared struct {
 	Change, Lo, Hi, Margin float64
 	Confidence             float64 // of the interval alone
 	Verdict                Verdict
+	Reason                 string // why it is undecided whatever the noise, and what would decide it; "": it is not
 }
 
 // By says how two values are compared.
@@ -82,14 +82,16 @@ const (
 )
 
 // Runs compares the runs a with the runs b, at least one each, at the confidence 1 − 2α.
-// The margin is > 0, or 0 for the default. The error says what cannot be compared.
+// The margin is > 0, or 0 for the default; the reward of any step is at most largest, +Inf
+// if that is not known. The error says what cannot be compared.
 //
 // With one run on each side the variance of its value in a segment is that of the line,
 // times (1 + r)/(1 − r) for the correlation r of residuals at successive rows
-// (fit.Result), and the degrees of freedom are divided by the same. With more runs both
+// (fit.Growth), and the degrees of freedom are divided by the same. With more runs both
 // come from the scatter of the runs about their means, as in the t test with equal
-// variances.
-func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
+// variances, which is no smaller than the noise within runs makes it. Runs of a side
+// with the same rows are one run: a copy is no second observation.
+func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsComparison, error) {
 	if len(a) == 0 || len(b) == 0 {
 		panic(fmt.Sprintf("equivalence: Runs: %d runs a and %d runs b, want at least one each", len(a), len(b)))
 	}
@@ -103,27 +105,41 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 	var sides [2]side
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
+			r := run{name: fmt.Sprintf("run %d of %c", n+1, 'A'+i)}
 			first, end := rows(curve, c.From, math.Nextafter(c.To, math.Inf(1)))
 			if end-first < fit.MinRows {
-				return nil, fmt.Errorf("run %d of %c has %d rows in the times that all runs have, %g to %g, want at least %d", n+1, 'A'+i, max(0, end-first), c.From, c.To, fit.MinRows)
+				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
-			cut, _ := fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.Thin()
-			sides[i].runs = append(sides[i].runs, run{curve: cut, fitted: fit.Fit(cut)})
+			r.curve, _ = fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.Thin()
+			copyOf := func(other run) bool {
+				return slices.Equal(r.curve.Time, other.curve.Time) && slices.Equal(r.curve.Reward, other.curve.Reward)
+			}
+			if k := slices.IndexFunc(sides[i].runs, copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, sides[i].runs[k].name))
+				continue
+			}
+			if k := slices.IndexFunc(sides[0].runs, copyOf); k >= 0 {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are", r.name, sides[0].runs[k].name))
+			}
+			growth := fit.Grow(r.curve, largest)
+			r.growth, r.correlation = growth, growth.Correlation
+			sides[i].runs = append(sides[i].runs, r)
 		}
 	}
-	if len(a)+len(b) > 2 {
+	if len(sides[0].runs)+len(sides[1].runs) > 2 {
 		c.Noise = BetweenRuns
 	}
-	if err := c.compareCurves(sides); err != nil {
+	tests, err := c.compareCurves(sides)
+	if err != nil {
 		return nil, err
 	}
-	c.compareParameters(sides)
+	c.judge(append(tests, c.compareParameters(sides)...))
 	return c, nil
 }
 
-// compareCurves decides the mean over the run and the segments. The error is that the
-// margin is 0.
-func (c *RunsComparison) compareCurves(sides [2]side) error {
+// compareCurves measures the mean over the run and the segments, and returns their tests.
+// The error is that the margin is 0.
+func (c *RunsComparison) compareCurves(sides [2]side) ([]Row, error) {
 	segments := c.segments(sides)
 	for i := range sides {
 		for n := range sides[i].runs {
@@ -138,39 +154,56 @@ func (c *RunsComparison) compareCurves(sides [2]side) error {
 	c.Range = hi - lo
 	if c.Margin == 0 {
 		if c.Margin = DefaultMargin * c.Range; c.Margin == 0 {
-			return fmt.Errorf("the curve of A does not change, so no margin follows from its range: declare one")
+			return nil, fmt.Errorf("the curve of A does not change, so no margin follows from its range: declare one")
 		}
 	}
 	var tests []Row
 	add := func(name string, from, to float64, of func(run) estimate) {
-		value := func(r run) float64 { return of(r).value }
-		d, test := c.compare(name, sides[0].values(value), sides[1].values(value), c.Margin)
+		d, interval := c.compare(name, sides, of)
 		if c.Noise == WithinRuns {
 			x, y := of(sides[0].runs[0]), of(sides[1].runs[0])
 			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
-			test.Interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
+			interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
 		}
 		d.From, d.To = from, to
-		c.Curve, tests = append(c.Curve, d), append(tests, test)
+		c.Curve, tests = append(c.Curve, d), append(tests, Row{interval, c.Margin, AllRows})
 	}
 	add("mean over the run", c.From, c.To, func(r run) estimate { return average(r.values) })
 	for i, s := range segments {
 		add(fmt.Sprintf("segment %d", i+1), s.from, min(s.to, c.To), func(r run) estimate { return r.values[i] })
 	}
-	judgements := Judge(tests, c.Confidence, AllRows)
+	return tests, nil
+}
+
+// judge decides every row, and by those of the curve the verdict.
+func (c *RunsComparison) judge(tests []Row) {
+	judgements := Judge(tests, c.Confidence)
+	set := func(all []Compared, judgements []Judgement) {
+		for i, j := range judgements {
+			all[i].Lo, all[i].Hi, all[i].Confidence, all[i].Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
+		}
+	}
+	n := len(c.Curve)
+	set(c.Curve, judgements[:n])
+	set(c.Parameters, judgements[n:])
 	c.Verdict = Same
-	for i, j := range judgements {
+	for i, q := range c.Curve {
 		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
 		c.SameFrom = max(c.SameFrom, -lo, hi)
-		c.Curve[i].Lo, c.Curve[i].Hi, c.Curve[i].Confidence, c.Curve[i].Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
 		switch {
-		case j.Verdict == Different:
+		case q.Verdict == Different:
 			c.Verdict = Different
-		case j.Verdict == Undecided && c.Verdict == Same:
+		case q.Verdict == Undecided && c.Verdict == Same:
 			c.Verdict = Undecided
 		}
 	}
-	return nil
+	for i := range c.Parameters {
+		if p := &c.Parameters[i]; p.By == Ratio {
+			for _, x := range []*float64{&p.A, &p.B, &p.Change, &p.Lo, &p.Hi, &p.Margin} {
+				*x = fp.Exp(*x)
+			}
+		}
+	}
 }
 
 // segment is an interval of time, without its end.
@@ -212,9 +245,11 @@ type side struct{ runs []run }
 
 // run is a curve with what was measured of it.
 type run struct {
-	curve  fit.Curve
-	fitted fit.Result
-	values []estimate // by segment
+	name        string
+	curve       fit.Curve
+	growth      *fit.Growth
+	correlation float64    // of residuals at successive rows
+	values      []estimate // by segment
 }
 
 // values returns a number of every run.
@@ -240,18 +275,33 @@ type estimate struct{ value, variance, df float64 }
 
 // measure sets the values of a run in the segments.
 func (r *run) measure(segments []segment) {
-	widen := (1 + r.fitted.Correlation) / (1 - r.fitted.Correlation)
 	for _, s := range segments {
 		first, end := rows(r.curve, s.from, s.to)
-		e := lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end])
-		r.values = append(r.values, estimate{e.value, e.variance * widen, e.df / widen})
+		r.values = append(r.values, lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end], r.correlation))
 	}
 }
 
-// lineAt returns the value at a time of the least-squares line through at least 3 rows.
-func lineAt(at float64, t, y []float64) estimate {
-	value, variance := fit.FitLine(t, y).At(at)
-	return estimate{value, variance, float64(len(t) - 2)}
+// lineAt returns the value at a time of the least-squares line through n ≥ 3 rows, whose
+// errors have the correlation r^k over k rows. Its variance is that with independent
+// errors times (1 + r)/(1 − r). Of the variance of such errors a line leaves
+// n − Σ_ij h_ij r^|i−j| in the sum of squared residuals, with h_ij = 1/n + t_i t_j/Σt²
+// over times from their mean, in the place of n − 2: it follows them as far as it can.
+func lineAt(at float64, t, y []float64, r float64) estimate {
+	line := fit.FitLine(t, y)
+	value, variance := line.At(at)
+	n := float64(len(t))
+	var spread float64
+	for _, x := range t {
+		spread += (x - line.Middle) * (x - line.Middle)
+	}
+	left := n
+	for i, x := range t {
+		for j, z := range t {
+			left -= (1/n + (x-line.Middle)*(z-line.Middle)/spread) * math.Pow(r, math.Abs(float64(i-j)))
+		}
+	}
+	widen := (1 + r) / (1 - r)
+	return estimate{value, variance * widen * (n - 2) / left, (n - 2) / widen}
 }
 
 // average returns the mean of independent estimates, with the degrees of freedom of
@@ -272,17 +322,24 @@ func average(all []estimate) estimate {
 	return e
 }
 
-// compare returns a quantity of the runs of A and B with its test by the scatter between
-// runs.
-func (c *RunsComparison) compare(name string, a, b []float64, margin float64) (Compared, Row) {
-	d := Compared{Name: name, From: c.From, To: c.To, A: mean(a), B: mean(b), By: Subtraction, Margin: margin}
+// compare returns a quantity of the runs of A and B with its interval by the scatter
+// between runs.
+func (c *RunsComparison) compare(name string, sides [2]side, of func(run) estimate) (Compared, Interval) {
+	var values [2][]float64
+	var within float64 // mean variance of the error of a run
+	for i, s := range sides {
+		values[i] = s.values(func(r run) float64 { return of(r).value })
+		within += mean(s.values(func(r run) float64 { return of(r).variance })) / 2
+	}
+	d := Compared{Name: name, From: c.From, To: c.To, A: mean(values[0]), B: mean(values[1]), By: Subtraction, Margin: c.Margin}
 	d.Change = d.B - d.A
-	return d, Row{scatter(a, b), margin}
+	return d, scatter(values[0], values[1], within)
 }
 
 // scatter is the interval of the difference of the means of b and a, with the same
-// variance on both sides.
-func scatter(a, b []float64) Interval {
+// variance on both sides, of at least the given one: two runs that happen to agree do not
+// show that runs do.
+func scatter(a, b []float64, least float64) Interval {
 	squares := func(values []float64) (sum float64) {
 		for _, v := range values {
 			sum += (v - mean(values)) * (v - mean(values))
@@ -291,109 +348,112 @@ func scatter(a, b []float64) Interval {
 	}
 	nA, nB := float64(len(a)), float64(len(b))
 	df := nA + nB - 2
-	return Student(mean(b)-mean(a), math.Sqrt((squares(a)+squares(b))/df*(1/nA+1/nB)), df)
+	return Student(mean(b)-mean(a), math.Sqrt(max(least, (squares(a)+squares(b))/df)*(1/nA+1/nB)), df)
 }
 
-// compareParameters decides the parameters of the law.
-func (c *RunsComparison) compareParameters(sides [2]side) {
+// MostMissing is the share of its rise that a run may still have to make for its plateau
+// and half-time to be compared: the upper end of the 90 % interval of fit.Growth.Missing.
+// Beyond it the plateau is an extrapolation that depends on the law, and the laws fit
+// equally well while most of the rise is to come.
+const MostMissing = 0.1
+
+// compareParameters measures start, plateau and half-time, and returns their tests.
+func (c *RunsComparison) compareParameters(sides [2]side) []Row {
 	c.Law = commonLaw(sides)
-	var fitted [2][][]fit.Parameter // by side, run and parameter
+	open := func(float64) (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
+	reason := c.notFlattened(sides)
+	var tests []Row
+	for _, q := range []struct {
+		name    string
+		of      func(*fit.Growth) fit.Averaged
+		by      By
+		margin  float64
+		plateau bool // it needs one
+	}{
+		{"start", (*fit.Growth).Start, Subtraction, c.Margin, false},
+		{"plateau", (*fit.Growth).Plateau, Subtraction, c.Margin, true},
+		{"half-time", (*fit.Growth).LogHalfTime, Ratio, c.halfTimeMargin(sides), true},
+	} {
+		d, interval := c.compare(q.name, sides, func(r run) estimate {
+			a := q.of(r.growth)
+			return estimate{value: a.Median(), variance: a.Error() * a.Error()}
+		})
+		switch {
+		case q.plateau && reason != [2]string{}:
+			d.Reason, interval = strings.Join(slices.DeleteFunc(slices.Clone(reason[:]), func(side string) bool { return side == "" }), "; "), open
+			for i, side := range []*float64{&d.A, &d.B} {
+				if reason[i] != "" {
+					*side = math.NaN()
+				}
+			}
+			d.Change = math.NaN()
+		case c.Noise == WithinRuns:
+			interval = subtract(d.A, d.B, q.of(sides[0].runs[0].growth).Interval, q.of(sides[1].runs[0].growth).Interval)
+		}
+		d.By, d.Margin = q.by, q.margin
+		c.Parameters, tests = append(c.Parameters, d), append(tests, Row{interval, q.margin, EachRow})
+	}
+	return tests
+}
+
+// notFlattened says for each side which of its runs has no plateau, and what would show
+// it; "" where all have one.
+func (c *RunsComparison) notFlattened(sides [2]side) (reason [2]string) {
 	for i, s := range sides {
 		for _, r := range s.runs {
-			fitted[i] = append(fitted[i], c.parameters(r))
-		}
-	}
-	var tests []Row
-	for k, p := range fitted[0][0] {
-		var values [2][]float64
-		for i := range fitted {
-			for _, parameters := range fitted[i] {
-				values[i] = append(values[i], parameters[k].Value)
-			}
-		}
-		margin := c.Margin
-		if p.Name == logTimescale {
-			margin = c.timescaleMargin(fitted)
-		}
-		d, test := c.compare(p.Name, values[0], values[1], margin)
-		if c.Noise == WithinRuns {
-			test.Interval = subtract(d.A, d.B, profile(fitted[0][0][k]), profile(fitted[1][0][k]))
-		}
-		c.Parameters, tests = append(c.Parameters, d), append(tests, test)
-	}
-	for i, j := range Judge(tests, c.Confidence, EachRow) {
-		p := &c.Parameters[i]
-		p.Lo, p.Hi, p.Confidence, p.Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
-		if p.Name == logTimescale {
-			p.Name, p.By = "timescale", Ratio
-			for _, x := range []*float64{&p.A, &p.B, &p.Change, &p.Lo, &p.Hi, &p.Margin} {
-				*x = fp.Exp(*x)
+			_, missing := r.growth.Missing.Interval(0.05)
+			switch {
+			case reason[i] != "":
+			case r.growth.Flat:
+				reason[i] = r.name + " does not grow: no law beats a constant, and it shows no rise that could end"
+			case missing > MostMissing:
+				reason[i] = fmt.Sprintf("%s has not flattened at %.4g: up to %.3g %% of its rise may be to come, and the plateau depends on the law", r.name, c.To, 100*min(missing, 1))
+				if until := r.growth.Until(MostMissing / 2); until > c.To {
+					reason[i] += fmt.Sprintf(". By the law of most weight a log to about %.2g would decide", until)
+				} else {
+					reason[i] += ". A longer log or less noise would decide"
+				}
 			}
 		}
 	}
+	return reason
 }
 
-// logTimescale is the name of the logarithm of the one shape of a law, as a time.
-const logTimescale = "log timescale"
-
-// parameters returns the parameters of the law fitted to a run, with the logarithm of
-// the timescale, 1/ω for the three-phase law, in place of the shape.
-func (c *RunsComparison) parameters(r run) []fit.Parameter {
-	all := r.fitted.Model(c.Law).Parameters()
-	if c.Law == fit.ConstantLaw {
-		return all
-	}
-	p := &all[2]
-	p.Name, p.Value, p.Lo, p.Hi = logTimescale, math.Log(p.Value), math.Log(p.Lo), math.Log(p.Hi)
-	if c.Law == fit.ThreePhase {
-		p.Value, p.Lo, p.Hi = -p.Value, -p.Hi, -p.Lo
-	}
-	return all
-}
-
-// commonLaw returns the law of the lowest BIC over all runs.
+// commonLaw returns the law of the largest weight over all runs.
 func commonLaw(sides [2]side) fit.Name {
-	best, lowest := fit.ConstantLaw, math.Inf(1)
-	for _, name := range []fit.Name{fit.ConstantLaw, fit.Exponential, fit.ThreePhase} {
-		var sum [2]float64
-		for i, s := range sides {
+	best, most := fit.ConstantLaw, 0.0
+	for _, name := range fit.Saturating {
+		var sum float64
+		for _, s := range sides {
 			for _, r := range s.runs {
-				sum[i] += r.fitted.Model(name).BIC
+				sum += r.growth.Weight(name)
 			}
 		}
-		if total := sum[0] + sum[1]; total < lowest {
-			best, lowest = name, total
+		if sum > most {
+			best, most = name, sum
 		}
 	}
 	return best
 }
 
-// timescaleMargin is the change of the logarithm of the timescale T that moves a curve
-// by the margin at most, in the common times: the margin over the largest t ∂y/∂t, the
-// mean of those of A and B. It is the growth (plateau − start) times x e^{−x} for the
-// exponential and x² e^{−x} for the three-phase law, at the largest x = t/T up to 1 and
-// up to 2.
-func (c *RunsComparison) timescaleMargin(fitted [2][][]fit.Parameter) float64 {
-	power := 1.0
-	if c.Law == fit.ThreePhase {
-		power = 2
+// halfTimeMargin is the change of the logarithm of a half-time that moves a curve by the
+// margin at most, in the common times: the margin over the largest t ∂y/∂t, for t from
+// the first common time on, the mean of those of A and B.
+func (c *RunsComparison) halfTimeMargin(sides [2]side) float64 {
+	const steps = 200
+	times := make([]float64, steps+1)
+	for k := range times {
+		times[k] = c.From + (c.To-c.From)*float64(k)/steps
 	}
-	var moves [2]float64
-	for i := range fitted {
-		for _, p := range fitted[i] {
-			x := min(power, c.To/fp.Exp(p[2].Value))
-			moves[i] += math.Abs(p[1].Value-p[0].Value) * math.Pow(x, power) * fp.Exp(-x) / float64(len(fitted[i]))
-		}
+	var moves float64
+	for _, s := range sides {
+		moves += mean(s.values(func(r run) (most float64) {
+			y := r.growth.At(times)
+			for k := 1; k <= steps; k++ {
+				most = max(most, math.Abs(y[k]-y[k-1])*(float64(k)-0.5))
+			}
+			return most
+		})) / 2
 	}
-	return c.Margin / ((moves[0] + moves[1]) / 2)
-}
-
-// profile is the interval of a fitted parameter at any confidence: the distances to the
-// ends of its 90 % interval grow as the quantile of the normal law.
-func profile(p fit.Parameter) Interval {
-	const quantile90 = 1.6448536269514722
-	return func(tail float64) (lo, hi float64) {
-		z := distuv.UnitNormal.Quantile(1-tail) / quantile90
-		return p.Value - z*(p.Value-p.Lo), p.Value + z*(p.Hi-p.Value)
-	}
+	return c.Margin / moves
 }

@@ -1,8 +1,11 @@
 package equivalence
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +42,7 @@ func noisy(runs int, seed uint64, curve func(t float64) float64) []fit.Curve {
 
 func compare(t *testing.T, a, b []fit.Curve, margin float64) *RunsComparison {
 	t.Helper()
-	c, err := Runs(a, b, margin, 0.9)
+	c, err := Runs(a, b, margin, 0.9, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,15 +80,17 @@ func TestRunsErrors(t *testing.T) {
 			var sides [2]side
 			for i, curve := range []func(float64) float64{growth(40), c.b} {
 				for _, y := range noisy(c.runs, 2*seed+uint64(i), curve) {
-					sides[i].runs = append(sides[i].runs, run{curve: y, fitted: fit.Result{Correlation: correlation(y, curve)}})
+					sides[i].runs = append(sides[i].runs, run{curve: y, correlation: correlation(y, curve)})
 				}
 			}
 			if c.runs > 1 {
 				r.Noise = BetweenRuns
 			}
-			if err := r.compareCurves(sides); err != nil {
+			tests, err := r.compareCurves(sides)
+			if err != nil {
 				t.Fatal(err)
 			}
+			r.judge(tests)
 			wrong, right = wrong+count(r.Verdict == c.wrong), right+count(r.Verdict == c.right)
 		}
 		if exceeds(wrong, trials, c.chance) {
@@ -138,16 +143,17 @@ func TestRunsQuantities(t *testing.T) {
 	if math.Abs(r.Curve[0].Change-mean) > 1e-12 {
 		t.Errorf("the change of the mean is %g, the mean of the changes %g", r.Curve[0].Change, mean)
 	}
-	want := []Compared{{Name: "start", A: 0, B: 0.1, Margin: r.Margin}, {Name: "plateau", A: 1, B: 1.1, Margin: r.Margin},
-		{Name: "timescale", A: 40, B: 44, Change: 1.1, Margin: math.Exp(r.Margin * math.E)}} // e: the growth is 1
+	first := 1 - growth(40)(1) // the rise of A from the first row on
+	want := []Compared{
+		{Name: "start", A: 1 - first, B: 0.1 + growth(44)(1), Margin: r.Margin},
+		{Name: "plateau", A: 1, B: 1.1, Margin: r.Margin},
+		{Name: "half-time", A: 40 * math.Ln2, B: 44 * math.Ln2, Change: 1.1, Margin: math.Exp(r.Margin * math.E / first)},
+	}
 	if r.Law != fit.Exponential || len(r.Parameters) != len(want) {
 		t.Fatalf("%s with %d parameters", r.Law, len(r.Parameters))
 	}
 	for i, p := range r.Parameters {
-		change := want[i].Change
-		if change == 0 {
-			change = 0.1
-		}
+		change := cmp.Or(want[i].Change, want[i].B-want[i].A)
 		if p.Name != want[i].Name || math.Abs(p.A-want[i].A) > 2e-3*max(1, want[i].A) || math.Abs(p.B-want[i].B) > 2e-3*max(1, want[i].B) || math.Abs(p.Change-change) > 2e-3 || math.Abs(p.Margin-want[i].Margin) > 2e-3 {
 			t.Errorf("%+v, want %+v", p, want[i])
 		}
@@ -214,33 +220,33 @@ func TestRunsOfDifferentSpacing(t *testing.T) {
 	}
 
 	a.Time, a.Reward = a.Time[:30], a.Reward[:30]
-	if _, err := Runs([]fit.Curve{b}, []fit.Curve{a, {Time: []float64{25, 40}, Reward: []float64{1, 1}}}, 0.1, 0.9); err == nil || !strings.Contains(err.Error(), "run 1 of A has 6 rows in the times that all runs have, 25 to 30") {
+	if _, err := Runs([]fit.Curve{b}, []fit.Curve{a, {Time: []float64{25, 40}, Reward: []float64{1, 1}}}, 0.1, 0.9, math.Inf(1)); err == nil || !strings.Contains(err.Error(), "run 1 of A has 6 rows in the times that all runs have, 25 to 30") {
 		t.Errorf("got %v", err)
 	}
 	flat := fit.Curve{Time: b.Time, Reward: make([]float64, len(b.Time))}
-	if _, err := Runs([]fit.Curve{flat}, []fit.Curve{b}, 0, 0.9); err == nil {
+	if _, err := Runs([]fit.Curve{flat}, []fit.Curve{b}, 0, 0.9, math.Inf(1)); err == nil {
 		t.Error("a flat curve gives a margin")
 	}
 }
 
-// A curve of three phases gives the timescale 1/ω; and the ends of the interval of a
-// parameter move apart with the confidence.
-func TestRunsThreePhase(t *testing.T) {
+// Curves of three phases with ω = 1/20 and 1/25 reach half of their rise at x = 1.678 of
+// ω t; and the ends of the interval of a half-time move apart with the confidence.
+func TestRunsHalfTime(t *testing.T) {
 	phases := func(frequency float64) func(float64) float64 {
 		return func(t float64) float64 { return 2 * (1 - (1+frequency*t)*math.Exp(-frequency*t)) }
 	}
 	var wide *RunsComparison
 	for _, confidence := range []float64{0.99, 0.8} {
-		r, err := Runs(noisy(1, 1, phases(0.05)), noisy(1, 2, phases(0.04)), 0.1, confidence)
+		r, err := Runs(noisy(1, 1, phases(0.05)), noisy(1, 2, phases(0.04)), 0.1, confidence, math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := r.Parameters[2]
-		if r.Law != fit.ThreePhase || math.Abs(p.A/20-1) > 0.2 || math.Abs(p.B/25-1) > 0.2 {
-			t.Errorf("%s with the timescales %g and %g, want %s with 20 and 25", r.Law, p.A, p.B, fit.ThreePhase)
+		if p.By != Ratio || math.Abs(p.A/(1.678*20-1)-1) > 0.1 || math.Abs(p.B/(1.678*25-1)-1) > 0.1 {
+			t.Errorf("half-times %g and %g, want %g and %g", p.A, p.B, 1.678*20-1, 1.678*25-1)
 		}
-		if want := math.Exp(0.1 / (2 * 4 * math.Exp(-2))); math.Abs(p.Margin/want-1) > 0.02 {
-			t.Errorf("margin of the timescale %g, want about %g", p.Margin, want)
+		if want := math.Exp(0.1 / (2 * 4 * math.Exp(-2))); math.Abs(p.Margin/want-1) > 0.03 {
+			t.Errorf("margin of the half-time %g, want about %g", p.Margin, want)
 		}
 		if wide == nil {
 			wide = r
@@ -250,17 +256,67 @@ func TestRunsThreePhase(t *testing.T) {
 	}
 }
 
+// A run that still rises has no plateau to compare, and a flat one no rise; what a run
+// has by itself is said in spite of the other.
+func TestRunsNotFlattened(t *testing.T) {
+	r := compare(t, noisy(1, 1, growth(20)), noisy(1, 2, growth(150)), 0.1)
+	for _, p := range r.Parameters[1:] {
+		if p.Verdict != Undecided || math.IsNaN(p.A) || !math.IsNaN(p.B) || !strings.HasPrefix(p.Reason, "run 1 of B has not flattened at 200: up to ") {
+			t.Errorf("%+v of a run that rises by three quarters", p)
+		}
+	}
+	flat := compare(t, noisy(1, 1, flatCurve), noisy(1, 2, growth(20)), 0.1)
+	if p := flat.Parameters[1]; !math.IsNaN(p.A) || !strings.HasPrefix(p.Reason, "run 1 of A does not grow: ") {
+		t.Errorf("%+v of a flat run", p)
+	}
+	// Where the largest reward is known, the plateau is no larger, nor is its interval.
+	known, err := Runs(noisy(1, 3, growth(30)), noisy(1, 4, growth(30)), 0.1, 0.9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := known.Parameters[1]; p.A > 1 || p.B > 1 || !(p.Lo < 0 && p.Hi > 0) {
+		t.Errorf("%+v with the largest reward 1", p)
+	}
+}
+
+// A run that is given twice is one run: two logs and their copies give the interval of the
+// two. Repeated runs that happen to agree in a segment keep the noise within them.
+func TestRunsCopies(t *testing.T) {
+	a, b := noisy(1, 1, growth(40)), noisy(1, 2, growth(40))
+	once, twice := compare(t, a, b, 0.1), compare(t, slices.Concat(a, a), slices.Concat(b, b), 0.1)
+	if twice.Noise != WithinRuns || !reflect.DeepEqual(once.Curve, twice.Curve) || len(once.Notes) != 0 {
+		t.Errorf("copies are compared by %s", twice.Noise)
+	}
+	if want := []string{"run 2 of A has the same rows as run 1 of A: they count as one run, since a copy shows no scatter", "run 2 of B has the same rows as run 1 of B: they count as one run, since a copy shows no scatter"}; !slices.Equal(twice.Notes, want) {
+		t.Errorf("notes %q", twice.Notes)
+	}
+	if itself := compare(t, a, a, 0.1); len(itself.Notes) != 1 || itself.Verdict == Different {
+		t.Errorf("a run and itself are %s, notes %q", itself.Verdict, itself.Notes)
+	}
+	// Copies of the one side among the copies of the other are found too.
+	if r := compare(t, slices.Concat(a, b), slices.Concat(a, a), 0.1); len(r.Notes) != 2 || !strings.Contains(r.Notes[1], "run 2 of B has the same rows as run 1 of B") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if lo, hi := scatter([]float64{1, 1}, []float64{1, 1}, 0.01)(0.05); math.Abs(hi-2.919986*0.1) > 1e-6 || lo != -hi {
+		t.Errorf("[%g, %g] of equal values with an error of 0.1, want ± 0.292", lo, hi)
+	}
+}
+
 // The line through (0, 0), (1, 1), (2, 0) and through points of 1 + 2t; and Student's
 // test of {1, 2, 3} against {4, 6} by hand.
 func TestLineAndScatter(t *testing.T) {
-	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}); math.Abs(e.value-1./3) > 1e-12 || math.Abs(e.variance-5./9) > 1e-12 || e.df != 1 {
+	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0); math.Abs(e.value-1./3) > 1e-12 || math.Abs(e.variance-5./9) > 1e-12 || e.df != 1 {
 		t.Errorf("%+v, want 1/3, 5/9, 1", e)
 	}
-	if e := lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}); math.Abs(e.value-9) > 1e-12 {
+	if e := lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}, 0); math.Abs(e.value-9) > 1e-12 {
 		t.Errorf("1 + 2t at 4 is %g", e.value)
 	}
+	// Correlated by ½: h = 5/6, 1/3, 5/6 and 1/3, 1/3, −1/6 leave 3 − 2 − 2/3 + 1/12 = 5/12.
+	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0.5); math.Abs(e.variance-5./9*3*12/5) > 1e-12 || math.Abs(e.df-1./3) > 1e-12 {
+		t.Errorf("%+v, want 4 and 1/3", e)
+	}
 	half := 2.353363 * math.Sqrt(4./3*(1./3+1./2))
-	if lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6})(0.05); math.Abs(lo-3+half) > 1e-5 || math.Abs(hi-3-half) > 1e-5 {
+	if lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6}, 0)(0.05); math.Abs(lo-3+half) > 1e-5 || math.Abs(hi-3-half) > 1e-5 {
 		t.Errorf("[%g, %g], want 3 ± %g", lo, hi, half)
 	}
 }

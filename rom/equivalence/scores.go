@@ -33,7 +33,7 @@ func (s Score) interval() Interval {
 // Shares are not those declared.
 const MaxMargin = 0.2
 
-// Scores decides every score of a table together (Judge, EachRow): whether A and B are
+// Scores decides every score of a table together (Judge): whether A and B are
 // the same within the margin, a share in (0, MaxMargin].
 func Scores(scores []Score, margin, confidence float64) []Judgement {
 	if !(margin > 0 && margin <= MaxMargin) {
@@ -41,9 +41,9 @@ func Scores(scores []Score, margin, confidence float64) []Judgement {
 	}
 	var rows []Row
 	for _, s := range scores {
-		rows = append(rows, Row{s.interval(), margin})
+		rows = append(rows, Row{Interval: s.interval(), Margin: margin})
 	}
-	return Judge(rows, confidence, EachRow)
+	return Judge(rows, confidence)
 }
 
 // Table is a file of scores.

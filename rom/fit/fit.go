@@ -64,39 +64,65 @@ const oscillationEvidence = 10
 // Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
-	c.check()
-	b := c.average()
-	weight := weights(b)
-	var r Result
-	for _, l := range laws {
-		p := newProblem(l, b, weight)
-		r.Models = append(r.Models, Model{Name: l.name, law: l, problem: p, best: p.solve()})
-	}
-	n := float64(len(b.time))
-	closest := &r.Models[0]
-	for i := range r.Models {
-		if m := &r.Models[i]; m.best.sse < closest.best.sse {
-			closest = m
-		}
-	}
-	r.Correlation = closest.correlation()
-	independent := (1 - r.Correlation) / (1 + r.Correlation)
-	r.Independent = n * independent
-	floor := n * math.SmallestNonzeroFloat32
+	r := fitLaws(c, laws, math.Inf(1))
+	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
 	for i := range r.Models {
 		m := &r.Models[i]
-		k := float64(len(m.law.shape) + 2)
-		if m.law.kind == flat {
-			k = 1
-		}
-		m.independent = independent
-		m.BIC = r.Independent*math.Log(max(m.best.sse, floor)/n) + k*math.Log(r.Independent)
 		fitted := m.Predict(c.Time)
 		m.R2 = explained(c.Reward, fitted)
 		m.R2Smoothed = explained(smooth(c.Reward, 0.05), fitted)
 	}
 	r.judge()
 	return r
+}
+
+// fitLaws fits laws, with plateaus of at most largest.
+func fitLaws(c Curve, laws []law, largest float64) Result {
+	c.check()
+	b := c.average()
+	weight := weights(b)
+	var r Result
+	for _, l := range laws {
+		p := newProblem(l, b, weight)
+		best := p.solve()
+		if l.kind != flat && best.plateau > largest {
+			best = p.search(best.shape, hold{which: plateauHeld, value: largest})
+		}
+		r.Models = append(r.Models, Model{Name: l.name, law: l, problem: p, best: best})
+	}
+	return r
+}
+
+// closest returns the model with the least sum of squares.
+func (r *Result) closest() *Model {
+	closest := &r.Models[0]
+	for i := range r.Models {
+		if m := &r.Models[i]; m.best.sse < closest.best.sse {
+			closest = m
+		}
+	}
+	return closest
+}
+
+// weigh compares the models by their BIC, at a correlation of residuals.
+func (r *Result) weigh(correlation float64) {
+	n := float64(len(r.Models[0].problem.b.time))
+	independent := (1 - correlation) / (1 + correlation)
+	r.Correlation, r.Independent = correlation, n*independent
+	floor := n * math.SmallestNonzeroFloat32
+	for i := range r.Models {
+		m := &r.Models[i]
+		m.independent = independent
+		m.BIC = r.Independent*math.Log(max(m.best.sse, floor)/n) + float64(m.parameters())*math.Log(r.Independent)
+	}
+}
+
+// parameters is the number of parameters of the law.
+func (m *Model) parameters() int {
+	if m.law.kind == flat {
+		return 1
+	}
+	return len(m.law.shape) + 2
 }
 
 // Parameters returns the parameters with their intervals: level for the constant, else
@@ -161,9 +187,12 @@ func explained(y, fitted []float64) float64 {
 	return 1 - rest/all
 }
 
-// correlation is that of weighted residuals of successive blocks, between 0 and 0.98.
-// Where it is negative, as a reward's can be whose noise causes the step (docs/theory.md
-// §6), intervals with 0 are too wide rather than too narrow.
+// largestCorrelation is the largest correlation of residuals that is believed. Where it
+// is negative, as a reward's can be whose noise causes the step (docs/theory.md §6), 0 is
+// taken in its place: intervals are too wide rather than too narrow.
+const largestCorrelation = 0.98
+
+// correlation is that of weighted residuals of successive blocks.
 func (m *Model) correlation() float64 {
 	fitted := m.Predict(m.problem.b.time)
 	var before, product, all float64
@@ -176,7 +205,7 @@ func (m *Model) correlation() float64 {
 	if all == 0 {
 		return 0
 	}
-	return min(max(product/all, 0), 0.98)
+	return product / all
 }
 
 // Predict returns the fitted curve at the given increasing times.
@@ -192,55 +221,67 @@ func (m *Model) Predict(times []float64) []float64 {
 // Forecast continues the fitted curve to increasing times. The interval has the noise of
 // a row about the fit and the linearised uncertainty of the parameters.
 func (m *Model) Forecast(times []float64) Forecast {
-	p := m.problem
-	all := append(slices.Clone(p.b.time), times...)
-	n, k := len(p.b.time), len(m.best.shape)+2
-	if m.law.kind == flat {
-		k = 1
+	all := append(slices.Clone(m.problem.b.time), times...)
+	n := len(m.problem.b.time)
+	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.Predict(all) })
+	factor := m.information(jacobian)
+	sd := make([]float64, len(times))
+	residual := m.best.sse / float64(max(1, n-m.parameters()))
+	for i := range times {
+		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + spread(factor, jacobian.RowView(n+i))/m.independent))
 	}
-	jacobian := mat.NewDense(len(all), k, nil)
-	at := func(s solution) []float64 {
-		moved := Model{law: m.law, best: s}
-		return moved.Predict(all)
-	}
-	base := at(m.best)
-	for j := range k {
-		moved, step := m.best, 1e-4
-		moved.shape = slices.Clone(m.best.shape)
+	return within(m.Predict(all)[n:], sd)
+}
+
+// jacobian returns the derivatives of values of the model in its parameters: start,
+// plateau, and the logarithms of the shape.
+func (m *Model) jacobian(of func(*Model) []float64) *mat.Dense {
+	base := of(m)
+	jacobian := mat.NewDense(len(base), m.parameters(), nil)
+	const step = 1e-4
+	for j := range m.parameters() {
+		moved := Model{law: m.law, best: m.best}
+		moved.best.shape = slices.Clone(m.best.shape)
 		switch j {
 		case 0:
-			moved.start += step
+			moved.best.start += step
 			if m.law.kind == flat {
-				moved.plateau += step
+				moved.best.plateau += step
 			}
 		case 1:
-			moved.plateau += step
+			moved.best.plateau += step
 		default:
-			moved.shape[j-2] *= 1 + step
+			moved.best.shape[j-2] *= 1 + step
 		}
-		for i, y := range at(moved) {
+		for i, y := range of(&moved) {
 			jacobian.Set(i, j, (y-base[i])/step)
 		}
 	}
+	return jacobian
+}
+
+// information factorizes the information of the rows about the parameters, in units of
+// the inverse variance of a residual; its first rows are those of the jacobian.
+func (m *Model) information(jacobian *mat.Dense) *mat.Cholesky {
+	k := m.parameters()
 	information := mat.NewSymDense(k, nil)
-	for i := range n {
-		information.SymRankOne(information, p.weight[i], jacobian.RowView(i))
+	for i, w := range m.problem.weight {
+		information.SymRankOne(information, w, jacobian.RowView(i))
 	}
 	for j := range k { // a prior so wide that it only keeps the matrix regular
 		information.SetSym(j, j, information.At(j, j)*(1+1e-9)+1e-12)
 	}
 	var factor mat.Cholesky
 	factor.Factorize(information)
-	residual := m.best.sse / float64(max(1, n-k))
-	sd := make([]float64, len(times))
+	return &factor
+}
+
+// spread is the variance of a value with the given derivatives, in units of that of a
+// residual, if residuals are independent.
+func spread(information *mat.Cholesky, derivatives mat.Vector) float64 {
 	var x mat.VecDense
-	for i := range times {
-		row := jacobian.RowView(n + i)
-		_ = factor.SolveVecTo(&x, row)
-		spread := mat.Dot(row, &x) / m.independent
-		sd[i] = math.Sqrt(residual * (float64(p.b.rows) + spread))
-	}
-	return within(base[n:], sd)
+	_ = information.SolveVecTo(&x, derivatives)
+	return mat.Dot(derivatives, &x)
 }
 
 // judge names the best law and the regime.

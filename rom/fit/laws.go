@@ -92,7 +92,7 @@ var laws = []law{
 			if t <= 0 {
 				return 0
 			}
-			return 1 / (1 + math.Pow(p[0]/t, p[1]))
+			return 1 / (1 + fp.Exp(p[1]*math.Log(p[0]/t)))
 		})},
 }
 

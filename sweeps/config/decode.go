@@ -12,6 +12,7 @@ type loader struct {
 	aim      Aim
 	problems Problems
 	files    []string // in the order in which each extends the next
+	extends  place    // where the first file says which it extends
 	spec     *Spec
 	given    draft            // the base
 	at       map[string]place // places of the given sections and keys of the base

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -61,7 +62,8 @@ func (l *loader) give(i int, n *node, path string) {
 	l.given[i] = v
 }
 
-// overrides applies key=value arguments to the base, and keeps lists of values for grid.
+// overrides applies key=value arguments to the base, and keeps lists of values for grid
+// and listAxes.
 func (l *loader) overrides(set []string) {
 	seen := map[string]bool{}
 	at := place{source: override}
@@ -124,6 +126,9 @@ func (l *loader) require() {
 		grids := l.spec.Grids()
 		without := slices.DeleteFunc(slices.Clone(grids), func(g Grid) bool { return l.replaces(g, k.Path) })
 		want := k.Want()
+		if k.Path == LearningRateKey && len(l.files) > 1 {
+			want += " (" + onLogits + ")"
+		}
 		if len(without) == 0 {
 			continue
 		} else if len(without) < len(grids) {
@@ -133,11 +138,54 @@ func (l *loader) require() {
 	}
 }
 
-// unusedLists refuses an override with a list of values for which there is no axis.
-func (l *loader) unusedLists() {
+// listAxes makes an axis of every override with a list of values whose key no axis varies
+// alone, the last and fastest of every grid but those in which a zip or the variant sets
+// the key.
+func (l *loader) listAxes() {
 	for _, k := range Keys {
-		if n := l.lists[k.Path]; n != nil && !l.swept[k.Path] {
-			l.want(n, k.Path, k.Want()+" (a list replaces the values of an axis, and no axis varies this key alone)")
+		n := l.lists[k.Path]
+		if n == nil || l.swept[k.Path] {
+			continue
+		}
+		p := paramDraft{key: k, at: n.at}
+		if !l.axisValues(&p, n, k.Path) {
+			l.bad[k.Path] = true
+			continue
+		}
+		axis, where := l.makeAxis(axisDraft{at: n.at, path: k.Path, params: []paramDraft{p}})
+		var zip string // the keys of an axis that varies this one with others
+		made := false
+		add := func(sweep *[]Axis, places *[]axisPlaces, set []Assignment) {
+			for _, other := range *sweep {
+				if slices.Contains(other.Params, k.Path) {
+					zip = listWords(slices.DeleteFunc(slices.Clone(other.Params), func(param string) bool { return param == k.Path }))
+					return
+				}
+			}
+			if !slices.ContainsFunc(set, func(a Assignment) bool { return a.Param == k.Path }) {
+				*sweep, *places = append(slices.Clip(*sweep), axis), append(slices.Clip(*places), where)
+				made = true
+			}
+		}
+		if len(l.spec.Variants) == 0 {
+			add(&l.spec.Sweep, &l.sweepAt, nil)
+		}
+		for i := range l.spec.Variants {
+			v := &l.spec.Variants[i]
+			add(&v.Sweep, &l.variants[i].sweep, v.Set)
+		}
+		switch {
+		case made:
+			l.swept[k.Path] = true
+			if l.cells <= maxCells {
+				if l.cells = min(l.spec.Size(), maxCells+1); l.cells > maxCells {
+					l.problem(n.at, k.Path, "got %s, which make more than %d cells, want at most %d", countWords(p.n, "value"), maxCells, maxCells)
+				}
+			}
+		case zip != "":
+			l.want(n, k.Path, fmt.Sprintf("a key that no zip varies: the file varies it together with %s, so that other values have to stand in its zip", zip))
+		default:
+			l.want(n, k.Path, "a key that not every variant sets")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -60,6 +61,9 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		l.want(name, extendsKey, "the name of a file, or of a preset: "+listWords(Presets()))
 		return root
 	}
+	if len(chain) == 1 {
+		l.extends = name.at
+	}
 	other := name.text
 	switch {
 	case slices.Contains(Presets(), other):
@@ -93,6 +97,28 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		root.inherit(parent, "")
 	}
 	return root
+}
+
+// atExtends moves problems of how keys go together, those from index first on, that lie in
+// a file that is taken over: to the line of the reader's file that takes it over. There the
+// reader can set the key; the other file, which may be built in, is right by itself.
+func (l *loader) atExtends(first int) {
+	for i := range l.problems[first:] {
+		p := &l.problems[first+i]
+		if p.Source == override || len(l.files) < 2 || p.Source == l.files[0] {
+			continue
+		}
+		from := Problem{Source: p.Source, Line: p.Line, Column: p.Column}.place()
+		if preset, is := strings.CutPrefix(p.Source, presetFolder+"/"); is {
+			from = "preset " + strings.TrimSuffix(preset, ".yaml") + ", " + from
+		}
+		got, want, _ := strings.Cut(p.Text, ", want ")
+		cure := ": set " + p.Key
+		if list, _, in := strings.Cut(p.Key, "["); in && keyIndex(p.Key) < 0 {
+			cure = ", or other " + list
+		}
+		*p = Problem{l.extends.source, l.extends.line, l.extends.column, p.Key, fmt.Sprintf("%s (%s), want %s%s in this file", got, from, want, cure)}
+	}
 }
 
 // inherit adds the fields of parent that n does not have. Sections are joined key by key;

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +84,8 @@ func TestExtendsProblems(t *testing.T) {
 	writeFiles(t, map[string]string{
 		"base.yaml":     strings.Replace(extended, "0.02", "-1", 1),
 		"wrong.yaml":    "name: wrong\nextends: base.yaml\nrun: {steps: 0}\n",
+		"clash.yaml":    "name: clash\nextends: long.yaml\nrun: {steps: 50}\n",
+		"long.yaml":     strings.Replace(loadMinimal, "{steps: 2000}", "{steps: 2000, burn_in: 100}", 1),
 		"nameless.yaml": "extends: minimal.yaml\n",
 		"minimal.yaml":  loadMinimal,
 		"rule.yaml":     "name: rule\nextends: minimal.yaml\nrun: {burn_in: 2000}\n",
@@ -95,7 +98,8 @@ func TestExtendsProblems(t *testing.T) {
 		"broken.yaml":   "a: [\n",
 	})
 	for file, want := range map[string]string{
-		"wrong.yaml":    "wrong.yaml:3:14: run.steps: got 0, want an integer ≥ 1\nbase.yaml:8:28: optimizer.learning_rate: got -1, want a number > 0\nbase.yaml:13:18: checks[0].claim: got a cell with run.burn_in 0, want run.burn_in > 0 for degenerate-groups",
+		"wrong.yaml":    "wrong.yaml:2:10: checks[0].claim: got a cell with run.burn_in 0 (base.yaml:13:18), want run.burn_in > 0 for degenerate-groups, or other checks in this file\nwrong.yaml:3:14: run.steps: got 0, want an integer ≥ 1\nbase.yaml:8:28: optimizer.learning_rate: got -1, want a number > 0",
+		"clash.yaml":    "clash.yaml:2:10: run.burn_in: got 100 (long.yaml:9:29), want less than run.steps (50): set run.burn_in in this file",
 		"nameless.yaml": "nameless.yaml:1:1: name: got nothing, want " + nameWant,
 		"rule.yaml":     "rule.yaml:3:16: run.burn_in: got 2000, want less than run.steps (2000)",
 		"missing.yaml":  `missing.yaml:2:10: extends: "nothing.yaml": got no such file, want a configuration`,
@@ -131,6 +135,14 @@ func TestPresets(t *testing.T) {
 		}
 		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != grpo.Adam || len(spec.Notes) > 0 {
 			t.Errorf("%s: group size %d, optimizer %s, notes %q", name, b.Estimator.GroupSize, b.Optimizer.Kind, spec.Notes)
+		}
+		// What the preset and the file break together is a problem of the file.
+		for _, with := range []string{"bandit.prompts={count: 4}", "lag.kind=random", "grpo.group_size=inf", "grpo.filter=drop", "optimizer.schedule.total=1", "grpo.advantage.scale=pooled-std"} {
+			_, err := Load("x.yaml", fmt.Appendf(nil, mine, name), with)
+			var problems Problems
+			if errors.As(err, &problems); slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Source, presetFolder) }) {
+				t.Errorf("%s with %s: %v", name, with, err)
+			}
 		}
 	}
 	_, err := Load("x.yaml", fmt.Appendf(nil, mine, "slim"))

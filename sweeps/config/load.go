@@ -144,15 +144,19 @@ func (l *loader) load(root *node, set []string) {
 	if len(l.spec.Variants) == 0 {
 		l.count(l.spec.Sweep, l.at[""])
 	}
-	l.unusedLists()
+	l.listAxes()
+	before := len(l.problems)
 	l.require()
+	l.atExtends(before)
 	if n := fields["checks"]; n != nil {
 		l.decodeChecks(n)
 	}
 	if n := fields[looksKey]; n != nil {
 		l.decodeLooks(n)
 	}
+	before = len(l.problems)
 	l.validate()
+	l.atExtends(before)
 	if len(l.problems) == 0 {
 		l.spec.Base = l.given.settings()
 	}

@@ -222,11 +222,14 @@ func TestSetRefuses(t *testing.T) {
 
 	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
 	zipped := loadMinimal + "sweep: [{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}]\n"
-	const notAlone = " (a list replaces the values of an axis, and no axis varies this key alone)"
+	const set = "variants: [{name: a, set: {grpo.group_size: 2}}]\n"
 	for _, tt := range []struct{ file, set, want string }{
 		{zipped, "grpo.group_size=8", "--set: grpo.group_size: got a value that the file replaces in every cell, want a key that no zip or variant sets"},
-		{zipped, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want an integer in [2, 2147483648], or inf" + notAlone},
-		{swept, "lag.interval=[1, 2]", "--set: lag.interval: got a list of 2 items, want an integer ≥ 0" + notAlone},
+		{zipped, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want a key that no zip varies: the file varies it together with lag.interval, so that other values have to stand in its zip"},
+		{loadMinimal + set, "grpo.group_size=[8, 16]", "--set: grpo.group_size: got a list of 2 items, want a key that not every variant sets"},
+		{loadMinimal, "grpo.group_size=[8, 1]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf"},
+		{loadMinimal, "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
+		{loadMinimal + "sweep: [{param: seed, range: {from: 1, to: 500000, step: 1}}]\n", "grpo.group_size=[2, 4, 8]", "--set: grpo.group_size: got 3 values, which make more than 1000000 cells, want at most 1000000"},
 		{swept, "grpo.group_size=[]", "--set: grpo.group_size: got a list of 0 items, want an integer in [2, 2147483648], or inf"},
 		{swept, "grpo.group_size=[8, 1, x]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf\n--set: grpo.group_size[2]: got \"x\", want an integer in [2, 2147483648], or inf"},
 		{swept, "grpo.group_size=[8, 4, 8]", "--set: grpo.group_size: got \"8\" again, want every value once"},
@@ -239,7 +242,8 @@ func TestSetRefuses(t *testing.T) {
 }
 
 // An override wins over an axis over its key: a list gives the values of the axis, one
-// value takes the axis away, in every grid that has it.
+// value takes the axis away, in every grid that has it. Where no axis varies the key alone,
+// a list makes one, in every grid but those that set the key.
 func TestSetReplacesAnAxis(t *testing.T) {
 	const sweep = `sweep:
   - {param: grpo.group_size, values: [2, 4]}
@@ -256,6 +260,10 @@ func TestSetReplacesAnAxis(t *testing.T) {
 		{sweep, "policy.reference=[2, 0]", []string{"2", "4"}, []string{"[2, 0]", "[2, 0]"}},
 		{sweep, "policy.reference=[[2, 0], [3, 0]]", []string{"2", "2", "4", "4"}, []string{"[2, 0]", "[3, 0]", "[2, 0]", "[3, 0]"}},
 		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
+		{"", "grpo.group_size=[8, inf]", []string{"8", "inf"}, []string{"[0, 0]", "[0, 0]"}},
+		{"", "policy.reference=[[2, 0], [3, 0]]", []string{"16", "16"}, []string{"[2, 0]", "[3, 0]"}},
+		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, sweep: [{param: policy.reference, values: [[0, 0], [1, 0]]}]}]\n", "grpo.group_size=[2, 8]",
+			[]string{"2", "8", "16", "2", "8", "2", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[1, 0]", "[1, 0]"}},
 		{sweep + variants, "grpo.group_size=[32]", []string{"32", "32", "32", "16"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}},
 	} {
 		spec, err := Load("f", []byte(loadMinimal+tt.file), tt.set)

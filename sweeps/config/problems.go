@@ -28,20 +28,23 @@ type Problem struct {
 
 // String writes the problem as one line, file:line:column: key: got X, want Y.
 func (p Problem) String() string {
-	var b strings.Builder
-	b.WriteString(p.Source)
+	text := p.place() + ": "
+	if p.Key != "" {
+		text += p.Key + ": "
+	}
+	return text + p.Text
+}
+
+// place writes file:line:column, as far as they are known.
+func (p Problem) place() string {
+	text := p.Source
 	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d", p.Line)
+		text += fmt.Sprintf(":%d", p.Line)
 		if p.Column > 0 {
-			fmt.Fprintf(&b, ":%d", p.Column)
+			text += fmt.Sprintf(":%d", p.Column)
 		}
 	}
-	b.WriteString(": ")
-	if p.Key != "" {
-		b.WriteString(p.Key + ": ")
-	}
-	b.WriteString(p.Text)
-	return b.String()
+	return text
 }
 
 // Problems are all errors in a configuration in the order of its files and lines, followed

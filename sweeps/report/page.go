@@ -186,6 +186,7 @@ type section struct {
 	Claim    string
 	Gist     string // the first sentence of Claim
 	Facts    string // one line
+	Units    string // of the learning rate: Plan.Units
 	Summary  sweeps.Summary
 	Refuted  int // number of verdicts that agree that a prediction fails
 	Figures  []figure
@@ -255,7 +256,7 @@ func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), Claim: spec.Claim,
-		Facts: facts(part), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
+		Facts: facts(part), Units: e.Plan.Units(), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
 		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
 	s.Config = document(spec)
