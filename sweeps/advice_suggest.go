@@ -32,8 +32,9 @@ const safetyFactor = 2
 
 // Limits of the search for a suggestion.
 const (
-	halvings      = 6 // of the learning rate, and doublings where runs are not there yet
-	fewestPeriods = 8 // of the longest interval in a run
+	halvings      = 6  // of the learning rate
+	doublings     = 24 // where runs are not there yet: from the rate of a network to that of logits
+	fewestPeriods = 8  // of the longest interval in a run
 )
 
 // choice is a learning rate and an interval that may be suggested.
@@ -59,6 +60,7 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	if slices.ContainsFunc(advice.Cures, func(c *Trial) bool { return c.Outcome == Arrives }) {
 		advice.Suggestion.Says += "; other changes above do"
 	}
+	present := t.cell.Settings.Optimizer.LearningRate
 	for _, walk := range advice.walks(t.cell) {
 		for _, c := range walk {
 			trial, err := t.Of(ctx, suggestedRuns, c.set(&t.cell.Settings)...)
@@ -72,8 +74,8 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 				advice.Suggestion = c.suggestion(&t.cell.Settings, trial)
 				return nil
 			}
-			if trial.late() && c.rate < t.cell.Settings.Optimizer.LearningRate {
-				break // slower ones are later
+			if c.rate < present && trial.late() || c.rate > present && !trial.late() {
+				break // slower ones are later, or faster ones not late any more
 			}
 		}
 	}
@@ -112,7 +114,7 @@ func (c *choice) suggestion(s *config.Settings, trial *Trial) Suggestion {
 }
 
 // walks returns the choices in the order in which they are tried. A walk ends early where
-// smaller learning rates are only later.
+// smaller learning rates are only later, or larger ones are lost.
 func (advice *Advice) walks(cell *Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s)
@@ -135,8 +137,8 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 		}
 		return choice{rate, interval, because, Simulated}
 	}
-	rates := func(interval int, factor float64) (walk []choice) {
-		for n, rate := 0, best.rate; n < halvings; n++ {
+	rates := func(interval, most int, factor float64) (walk []choice) {
+		for n, rate := 0, best.rate; n < most; n++ {
 			rate = rounded(rate * factor)
 			walk = append(walk, tried(rate, interval))
 		}
@@ -152,12 +154,12 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 	if toPresent = append(toPresent, shorter(best.interval, present+1)...); best.interval != present {
 		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated})
 	}
-	walks := [][]choice{toPresent, rates(present, 0.5), shorter(present, shortest)}
+	walks := [][]choice{toPresent, rates(present, halvings, 0.5), shorter(present, shortest)}
 	if present > shortest {
-		walks = append(walks, rates(shortest, 0.5))
+		walks = append(walks, rates(shortest, halvings, 0.5))
 	}
 	if advice.Start.late() {
-		walks = append(walks, slices.DeleteFunc(rates(present, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
+		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
 	}
 	return walks
 }
