@@ -30,7 +30,7 @@ mutants: ## plant small faults in the code, one by one, and write which test fai
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser; every case of rom, more curves of rom/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser, suggestions of advice; every case of rom, more curves of rom/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@$(GO) test -timeout 60m -tags long ./rom ./rom/fit & rom=$$!; \
@@ -38,7 +38,7 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm the reports are not tested in a browser"; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
-		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim && wait $$rom
+		$(GO) test -timeout 60m -tags long -run '^TestLong' ./cmd/... ./sim ./sweeps && wait $$rom
 
 test-slurm: ## a sweep on a real Slurm of three nodes, started here as root, one of which is lost
 	@{ command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null || \

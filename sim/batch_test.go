@@ -17,6 +17,7 @@ type replicaOutcome struct {
 	Values     [][quantityCount]float64
 	Curve, Log []float64
 	Averages   string
+	End        End
 	DivergedAt int
 }
 
@@ -38,10 +39,10 @@ func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, 
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
 		avg := r.finish()
-		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Log: append([]float64(nil), r.log...), Averages: fmt.Sprintf("%x", avg), DivergedAt: r.divergedAt}
+		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Log: append([]float64(nil), r.log...), Averages: fmt.Sprintf("%x", avg), End: r.end(avg), DivergedAt: r.divergedAt}
 		if r.divergedAt != running {
 			o.Averages = "" // nothing of a diverged replica is used
-			o.Values, o.Curve, o.Log = nil, nil, nil
+			o.Values, o.Curve, o.Log, o.End = nil, nil, nil, End{}
 		}
 		outcomes = append(outcomes, o)
 	}

@@ -23,6 +23,7 @@ type Cell struct {
 	Location   *LocationProbe   // nil: none; a located cell simulates only Stiffness and this
 	Fits       []CurveFit       // fits to the mean curve of J
 	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
+	Ends       int              // number of replicas whose ends the Result returns, ≥ 0
 
 	// Progress, if not nil, is called after each piece of work with its share of the
 	// cell's, in (0, 1], from several goroutines.

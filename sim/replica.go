@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/sim/draw"
@@ -226,6 +227,18 @@ func (r *replica) finish() averages {
 		r.divergedAt = c.Run.Steps
 	}
 	return avg
+}
+
+// end returns how the replica ended, with its time averages.
+func (r *replica) end(avg averages) End {
+	e := End{DivergedAt: r.divergedAt, Mean: r.reward0 + avg.reward}
+	for _, v := range r.values[:r.nextRecord] {
+		e.Rewards = append(e.Rewards, v[expectedRewardIndex])
+	}
+	if r.divergedAt == running && r.tabular == nil {
+		e.Logits = slices.Clone(r.policy.Logits)
+	}
+	return e
 }
 
 // observe writes the quantities of the step into v; reward is J.

@@ -31,6 +31,15 @@ type Result struct {
 	Trajectory [][]Summary     // [recorded step][quantity]
 	Estimates  []measure.Named // in the unit that the comment of each name gives
 	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
+	Ends       []End           // of the first Cell.Ends replicas, those that diverged too
+}
+
+// End is how one replica ended.
+type End struct {
+	DivergedAt int       // the step at which it left the range of floating point; −1 if it did not
+	Rewards    []float64 // J at the recorded steps (RecordedSteps) before that
+	Mean       float64   // mean of J over the steps from Run.BurnIn on, of a replica that did not diverge
+	Logits     []float64 // after the last step; nil if it diverged, or where prompts have a policy each
 }
 
 // Names of the estimates of the stationary state: averages over the steps after
@@ -176,6 +185,7 @@ type cellWork struct {
 	averages   []averages                 // [replica]
 	early      [][][quantityCount]float64 // [replica][recorded step], of the replicas for quantiles and traces
 	logs       [][]float64                // [replica][index in read]: the logged reward; nil unless LoggedFit is wanted
+	ends       []End                      // of the first Cell.Ends replicas
 	probes     [][]slopes                 // [stiffness probe][bin]
 	relaxation []measure.Recurrence       // [bin]
 	located    []measure.Named            // estimates of the location probe
@@ -210,6 +220,7 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		read:       curveSteps(cell.Fits, cell.Run.Steps),
 		averages:   make([]averages, replicas),
 		early:      make([][][quantityCount]float64, min(replicas, max(quantileReplicas, cell.Traces))),
+		ends:       make([]End, min(replicas, cell.Ends)),
 		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
 	}
@@ -329,6 +340,9 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	for n, r := range replicas {
 		i := first + n
 		w.averages[i] = r.finish()
+		if i < len(w.ends) {
+			w.ends[i] = r.end(w.averages[i])
+		}
 		if r.divergedAt != running {
 			diverged++
 			divergedAt = min(divergedAt, r.divergedAt)
@@ -384,7 +398,7 @@ func (w *cellWork) binOf(replica int) int {
 // result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
 	quantities := Quantities(len(w.cell.Bandit.Arms))
-	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded}
+	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded, Ends: w.ends}
 	if w.diverged > 0 {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil

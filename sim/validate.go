@@ -67,6 +67,7 @@ func (c *Cell) check() {
 	want(c.Run.BurnIn >= 0 && c.Run.BurnIn < c.Run.Steps, "Run.BurnIn", c.Run.BurnIn, fmt.Sprintf("at least 0 and less than Run.Steps, %d", c.Run.Steps))
 	want(!sampled || c.Run.Replicas >= 1, "Run.Replicas", c.Run.Replicas, "at least 1")
 	want(c.Traces >= 0, "Traces", c.Traces, "at least 0")
+	want(c.Ends >= 0, "Ends", c.Ends, "at least 0")
 	for i, p := range c.Stiffness {
 		field := fmt.Sprintf("Stiffness[%d].", i)
 		want(slices.Contains([]Displaced{Both, Current, Behind}, p.Displaced), field+"Displaced", p.Displaced, "total, fresh or stale")

@@ -446,11 +446,14 @@ func (b *vectorBatch) rest() {
 	fp.Broadcast(b.Estimator.Advantage.Value).Store(&b.running)
 }
 
-// finish copies the sums after burn-in to the replicas.
+// finish copies the sums after burn-in and the logits to the replicas.
 func (b *vectorBatch) finish() {
 	for i, r := range b.replicas {
 		r.sums = averages{reward: b.rewardSum[i], rewardSquare: b.rewardSquares[i], gap: b.gapSum[i], gapSquare: b.gapSquares[i]}
 		r.zero = int(b.zeroSum[i])
+		for a := range r.policy.Logits {
+			r.policy.Logits[a] = b.now.logits[a][i]
+		}
 	}
 }
 

@@ -1,12 +1,10 @@
 package sweeps
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"grposim/grpo"
 	"grposim/rom"
@@ -22,6 +20,10 @@ type Advice struct {
 	Lines      []AdviceLine `json:"advice"`
 	Suggestion Suggestion   `json:"suggestion"` // by Suggest
 
+	Start *Trial   `json:"start"` // the runs of the cell as it stands, by FromStart; nil: it has no start
+	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
+	Cures []*Trial `json:"cures"` // the changes that were tried if they do not
+
 	cache *predictionCache // of Advise
 }
 
@@ -33,10 +35,42 @@ type AdviceLine struct {
 	Kind    rom.Kind     `json:"kind"`    // of the prediction; "" where there is none
 	Assumes string       `json:"assumes"` // its formula and what it assumes
 
-	// For Suggest: the parameter of which the line gives the largest value known to be safe
+	// For the suggestion: the parameter of which the line gives the largest value known to be safe
 	// (+Inf: all are; 0: none is) and the least not known to be (+Inf: none was found).
 	bounds       bounded
 	safe, unsafe float64
+}
+
+// Answers returns one line for each question: the safest that the theory stands for, or of
+// simulation, else the safest rule. What Start says is not among them.
+func (advice *Advice) Answers() (answers []AdviceLine) {
+	place := make(map[string]int)
+	for _, line := range advice.Lines {
+		i, known := place[line.Asked]
+		switch {
+		case line.Asked == fromStart && line.Kind == Simulated:
+		case !known:
+			place[line.Asked] = len(answers)
+			answers = append(answers, line)
+		case line.stands() && (!answers[i].stands() || line.largest() < answers[i].largest()),
+			!answers[i].stands() && line.largest() < answers[i].largest():
+			answers[i] = line
+		}
+	}
+	return answers
+}
+
+// stands reports whether the theory stands for a line, or simulation: it is not a rule of thumb.
+func (l *AdviceLine) stands() bool {
+	return !slices.Contains([]rom.Kind{rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, ""}, l.Kind)
+}
+
+// largest returns the largest value that a line knows to be safe, +Inf where it gives no number.
+func (l *AdviceLine) largest() float64 {
+	if x := float64(l.Value); !math.IsNaN(x) {
+		return x
+	}
+	return math.Inf(1)
 }
 
 // bounded is a parameter of which advice gives the largest safe value.
@@ -47,15 +81,6 @@ const (
 	ofRate
 	ofInterval
 )
-
-// Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
-// where none is known to be safe.
-type Suggestion struct {
-	LearningRate store.Number `json:"learning_rate"`
-	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
-	Says         string       `json:"says"`     // the choice and its reason
-	Kind         rom.Kind     `json:"kind"`     // of the limit that decides it
-}
 
 // Advise yields each cell of a plan, in its order, with the advice of the theory. noise is
 // the wanted standard deviation of J; 0: none is wanted.
@@ -73,91 +98,13 @@ func Advise(plan *Plan, noise float64) iter.Seq2[*Cell, Advice] {
 	}
 }
 
-// safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as
-// is customary in control engineering. At half of the largest interval Var J is at most
-// about twice that without lag, for a force frozen in a block and no momentum
-// (docs/theory.md §5, Stationary variance).
-const safetyFactor = 2
-
-// Suggest sets the suggestion for a cell from the lines of its advice. The limit of a
-// parameter is the smallest one found, by theory or by simulation, or else the largest
-// value searched; one by theory does not count if groups fluctuate too much for the theory
-// at the suggestion, and beyond what was simulated only exact theory counts. The suggestion
-// is the present learning rate with half of the limit of the interval. If that limit is the
-// shortest interval, or there is none, it is the present interval with the present learning
-// rate, or half of the limit of the learning rate if that is less.
-func (advice *Advice) Suggest(cell *Cell) {
-	a := &adviser{cache: advice.cache, settings: cell.Settings}
-	first, name := shortestLag(&cell.Settings)
-	name = strings.TrimSuffix(name, "s")
-	present := &cell.Settings
-	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
-		setInterval(s, safe/safetyFactor)
-		return safe > first && !math.IsInf(safe, 1)
-	})
-	because := ""
-	if limit != nil {
-		because = fmt.Sprintf("the present η, and half of %.0f, the largest %s known to be safe", limit.safe, name)
-		if present.Lag.Interval < s.Lag.Interval {
-			because += fmt.Sprintf("; the present %d is safe too", present.Lag.Interval)
-		}
-	} else if limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
-		setRate(s, min(s.Optimizer.LearningRate, safe/safetyFactor))
-		return safe > 0
-	}); limit != nil {
-		because = "the present ones; η is at most half of the largest known to be safe"
-		if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
-			because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
-		}
-	} else {
-		nan := store.Number(math.NaN())
-		advice.Suggestion = Suggestion{nan, nan, "none: no limit is known here, by the theory or by --simulate", ""}
-		return
-	}
-	rate, lag := s.Optimizer.LearningRate, s.Lag.Interval
-	symbol := "K"
-	if s.Lag.Kind == grpo.Delay {
-		symbol = "delay"
-	}
-	if s.Lag.Kind == grpo.Random {
-		advice.Suggestion = Suggestion{store.Number(rate), store.Number(math.NaN()), fmt.Sprintf("η = %.3g with the present ages: half of %.3g, the largest η known to be safe, at most", rate, limit.safe), limit.Kind}
-		return
-	}
-	advice.Suggestion = Suggestion{store.Number(rate), store.Number(lag), fmt.Sprintf("η = %.3g, %s = %d: %s", rate, symbol, lag, because), limit.Kind}
-}
-
-// limitOf returns the line with the limit of a parameter, and the settings that half changes
-// accordingly; nil if there is none that half accepts, or a simulation found none. Beyond
-// what was simulated only exact theory counts.
-func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
-	simulated := slices.ContainsFunc(lines, func(l AdviceLine) bool { return l.bounds == of && l.Kind == Simulated })
-	for i := range lines {
-		line, s := &lines[i], a.settings
-		switch {
-		case line.bounds != of,
-			simulated && line.Kind != Simulated && line.Kind != rom.Exact && math.IsInf(line.unsafe, 1):
-			continue
-		case !half(&s, line.safe):
-			if line.Kind == Simulated {
-				return nil, at
-			}
-			continue
-		case limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
-			continue
-		}
-		if line.Kind == Simulated || !a.tooNoisy(s) {
-			limit, at = line, s
-		}
-	}
-	return limit, at
-}
-
 // adviser collects the advice for one cell.
 type adviser struct {
 	cache    *predictionCache
 	settings config.Settings
 	p        *rom.Prediction
 	lines    []AdviceLine
+	unstable bool // by its spectral radius, the cell as it stands is not stable at rest
 }
 
 func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, assumes string) {
@@ -204,13 +151,14 @@ func (a *adviser) advise(noise float64) {
 func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 	if r := d.SpectralRadius; r != nil {
 		says := "stable"
-		if *r >= 1 {
+		if a.unstable = *r >= 1; a.unstable {
 			says = "unstable"
 		}
+		says += " at rest"
 		if d.Neutral > 0 {
 			says = fmt.Sprintf("neutral in %d of %d directions of the logits, whose stiffness is rounding; %s in the others", d.Neutral, len(a.settings.Bandit.Arms)-1, says)
 		}
-		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), kind, "largest modulus of a multiplier of the monodromy matrix; below 1 is stable")
+		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), kind, "largest modulus of a multiplier of the monodromy matrix; below 1 is stable: small displacements from the state at rest decay")
 	}
 	if z := d.DampingRatio; z != nil {
 		says := "overdamped"
@@ -240,12 +188,12 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
 	}
-	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, rom.SufficientRule)
-	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
+	a.rule(ofRate, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalLearningRate, say, rom.SufficientRule)
+	a.rule(ofRate, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalLearningRate, say, rom.RuleAtStiffness)
 	if a.settings.Lag.Kind == grpo.Random {
-		a.rule(asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
+		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
 	}
-	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
+	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
 	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
@@ -265,9 +213,9 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	}
 	asked := name + " that are stable"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
-	a.rule(asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
-	a.rule(asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
-	a.rule(asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
+	a.rule(ofInterval, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
+	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
+	a.rule(ofInterval, asked, &a.p.PaperRule, a.p.PaperRule.CriticalRefreshInterval, say, rom.PaperRule)
 }
 
 // noInterval is the reason why nothing is said of refresh intervals under random ages.
@@ -293,7 +241,13 @@ func setInterval(s *config.Settings, interval float64) {
 // rom.Limits); say returns the largest safe value for a threshold, and its words; set
 // sets the parameter.
 func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), set func(*config.Settings, float64), kind rom.Kind, assumes string) {
+	within := math.Inf(1)
+	if threshold != nil {
+		within = *threshold
+	}
 	switch {
+	case a.contradicts(of, within):
+		a.unknown(asked, "the present one is not stable at rest")
 	case threshold != nil:
 		value, says := say(*threshold)
 		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
@@ -327,9 +281,10 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 	return s.Estimator.GroupSize != grpo.Infinite && a.deviation(s).because != ""
 }
 
-// rule adds a threshold of a formula, if the formula gives one.
-func (a *adviser) rule(asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
-	if threshold == nil {
+// rule adds a threshold of a formula for a parameter, if the formula gives one. It bounds the
+// parameter if the theory stands for it.
+func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *float64, say func(float64) (float64, string), kind rom.Kind) {
+	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}
 	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, the mean of random ages: proven for the mean dynamics (theory.md §11.1)"
@@ -338,6 +293,22 @@ func (a *adviser) rule(asked string, rule *rom.Rule, threshold *float64, say fun
 	}
 	value, says := say(*threshold)
 	a.add(asked, value, says, kind, assumes)
+	if kind == rom.SufficientRule {
+		a.bound(of, value, *threshold)
+	}
+}
+
+// contradicts reports whether a cell is unstable at rest although it is within a limit of a
+// parameter. Near 1 rounding decides about the spectral radius, and there can be more than one
+// window of instability.
+func (a *adviser) contradicts(of bounded, threshold float64) bool {
+	switch of {
+	case ofRate:
+		return a.unstable && a.settings.Optimizer.LearningRate < threshold
+	case ofInterval:
+		return a.unstable && float64(a.settings.Lag.Interval) < threshold
+	}
+	return false
 }
 
 // largestAdvisedGroup bounds the search for a group size.

@@ -83,34 +83,46 @@ func TestAdvisedGroupSize(t *testing.T) {
 // A suggestion is the present learning rate with half of the largest stable interval; with
 // an interval that is too long already, or where no interval is unstable, half of the
 // largest stable learning rate if that is less than the present one. Limits that have been
-// located count too; what groups are too small for does not.
+// located count too; what groups are too small for does not. All have been tried, and where the
+// first choice does not arrive smaller ones are.
 func TestSuggest(t *testing.T) {
 	for _, c := range []struct {
 		change   []string
 		located  []AdviceLine
-		rate     string // a multiple of the present rate, or "half"
+		rate     float64
 		interval float64
 		kind     rom.Kind
 		because  string
 	}{
-		{nil, nil, "present", 20, rom.Exact, "half of 41"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, "present", 5, Simulated, "half of 10"},
-		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, "present", 20, rom.Exact, "half of 41"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, "half", 1, rom.Exact, "half of 23.9"},
-		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, "present", 1, rom.Exact, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, "none", math.NaN(), "", "no limit is known"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, []AdviceLine{{bounds: ofRate, safe: 0, unsafe: 40, Kind: Simulated}}, "none", math.NaN(), "", "no limit is known"},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, "none", math.NaN(), "", "no limit is known"},
+		{nil, nil, 0.05, 9, rom.SufficientRule, "half of 18"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 5, Simulated, "half of 10"},
+		{nil, []AdviceLine{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 9, rom.SufficientRule, "half of 18"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 15, rom.SufficientRule, "an eighth of the run"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, rom.SufficientRule, "half of 1.26"},
+		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, rom.SufficientRule, "the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "the largest tried"},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, Simulated, "the present ones"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, 0.004, 1, Simulated, "too slow"},
+		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), "", noStart},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, Simulated, "too slow"},
 	} {
-		plan := planText(t, strings.NewReplacer(c.change...).Replace(advisedBandit))
+		plan := planText(t, strings.NewReplacer(append(c.change, "steps: 10", "steps: 400")...).Replace(advisedBandit))
 		for cell, advice := range Advise(plan, 0) {
+			trials := NewTrials(cell, &advice, 2, nil)
+			if err := advice.FromStart(t.Context(), trials); err != nil {
+				t.Fatal(err)
+			}
 			advice.Lines = append(advice.Lines, c.located...)
-			advice.Suggest(cell)
+			if err := advice.Suggest(t.Context(), trials); err != nil {
+				t.Fatal(err)
+			}
 			s := advice.Suggestion
-			want := map[string]float64{"present": cell.Settings.Optimizer.LearningRate, "half": 23.947 / 2, "none": math.NaN()}[c.rate]
-			same := func(a, b float64) bool { return math.Abs(a/b-1) < 0.01 || math.IsNaN(a) && math.IsNaN(b) }
-			if !same(float64(s.LearningRate), want) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
-				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, want, c.interval, c.kind, c.because)
+			same := func(a, b float64) bool { return math.Abs(a/b-1) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
+			if !same(float64(s.LearningRate), c.rate) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
+				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, c.rate, c.interval, c.kind, c.because)
+			}
+			if s.Trial != nil && (s.Trial.Outcome != Arrives || s.Trial.Runs > suggestedRuns) {
+				t.Errorf("%v: %+v, want a trial that arrives", c.change, s.Trial)
 			}
 		}
 	}

@@ -63,25 +63,19 @@ checks: [{claim: recurrence, absolute_margin: 0.001}]
 	}
 }
 
-// Under k3 with momentum half of the runs at this learning rate end on the wrong arm, by kicks ∝ π_ref/π after an overshoot. The spread of
-// runs about the mean path soon has no finite prediction; where the mean path rests the stationary state is predicted all
-// the same, and the run is certainly elsewhere.
-const kicked = `
-name: kicked
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8, groups_per_step: 8, advantage: {std: sample, epsilon: 1e-4}, kl: {coefficient: 0.04, gradient: k3}}
-optimizer: {kind: heavy-ball, momentum: 0.9, learning_rate: 0.4}
-run: {steps: 2000, burn_in: 1000, replicas: 64}
-checks: [{claim: trajectory, absolute_margin: 0.05}]
-`
+// checkedKicked returns kicked with a check of the trajectory. Half of the runs end on the wrong arm, by kicks ∝ π_ref/π
+// after an overshoot. The spread of runs about the mean path soon has no finite prediction; where the mean path rests the
+// stationary state is predicted all the same, and the run is certainly elsewhere.
+func checkedKicked() string {
+	return strings.Replace(kicked, "run: {steps: 1500}", "run: {steps: 2000, burn_in: 1000, replicas: 64}\nchecks: [{claim: trajectory, absolute_margin: 0.05}]", 1)
+}
 
 func TestRunLeavesTheCurve(t *testing.T) {
-	e, _ := runSweep(t, kicked, t.TempDir(), 2)
+	e, _ := runSweep(t, checkedKicked(), t.TempDir(), 2)
 	if v := e.Verdicts[0]; v.Verdict != Disagree || !(v.Measured < -0.5) {
 		t.Errorf("%s %g: %v because %s, want a disagreement", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
 	}
-	e, _ = runSweep(t, strings.Replace(kicked, "learning_rate: 0.4", "learning_rate: 0.1", 1), t.TempDir(), 2)
+	e, _ = runSweep(t, strings.Replace(checkedKicked(), "learning_rate: 0.4", "learning_rate: 0.1", 1), t.TempDir(), 2)
 	if v := e.Verdicts[0]; v.Verdict != Agree {
 		t.Errorf("%s %g: %v because %s, want agreement at a quarter of the learning rate", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
 	}
@@ -91,7 +85,7 @@ func TestRunLeavesTheCurve(t *testing.T) {
 // the reason says from which step on.
 func TestCurveWithoutEnd(t *testing.T) {
 	text := strings.NewReplacer("coefficient: 0.04", "coefficient: 0", "learning_rate: 0.4", "learning_rate: 60", "group_size: 8", "group_size: 2", "steps: 2000, burn_in: 1000", "steps: 20, burn_in: 10",
-		"groups_per_step: 8", "groups_per_step: 1").Replace(kicked)
+		"groups_per_step: 8", "groups_per_step: 1").Replace(checkedKicked())
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !strings.Contains(v.Because, "of unknown size: from step") {
 		t.Errorf("%s %g: %v because %s, want out of scope from a step on", v.Quantity, float64(v.Measured), v.Verdict, v.Because)

@@ -80,6 +80,6 @@ func simulate(ctx context.Context, cells []*Cell, workers int, worked func(work 
 
 // runAlone returns a cell without what it measures in addition to its run.
 func runAlone(c sim.Cell) sim.Cell {
-	c.Stiffness, c.Relaxation, c.Location, c.Fits, c.Traces = nil, nil, nil, nil, 0
+	c.Stiffness, c.Relaxation, c.Location, c.Fits, c.Traces, c.Ends = nil, nil, nil, nil, 0, 0
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		asJSON   bool
+		all      bool
 		noise    float64
 		simulate bool
 		fitted   bool
@@ -26,29 +28,40 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "advise FILE|NAME|LOG",
 		Short: "Print which learning rates, refresh intervals and group sizes are safe",
-		Long: `Prints for every cell of FILE, or of a built-in configuration, by the theory: the mean
-reward and the most probable arm at rest, whether the dynamics is stable and whether it
-oscillates, the time to recover from a small displacement, the learning rates and refresh
-intervals that are stable and without oscillation, and the noise floor. A line has the
-kind of the prediction (exact, leading-order, the sufficient rule, the paper's rule) and
-its formula. "all" means that there is provably no threshold, "all up to N" that none was
-found up to N, and "not available" that the theory has no answer, with the reason.
-"Without noise" marks a limit of the mean dynamics that is so far away that groups of
-this size fluctuate too much.
+		Long: `Says for every cell of FILE, or of a built-in configuration, whether its runs arrive where
+they should, and what is safe.
 
-The last line suggests one learning rate and one refresh interval (or delay): the present
-learning rate and half of the largest interval that is known to be stable. If that is the
-shortest interval, or none is unstable, it is the present interval and the present
-learning rate, or half of the largest stable one if that is less. Half is a gain margin
-of 2, as is customary in control engineering: closer to a limit fluctuations grow without
-bound. A limit without noise does not count. Of limits found by theory and by simulation
-the smaller one counts, and where none is found the largest value searched; beyond what
-was simulated only exact theory counts.
+It first simulates the cell as it stands, from its own start, and says which share of the
+runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
+interval, and where the others end and since when: on another arm, too deep on the right one
+to be sampled, diverged, or not there yet. A run arrives if the mean of J over its last
+quarter is within 5 % of the range of mean rewards from J*, J at the end within 10 %, the
+predicted arm in front, and other arms at least half as probable as at rest. That takes well
+under a second for two arms; longer trials are announced on stderr. If runs do not arrive, it
+says why and which changes of the file cure it. Each change is tried from the file's start,
+from the mildest on: another KL estimator, weight or use of samples, a shorter lag, a limit
+of the gradient, a warm-up, a smaller learning rate, less momentum, more groups, a longer run.
+
+Then come the predictions of the theory: the mean reward and the most probable arm at rest,
+whether the state at rest is stable and whether it oscillates, the time to recover from a
+small displacement, the learning rates and refresh intervals that are stable at rest, and the
+noise floor. Of several answers to a question the safest is printed that the theory stands
+for; --all adds the others, such as the paper's rule, with what they assume. "all" means that
+there is provably no threshold, "all up to N" that none was found up to N, and "not
+available" that the theory has no answer, with the reason. "Without noise" marks a limit of
+the mean dynamics that is so far away that groups of this size fluctuate too much.
+
+The last line suggests one learning rate and one refresh interval (or delay) that arrive from
+the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
+95 %. The first choice is the present learning rate with half of the largest interval known to
+be stable, in an eighth of the run at most or, if no interval is longer than the shortest, the
+present ones, or half of the largest stable learning rate if that is less. Half is a gain
+margin of 2, as is customary in control engineering. Where it does not arrive, shorter
+intervals and smaller learning rates are tried, and larger ones where runs are too slow.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
-the largest learning rate and refresh interval with which a run stays steady: the reward
-fluctuates at most twice as much as without lag, and its mean is no lower by more. It
-repeats the file's run up to 30 times a cell, and says first how long that takes.
+the largest learning rate and refresh interval with which runs arrive from the file's start,
+by up to 30 trials a cell, and says first how long that takes.
 
 With --fit the argument is a training log (grposim fit says which). What its timescale
 identifies is said by the same formulas: the stiffness, and the largest lag by the paper's
@@ -68,8 +81,8 @@ in optimizer steps, 0 if every batch was used once.`,
 				return usageError{fmt.Errorf("--lag: got %g, want ≥ 0", lag)}
 			}
 			if fitted {
-				if simulate || noise > 0 || len(set) > 0 {
-					return usageError{errors.New("--fit reads a log: --simulate, --noise and --set are of configurations")}
+				if simulate || all || noise > 0 || len(set) > 0 {
+					return usageError{errors.New("--fit reads a log: --simulate, --all, --noise and --set are of configurations")}
 				}
 				return adviseLog(stdout, stderr, args[0], lag, asJSON)
 			}
@@ -90,18 +103,30 @@ in optimizer steps, 0 if every batch was used once.`,
 			}
 			encoder := json.NewEncoder(stdout)
 			for cell, advice := range sweeps.Advise(plan, noise) {
+				name := strings.TrimSpace(plan.Spec.Name + " " + advice.Label)
+				trials := sweeps.NewTrials(cell, &advice, workers, func(what string, seconds float64) {
+					printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
+				})
+				if err := advice.FromStart(c.Context(), trials); err != nil {
+					return err
+				}
 				if simulate {
-					located, err := sweeps.LocateLimits(c.Context(), cell, workers)
+					located, err := trials.LocateLimits(c.Context())
 					if err != nil {
 						return err
 					}
 					advice.Lines = append(advice.Lines, located...)
 				}
-				advice.Suggest(cell)
-				if asJSON {
+				if err := advice.Suggest(c.Context(), trials); err != nil {
+					return err
+				}
+				switch {
+				case asJSON:
 					err = encoder.Encode(advice)
-				} else {
-					err = printAdvice(stdout, plan.Spec.Name, &advice)
+				case all:
+					err = printAdvice(stdout, name, &advice, advice.Lines)
+				default:
+					err = printAdvice(stdout, name, &advice, advice.Answers())
 				}
 				if err != nil {
 					return err
@@ -112,7 +137,8 @@ in optimizer steps, 0 if every batch was used once.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for every cell, one on a line")
 	c.Flags().Float64Var(&noise, "noise", 0, "also print the smallest group size for this `DEVIATION` of the mean reward")
-	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the limits of steady runs by simulation")
+	c.Flags().BoolVar(&simulate, "simulate", false, "also locate the largest learning rate and interval with which runs arrive, from the file's start")
+	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone")
 	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
 	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
 	addWorkers(c, &workers)
@@ -129,20 +155,31 @@ func announceLocations(ctx context.Context, w io.Writer, plan *sweeps.Plan, work
 	return err
 }
 
-// printAdvice prints the advice for one cell under its label, or the name of the file.
-func printAdvice(w io.Writer, name string, advice *sweeps.Advice) error {
-	if advice.Label != "" {
-		name += " " + advice.Label
+// printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
+// the given lines, and the suggestion.
+func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps.AdviceLine) error {
+	fmt.Fprintln(w, name)
+	if start := advice.Start; start != nil {
+		runs := "the run"
+		if start.Runs > 1 {
+			runs = fmt.Sprintf("%d runs", start.Runs)
+		}
+		fmt.Fprintf(w, "from its start, %s of %d steps:\n  %s\n", runs, start.Steps, strings.Join(start.Says(), "\n  "))
+	}
+	if advice.Why != "" {
+		fmt.Fprintf(w, "why: %s\n", advice.Why)
+	}
+	if err := printCures(w, advice.Cures); err != nil {
+		return err
 	}
 	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
-	for _, line := range advice.Lines {
+	for _, line := range lines {
 		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
 	}
-	if _, err := fmt.Fprintln(w, name); err != nil {
-		return err
-	}
-	if err := printTable(w, rows); err != nil {
-		return err
+	if len(rows) > 1 {
+		if err := printTable(w, rows); err != nil {
+			return err
+		}
 	}
 	if advice.Units != "" {
 		fmt.Fprintln(w, advice.Units)
@@ -153,5 +190,26 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice) error {
 		says += " (" + string(s.Kind) + ")"
 	}
 	_, err := fmt.Fprintf(w, "%s: %s\n\n", says, s.Says)
+	return err
+}
+
+// printCures prints the changes that were tried, those that arrive first.
+func printCures(w io.Writer, cures []*sweeps.Trial) error {
+	if len(cures) == 0 {
+		return nil
+	}
+	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
+	for _, outcome := range []sweeps.Outcome{sweeps.Arrives, sweeps.Holds, sweeps.Undecided, sweeps.Fails} {
+		for _, c := range cures {
+			if c.Outcome == outcome {
+				arrive, deep := c.Count(sweeps.AtTarget), c.Count(sweeps.TooDeep)
+				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(), fmt.Sprint(deep), fmt.Sprint(c.Runs - arrive - deep), fmt.Sprint(c.Runs)})
+			}
+		}
+	}
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
 	return err
 }

@@ -30,8 +30,9 @@
 //
 //	bin/grposim predict first.yaml
 //
-// Print which learning rates, refresh intervals and group sizes are safe, each with the
-// kind of its prediction and its formula, and suggest a learning rate and an interval:
+// Print whether the runs of each cell arrive, which learning rates, refresh intervals and group
+// sizes are safe, each with the kind of its prediction and its formula, and suggest a learning
+// rate and an interval that arrive:
 //
 //	bin/grposim advise first.yaml --noise 0.01
 //

@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"grposim/grpo"
+)
+
+// With constant rewards 1 and 0 and no learning to speak of, a replica ends where it began: J is
+// that of its start at every recorded step, and so are the logits. One that starts beyond the
+// range of floating point has no end.
+func TestEnds(t *testing.T) {
+	c := Cell{
+		ID: "ends", Seed: 1,
+		Bandit:    grpo.Bandit{Arms: []grpo.Arm{{Reward: grpo.Constant, Mean: 1}, {Reward: grpo.Constant}}},
+		Estimator: grpo.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: grpo.Advantage{Baseline: grpo.MeanBaseline, Scale: grpo.NoScale, Std: grpo.PopulationStd}, Importance: grpo.Importance{Mode: grpo.NoImportance}, KL: grpo.KL{Gradient: grpo.ExactKL, At: grpo.AtCurrent}},
+		Lag:       grpo.Lag{Kind: grpo.Block, Interval: 1},
+		Optimizer: grpo.Optimizer{Kind: grpo.HeavyBall, LearningRate: 1e-12, Schedule: grpo.Schedule{Kind: grpo.ConstantRate}},
+		Init:      []float64{0, math.Log(3)},
+		Run:       Run{Steps: 40, BurnIn: 30, Replicas: 20},
+		Ends:      18,
+	}
+	diverging := c
+	diverging.Optimizer.LearningRate = 1e308
+	diverging.Optimizer.Momentum = 0.9
+	results := make([]Result, 2)
+	err := Simulate(t.Context(), []Cell{c, diverging}, 2, func(i int, r Result) error { results[i] = r; return nil })
+	if err != nil || len(results[0].Ends) != 18 || len(results[1].Ends) != 18 {
+		t.Fatalf("%v: %d and %d ends, want 18", err, len(results[0].Ends), len(results[1].Ends))
+	}
+	for i, e := range results[0].Ends {
+		if e.DivergedAt != -1 || len(e.Rewards) != len(results[0].Steps) || math.Abs(e.Mean-0.25) > 1e-9 || math.Abs(e.Logits[1]-e.Logits[0]-math.Log(3)) > 1e-9 {
+			t.Errorf("replica %d: %+v, want J = 1/4 throughout", i, e)
+		}
+		for _, reward := range e.Rewards {
+			if math.Abs(reward-0.25) > 1e-9 {
+				t.Errorf("replica %d: J = %g", i, reward)
+			}
+		}
+	}
+	lost := 0
+	for _, e := range results[1].Ends {
+		if e.DivergedAt != -1 {
+			lost++
+			if e.Logits != nil || e.DivergedAt > 40 || len(e.Rewards) == 0 {
+				t.Errorf("%+v, want the rewards before it diverged alone", e)
+			}
+		}
+	}
+	if lost == 0 {
+		t.Error("no replica diverged at a learning rate of 1e308")
+	}
+}

@@ -1,0 +1,207 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/config"
+)
+
+// arrivalOf simulates 200 runs of settings with another seed, and returns the share of those of
+// which the mean of J at the recorded steps of the last fifth of the run is within a tenth of the
+// range of mean rewards from J*, or without a fixed point from the largest mean reward, and whose
+// most probable arm has nearly the mean reward of that of the fixed point. It shares nothing with
+// the code that it judges but the simulator.
+func arrivalOf(t *testing.T, s config.Settings) float64 {
+	t.Helper()
+	s.Seed += 1_000_003
+	means, goal, front := make([]float64, 0), 0.0, 0.0
+	for _, arm := range s.Bandit.Arms {
+		means = append(means, arm.Mean)
+	}
+	span := slices.Max(means) - slices.Min(means)
+	goal, front = slices.Max(means), slices.Max(means)
+	if point, ok := rom.Reached(Params(&s, rom.Unit)); ok {
+		goal, front = point.Reward, means[slices.Index(point.Policy, slices.Max(point.Policy))]
+		if slices.Max(point.Policy) < 0.6 {
+			front = math.NaN() // any arm may lead
+		}
+	}
+	in := sim.Cell{
+		ID: "arrival", Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, ReferenceUpdate: s.Policy.ReferenceUpdate,
+		Run: sim.Run{Steps: s.Run.Steps, Replicas: 200}, Ends: 200,
+	}
+	arrived := 0
+	err := sim.Simulate(t.Context(), []sim.Cell{in}, 2, func(_ int, r sim.Result) error {
+		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
+		for _, e := range r.Ends {
+			if e.DivergedAt >= 0 {
+				continue
+			}
+			sum, n := 0.0, 0.0
+			for i, reward := range e.Rewards {
+				if steps[i] >= s.Run.Steps*4/5 {
+					sum, n = sum+reward, n+1
+				}
+			}
+			top := means[slices.Index(e.Logits, slices.Max(e.Logits))]
+			if math.Abs(sum/n-goal) <= 0.1*span && !(math.Abs(top-front) > 0.1*span) {
+				arrived++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(arrived) / 200
+}
+
+// anyAdvised returns the text of a random configuration of two arms or more, at most as given, and
+// of one of the lengths of runs, of all kinds that trainers have.
+func anyAdvised(random *rand.Rand, n, most int, lengths []int) string {
+	of := func(words ...string) string { return words[random.IntN(len(words))] }
+	between := func(low, high float64) float64 {
+		return config.Round(low * math.Pow(high/low, random.Float64()))
+	}
+	var text strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
+	say("name: any%d", n)
+	preset := of("", "", "trl", "verl", "openrlhf", "nemo-rl", "areal", "prime-rl", "slime")
+	if preset != "" {
+		say("extends: %s", preset)
+	}
+	say("seed: %d\nbandit:\n  arms:", 1+n)
+	arms := 2 + random.IntN(most-1)
+	for range arms {
+		say("    - {reward: bernoulli, mean: %.2f}", random.Float64())
+	}
+	if random.IntN(3) == 0 {
+		logits := make([]string, arms)
+		for a := range logits {
+			logits[a] = fmt.Sprintf("%.2f", 1.5*random.NormFloat64())
+		}
+		list := strings.Join(logits, ", ")
+		say("policy: {init: [%s], reference: [%s]}", list, list)
+	}
+	beta := 0.0
+	if random.IntN(4) > 0 {
+		beta = between(0.005, 0.5)
+	}
+	say("grpo:\n  groups_per_step: %d\n  kl: {coefficient: %g, gradient: %s}", 1<<random.IntN(5), beta, of("k1", "k2", "k3", "exact"))
+	if preset == "" {
+		say("  group_size: %s\n  importance: {mode: %s}\n  advantage: {scale: %s}", of("4", "8", "16"), of("none", "none", "ratio", "clip"), of("std", "std", "none"))
+	}
+	switch random.IntN(4) {
+	case 0:
+		say("lag: {interval: %d}", 1<<random.IntN(4))
+	case 1:
+		say("lag: {kind: delay, interval: %d}", random.IntN(9))
+	case 2:
+		say("lag: {interval: %d, samples: reused}", 2<<random.IntN(3))
+	}
+	if random.IntN(4) == 0 {
+		say("optimizer: {kind: adam, learning_rate: %g, schedule: {kind: constant}}", between(0.002, 0.3))
+	} else {
+		mu := of("0", "0.5", "0.9", "0.9")
+		say("optimizer: {kind: heavy-ball, momentum: %s, learning_rate: %g, schedule: {kind: constant}}", mu, between(0.01, 2))
+	}
+	say("run: {steps: %d, burn_in: 100, replicas: 8}", lengths[random.IntN(len(lengths))])
+	return text.String()
+}
+
+// planOf returns the plan of a configuration that may extend a preset; nil if it is not valid.
+func planOf(t *testing.T, text string) *Plan {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "any.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := config.ToPredict.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	return NewPlan(spec)
+}
+
+// advised returns the advice for the only cell of a plan, with all trials.
+func advised(t *testing.T, plan *Plan, workers int) (*Cell, Advice) {
+	t.Helper()
+	for cell, advice := range Advise(plan, 0) {
+		trials := NewTrials(cell, &advice, workers, nil)
+		if err := advice.FromStart(t.Context(), trials); err != nil {
+			t.Fatal(err)
+		}
+		if err := advice.Suggest(t.Context(), trials); err != nil {
+			t.Fatal(err)
+		}
+		return cell, advice
+	}
+	t.Fatal("no cell")
+	return nil, Advice{}
+}
+
+// arrivals checks on n random settings of at most so many arms, with runs of the given lengths,
+// that what is suggested arrives. It returns how many of them have a suggestion. The changes that
+// are said to arrive, which may be decided with twelve failures in 512, may miss 95 % by what 200
+// runs can scatter.
+func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
+	random := rand.New(rand.NewPCG(33, 1))
+	cures, missed := 0, 0
+	for i := 0; i < n; {
+		text := anyAdvised(random, i, arms, lengths)
+		plan := planOf(t, text)
+		if plan == nil {
+			continue // a rule between keys is broken
+		}
+		i++
+		cell, advice := advised(t, plan, 2)
+		if advice.Start == nil {
+			t.Errorf("%s\nhas no start", text)
+			continue
+		}
+		share := arrivalOf(t, cell.Settings)
+		if advice.Start.Outcome == Arrives && share < 0.95 {
+			t.Errorf("%s\narrives: %v, but %.3f of other runs do", text, advice.Start.Says(), share)
+		}
+		t.Logf("%d: %d arms, as it stands %s (judged %.3f); %s", i, len(cell.Settings.Bandit.Arms), advice.Start.Arrived.Says(), share, advice.Suggestion.Says)
+		if advice.Start.Outcome != Arrives {
+			t.Logf("%s\n%v\n%s", text, advice.Start.Says(), advice.Why)
+		}
+		if trial := advice.Suggestion.Trial; trial != nil {
+			suggested++
+			if share := arrivalOf(t, trial.settings); share < 0.95 {
+				t.Errorf("%s\n%s\n%.3f of other runs arrive", text, advice.Suggestion.Says, share)
+			}
+			s := trial.settings
+			if rate := float64(advice.Suggestion.LearningRate); s.Optimizer.LearningRate != rate || s.Lag.Kind != grpo.Random && s.Lag.Interval != int(advice.Suggestion.Interval) {
+				t.Errorf("the suggestion %+v is not what was tried: %g, %d", advice.Suggestion, s.Optimizer.LearningRate, s.Lag.Interval)
+			}
+		}
+		for _, c := range advice.Cures {
+			if c.Outcome != Arrives || c.settings.Run.Steps > cell.Settings.Run.Steps*4 {
+				continue
+			}
+			cures++
+			if share := arrivalOf(t, c.settings); share < 0.95 {
+				missed++
+				t.Logf("%s %s arrives, by %d of %d, but %.3f of other runs", text, c.Set, c.Count(AtTarget), c.Runs, share)
+				if share < 0.92 {
+					t.Errorf("%s: far from 95 %%", c.Set)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d settings have a suggestion; of %d changes that arrive %d miss 95 %%", suggested, n, cures, missed)
+	return suggested
+}

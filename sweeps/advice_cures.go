@@ -1,0 +1,171 @@
+package sweeps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"grposim/grpo"
+	"grposim/sweeps/config"
+)
+
+// cure is a change that may let runs arrive. It returns the values to try, the mildest first; nil
+// where it does not apply. Later ones are not tried once one arrives.
+type cure func(s *config.Settings) [][]config.Assignment
+
+// Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
+// spurs where they are late. Those that break a rule between keys are left out.
+var (
+	repairs = []cure{
+		word("grpo.kl.gradient", sampledPenalty, grpo.ExactKL),
+		word("grpo.kl.gradient", sampledPenalty, grpo.K2),
+		word("grpo.kl.gradient", sampledPenalty, grpo.RatioK3),
+		word("grpo.kl.at", func(s *config.Settings) bool { return s.Estimator.KL.Coefficient > 0 && stale(s) }, grpo.AtCurrent),
+		word("lag.samples", func(s *config.Settings) bool { return s.Estimator.Samples == grpo.Reused }, grpo.Fresh),
+		word("grpo.importance.mode", weighted(grpo.NoImportance), grpo.Ratio),
+		word("grpo.importance.mode", weighted(grpo.NoImportance, grpo.Ratio), grpo.Clip),
+		word("grpo.importance.mode", weighted(grpo.Clip), grpo.DualClip, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
+		word("grpo.importance.mode", weighted(grpo.Clip), grpo.CISPO),
+		word("grpo.importance.mode", weighted(grpo.Ratio, grpo.Clip), grpo.NoImportance),
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LagIntervalKey, shorterLags(s)...)
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			if s.Estimator.GroupSize == grpo.Infinite {
+				return nil
+			}
+			b := s.Estimator.GroupsPerStep
+			return values("grpo.groups_per_step", 2*b, 4*b, 8*b)
+		},
+	}
+	brakes = []cure{
+		func(s *config.Settings) [][]config.Assignment {
+			return values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...)
+		},
+		func(s *config.Settings) (all [][]config.Assignment) {
+			for _, warmup := range []int{10, 50, 100, 200, 400} {
+				if warmup > s.Optimizer.Schedule.Warmup && warmup <= s.Run.Steps/2 {
+					all = append(all, values("optimizer.schedule.warmup", warmup)...)
+				}
+			}
+			return all
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 0.5, 0.25, 0.125)...)
+		},
+		func(s *config.Settings) [][]config.Assignment {
+			if s.Optimizer.Kind == grpo.Adam || s.Optimizer.Momentum == 0 {
+				return nil
+			}
+			return values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...)
+		},
+	}
+	spurs = []cure{
+		func(s *config.Settings) [][]config.Assignment {
+			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...)
+		},
+		func(s *config.Settings) (all [][]config.Assignment) {
+			for _, factor := range []int{4, 16, 64} {
+				if factor > 4 && factor*s.Run.Steps > longestTried {
+					break
+				}
+				longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
+				if schedule := s.Optimizer.Schedule; schedule.Kind != grpo.ConstantRate && schedule.Total == s.Run.Steps {
+					longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+				}
+				all = append(all, longer)
+			}
+			return all
+		},
+	}
+)
+
+// longestTried bounds the steps of runs of more than four times the file's length.
+const longestTried = 100_000
+
+// word is a cure with one word of a key, and other keys besides, for settings with another word
+// to which it applies.
+func word[Word ~string](key string, applies func(*config.Settings) bool, to Word, besides ...config.Assignment) cure {
+	return func(s *config.Settings) [][]config.Assignment {
+		if k, _ := config.LookupKey(key); !applies(s) || k.Get(s) == string(to) {
+			return nil
+		}
+		return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: string(to)}}, besides...)}
+	}
+}
+
+// values lists changes of one key to each of the values.
+func values[Value any](key string, values ...Value) (all [][]config.Assignment) {
+	for _, v := range values {
+		all = append(all, []config.Assignment{{Param: key, Value: v}})
+	}
+	return all
+}
+
+// below returns the values less than the present one; all if that is 0, which stands for none.
+func below(present float64, values ...float64) []float64 {
+	return slices.DeleteFunc(values, func(v float64) bool { return present > 0 && v >= present })
+}
+
+// multiples returns the multiples of x, rounded.
+func multiples(x float64, factors ...float64) (all []float64) {
+	for _, factor := range factors {
+		all = append(all, config.Round(x*factor))
+	}
+	return all
+}
+
+// stale reports whether samples are of older policies.
+func stale(s *config.Settings) bool { return s.Lag.Kind == grpo.Random || !s.Lag.OnPolicy() }
+
+// sampledPenalty reports whether the KL gradient is estimated from samples in the loss.
+func sampledPenalty(s *config.Settings) bool {
+	kl := &s.Estimator.KL
+	return kl.Sampled() && !kl.Outside()
+}
+
+// weighted returns a condition: samples are of older policies, with a weight of one of the modes.
+func weighted(modes ...grpo.ImportanceMode) func(*config.Settings) bool {
+	return func(s *config.Settings) bool { return stale(s) && slices.Contains(modes, s.Estimator.Importance.Mode) }
+}
+
+// shorterLags returns the halves of a refresh interval or delay down to the shortest.
+func shorterLags(s *config.Settings) (all []int) {
+	first, _ := shortestLag(s)
+	if s.Lag.Kind == grpo.Random {
+		return nil
+	}
+	for n := s.Lag.Interval; n > int(first); {
+		n = max(n/2, int(first))
+		all = append(all, n)
+	}
+	return all
+}
+
+// Cures tries the changes of a cell of which the trial as it stands is given.
+func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
+	all := slices.Clone(repairs)
+	if present.Count(TooDeep, Unsteady, Elsewhere, Overflown) > 0 {
+		all = append(all, brakes...)
+	}
+	if present.Count(NotYet) > 0 {
+		all = append(all, spurs...)
+	}
+	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
+	for _, c := range all {
+		for _, set := range c(&t.cell.Settings) {
+			trial, err := t.Of(ctx, curedRuns, set...)
+			if err != nil {
+				return nil, err
+			}
+			if trial == nil {
+				continue
+			}
+			tried = append(tried, trial)
+			if trial.Outcome == Arrives {
+				break
+			}
+		}
+	}
+	return tried, nil
+}

@@ -1,0 +1,253 @@
+package sweeps
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Suggestion is one choice of learning rate and interval. Both are NaN, and Kind is "",
+// where none that was tried arrives.
+type Suggestion struct {
+	LearningRate store.Number `json:"learning_rate"`
+	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
+	Says         string       `json:"says"`     // the choice and its reason
+	Kind         rom.Kind     `json:"kind"`     // of the limit that it keeps a distance from; Simulated where the trials alone decide
+	Trial        *Trial       `json:"trial"`    // of this choice from the file's start; nil where there is none
+}
+
+// safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as
+// is customary in control engineering. At half of the largest interval Var J is at most
+// about twice that without lag, for a force frozen in a block and no momentum
+// (docs/theory.md §5, Stationary variance).
+const safetyFactor = 2
+
+// Limits of the search for a suggestion.
+const (
+	halvings      = 6  // of the learning rate
+	doublings     = 24 // where runs are not there yet: from the rate of a network to that of logits
+	fewestPeriods = 8  // of the longest interval in a run
+)
+
+// choice is a learning rate and an interval that may be suggested.
+type choice struct {
+	rate     float64
+	interval int
+	because  string
+	kind     rom.Kind // of the limit that it is half of
+}
+
+// Suggest sets the suggestion: the first choice of which a trial from the start decides that it
+// arrives. The choices are, until one does: the one that the limits give, that of choose; shorter
+// intervals down to the present one; smaller learning rates; shorter intervals than the present
+// one, and smaller learning rates with the shortest; and where runs are not there yet, larger
+// learning rates.
+func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
+	nan := store.Number(math.NaN())
+	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Says: "none: " + noStart}
+	if advice.Start == nil {
+		return nil
+	}
+	advice.Suggestion.Says = "none: no learning rate and interval that was tried arrives"
+	if slices.ContainsFunc(advice.Cures, func(c *Trial) bool { return c.Outcome == Arrives }) {
+		advice.Suggestion.Says += "; other changes above do"
+	}
+	present := t.cell.Settings.Optimizer.LearningRate
+	for _, walk := range advice.walks(t.cell) {
+		for _, c := range walk {
+			trial, err := t.Of(ctx, suggestedRuns, c.set(&t.cell.Settings)...)
+			if err != nil {
+				return err
+			}
+			switch {
+			case trial == nil:
+				continue
+			case trial.Outcome == Arrives:
+				advice.Suggestion = c.suggestion(&t.cell.Settings, trial)
+				return nil
+			}
+			if c.rate < present && trial.late() || c.rate > present && !trial.late() {
+				break // slower ones are later, or faster ones not late any more
+			}
+		}
+	}
+	return nil
+}
+
+// set returns the changes of settings that a choice makes.
+func (c *choice) set(s *config.Settings) (set []config.Assignment) {
+	if c.rate != s.Optimizer.LearningRate {
+		set = append(set, config.Assignment{Param: config.LearningRateKey, Value: c.rate})
+	}
+	if c.interval != s.Lag.Interval {
+		set = append(set, config.Assignment{Param: config.LagIntervalKey, Value: c.interval})
+	}
+	return set
+}
+
+// suggestion returns a choice of which a trial has arrived.
+func (c *choice) suggestion(s *config.Settings, trial *Trial) Suggestion {
+	says, interval := "η = "+config.Format(c.rate), store.Number(c.interval)
+	switch s.Lag.Kind {
+	case grpo.Block:
+		says += fmt.Sprintf(", K = %d", c.interval)
+	case grpo.Delay:
+		says += fmt.Sprintf(", delay = %d", c.interval)
+	case grpo.Random:
+		says, interval = says+" with the present ages", store.Number(math.NaN())
+	}
+	says += ": " + c.because + "; from the file's start "
+	if trial.Runs == 1 {
+		says += "the run arrives"
+	} else {
+		says += fmt.Sprintf("%d of %d runs arrive, %s", trial.Count(AtTarget), trial.Runs, trial.Arrived.Says())
+	}
+	return Suggestion{store.Number(c.rate), interval, says, c.kind, trial}
+}
+
+// walks returns the choices in the order in which they are tried. A walk ends early where
+// smaller learning rates are only later, or larger ones are lost.
+func (advice *Advice) walks(cell *Cell) [][]choice {
+	s := &cell.Settings
+	first, name := shortestLag(s)
+	shortest := int(first)
+	if s.Lag.Kind == grpo.Random {
+		shortest = s.Lag.Interval // which is unused
+	}
+	name = strings.TrimSuffix(name, "s")
+	best := advice.choose(cell)
+	present := min(best.interval, s.Lag.Interval)
+	if advice.Start.Outcome != Arrives && best.interval > present {
+		best = choice{best.rate, present, "the present ones", Simulated} // a longer one is not to cure it
+	}
+	tried := func(rate float64, interval int) choice {
+		because := "the largest tried that arrives"
+		if rate > best.rate {
+			because = "the present one is too slow to be there at the end of the run"
+		} else if interval < present {
+			because = "the longest " + name + " tried that arrives"
+		}
+		return choice{rate, interval, because, Simulated}
+	}
+	rates := func(interval, most int, factor float64) (walk []choice) {
+		for n, rate := 0, best.rate; n < most; n++ {
+			rate = rounded(rate * factor)
+			walk = append(walk, tried(rate, interval))
+		}
+		return walk
+	}
+	shorter := func(from, to int) (walk []choice) {
+		for n := from / 2; n >= to && n < from; from, n = n, n/2 {
+			walk = append(walk, tried(best.rate, n))
+		}
+		return walk
+	}
+	toPresent := []choice{best}
+	if toPresent = append(toPresent, shorter(best.interval, present+1)...); best.interval != present {
+		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated})
+	}
+	walks := [][]choice{toPresent, rates(present, halvings, 0.5), shorter(present, shortest)}
+	if present > shortest {
+		walks = append(walks, rates(shortest, halvings, 0.5))
+	}
+	if advice.Start.late() {
+		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
+	}
+	return walks
+}
+
+// rounded rounds to two significant digits, to what a suggestion prints.
+func rounded(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return config.Round(math.Round(x/unit) * unit)
+}
+
+// largestRate returns the largest learning rate that all limits know to be safe.
+func (advice *Advice) largestRate() float64 {
+	largest := math.Inf(1)
+	for i := range advice.Lines {
+		if l := &advice.Lines[i]; l.bounds == ofRate {
+			largest = min(largest, l.safe)
+		}
+	}
+	return largest
+}
+
+// choose returns the choice that the limits give. The limit of a
+// parameter is the smallest one found, by theory or by simulation, or else the largest
+// value searched; one by theory does not count if groups fluctuate too much for the theory
+// at the suggestion, and beyond what was simulated only exact theory counts. It
+// is the present learning rate with half of the limit of the interval, of which there are at
+// least fewestPeriods in a run. If that limit is the
+// shortest interval, or there is none, it is the present interval with the present learning
+// rate, or half of the limit of the learning rate if that is less. Without any limit it is the
+// present one.
+func (advice *Advice) choose(cell *Cell) choice {
+	a := &adviser{cache: advice.cache, settings: cell.Settings}
+	present := &cell.Settings
+	first, name := shortestLag(present)
+	name = strings.TrimSuffix(name, "s")
+	longest := max(float64(present.Run.Steps/fewestPeriods), float64(present.Lag.Interval))
+	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
+		setInterval(s, min(safe/safetyFactor, longest))
+		return safe > first && !math.IsInf(safe, 1)
+	})
+	if limit != nil {
+		because := fmt.Sprintf("the present η, and half of %.0f, the largest %s known to be safe", limit.safe, name)
+		if limit.safe/safetyFactor > longest {
+			because = fmt.Sprintf("the present η, and a %s of an eighth of the run, less than half of %.0f, the largest known to be safe", name, limit.safe)
+		}
+		if present.Lag.Interval < s.Lag.Interval {
+			because += fmt.Sprintf("; the present %d is safe too", present.Lag.Interval)
+		}
+		return choice{present.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind}
+	}
+	limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
+		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
+			setRate(s, rounded(half))
+		}
+		return safe > 0
+	})
+	if limit == nil {
+		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated}
+	}
+	because := "the present ones; η is at most half of the largest known to be safe"
+	if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
+		because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
+	}
+	return choice{s.Optimizer.LearningRate, present.Lag.Interval, because, limit.Kind}
+}
+
+// limitOf returns the line with the limit of a parameter, and the settings that half changes
+// accordingly; nil if there is none that half accepts, or a simulation found none. Beyond
+// what was simulated only exact theory counts.
+func (a *adviser) limitOf(lines []AdviceLine, of bounded, half func(s *config.Settings, safe float64) bool) (limit *AdviceLine, at config.Settings) {
+	simulated := slices.ContainsFunc(lines, func(l AdviceLine) bool { return l.bounds == of && l.Kind == Simulated })
+	for i := range lines {
+		line, s := &lines[i], a.settings
+		switch {
+		case line.bounds != of,
+			simulated && line.Kind != Simulated && line.Kind != rom.Exact && math.IsInf(line.unsafe, 1):
+			continue
+		case !half(&s, line.safe):
+			if line.Kind == Simulated {
+				return nil, at
+			}
+			continue
+		case limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
+			continue
+		}
+		if line.Kind == Simulated || !a.tooNoisy(s) {
+			limit, at = line, s
+		}
+	}
+	return limit, at
+}

@@ -1,0 +1,441 @@
+package sweeps
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"grposim/grpo"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/config"
+	"grposim/sweeps/store"
+)
+
+// Simulated is the kind of advice that comes from simulation.
+const Simulated rom.Kind = "simulated"
+
+// Trial says how the runs of some settings end that start where their cell starts.
+type Trial struct {
+	Set     string   `json:"set,omitempty"` // what differs from the cell, as --set takes it; "": nothing
+	Outcome Outcome  `json:"outcome"`
+	Runs    int      `json:"runs"`
+	Steps   int      `json:"steps"` // of a run
+	Arrived RunShare `json:"arrived"`
+	Endings []Ending `json:"endings"` // how they end, those that arrive first, then by number
+
+	settings config.Settings
+	target   target
+}
+
+// Outcome is what a trial decides about the share of runs that arrive.
+type Outcome string
+
+const (
+	Arrives   Outcome = "arrives"   // the interval of the share lies above wantedShare
+	Holds     Outcome = "holds"     // it lies below, but above for the runs that arrive or are too deep
+	Fails     Outcome = "fails"     // both lie below
+	Undecided Outcome = "undecided" // neither is decided
+)
+
+// RunShare is a share of runs with Wilson's interval at shareConfidence.
+type RunShare struct {
+	Mean store.Number `json:"mean"`
+	Lo   store.Number `json:"lo"`
+	Hi   store.Number `json:"hi"`
+}
+
+// Ending is a way in which some of the runs of a trial end.
+type Ending struct {
+	How   How          `json:"how"`
+	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or on another arm; else −1
+	Runs  int          `json:"runs"`  // the number that end so
+	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
+
+	// Medians; empty where there is no policy at the end.
+	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
+	LogOdds store.Number `json:"log_odds"` // of the most probable arm
+	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
+}
+
+// How says where a run ends.
+type How string
+
+const (
+	AtTarget  How = "arrived"   // where it should, see target
+	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest
+	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
+	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
+	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
+	Overflown How = "diverged"  // it has left the range of floating point
+)
+
+// What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
+// of which 3 % of the runs fail passes by 256 runs with probability 0.06.
+const (
+	wantedShare     = 0.95
+	shareConfidence = 0.99
+	nearInMean      = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
+	nearAtEnd       = 0.1  // of J at the last step, which fluctuates
+	deeper          = 0.5  // share of the other arms' probability at rest
+	majority        = 2. / 3
+)
+
+// trialRuns are the numbers of runs after which a trial may end: that of a suggestion by
+// suggestedRuns, that of a cure by curedRuns.
+var trialRuns = []int{32, 128, suggestedRuns, curedRuns}
+
+const (
+	suggestedRuns = 256
+	curedRuns     = 512
+)
+
+// target is where the runs of some settings should end: the fixed point, or the best arms where
+// there is none.
+type target struct {
+	atRest bool      // there is a fixed point
+	reward float64   // J there
+	span   float64   // largest mean reward less the smallest
+	means  []float64 // of the arms
+	front  float64   // mean reward of the most probable arms
+	held   float64   // probability of the arms with this mean
+	rare   float64   // probability of all arms but the most probable one
+	first  int       // the most probable arm of the start
+}
+
+// newTarget returns the target of settings whose runs start at the given logits and of which p is
+// the prediction.
+func newTarget(s *config.Settings, start []float64, p *rom.Prediction) target {
+	prompts := promptsOf(s)
+	g := target{held: 1, first: slices.Index(start, slices.Max(start))}
+	for _, arm := range meanArms(s, prompts) {
+		g.means = append(g.means, arm.Mean)
+	}
+	g.front = slices.Max(g.means)
+	g.reward, g.span = g.front, g.front-slices.Min(g.means)
+	if prompts != nil && prompts.Parameters == sim.Tabular {
+		g.reward, g.span = 0, 0
+		for _, m := range prompts.Means {
+			g.reward += max(m[0], m[1]) / float64(len(prompts.Means))
+			g.span += math.Abs(m[0]-m[1]) / float64(len(prompts.Means))
+		}
+	}
+	if p.FixedPoint == nil {
+		return g
+	}
+	g.atRest, g.reward = true, p.FixedPoint.Reward
+	policy := p.FixedPoint.Policy
+	likely := slices.Max(policy)
+	g.front = g.means[slices.Index(policy, likely)]
+	g.held, g.rare = g.holds(policy), rarity(p.FixedPoint.Logits)
+	return g
+}
+
+// holds returns the probability of the arms in front under a policy.
+func (g *target) holds(policy []float64) float64 {
+	held := 0.0
+	for a, x := range policy {
+		if g.means[a] == g.front {
+			held += x
+		}
+	}
+	return held
+}
+
+// logOdds returns the log odds of the most probable arm, +Inf where it is certain.
+func logOdds(logits []float64) float64 {
+	top := slices.Index(logits, slices.Max(logits))
+	others := 0.0
+	for a, x := range logits {
+		if a != top {
+			others += math.Exp(x - logits[top])
+		}
+	}
+	return -math.Log(others)
+}
+
+// rarity returns the probability of all arms but the most probable one.
+func rarity(logits []float64) float64 { return 1 / (1 + math.Exp(logOdds(logits))) }
+
+// softmaxOf returns the policy with the given logits.
+func softmaxOf(logits []float64) []float64 {
+	policy, top, sum := make([]float64, len(logits)), slices.Max(logits), 0.0
+	for a, x := range logits {
+		policy[a] = math.Exp(x - top)
+		sum += policy[a]
+	}
+	for a := range policy {
+		policy[a] /= sum
+	}
+	return policy
+}
+
+// how says how a run ends that is recorded at the given steps and draws so many samples.
+func (g *target) how(e *sim.End, steps []int, samples float64) How {
+	if e.DivergedAt >= 0 {
+		return Overflown
+	}
+	rounding := 1e-9 * max(1, math.Abs(g.reward))
+	within := func(reward float64) bool { return math.Abs(reward-g.reward) <= nearInMean*g.span+rounding }
+	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
+	been := slices.ContainsFunc(e.Rewards[:half], within)
+	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.reward) <= nearAtEnd*g.span+rounding
+	if e.Logits == nil { // prompts have a policy each
+		switch {
+		case near && last:
+			return AtTarget
+		case been:
+			return Unsteady
+		}
+		return NotYet
+	}
+	policy, arm := softmaxOf(e.Logits), slices.Index(e.Logits, slices.Max(e.Logits))
+	inFront := g.held < majority || g.holds(policy) >= 0.5
+	rare := rarity(e.Logits)
+	distance := math.Abs(g.reward - g.front)
+	switch {
+	case inFront && g.atRest && g.rare*samples >= 1 && rare < deeper*g.rare && math.Abs(e.Mean-g.front) < deeper*distance:
+		return TooDeep
+	case near && inFront && last:
+		return AtTarget
+	case !inFront && policy[arm] >= majority && (arm != g.first || rare*samples < 1):
+		return Elsewhere
+	case been:
+		return Unsteady
+	}
+	return NotYet
+}
+
+// Trials simulates changes of one cell from its own start. Equal settings are simulated once.
+type Trials struct {
+	Workers int
+	Slow    func(what string, seconds float64) // is told what takes more than a second, before most of it, and about how long; nil: nobody is
+
+	cell   *Cell
+	cache  *predictionCache
+	known  map[string]*Trial
+	perRun float64 // seconds of a run of the cell as it stands
+}
+
+// NewTrials returns the trials of a cell of a plan whose advice is given.
+func NewTrials(cell *Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
+	return &Trials{Workers: workers, Slow: slow, cell: cell, cache: advice.cache, known: make(map[string]*Trial)}
+}
+
+// noStart is the reason why settings are not simulated.
+const noStart = noFixedPoint + " to start from"
+
+// Present simulates the cell as it stands, with suggestedRuns runs, fewer if all arrive. The trial is
+// nil if it has no start.
+func (t *Trials) Present(ctx context.Context) (*Trial, error) {
+	began := time.Now()
+	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
+	if err != nil || first == nil || first.Runs == 1 {
+		return first, err
+	}
+	t.perRun = max(t.perRun, time.Since(began).Seconds()/float64(trialRuns[0]))
+	t.announce("the runs from the start", suggestedRuns)
+	for _, runs := range trialRuns[1:] {
+		trial, err := t.simulate(ctx, t.cell.Settings, runs)
+		if err != nil || trial.Outcome == Arrives || runs == suggestedRuns {
+			return trial, err
+		}
+	}
+	panic("unreachable: suggestedRuns is one of trialRuns")
+}
+
+// announce says that so many runs like those of the cell as it stands take long, if they do.
+func (t *Trials) announce(what string, runs int) {
+	if seconds := t.perRun * float64(runs); seconds > 1 && t.Slow != nil {
+		t.Slow(what, seconds)
+	}
+}
+
+// Of simulates the cell with changes, until its outcome is decided or it has the largest of
+// trialRuns that is at most most. The trial is nil if the changes are not possible together, or
+// leave no start.
+func (t *Trials) Of(ctx context.Context, most int, set ...config.Assignment) (*Trial, error) {
+	s, broken := config.Change(t.cell.Settings, set...)
+	if broken != "" {
+		return nil, nil
+	}
+	var told *Trial
+	for _, runs := range trialRuns {
+		if runs > most || told != nil && told.Outcome != Undecided {
+			break
+		}
+		trial, err := t.simulate(ctx, s, runs)
+		if err != nil || trial == nil {
+			return nil, err
+		}
+		copied := *trial
+		told = &copied
+		told.Set = setOf(set)
+	}
+	return told, nil
+}
+
+// setOf writes changes as --set takes them.
+func setOf(set []config.Assignment) string {
+	var parts []string
+	for _, a := range set {
+		parts = append(parts, a.Param+"="+config.Format(a.Value))
+	}
+	return strings.Join(parts, " ")
+}
+
+// simulate simulates so many runs of settings, one if all are equal. Their streams are those of
+// a cell with these settings, so that a sweep repeats them.
+func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
+	none := new(measures)
+	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
+	if known := t.known[c.ID]; known != nil && known.Runs >= min(runs, known.Runs) && (known.Runs >= runs || known.Runs == 1) {
+		return known, nil
+	}
+	c.resolve(none, t.cache)
+	if c.Status != store.CellOK {
+		return nil, nil
+	}
+	in := c.Sim()
+	in.Run.Replicas, in.Ends = runs, runs
+	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: newTarget(&s, c.start, t.cache.predict(&s, rom.Unit))}
+	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
+		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.known[c.ID] = trial
+	return trial, nil
+}
+
+// samplesOf returns the number of samples that a run draws.
+func samplesOf(s *config.Settings) float64 {
+	if s.Estimator.GroupSize == grpo.Infinite {
+		return math.Inf(1)
+	}
+	steps := s.Run.Steps
+	if s.Estimator.Samples == grpo.Reused {
+		steps = (steps + s.Lag.Interval - 1) / s.Lag.Interval
+	}
+	return float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep) * float64(steps)
+}
+
+// count sets the trial's counts to those of the ends of runs that are recorded at the given
+// steps.
+func (t *Trial) count(ends []sim.End, steps []int) {
+	type way struct {
+		how How
+		arm int
+	}
+	type group struct {
+		since, reward, odds, rare []float64
+	}
+	ways := make(map[way]*group)
+	var order []way
+	samples, arrived := samplesOf(&t.settings), 0
+	for i := range ends {
+		e := &ends[i]
+		w := way{t.target.how(e, steps, samples), -1}
+		if w.how == AtTarget {
+			arrived++
+		}
+		if e.Logits != nil && (w.how == TooDeep || w.how == Elsewhere) {
+			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
+			w.arm = slices.Index(t.target.means, t.target.means[w.arm]) // the first of equal ones
+		}
+		g := ways[w]
+		if g == nil {
+			g = new(group)
+			ways[w], order = g, append(order, w)
+		}
+		g.since = append(g.since, t.since(e, steps))
+		if e.DivergedAt < 0 {
+			g.reward = append(g.reward, e.Mean)
+		}
+		if e.Logits != nil {
+			g.odds = append(g.odds, logOdds(e.Logits))
+			g.rare = append(g.rare, samples*rarity(e.Logits))
+		}
+	}
+	t.Runs, t.Endings = len(ends), nil
+	for _, w := range order {
+		g := ways[w]
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), middle(g.since), middle(g.reward), middle(g.odds), middle(g.rare)})
+	}
+	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
+		if (a.How == AtTarget) != (b.How == AtTarget) {
+			if a.How == AtTarget {
+				return -1
+			}
+			return 1
+		}
+		return b.Runs - a.Runs
+	})
+	held := t.share(arrived + t.Count(TooDeep))
+	t.Arrived = t.share(arrived)
+	switch {
+	case t.Arrived.Lo >= wantedShare:
+		t.Outcome = Arrives
+	case held.Hi < wantedShare:
+		t.Outcome = Fails
+	case t.Arrived.Hi < wantedShare && held.Lo >= wantedShare:
+		t.Outcome = Holds
+	default:
+		t.Outcome = Undecided
+	}
+}
+
+// share returns the share of a number of the trial's runs. That of the only run without noise is
+// exact.
+func (t *Trial) share(runs int) RunShare {
+	mean := float64(runs) / float64(t.Runs)
+	e := measure.Certain(mean)
+	if t.settings.Estimator.GroupSize != grpo.Infinite {
+		e = measure.Estimate{Mean: mean, StdErr: math.Sqrt(mean * (1 - mean) / float64(t.Runs)), DF: t.Runs - 1}
+	}
+	lo, hi := e.Share(float64(t.Runs), shareConfidence)
+	return RunShare{store.Number(mean), store.Number(lo), store.Number(hi)}
+}
+
+// since returns the first recorded step from which on J stays within a tenth of the range of
+// rewards from where the run ends, or the step at which it diverged.
+func (t *Trial) since(e *sim.End, steps []int) float64 {
+	if e.DivergedAt >= 0 {
+		return float64(e.DivergedAt)
+	}
+	first := len(e.Rewards) - 1
+	for ; first > 0; first-- {
+		if math.Abs(e.Rewards[first-1]-e.Mean) > nearAtEnd*t.target.span {
+			break
+		}
+	}
+	return float64(steps[first])
+}
+
+// middle returns the median; NaN of none.
+func middle(values []float64) store.Number {
+	if len(values) == 0 {
+		return store.Number(math.NaN())
+	}
+	return store.Number(median(values))
+}
+
+// Count returns the number of runs that end in one of the given ways.
+func (t *Trial) Count(ways ...How) (n int) {
+	for _, e := range t.Endings {
+		if slices.Contains(ways, e.How) {
+			n += e.Runs
+		}
+	}
+	return n
+}
+
+// late reports whether most of a trial's runs that do not arrive are on the way.
+func (t *Trial) late() bool { return 2*t.Count(NotYet) > t.Runs-t.Count(AtTarget) }

@@ -1,0 +1,101 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+)
+
+// Says returns the share and its interval in words.
+func (s RunShare) Says() string {
+	return fmt.Sprintf("%s [%s, %s]", percent(float64(s.Mean)), percent(float64(s.Lo)), percent(float64(s.Hi)))
+}
+
+func percent(x float64) string {
+	if x > 0.99 && x < 1 || x > 0 && x < 0.01 {
+		return fmt.Sprintf("%.1f %%", 100*x)
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+// where says where a trial's runs should end.
+func (g *target) where() string {
+	if g.atRest {
+		return fmt.Sprintf("at J* = %.4g", g.reward)
+	}
+	return fmt.Sprintf("at the best mean reward, %.4g: there is no stationary state", g.reward)
+}
+
+// Says returns the counts in words, one item for each ending.
+func (t *Trial) Says() (says []string) {
+	if t.Runs == 1 {
+		return []string{t.ends(&t.Endings[0], "it ends")}
+	}
+	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), t.target.where())
+	if t.Endings[0].How == AtTarget {
+		arrive += fmt.Sprintf(", half of them by step %.0f", t.Endings[0].Since)
+	}
+	says = append(says, arrive)
+	more := 0
+	for i := range t.Endings {
+		switch e := &t.Endings[i]; {
+		case e.How == AtTarget:
+		case len(says) < mostEndings:
+			says = append(says, t.ends(e, t.percent(e.Runs)+" end"))
+		default:
+			more += e.Runs
+		}
+	}
+	if more > 0 {
+		says = append(says, t.percent(more)+" end in other ways")
+	}
+	return says
+}
+
+// mostEndings is the number of items that Says lists before it adds up the rest.
+const mostEndings = 5
+
+// percent writes a number of runs as a share of all.
+func (t *Trial) percent(runs int) string { return percent(float64(runs) / float64(t.Runs)) }
+
+// ends describes an ending of the runs that subject names.
+func (t *Trial) ends(e *Ending, subject string) string {
+	since := fmt.Sprintf("since step %.0f", e.Since)
+	if t.Runs > 1 {
+		since = "half of them " + since
+	}
+	switch e.How {
+	case AtTarget:
+		return fmt.Sprintf("%s %s, %s", subject, t.target.where(), since)
+	case Overflown:
+		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
+	case TooDeep:
+		return fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s. That looks healthy, and is not the state at rest", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.rare), t.rare(e))
+	case Elsewhere:
+		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
+	case Unsteady:
+		return fmt.Sprintf("%s at a mean reward of %.3g although J has been right before: it fluctuates", subject, e.Reward)
+	}
+	return fmt.Sprintf("%s at a mean reward of %.3g: not there after %d steps", subject, e.Reward, t.Steps)
+}
+
+// arm names the arms of the mean reward of one of them.
+func (t *Trial) arm(a int) string {
+	n := 0
+	for _, m := range t.target.means {
+		if m == t.target.means[a] {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.means[a])
+	}
+	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.means[a])
+}
+
+// rare says how often other arms are sampled.
+func (t *Trial) rare(e *Ending) string {
+	if math.IsInf(float64(e.Rare), 1) {
+		return "without noise it stays there"
+	}
+	return fmt.Sprintf("%.2g samples of other arms are expected in %d steps", e.Rare, t.Steps)
+}

@@ -1,0 +1,23 @@
+package config
+
+import "fmt"
+
+// Change returns settings with new values of some keys and, in words, the first rule between
+// keys that they break, "" if they break none. It changes no other key.
+func Change(s Settings, set ...Assignment) (changed Settings, broken string) {
+	for _, a := range set {
+		k, known := LookupKey(a.Param)
+		if !known {
+			panic("config: no key " + a.Param)
+		}
+		if err := k.Set(&s, a.Value); err != nil {
+			return s, err.Error()
+		}
+	}
+	for _, rule := range cellRules {
+		if got, want := rule.broken(&s, len(s.Bandit.Arms)); got != "" {
+			return s, fmt.Sprintf("%s: got %s, want %s", rule.key, got, want)
+		}
+	}
+	return s, ""
+}
