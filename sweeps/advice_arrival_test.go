@@ -55,7 +55,7 @@ func arrivalOf(t *testing.T, s config.Settings) float64 {
 				}
 			}
 			top := means[slices.Index(e.Logits, slices.Max(e.Logits))]
-			if math.Abs(sum/n-goal) <= 0.1*span && !(math.Abs(top-front) > 0.1*span) {
+			if math.Abs(sum/n-goal) <= 0.1*span+1e-9 && !(math.Abs(top-front) > 0.1*span) {
 				arrived++
 			}
 		}

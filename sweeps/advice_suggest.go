@@ -214,7 +214,7 @@ func (advice *Advice) choose(cell *Cell) choice {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
 			setRate(s, rounded(half))
 		}
-		return safe > 0
+		return safe > 0 && s.Optimizer.LearningRate >= smallestNormal
 	})
 	if limit == nil {
 		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated}

@@ -80,6 +80,17 @@ func TestAdvisedGroupSize(t *testing.T) {
 	}
 }
 
+// A threshold so small that half of it is 0, as that of Adam where the noise of the logits all but
+// vanishes, is no limit.
+func TestTinyThreshold(t *testing.T) {
+	a := &adviser{cache: newPredictionCache(), settings: planText(t, advisedBandit).Cells[0].Settings}
+	tiny := math.SmallestNonzeroFloat64
+	a.limit(ofRate, "rates", &tiny, 0, func(x float64) (float64, string) { return x, "" }, setRate, rom.LeadingOrder, "")
+	if l := a.lines[0]; !strings.Contains(l.Says, "range of floating point") || l.bounds != ofNeither {
+		t.Errorf("%+v", l)
+	}
+}
+
 // A suggestion is the present learning rate with half of the largest stable interval; with
 // an interval that is too long already, or where no interval is unstable, half of the
 // largest stable learning rate if that is less than the present one. Limits that have been

@@ -174,12 +174,15 @@ func softmaxOf(logits []float64) []float64 {
 	return policy
 }
 
+// rounding is a size of J below which differences are rounding: the arms may all be equal.
+func (g *target) rounding() float64 { return 1e-9 * max(1, math.Abs(g.reward)) }
+
 // how says how a run ends that is recorded at the given steps and draws so many samples.
 func (g *target) how(e *sim.End, steps []int, samples float64) How {
 	if e.DivergedAt >= 0 {
 		return Overflown
 	}
-	rounding := 1e-9 * max(1, math.Abs(g.reward))
+	rounding := g.rounding()
 	within := func(reward float64) bool { return math.Abs(reward-g.reward) <= nearInMean*g.span+rounding }
 	near, half := within(e.Mean), sort.SearchInts(steps, steps[len(steps)-1]/2)
 	been := slices.ContainsFunc(e.Rewards[:half], within)
@@ -412,7 +415,7 @@ func (t *Trial) since(e *sim.End, steps []int) float64 {
 	}
 	first := len(e.Rewards) - 1
 	for ; first > 0; first-- {
-		if math.Abs(e.Rewards[first-1]-e.Mean) > nearAtEnd*t.target.span {
+		if math.Abs(e.Rewards[first-1]-e.Mean) > nearAtEnd*t.target.span+t.target.rounding() {
 			break
 		}
 	}
