@@ -129,11 +129,11 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 		best = choice{best.rate, present, "the present ones", Simulated} // a longer one is not to cure it
 	}
 	tried := func(rate float64, interval int) choice {
-		because := "the largest tried that arrives"
+		because := "η halved until its runs arrive"
 		if rate > best.rate {
 			because = "the present one is too slow to be there at the end of the run"
 		} else if interval < present {
-			because = "the longest " + name + " tried that arrives"
+			because = "the " + name + " halved until its runs arrive"
 		}
 		return choice{rate, interval, because, Simulated}
 	}
