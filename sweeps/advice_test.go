@@ -111,7 +111,7 @@ func TestSuggest(t *testing.T) {
 		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 15, rom.SufficientRule, "an eighth of the run"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, rom.SufficientRule, "half of 1.26"},
 		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, rom.SufficientRule, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "the largest tried"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "η halved until its runs arrive"},
 		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, Simulated, "the present ones"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, 0.004, 1, Simulated, "too slow"},
 		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), "", noStart},
