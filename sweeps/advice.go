@@ -170,7 +170,7 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		case newRegime(&a.settings, a.p).name() == oscillatory:
 			says = "oscillatory in a faster mode"
 		}
-		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate below on")
+		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate in the row "+oscillationFree+" on")
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
@@ -178,12 +178,15 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 	}
 }
 
+// oscillationFree is asked in one row and named in another.
+const oscillationFree = "learning rates without oscillation"
+
 // rates adds the limits of the learning rate at the cell's refresh interval.
 func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	say := func(rate float64) (float64, string) {
 		return rate, fmt.Sprintf("below %.6g, %.3g times the present one", rate, rate/a.settings.Optimizer.LearningRate)
 	}
-	asked := "learning rates that are stable"
+	asked := "learning rates that are stable at rest"
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, setRate, kind, "the smallest η with a multiplier on the unit circle, everything else as it is")
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, setRate, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
@@ -194,13 +197,13 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		a.rule(ofRate, asked, &a.p.RuleAtLargestAge, a.p.RuleAtLargestAge.CriticalLearningRate, say, rom.RuleAtLargestAge)
 	}
 	a.rule(ofRate, asked, &a.p.PaperRule, a.p.PaperRule.CriticalLearningRate, say, rom.PaperRule)
-	a.limit(ofNeither, "learning rates without oscillation", d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, setRate, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
 func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	if a.settings.Lag.Kind == grpo.Random {
-		a.unknown("refresh intervals that are stable", noInterval)
+		a.unknown("refresh intervals that are stable at rest", noInterval)
 		return
 	}
 	first, name := shortestLag(&a.settings)
@@ -209,9 +212,12 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		if last < first {
 			return last, "none is"
 		}
+		if steps := a.settings.Run.Steps; last > float64(steps) {
+			return last, fmt.Sprintf("all up to the run's %d steps", steps)
+		}
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
-	asked := name + " that are stable"
+	asked := name + " that are stable at rest"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(ofInterval, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
 	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
@@ -255,7 +261,11 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
 		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
-		a.add(asked, math.NaN(), "all", kind, "there is provably no threshold")
+		none := "there is provably no threshold"
+		if kind != rom.Exact {
+			none = "there is no threshold at this order"
+		}
+		a.add(asked, math.NaN(), "all", kind, none)
 		a.bound(of, searched, searched)
 	case searched > 0:
 		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(set, searched/2)), kind, assumes)
@@ -296,8 +306,12 @@ func (a *adviser) rule(of bounded, asked string, rule *rom.Rule, threshold *floa
 	if rule.Stiffness != nil {
 		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
 	}
+	set := setRate
+	if of == ofInterval {
+		set = setInterval
+	}
 	value, says := say(*threshold)
-	a.add(asked, value, says, kind, assumes)
+	a.add(asked, value, says+a.beyondNoise(set, *threshold/2), kind, assumes)
 	if kind == rom.SufficientRule {
 		a.bound(of, value, *threshold)
 	}

@@ -14,7 +14,8 @@ import (
 type cure func(s *config.Settings) [][]config.Assignment
 
 // Changes of a cell whose runs do not arrive: repairs are tried for all, brakes where runs are lost,
-// spurs where they are late. Those that break a rule between keys are left out.
+// spurs where most are late, longer runs where most are late or return slowly from too deep. Those
+// that break a rule between keys are left out.
 var (
 	repairs = []cure{
 		word("grpo.kl.gradient", sampledPenalty, grpo.ExactKL),
@@ -51,7 +52,7 @@ var (
 			return all
 		},
 		func(s *config.Settings) [][]config.Assignment {
-			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 0.5, 0.25, 0.125)...)
+			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...)
 		},
 		func(s *config.Settings) [][]config.Assignment {
 			if s.Optimizer.Kind == grpo.Adam || s.Optimizer.Momentum == 0 {
@@ -64,6 +65,8 @@ var (
 		func(s *config.Settings) [][]config.Assignment {
 			return values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...)
 		},
+	}
+	longer = []cure{
 		func(s *config.Settings) (all [][]config.Assignment) {
 			for _, factor := range []int{4, 16, 64} {
 				if factor > 4 && factor*s.Run.Steps > longestTried {
@@ -144,12 +147,18 @@ func shorterLags(s *config.Settings) (all []int) {
 
 // Cures tries the changes of a cell of which the trial as it stands is given.
 func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
+	if present.late() && t.cell.Settings.Units() != "" {
+		return nil, nil // at a network's rate runs are late for that alone
+	}
 	all := slices.Clone(repairs)
 	if present.Count(TooDeep, Unsteady, Elsewhere, Overflown) > 0 {
 		all = append(all, brakes...)
 	}
-	if present.Count(NotYet) > 0 {
+	if present.late() {
 		all = append(all, spurs...)
+	}
+	if present.most(NotYet, TooDeep) {
+		all = append(all, longer...)
 	}
 	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
 	for _, c := range all {

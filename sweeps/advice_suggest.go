@@ -129,13 +129,20 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 		best = choice{best.rate, present, "the present ones", Simulated} // a longer one is not to cure it
 	}
 	tried := func(rate float64, interval int) choice {
-		because := "η halved until its runs arrive"
-		if rate > best.rate {
-			because = "the present one is too slow to be there at the end of the run"
-		} else if interval < present {
-			because = "the " + name + " halved until its runs arrive"
+		var changes []string
+		switch {
+		case interval > s.Lag.Interval:
+			changes = append(changes, fmt.Sprintf("a %s longer than the present %d, and halved", name, s.Lag.Interval))
+		case interval < s.Lag.Interval:
+			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}
-		return choice{rate, interval, because, Simulated}
+		switch {
+		case rate > s.Optimizer.LearningRate:
+			changes = append(changes, "η doubled")
+		case rate < s.Optimizer.LearningRate:
+			changes = append(changes, "η halved")
+		}
+		return choice{rate, interval, strings.Join(changes, " and ") + " until the runs arrive", Simulated}
 	}
 	rates := func(interval, most int, factor float64) (walk []choice) {
 		for n, rate := 0, best.rate; n < most; n++ {

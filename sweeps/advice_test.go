@@ -35,9 +35,9 @@ func TestAdvise(t *testing.T) {
 	const stiffness = 0.1670956266
 	got := answers(t, planText(t, advisedBandit), 0)
 	for name, want := range map[string]float64{
-		"learning rates that are stable exact":              2 * 1.9 / stiffness,
-		"learning rates that are stable rule-at-stiffness":  0.1 / stiffness,
-		"refresh intervals that are stable sufficient-rule": 18, // κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
+		"learning rates that are stable at rest exact":              2 * 1.9 / stiffness,
+		"learning rates that are stable at rest rule-at-stiffness":  0.1 / stiffness,
+		"refresh intervals that are stable at rest sufficient-rule": 18, // κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
 	} {
 		if x := float64(got[name].Value); !(math.Abs(x/want-1) < 1e-6) {
 			t.Errorf("%s: %g, want %g", name, x, want)
@@ -48,12 +48,12 @@ func TestAdvise(t *testing.T) {
 	}
 	// With a single mode, frozen in a block, the multiplier over the block is known; with
 	// K = 11 steps the rule holds and the block is stable, and a larger learning rate is not.
-	if line := got["refresh intervals that are stable exact"]; !(float64(line.Value) >= 11) || !strings.HasPrefix(line.Says, "up to ") {
+	if line := got["refresh intervals that are stable at rest exact"]; !(float64(line.Value) >= 11) || line.Says != "all up to the run's 10 steps" {
 		t.Errorf("%+v, want more than the sufficient rule", line)
 	}
 	// Nothing is stale under importance weights and the current policy's KL.
 	fresh := answers(t, planText(t, strings.Replace(advisedBandit, "at: snapshot}", "at: current}, importance: {mode: ratio}", 1)), 0)
-	if line := fresh["refresh intervals that are stable exact"]; line.Says == "" {
+	if line := fresh["refresh intervals that are stable at rest exact"]; line.Says == "" {
 		t.Errorf("no answer about the refresh interval: %v", fresh)
 	}
 	// Without a penalty there is no fixed point, and nothing else is answered.
@@ -111,11 +111,11 @@ func TestSuggest(t *testing.T) {
 		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 15, rom.SufficientRule, "an eighth of the run"},
 		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, rom.SufficientRule, "half of 1.26"},
 		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, rom.SufficientRule, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "η halved until its runs arrive"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, Simulated, "η halved until the runs arrive"},
 		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, Simulated, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, 0.004, 1, Simulated, "too slow"},
+		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, 0.004, 1, Simulated, "η doubled until the runs arrive"},
 		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), "", noStart},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, Simulated, "too slow"},
+		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, Simulated, "η doubled until the runs arrive"},
 	} {
 		plan := planText(t, strings.NewReplacer(append(c.change, "steps: 10", "steps: 400")...).Replace(advisedBandit))
 		for cell, advice := range Advise(plan, 0) {

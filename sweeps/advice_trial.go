@@ -296,7 +296,7 @@ func setOf(set []config.Assignment) string {
 func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
 	none := new(measures)
 	c := Cell{ID: cellID(&s, none), Settings: s, Status: store.CellOK}
-	if known := t.known[c.ID]; known != nil && known.Runs >= min(runs, known.Runs) && (known.Runs >= runs || known.Runs == 1) {
+	if known := t.known[c.ID]; known != nil && (known.Runs >= runs || known.Runs == 1) {
 		return known, nil
 	}
 	c.resolve(none, t.cache)
@@ -441,4 +441,7 @@ func (t *Trial) Count(ways ...How) (n int) {
 }
 
 // late reports whether most of a trial's runs that do not arrive are on the way.
-func (t *Trial) late() bool { return 2*t.Count(NotYet) > t.Runs-t.Count(AtTarget) }
+func (t *Trial) late() bool { return t.most(NotYet) }
+
+// most reports whether most of a trial's runs that do not arrive end in one of the given ways.
+func (t *Trial) most(ways ...How) bool { return 2*t.Count(ways...) > t.Runs-t.Count(AtTarget) }

@@ -30,8 +30,10 @@ func (t *Trials) why(ctx context.Context, present *Trial, tried []*Trial) (strin
 		return chance(s, present, tried), nil
 	case mean.Outcome == Arrives:
 		return late + ". Without the noise of sampling (grpo.group_size=inf) the run arrives", nil
+	case mean.Count(TooDeep) > 0:
+		return "an overshoot: without the noise of sampling (grpo.group_size=inf) the run is too deep on the right arm as well, and returns slowly", nil
 	case mean.late():
-		return late + ". So it is without the noise of sampling (grpo.group_size=inf)" + deterministic(s), nil
+		return late + ". It is the same without the noise of sampling (grpo.group_size=inf)" + deterministic(s), nil
 	}
 	return "not chance: without the noise of sampling (grpo.group_size=inf) " + strings.Join(mean.Says(), "; ") + deterministic(s), nil
 }
@@ -95,7 +97,7 @@ var mechanisms = []mechanism{
 		func(*config.Settings, *Trial) bool { return true },
 		[]string{config.LearningRateKey, "grpo.groups_per_step", config.MomentumKey, "optimizer.schedule.warmup", "optimizer.max_norm", "lag.interval"},
 		func(*config.Settings) string {
-			return "the noise of finite groups on the way: smaller or fewer large steps arrive"
+			return "the noise of finite groups on the way: with smaller steps, or fewer large ones, runs arrive"
 		},
 	},
 }

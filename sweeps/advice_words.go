@@ -12,7 +12,7 @@ func (s RunShare) Says() string {
 
 func percent(x float64) string {
 	if x > 0.99 && x < 1 || x > 0 && x < 0.01 {
-		return fmt.Sprintf("%.1f %%", 100*x)
+		return fmt.Sprintf("%.1f %%", min(100*x, 99.9)) // 100 % is all
 	}
 	return fmt.Sprintf("%.0f %%", 100*x)
 }
@@ -22,7 +22,7 @@ func (g *target) where() string {
 	if g.atRest {
 		return fmt.Sprintf("at J* = %.4g", g.reward)
 	}
-	return fmt.Sprintf("at the best mean reward, %.4g: there is no stationary state", g.reward)
+	return fmt.Sprintf("at the best mean reward, %.4g (there is no stationary state)", g.reward)
 }
 
 // Says returns the counts in words, one item for each ending.
@@ -32,7 +32,7 @@ func (t *Trial) Says() (says []string) {
 	}
 	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), t.target.where())
 	if t.Endings[0].How == AtTarget {
-		arrive += fmt.Sprintf(", half of them by step %.0f", t.Endings[0].Since)
+		arrive += fmt.Sprintf(", half of them near it from step %.0f on", t.Endings[0].Since)
 	}
 	says = append(says, arrive)
 	more := 0
@@ -95,7 +95,14 @@ func (t *Trial) arm(a int) string {
 // rare says how often other arms are sampled.
 func (t *Trial) rare(e *Ending) string {
 	if math.IsInf(float64(e.Rare), 1) {
-		return "without noise it stays there"
+		return "without the noise of sampling none is drawn by chance"
 	}
-	return fmt.Sprintf("%.2g samples of other arms are expected in %d steps", e.Rare, t.Steps)
+	expected := "no samples of other arms are"
+	switch {
+	case e.Rare >= 10:
+		expected = fmt.Sprintf("%.0f samples of other arms are", e.Rare)
+	case e.Rare >= 0.01:
+		expected = fmt.Sprintf("%.2g samples of other arms are", e.Rare)
+	}
+	return fmt.Sprintf("%s expected in %d steps", expected, t.Steps)
 }

@@ -33,8 +33,8 @@ they should, and what is safe.
 
 It first simulates the cell as it stands, from its own start, and says which share of the
 runs arrives at the state at rest (without a KL penalty, at the best arms), with a 99 %
-interval, and where the others end and since when: on another arm, too deep on the right one
-to be sampled, diverged, or not there yet. A run arrives if the mean of J over its last
+interval, and where the others end and since when: on another arm, so deep on the right one
+that they return slowly, diverged, or not there yet. A run arrives if the mean of J over its last
 quarter is within 5 % of the range of mean rewards from J*, J at the end within 10 %, the
 predicted arm in front, and other arms at least half as probable as at rest. That takes well
 under a second for two arms; longer trials are announced on stderr. If runs do not arrive, it
@@ -52,11 +52,12 @@ available" that the theory has no answer, with the reason. "Without noise" marks
 the mean dynamics that is so far away that groups of this size fluctuate too much.
 
 The last line suggests one learning rate and one refresh interval (or delay) that arrive from
-the file's start: of at most 256 runs so many that the 99 % interval of the share lies above
-95 %. The first choice is the present learning rate with half of the largest interval known to
-be stable, in an eighth of the run at most or, if no interval is longer than the shortest, the
-present ones, or half of the largest stable learning rate if that is less. Half is a gain
-margin of 2, as is customary in control engineering. Where it does not arrive, shorter
+the file's start: of at most 512 runs so many that the 99 % interval of the share lies above
+95 %. The first choice keeps the learning rate and takes half of the largest interval known to
+be stable, but no more than an eighth of the run and, if the file's runs do not arrive, no more
+than the file's. If no limit of the interval can be halved, it keeps the interval and takes the
+present learning rate, or half of the largest stable one if that is less. Half is a gain
+margin of 2, as is customary in control engineering. Where the choice does not arrive, shorter
 intervals and smaller learning rates are tried, and larger ones where runs are too slow.
 
 With --simulate it also locates, for any optimizer, clip, number of arms and group size,
@@ -159,6 +160,9 @@ func announceLocations(ctx context.Context, w io.Writer, plan *sweeps.Plan, work
 // the given lines, and the suggestion.
 func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps.AdviceLine) error {
 	fmt.Fprintln(w, name)
+	if advice.Units != "" {
+		fmt.Fprintln(w, advice.Units)
+	}
 	if start := advice.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
@@ -180,9 +184,6 @@ func printAdvice(w io.Writer, name string, advice *sweeps.Advice, lines []sweeps
 		if err := printTable(w, rows); err != nil {
 			return err
 		}
-	}
-	if advice.Units != "" {
-		fmt.Fprintln(w, advice.Units)
 	}
 	s := advice.Suggestion
 	says := "suggestion"
@@ -210,6 +211,10 @@ func printCures(w io.Writer, cures []*sweeps.Trial) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w)
+	_, err := fmt.Fprint(w, `arrives: the 99 % interval of ARRIVE lies above 95 %; holds: it does not, but that of the runs
+that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
+to tell. TOO DEEP and OTHERS are numbers of RUNS.
+
+`)
 	return err
 }

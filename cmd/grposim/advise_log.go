@@ -40,7 +40,7 @@ func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) 
 	}
 	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, regimes[r.Regime])
 	timescale, because := identifiedTimescale(&r)
-	const stable = "refresh intervals that are stable"
+	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
 		for _, asked := range []string{"time to 95 %", "stiffness", stable} {
 			add(asked, math.NaN(), "", "", "not identified by this log: %s", because)
