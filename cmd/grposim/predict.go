@@ -85,12 +85,20 @@ func printPredictions(w io.Writer, plan *sweeps.Plan) error {
 		if dynamics.Neutral > 0 {
 			regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
 		}
+		if variance != nil && *variance < 0 {
+			variance = nil // its second order is larger than its first
+		}
+		stiffness, neglected := []string{"–", "–", "–"}, "–"
+		if p.Scope.In || dynamics.Scope.In {
+			stiffness = []string{digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale)}
+			neglected = digits(p.Neglected.RewardVariance)
+		}
 		rows = append(rows, []string{name, digits(p.FixedPoint.Reward),
-			digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale),
+			stiffness[0], stiffness[1], stiffness[2],
 			optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),
 			optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
 			optional(p.PaperRule.CriticalLearningRate), optional(variance),
-			digits(p.Neglected.RewardVariance), scope})
+			neglected, scope})
 	}
 	err := printTable(w, rows)
 	if units := plan.Units(); units != "" && err == nil {

@@ -119,7 +119,7 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 				continue
 			}
 			if k := slices.IndexFunc(sides[0].runs, copyOf); k >= 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are", r.name, sides[0].runs[k].name))
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are, and the intervals, which take them for independent runs, say nothing", r.name, sides[0].runs[k].name))
 			}
 			growth := fit.Grow(r.curve, largest)
 			r.growth, r.correlation = growth, growth.Correlation
