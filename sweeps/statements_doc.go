@@ -70,10 +70,10 @@ func (t *JudgedStatement) writeSection(b *bytes.Buffer) {
 		}
 	}
 	if f := t.SmallestFault; f != nil {
-		line("\n*Smallest fault*: each verdict for it, bounds aside, would have caught a fault of %.2g %% of the %s or less.", f.Percent, f.words())
+		line("\n*Smallest fault*: every supporting verdict, except those about bounds, would have disagreed if the %s were wrong by %s.", f.words(), f.percent())
 	}
 	if f := t.TightestBound; f != nil {
-		line("\n*Tightest bound*: it would be crossed by a change of %.2g %% of the %s.", f.Percent, f.words())
+		line("\n*Tightest bound*: the closest bound would have been crossed if the %s were wrong by %s.", f.words(), f.percent())
 	}
 	if len(t.Readings) == 0 && len(t.Statement.Readings) == 0 {
 		return
@@ -196,7 +196,16 @@ func (f *SmallestFault) words() string {
 
 // String returns the fault in words, such as "2.3 % of noise".
 func (f *SmallestFault) String() string {
-	return fmt.Sprintf("%.2g %% of %s", f.Percent, f.words())
+	return fmt.Sprintf("%s of %s", f.percent(), f.words())
+}
+
+// percent returns the change with two digits, or more where it has more before the point,
+// such as "2.3 %" and "120 %".
+func (f *SmallestFault) percent() string {
+	if f.Percent >= 99.5 { // two digits of which %g writes with an exponent
+		return fmt.Sprintf("%.0f %%", f.Percent)
+	}
+	return fmt.Sprintf("%.2g %%", f.Percent)
 }
 
 // upperFirst returns text with its first letter, which is ASCII, in upper case.
