@@ -309,7 +309,11 @@ func Headline(statements []JudgedStatement) string {
 					n++
 				}
 			}
-			counts = append(counts, counted{n, strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(string(s))})
+			noun := string(s)
+			if n != 1 {
+				noun = strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(noun)
+			}
+			counts = append(counts, counted{n, noun})
 		}
 		if line := joinCounts(counts); line != "" {
 			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)

@@ -190,7 +190,7 @@ func TestStatementEvidence(t *testing.T) {
 		t.Errorf("words %q, want %q", got, want)
 	}
 	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds}, {Outcome: StatementFails}, {Outcome: StatementFails}, {Outcome: StatementFails, On: config.OnOtherRuns}}),
-		"5 statements of the paper: 1 hold, 1 hold in a reading, 2 fail; on other runs 1 fail"; got != want {
+		"5 statements of the paper: 1 holds, 1 holds in a reading, 2 fail; on other runs 1 fails"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }
