@@ -129,7 +129,8 @@ means that a threshold appears or vanishes, or that a whole number changes.
 
 "A instead of B" means that the theory uses A where the run uses B. Only two mistakes move failure-mode,
 because a mistake in the dynamics does not change the mode that a check expects. No mistake moves a claim
-all of whose comparisons are one-sided, or which only experiments on trainers make (cycle-width).
+all of whose comparisons are one-sided, whose prediction is 0 whatever the theory (frontier-constant),
+or which only experiments on trainers make (cycle-width).
 
 A penalty with the wrong sign is not in the table: it repels the policy from the reference, so no
 fixed point is reached from there, and every claim about the fixed point becomes *out-of-scope*.

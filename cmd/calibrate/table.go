@@ -77,8 +77,8 @@ func (t *table) add(file [][]sweeps.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
 			claim := slices.Index(t.claims, s.Check.Claim.Name)
-			t.compared[claim] = true
-			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] { // false for NaN: no prediction
+			t.compared[claim] = t.compared[claim] || s.Check.Claim != config.FrontierConstant // 0 is predicted whatever the theory
+			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {                  // false for NaN: no prediction
 				t.moved[fault][claim] = moved
 			}
 		}
