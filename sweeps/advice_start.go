@@ -39,7 +39,7 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 	return err
 }
 
-// fromStart is what the first line of advice answers.
+// fromStart names the first line of advice.
 const fromStart = "runs from the file's start"
 
 // arrival says how a trial decides which runs arrive.

@@ -32,7 +32,7 @@ type Trial struct {
 	target   target
 }
 
-// Outcome is what a trial decides about the share of runs that arrive.
+// Outcome says how a trial judges the share of runs that arrive.
 type Outcome string
 
 const (

@@ -41,7 +41,7 @@ func (l learning) at(t float64) float64 {
 	return l.start + (l.plateau-l.start)*g
 }
 
-// trainer is what a log of a run looks like: its rows, the standard deviation of their
+// trainer describes the logs of a run: the number of rows, the standard deviation of their
 // noise and its correlation, or shares of right answers; moving averages, of the last rows
 // or exponential; and the scatter between runs.
 type trainer struct {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Joint is what a table of scores decides when its rows are taken together. Its unit is
+// Joint judges the rows of a table of scores together. Its unit is
 // the effect: one difference B − A per benchmark and model, whatever the number of metrics.
 type Joint struct {
 	Effects []Effect // in the order of the table

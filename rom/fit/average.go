@@ -10,8 +10,8 @@ import (
 	"grposim/rom/fp"
 )
 
-// Growth is what the laws that saturate say together of one curve: the constant, the
-// exponential, the three-phase law, the logistic and the scaling curve. Which of them a
+// Growth holds the start, plateau and half-time of one curve, averaged over the constant and
+// four laws that saturate: exponential, three-phase, logistic and scaling curve. Which of them a
 // run follows is not known, and they differ most where the rows end. So every law counts
 // with its weight e^{−BIC/2}, and an interval holds what the laws disagree about.
 type Growth struct {
