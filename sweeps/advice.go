@@ -217,7 +217,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		}
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
-	asked := name + " that are stable at rest"
+	asked := name + "s that are stable at rest"
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, setInterval, kind, "the smallest interval with a multiplier on the unit circle, everything else as it is")
 	a.rule(ofInterval, asked, &a.p.SufficientRule, a.p.SufficientRule.CriticalRefreshInterval, say, rom.SufficientRule)
 	a.rule(ofInterval, asked, &a.p.RuleAtStiffness, a.p.RuleAtStiffness.CriticalRefreshInterval, say, rom.RuleAtStiffness)
@@ -227,12 +227,12 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 // noInterval is the reason why nothing is said of refresh intervals under random ages.
 const noInterval = "random ages have no interval"
 
-// shortestLag returns the interval without lag, and the name of its kind.
+// shortestLag returns the interval without lag, and the name of its kind in the singular.
 func shortestLag(s *config.Settings) (interval float64, name string) {
 	if s.Lag.Kind == grpo.Delay {
-		return 0, "delays"
+		return 0, "delay"
 	}
-	return 1, "refresh intervals"
+	return 1, "refresh interval"
 }
 
 // setRate and setInterval set the parameter that a limit is about, the interval to no less

@@ -45,7 +45,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]AdviceLine, error) {
 	s := &t.cell.Settings
 	first, name := shortestLag(s)
 	a := &adviser{settings: *s}
-	intervals, rates := name+" that arrive", "learning rates that arrive"
+	intervals, rates := name+"s that arrive", "learning rates that arrive"
 	if present, err := t.Present(ctx); err != nil || present == nil {
 		a.unknown(intervals, noStart)
 		a.unknown(rates, noStart)

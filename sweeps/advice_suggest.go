@@ -122,7 +122,6 @@ func (advice *Advice) walks(cell *Cell) [][]choice {
 	if s.Lag.Kind == grpo.Random {
 		shortest = s.Lag.Interval // which is unused
 	}
-	name = strings.TrimSuffix(name, "s")
 	best := advice.choose(cell)
 	present := min(best.interval, s.Lag.Interval)
 	if advice.Start.Outcome != Arrives && best.interval > present {
@@ -201,7 +200,6 @@ func (advice *Advice) choose(cell *Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	present := &cell.Settings
 	first, name := shortestLag(present)
-	name = strings.TrimSuffix(name, "s")
 	longest := max(float64(present.Run.Steps/fewestPeriods), float64(present.Lag.Interval))
 	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
 		setInterval(s, min(safe/safetyFactor, longest))

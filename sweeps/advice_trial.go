@@ -161,19 +161,6 @@ func logOdds(logits []float64) float64 {
 // rarity returns the probability of all arms but the most probable one.
 func rarity(logits []float64) float64 { return 1 / (1 + math.Exp(logOdds(logits))) }
 
-// softmaxOf returns the policy with the given logits.
-func softmaxOf(logits []float64) []float64 {
-	policy, top, sum := make([]float64, len(logits)), slices.Max(logits), 0.0
-	for a, x := range logits {
-		policy[a] = math.Exp(x - top)
-		sum += policy[a]
-	}
-	for a := range policy {
-		policy[a] /= sum
-	}
-	return policy
-}
-
 // rounding is a size of J below which differences are rounding: the arms may all be equal.
 func (g *target) rounding() float64 { return 1e-9 * max(1, math.Abs(g.reward)) }
 
@@ -196,7 +183,7 @@ func (g *target) how(e *sim.End, steps []int, samples float64) How {
 		}
 		return NotYet
 	}
-	policy, arm := softmaxOf(e.Logits), slices.Index(e.Logits, slices.Max(e.Logits))
+	policy, arm := grpo.NewPolicy(e.Logits).Probs, slices.Index(e.Logits, slices.Max(e.Logits))
 	inFront := g.held < majority || g.holds(policy) >= 0.5
 	rare := rarity(e.Logits)
 	distance := math.Abs(g.reward - g.front)

@@ -125,7 +125,7 @@ func rareSampleUnderK3(s *config.Settings) string {
 	if s.Optimizer.Kind == grpo.Adam {
 		return says + ", up to the longest step of Adam, and throws a policy that has overshot to another arm. k2 and the exact penalty grow with u alone, ratio-k3 weighs by π/π_old"
 	}
-	reference := softmaxOf(s.Policy.Reference)
+	reference := grpo.NewPolicy(s.Policy.Reference).Probs
 	rare := 1.0
 	for a, p := range reference {
 		if s.Bandit.Arms[a].Mean < maxMean(s) {
