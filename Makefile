@@ -30,10 +30,10 @@ mutants: ## plant small faults in the code, one by one, and write which test fai
 test: ## fast tests
 	$(GO) test -timeout 30m ./...
 
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser, suggestions of advice; every case of rom, more curves of rom/fit
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, another architecture, reports in a browser, suggestions of advice; every case of rom, more curves of training/fit
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
-	@$(GO) test -timeout 60m -tags long ./rom ./rom/fit & rom=$$!; \
+	@$(GO) test -timeout 60m -tags long ./rom ./training/fit & rom=$$!; \
 		{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm the reports are not tested in a browser"; \
@@ -52,10 +52,10 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 	$(GO) test ./sweeps/config -run '^$$' -fuzz FuzzLoad -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./sweeps/store -run '^$$' -fuzz FuzzJournal -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./rom -run '^$$' -fuzz FuzzPredict -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./rom/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./training/diagnose -run '^$$' -fuzz FuzzName -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./training/fit -run '^$$' -fuzz FuzzFit -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./training/logs -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
 
 N ?= 1000
 SEEDS ?= 1 2 3

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"grposim/rom"
-	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/training/diagnose"
 )
 
 // The claim about the failure mode that the diagnostics find in a run.

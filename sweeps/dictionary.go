@@ -4,11 +4,11 @@ import (
 	"cmp"
 
 	"grposim/rom"
-	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
+	"grposim/training/diagnose"
 )
 
 // The data dictionary: every column of the tables in a results folder. docs/results.md is

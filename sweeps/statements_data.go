@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"grposim/configs"
-	"grposim/rom/equivalence"
+	"grposim/training/equivalence"
 )
 
 // The confidence of what the paper's table decides, and the margin of scores that count as
@@ -137,7 +137,7 @@ type PublicFit struct {
 }
 
 // The numbers that a fit is judged by: the paper's R², and the difference of BIC that is a
-// likelihood ratio of 20, as in rom/fit.
+// likelihood ratio of 20, as in training/fit.
 const (
 	paperR2     = 0.91
 	decisiveBIC = 6

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"grposim/configs"
-	"grposim/rom/equivalence"
 	"grposim/sweeps/config"
+	"grposim/training/equivalence"
 )
 
 // reading returns the reading of that name.

@@ -12,7 +12,7 @@ import (
 
 	"grposim/grpo"
 	"grposim/rom"
-	"grposim/rom/diagnose"
+	"grposim/training/diagnose"
 )
 
 // trained is a run of a trainer: what it is by construction, and the columns of its log.

@@ -7,9 +7,9 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/rom/fit"
 	"grposim/sweeps"
 	"grposim/sweeps/store"
+	"grposim/training/fit"
 )
 
 // logAdvice is the advice on refresh interval and noise that follows from a training log.

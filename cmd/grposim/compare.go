@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/rom/equivalence"
 	"grposim/sweeps"
+	"grposim/training/equivalence"
 )
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {

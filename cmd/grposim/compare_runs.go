@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom/equivalence"
-	"grposim/rom/fit"
 	"grposim/sweeps/store"
+	"grposim/training/equivalence"
+	"grposim/training/fit"
 )
 
 // runsOutput is what compare prints of training logs as JSON.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"grposim/rom/equivalence"
 	"grposim/sweeps/store"
+	"grposim/training/equivalence"
 )
 
 // defaultPoints is the margin of scores where none is declared, in points of percent.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/rom/diagnose"
+	"grposim/training/diagnose"
 )
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/rom/fit"
-	"grposim/rom/logs"
 	"grposim/sweeps/store"
+	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
 // fitOptions are the flags of fit.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/rom/fit"
-	"grposim/rom/logs"
+	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
 // logsOf returns the logs that an argument names: a file or folder, or several separated

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/rom/fit"
 	"grposim/sweeps"
+	"grposim/training/fit"
 )
 
 // withoutInertia are the laws of growth that start with a slope, or whose slow start is no

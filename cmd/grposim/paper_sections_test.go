@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"grposim/grpo"
-	"grposim/rom/equivalence"
-	"grposim/rom/fit"
 	"grposim/sim"
 	"grposim/sweeps"
+	"grposim/training/equivalence"
+	"grposim/training/fit"
 )
 
 // benchmarkSection says which scores of the paper's table are the same, different or
@@ -133,7 +133,7 @@ func fitsSection() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("### Fits of other runs")
 	line("")
-	line("The critically damped law (`three-phase` of `rom/fit`, least squares over optimizer steps) fitted to public logs of single GRPO runs of language models ([example/README.md](example/README.md)), other ones than the paper's. R² of the rows, and of their moving average over 5 %% of them; the best law without inertia, and how much larger the BIC of the three-phase law is: above 0 the other law is better, and 6 is a likelihood ratio of 20.")
+	line("The critically damped law (`three-phase` of `training/fit`, least squares over optimizer steps) fitted to public logs of single GRPO runs of language models ([example/README.md](example/README.md)), other ones than the paper's. R² of the rows, and of their moving average over 5 %% of them; the best law without inertia, and how much larger the BIC of the three-phase law is: above 0 the other law is better, and 6 is a likelihood ratio of 20.")
 	line("")
 	line("| log | rows | R² | of means | best law without inertia | BIC less its |")
 	line("|---|---:|---:|---:|---|---:|")
@@ -257,7 +257,7 @@ func inertiaSection(t *testing.T) string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("### R² without inertia")
 	line("")
-	line("The paper fits the critically damped law, R_0 + (R_∞ − R_0)(1 − (1 + ω t) e^{−ω t}), to training reward with R² of 0.91 and more. The table has the same fit (the law `three-phase` of `rom/fit`, least squares) to curves of %d rows that have no inertia, with noise of a standard deviation that is a share of their range: R² of the rows, and of their moving average over 5 %% of them; the smallest of %d seeds. Rows of public logs of GRPO runs of language models scatter by 0.1 to 0.6 of the range of the run; means over runs scatter less.", curveRows, seeds)
+	line("The paper fits the critically damped law, R_0 + (R_∞ − R_0)(1 − (1 + ω t) e^{−ω t}), to training reward with R² of 0.91 and more. The table has the same fit (the law `three-phase` of `training/fit`, least squares) to curves of %d rows that have no inertia, with noise of a standard deviation that is a share of their range: R² of the rows, and of their moving average over 5 %% of them; the smallest of %d seeds. Rows of public logs of GRPO runs of language models scatter by 0.1 to 0.6 of the range of the run; means over runs scatter less.", curveRows, seeds)
 	line("")
 	header, rule := "| curve", "|---"
 	for _, noise := range noises {

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"grposim/rom/equivalence"
 	"grposim/sweeps"
+	"grposim/training/equivalence"
 )
 
 // screen is the place where a table is shown.

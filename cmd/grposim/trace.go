@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom/diagnose"
-	"grposim/rom/logs"
 	"grposim/sweeps"
 	"grposim/sweeps/store"
+	"grposim/training/diagnose"
+	"grposim/training/logs"
 )
 
 // source is a training run to be diagnosed, and where it was read.

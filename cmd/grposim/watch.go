@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/rom/diagnose"
+	"grposim/training/diagnose"
 )
 
 func newWatch(stdout, stderr io.Writer) *cobra.Command {

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"slices"
 
-	"grposim/rom/diagnose"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/training/diagnose"
 )
 
 // measuringKey is a key of a check that sets how its claim is measured.

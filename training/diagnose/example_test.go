@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/rom/diagnose"
+	"grposim/training/diagnose"
 )
 
 // A run whose training reward rises to 1 while the true reward first rises with it

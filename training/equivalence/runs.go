@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/rom/fit"
 	"grposim/rom/fp"
+	"grposim/training/fit"
 )
 
 // RunsComparison says whether two training runs, or two sets of repeated runs, have the

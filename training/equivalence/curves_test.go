@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"grposim/rom/fit"
+	"grposim/training/fit"
 )
 
 // learning is a curve that rises from a start to a plateau, and has half of the rise at a

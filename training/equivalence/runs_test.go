@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/rom/fit"
+	"grposim/training/fit"
 )
 
 func flatCurve(float64) float64 { return 0.5 }

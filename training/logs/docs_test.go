@@ -16,9 +16,9 @@ func logsDoc() []byte {
 	var b strings.Builder
 	b.WriteString(`# Logs of trainers
 
-Written from the code; do not edit. To rewrite it: ` + "`go test ./rom/logs -run TestLogsDoc -update`" + `.
+Written from the code; do not edit. To rewrite it: ` + "`go test ./training/logs -run TestLogsDoc -update`" + `.
 
-Package ` + "`rom/logs`" + ` reads what a GRPO trainer records of a run, and names each series by what it is. The trainer is the one of which the file has the most keys.
+Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, and names each series by what it is. The trainer is the one of which the file has the most keys.
 
 ## Files
 
