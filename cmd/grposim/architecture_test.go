@@ -24,6 +24,7 @@ func TestArchitecture(t *testing.T) {
 		{"training/diagnose", []string{"rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a run is diagnosed from its recorded series alone"},
 		{"training/fit", []string{"rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"training/logs", nil, []string{"gopkg.in/yaml.v3", "github.com/parquet-go/parquet-go"}, "logs are read with the standard library alone, and judged elsewhere"},
+		{"training/findings", []string{"training/logs"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model"},
 		{"training/equivalence", []string{"training/fit", "rom/fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
 		{"sim/draw", []string{"grpo/fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"grpo/fp"}, nil, "estimators take numbers only"},

@@ -284,8 +284,11 @@ func (a *assembly) table(of part, reward *series) Table {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.meaning, Values: make([]float64, len(kept))}
 		for i, row := range kept {
 			c.Values[i] = s.of.at(row) * cmp.Or(s.rule.scale, 1)
+			if _, broken := slices.BinarySearch(s.of.notFinite, row); broken {
+				c.NotFinite = append(c.NotFinite, i)
+			}
 		}
-		if s.quantity == Reward || slices.ContainsFunc(kept, s.of.has) {
+		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(kept, s.of.has) {
 			t.Columns = append(t.Columns, c)
 		}
 	}
@@ -355,8 +358,8 @@ func (a *assembly) remark(l *Log) {
 	for _, c := range l.Columns {
 		i := slices.IndexFunc(a.series, func(s *series) bool { return s.key == c.Key })
 		read := a.series[i]
-		if read.notFinite > 0 {
-			a.note("%s: %s not finite, read as missing.", c.Key, countWords(read.notFinite, "value"))
+		if n := len(read.notFinite); n > 0 {
+			a.note("%s: %s not finite, read as missing.", c.Key, countWords(n, "value"))
 		}
 		for _, s := range a.series {
 			x, y := s.training[a.trainer], read.training[a.trainer]

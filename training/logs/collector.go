@@ -25,7 +25,7 @@ type collector struct {
 type series struct {
 	key       string
 	values    []float64 // by row, as far as the last row with the key; NaN where missing
-	notFinite int       // number of values that were NaN or infinite
+	notFinite []int     // rows whose value is NaN or infinite, increasing
 	isStep    bool
 	trains    bool       // a trainer writes it in training
 	ofEval    bool       // its name begins with eval
@@ -200,7 +200,7 @@ func (c *collector) endRow(line int) {
 			info.training = true
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			s.notFinite++
+			s.notFinite = append(s.notFinite, row)
 			x = math.NaN()
 		}
 		for len(s.values) < row {

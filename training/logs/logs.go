@@ -34,6 +34,8 @@ type Log struct {
 	// TRL), 1 if a row is a single step. It is the most frequent difference of steps in
 	// the logs of trainers that average; a note says where that is not certain.
 	Averaged int
+	// Resumes holds the steps of training from which a resumed run goes on, increasing.
+	Resumes []int
 	// Notes say what a user should know of how the file was read, one sentence each.
 	Notes []string
 }
@@ -50,6 +52,8 @@ type Column struct {
 	Key      string    // the key in the file
 	Meaning  string    // what this trainer means by the key, and what is ambiguous
 	Values   []float64 // one per row; NaN where missing or not finite
+	// NotFinite holds the rows in which the file has NaN or an infinite number, increasing.
+	NotFinite []int
 }
 
 // Format is a container with the trainer whose keys it holds.

@@ -12,6 +12,8 @@ type Quantity string
 // and EvalScore, is followed by a slash and the name.
 const (
 	Reward             Quantity = "reward"
+	RewardMin          Quantity = "reward_min"
+	RewardMax          Quantity = "reward_max"
 	RewardStdWithin    Quantity = "reward_std_within"
 	RewardStdBatch     Quantity = "reward_std_batch"
 	RewardStdAmbiguous Quantity = "reward_std_ambiguous"
@@ -20,6 +22,13 @@ const (
 	FracZeroStd        Quantity = "frac_zero_std"
 	FracAll0           Quantity = "frac_all0"
 	FracAll1           Quantity = "frac_all1"
+	CountZeroStd       Quantity = "count_zero_std"
+	CountAll0          Quantity = "count_all0"
+	CountAll1          Quantity = "count_all1"
+	Groups             Quantity = "groups"
+	AdvantageMin       Quantity = "advantage_min"
+	AdvantageMax       Quantity = "advantage_max"
+	Loss               Quantity = "loss"
 	KLRef              Quantity = "kl_ref"
 	KLOld              Quantity = "kl_old"
 	Entropy            Quantity = "entropy"
@@ -31,11 +40,17 @@ const (
 	RatioMax           Quantity = "ratio_max"
 	ISRatioMean        Quantity = "is_ratio_mean"
 	ISRatioMax         Quantity = "is_ratio_max"
+	ISEffective        Quantity = "is_effective"
 	LogpMismatch       Quantity = "logp_mismatch"
+	MismatchKL         Quantity = "mismatch_kl"
+	ProbMismatch       Quantity = "prob_mismatch"
 	Staleness          Quantity = "staleness"
+	StalenessMax       Quantity = "staleness_max"
 	GradNorm           Quantity = "grad_norm"
 	LR                 Quantity = "lr"
 	LenMean            Quantity = "len_mean"
+	LenMin             Quantity = "len_min"
+	LenMax             Quantity = "len_max"
 	LenClipped         Quantity = "len_clipped"
 	EvalScore          Quantity = "eval_score"
 )
@@ -49,6 +64,8 @@ type Definition struct {
 // Quantities defines every quantity, in the order of a log's columns.
 var Quantities = []Definition{
 	{Reward, "Mean reward of the step's samples, in the unit of the reward functions."},
+	{RewardMin, "Smallest reward of a sample of the step."},
+	{RewardMax, "Largest reward of a sample of the step."},
 	{RewardStdWithin, "Standard deviation of the rewards within a group, mean over the groups, ≥ 0."},
 	{RewardStdBatch, "Standard deviation of the rewards over all samples of a batch, which includes the differences between prompts, ≥ 0."},
 	{RewardStdAmbiguous, "One of the two above; the file does not tell which, ≥ 0."},
@@ -57,6 +74,13 @@ var Quantities = []Definition{
 	{FracZeroStd, "Fraction of groups whose rewards are all equal, in [0, 1]."},
 	{FracAll0, "Fraction of groups whose rewards are all 0, in [0, 1]."},
 	{FracAll1, "Fraction of groups whose rewards are all 1, in [0, 1]."},
+	{CountZeroStd, "Number of groups whose rewards are all equal, ≥ 0."},
+	{CountAll0, "Number of groups whose rewards are all 0, ≥ 0."},
+	{CountAll1, "Number of groups whose rewards are all 1, ≥ 0."},
+	{Groups, "Number of groups of the step, ≥ 1."},
+	{AdvantageMin, "Smallest advantage of a sample of the step."},
+	{AdvantageMax, "Largest advantage of a sample of the step."},
+	{Loss, "Loss of the update. Its mean is near 0 whatever the policy does, but for the KL penalty."},
 	{KLRef, "Estimate of the KL divergence of the policy from the reference policy, in nats."},
 	{KLOld, "Estimate of the KL divergence between the policy and the one that the ratio is taken to, in nats."},
 	{Entropy, "Entropy of the policy, in nats per token."},
@@ -68,11 +92,17 @@ var Quantities = []Definition{
 	{RatioMax, "Largest such ratio, ≥ 0."},
 	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, ≥ 0."},
 	{ISRatioMax, "Largest such weight, ≥ 0."},
-	{LogpMismatch, "Difference between the trainer's and the sampling engine's probabilities of the same tokens."},
-	{Staleness, "Age of the samples: by how many policy versions the sampling policy is behind, ≥ 0."},
+	{ISEffective, "Effective sample size of the importance weights as a share of the samples, (Σw)²/(n Σw²), in (0, 1]."},
+	{LogpMismatch, "Mean absolute difference between the trainer's and the sampling engine's log probabilities of the same tokens, in nats, ≥ 0."},
+	{MismatchKL, "Estimate of the KL divergence between the sampling engine's and the trainer's policy, in nats per token."},
+	{ProbMismatch, "Mean absolute difference between the trainer's and the sampling engine's probabilities of the same tokens, in [0, 1]."},
+	{Staleness, "Age of the samples: by how many policy versions the sampling policy is behind, mean over samples, ≥ 0."},
+	{StalenessMax, "Age of the oldest samples, in policy versions, ≥ 0."},
 	{GradNorm, "Norm of the gradient before clipping, ≥ 0."},
 	{LR, "Learning rate, ≥ 0."},
 	{LenMean, "Mean length of a completion, in tokens."},
+	{LenMin, "Length of the shortest completion, in tokens."},
+	{LenMax, "Length of the longest completion, in tokens."},
 	{LenClipped, "Fraction of completions cut at the length limit, in [0, 1]."},
 	{EvalScore, "Score in evaluation: the mean reward, or the benchmark's score."},
 }
