@@ -34,7 +34,7 @@ func isLog(path string) bool {
 
 // openLog reads a log and prints its notes.
 func openLog(stderr io.Writer, file string) (*logs.Log, error) {
-	l, err := logs.Open(file)
+	l, err := logs.Open(file, logs.Options{})
 	if err != nil {
 		return nil, badInput(err)
 	}

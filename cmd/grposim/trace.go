@@ -36,7 +36,7 @@ func (r reading) sources(path string) ([]source, error) {
 	if _, err := os.Stat(filepath.Join(path, store.ManifestName)); err == nil {
 		return r.cells(path)
 	}
-	l, err := logs.Open(path)
+	l, err := logs.Open(path, logs.Options{})
 	if err != nil {
 		return nil, err
 	}

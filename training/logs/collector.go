@@ -9,6 +9,7 @@ import (
 // collector takes the rows of a file and keeps the values of those keys that any trainer
 // writes. Which trainer it is, log decides at the end.
 type collector struct {
+	how       Options
 	container Container
 	err       Error
 	notes     []string
@@ -54,8 +55,8 @@ type cell struct {
 // mostKeys limits what is kept of a strange file: known keys, and names of unknown ones.
 const mostKeys = 1000
 
-func newCollector(name string) *collector {
-	return &collector{err: Error{File: name}, byKey: make(map[string]*series)}
+func newCollector(name string, how Options) *collector {
+	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series)}
 }
 
 // set adds a value to the row that is being read: a number, or the text of one. Empty

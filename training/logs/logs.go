@@ -90,15 +90,21 @@ func (t *Table) Column(q Quantity) (Column, bool) {
 	return Column{}, false
 }
 
+// Options says how a file is read.
+type Options struct {
+	Run     string   // of a file with several runs the name of the one to read; "": all of them
+	Percent []string // keys whose values are in per cent
+}
+
 // Open reads a file; or the trainer_state.json of a folder or, if that is longer, of
 // its newest checkpoint (the folder checkpoint-N with the largest N).
-func Open(path string) (*Log, error) {
+func Open(path string, how Options) (*Log, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return openFile(path)
+		return openFile(path, how)
 	}
 	files, err := states(path)
 	if err != nil {
@@ -106,7 +112,7 @@ func Open(path string) (*Log, error) {
 	}
 	var longest *Log
 	for _, file := range files {
-		l, err := openFile(file)
+		l, err := openFile(file, how)
 		if err != nil {
 			return nil, err
 		}
@@ -155,19 +161,19 @@ func exists(file string) bool {
 	return err == nil
 }
 
-func openFile(path string) (*Log, error) {
+func openFile(path string, how Options) (*Log, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f, path)
+	return Read(f, path, how)
 }
 
 // Read reads a log. The name stands for the file in errors. An error about the content is
 // an *Error.
-func Read(r io.Reader, name string) (*Log, error) {
-	c := newCollector(name)
+func Read(r io.Reader, name string, how Options) (*Log, error) {
+	c := newCollector(name, how)
 	if err := c.read(r); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

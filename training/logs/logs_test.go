@@ -73,7 +73,7 @@ func describe(l *Log) []byte {
 func TestReadGood(t *testing.T) {
 	for _, file := range testFiles(t, "good") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			l, err := Open(file)
+			l, err := Open(file, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestReadBad(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			l, err := Read(f, filepath.Base(file))
+			l, err := Read(f, filepath.Base(file), Options{})
 			if err == nil {
 				t.Fatalf("accepted:\n%s", describe(l))
 			}

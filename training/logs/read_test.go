@@ -17,7 +17,7 @@ import (
 // readText reads a log that must be good.
 func readText(t *testing.T, text string) *Log {
 	t.Helper()
-	l, err := Read(strings.NewReader(text), "f")
+	l, err := Read(strings.NewReader(text), "f", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestRewardStd(t *testing.T) {
 // verl logs neither the reward's spread nor the groups without variance: there is no
 // column, not one of zeros.
 func TestAbsentIsNotZero(t *testing.T) {
-	l, err := Open("testdata/good/verl.jsonl")
+	l, err := Open("testdata/good/verl.jsonl", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestForms(t *testing.T) {
 		"step:1 - val-core/a:1 - critic/score/mean:0.5\nsteps of 5\nx step:2 - critic/score/mean:np.float32(0.75)\n",
 		"_step,_runtime,train/reward\n1,1,0.5\n2,2,0.75\n",
 	} {
-		l, err := Read(strings.NewReader(text), "f")
+		l, err := Read(strings.NewReader(text), "f", Options{})
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -135,7 +135,7 @@ func TestManyKeys(t *testing.T) {
 	for i := range mostKeys + 5 {
 		fmt.Fprintf(&header, ",rewards/f%d/mean", i)
 	}
-	_, err := Read(strings.NewReader("step,reward"+header.String()+"\n"), "f")
+	_, err := Read(strings.NewReader("step,reward"+header.String()+"\n"), "f", Options{})
 	if want := "f:1: got more than 1000 keys that trainers write, want one run a file"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %.200v, want %s", err, want)
 	}
@@ -147,7 +147,7 @@ func TestCutAnywhere(t *testing.T) {
 	first := fmt.Sprintf(row, 1)
 	text := first + fmt.Sprintf(row, 2)
 	for cut := len(first); cut <= len(text); cut++ {
-		l, err := Read(strings.NewReader(text[:cut]), "f")
+		l, err := Read(strings.NewReader(text[:cut]), "f", Options{})
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -177,12 +177,12 @@ func TestOpenFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "want a log or the output folder of a trainer") {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "want a log or the output folder of a trainer") {
 		t.Errorf("empty folder: %v", err)
 	}
 	want := func(steps int) {
 		t.Helper()
-		l, err := Open(dir)
+		l, err := Open(dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestOpenFolder(t *testing.T) {
 	want(3)
 	write(".", 4)
 	want(4)
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(filepath.Join(dir, "none"), Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -207,7 +207,7 @@ func TestReaderFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{"", `{"step": 1, "reward": 0.5}` + "\n", "step,reward\n1,2\n", "{'reward': 1}\n"} {
 		r := io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat(" ", 1<<17)), iotestErr{broken})
-		if _, err := Read(r, "f"); !errors.Is(err, broken) {
+		if _, err := Read(r, "f", Options{}); !errors.Is(err, broken) {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -220,7 +220,7 @@ func (e iotestErr) Read([]byte) (int, error) { return 0, e.err }
 // A quote that is not closed does not read the rest of a large file into memory.
 func TestUnclosedQuote(t *testing.T) {
 	r := io.MultiReader(strings.NewReader("step,reward\n1,\""), io.LimitReader(endless{}, 1<<40))
-	if _, err := Read(r, "f"); err == nil || !strings.Contains(err.Error(), "is a quote not closed?") {
+	if _, err := Read(r, "f", Options{}); err == nil || !strings.Contains(err.Error(), "is a quote not closed?") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -253,7 +253,7 @@ func TestMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	l, err := Read(from, "f")
+	l, err := Read(from, "f", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := Read(strings.NewReader(text), "f")
+		l, err := Read(strings.NewReader(text), "f", Options{})
 		if err != nil {
 			var wrong *Error
 			if !errors.As(err, &wrong) {
