@@ -86,3 +86,23 @@ func line(x []float64, of Direction) (t Trend, found bool) {
 func unbiased(rho, n float64) float64 {
 	return min(max(rho, (rho+2/n)/(1-4/n)), correlations[len(correlations)-1])
 }
+
+// Closer reports whether the line is closer to the values from From on than the two
+// levels before and after a change, by the sum of squares.
+func (t Trend) Closer(x []float64, c Change) bool {
+	last, k := x[t.From:], c.Index-t.From
+	if k < 1 || k >= len(last) {
+		return true
+	}
+	before, after := mean(last[:k]), mean(last[k:])
+	line, levels := 0.0, 0.0
+	for i, v := range last {
+		d := v - t.Start - (t.End-t.Start)*float64(i)/float64(len(last)-1)
+		line += d * d
+		if d = v - before; i >= k {
+			d = v - after
+		}
+		levels += d * d
+	}
+	return line < levels
+}

@@ -39,7 +39,15 @@ type check struct {
 }
 
 // checks is the table, causes before their effects.
-var checks []check
+var checks = []check{
+	{
+		kind: RewardCollapse,
+		see:  "the reward rises, then drops and stays low, or sags slowly",
+		is:   "the policy has got worse at what it is trained on: an update was too large, or samples, reward or data have changed",
+		next: "go back to a checkpoint before that step; lower the learning rate, or look at what the findings above say of the same steps",
+		find: rewardCollapse,
+	},
+}
 
 // Of returns what a log states, in the order of the table: a cause comes before its effects.
 func Of(l *logs.Log) []Finding {
