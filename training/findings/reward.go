@@ -71,7 +71,8 @@ func rewardCollapse(l *logs.Log) []Finding {
 }
 
 // rewardDrop remarks that the last of a few rows, at least two, have at most half the
-// reward of every row before, and differ less among themselves than from those: too few to exclude chance.
+// reward of every row before, and differ less among themselves than from those: too few
+// to exclude chance.
 func rewardDrop(key string, steps []int, x []float64) []Finding {
 	for k := 1; k+2 <= len(x); k++ {
 		lowest, highest := slices.Min(x[:k]), slices.Max(x[k:])
