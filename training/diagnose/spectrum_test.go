@@ -59,10 +59,10 @@ func TestOscillationIsNotAbsent(t *testing.T) {
 	rng := newRand() // seen, but the noise widens the range to which it is compared
 	l := logged(rng, 200)
 	for i := range l.Steps {
-		l.Reward[i] += 0.2*math.Sin(2*math.Pi*float64(i)/8) + 0.1*rng.NormFloat64()
+		l.Reward[i] += 0.16*math.Sin(2*math.Pi*float64(i)/8) + 0.1*rng.NormFloat64()
 	}
 	if e := find(t, Name(l), "reward ringing"); e.Value == 0 || e.Value > minAmplitudeRatio || !e.noisy() {
-		t.Errorf("amplitude 0.2 in noise of 0.1: %+v", e)
+		t.Errorf("amplitude 0.16 in noise of 0.1: %+v", e)
 	}
 	l = logged(newRand(), 100)
 	for i := range l.Steps {
