@@ -74,7 +74,7 @@ func nextLook(n int) int { return max(n+1, int(math.Ceil(1.05*float64(n)))) }
 type watcher struct {
 	path           string
 	how            reading
-	asked          []diagnose.Mode
+	asked          question
 	goOn           bool
 	stdout, stderr io.Writer
 
@@ -205,9 +205,7 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 			since = fmt.Sprintf(" since step %d", *m.Since)
 		}
 		fmt.Fprintf(w.stdout, "step %d: %s: %s%s: %s\n", step, v.Mode, now, since, m.text())
-		for _, asked := range w.asked {
-			found = found || asked == v.Mode && now == diagnose.Present
-		}
+		found = found || w.asked.asks(string(v.Mode)) && now == diagnose.Present
 	}
 	return found
 }

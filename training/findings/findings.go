@@ -7,7 +7,11 @@
 // No threshold is fitted to runs. Each check says where its own comes from.
 package findings
 
-import "grposim/training/logs"
+import (
+	"slices"
+
+	"grposim/training/logs"
+)
 
 // Finding is one thing that a log states.
 type Finding struct {
@@ -16,6 +20,9 @@ type Finding struct {
 	Since int    // the step of the first row that states it, or at which a level changed
 	Text  string // what the log shows, with its keys and numbers: one sentence without a full stop
 	Next  string // what to do, one sentence without a full stop; "" of a Remark that needs nothing
+	// Stops says that from Since to the end of the log no update trains the policy, so that
+	// later rows are no evidence about the dynamics of training.
+	Stops bool
 }
 
 // Level says how much a finding matters.
@@ -29,19 +36,35 @@ const (
 // Kind names what is found.
 type Kind string
 
+// The kinds, causes before their effects.
+const (
+	NumericalFailure Kind = "numerical-failure"
+	NoUpdate         Kind = "no-update"
+	Truncation       Kind = "truncation"
+	LengthChange     Kind = "length-change"
+	SamplerMismatch  Kind = "sampler-mismatch"
+	StaleSamples     Kind = "stale-samples"
+	KLBlowUp         Kind = "kl-blow-up"
+	EntropyGrowth    Kind = "entropy-growth"
+	ResumeJump       Kind = "resume-jump"
+	ComponentsApart  Kind = "components-apart"
+	NoSignal         Kind = "no-signal"
+	ConstantReward   Kind = "constant-reward"
+)
+
 // check is a row of the table: what users see of a kind, what it is, and how it is found.
 type check struct {
 	kind Kind
 	see  string                    // what people see, for docs/diagnose.md
 	is   string                    // what it is
 	next string                    // what to do
+	from []logs.Quantity           // quantities of which one at least must be recorded
 	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
 
-// checks is the table, causes before their effects.
-var checks []check
-
 // Of returns what a log states, in the order of the table: a cause comes before its effects.
+// After a failure of the numbers the rows are its effects: the other checks see the rows
+// before it.
 func Of(l *logs.Log) []Finding {
 	var all []Finding
 	for _, c := range checks {
@@ -51,7 +74,57 @@ func Of(l *logs.Log) []Finding {
 				f.Next = c.next
 			}
 			all = append(all, f)
+			if f.Kind == NumericalFailure && f.Stops && f.Since > l.Steps[0] {
+				l = before(l, f.Since)
+			}
 		}
 	}
 	return all
+}
+
+// Row is a row of the table of findings as it is printed.
+type Row struct {
+	Kind Kind
+	See  string // what people see
+	Is   string // what it is
+	Next string // what to do; "" where the finding alone says it
+}
+
+// Table returns the table of findings, causes before their effects.
+func Table() (rows []Row) {
+	for _, c := range checks {
+		rows = append(rows, Row{c.kind, c.see, c.is, c.next})
+	}
+	return rows
+}
+
+// Kinds lists the kinds of findings in the order of the table.
+func Kinds() (kinds []Kind) {
+	for _, c := range checks {
+		kinds = append(kinds, c.kind)
+	}
+	return kinds
+}
+
+// Observable reports whether a log has a column that can show a kind.
+func Observable(l *logs.Log, k Kind) bool {
+	return slices.ContainsFunc(checks, func(c check) bool {
+		return c.kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool {
+			return slices.ContainsFunc(c.from, func(q logs.Quantity) bool { return of(col, q) })
+		})
+	})
+}
+
+// before returns the rows of a log before a step.
+func before(l *logs.Log, step int) *logs.Log {
+	part := *l
+	n, _ := slices.BinarySearch(l.Steps, step)
+	part.Steps, part.Columns = l.Steps[:n], slices.Clone(l.Columns)
+	for i := range part.Columns {
+		c := &part.Columns[i]
+		c.Values = c.Values[:n]
+		broken, _ := slices.BinarySearch(c.NotFinite, n)
+		c.NotFinite = c.NotFinite[:broken]
+	}
+	return &part
 }

@@ -1,0 +1,97 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+
+	"grposim/training/logs"
+)
+
+// half is the midpoint from which most of the samples or groups lack something.
+const half = 0.5
+
+// truncation finds completions that are cut at the length limit. The reward of a cut
+// completion says nothing about the answer that it does not reach. From ½ on, the midpoint,
+// most of what is trained on is cut: a failure. From a quarter on it is a remark.
+//
+// Where no share is logged, completions that all have one length, the same in every row,
+// have reached the limit.
+func truncation(l *logs.Log) []Finding {
+	long := func() string {
+		if s, has := read(l, 0, math.Inf(1), logs.LenMax, logs.LenMean); has {
+			return fmt.Sprintf(" (%s %s)", s.key, plain(s.values[len(s.values)-1]))
+		}
+		return ""
+	}
+	share, has := read(l, 0, 1, logs.LenClipped)
+	if !has {
+		return oneLength(l)
+	}
+	const all = 0.995 // 1 in a mean over steps, of which none has 200 samples more
+	if at := share.past(all); at.certain() {
+		return []Finding{{Level: Failure, Since: at.since(), Text: fmt.Sprintf("every completion is cut at the length limit %s: %s %s%s", at.text(), share.key, plain(1), long())}}
+	}
+	if at := share.past(half); at.certain() {
+		f := Finding{Level: Failure, Since: at.since()}
+		if !at.atEnd {
+			f.Level = Remark // it has passed
+		}
+		f.Text = fmt.Sprintf("most completions are cut at the length limit %s: %s %s%s", at.text(), share.key, span(share.within(at, half), percent), long())
+		return []Finding{f}
+	}
+	mean := 0.0
+	for _, x := range share.values {
+		mean += x / float64(len(share.values))
+	}
+	if at := share.past(aQuarter); at.certain() || mean >= aQuarter {
+		values := share.values
+		if at.certain() {
+			values = share.within(at, aQuarter)
+		}
+		return []Finding{{Level: Remark, Since: at.since(),
+			Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s%s", at.text(), share.key, span(values, percent), long()),
+			Next: "raise the length limit, or leave cut completions out of the loss"}}
+	}
+	return nil
+}
+
+// oneLength finds completions that all have the same length in every row.
+func oneLength(l *logs.Log) []Finding {
+	low, hasLow := read(l, 1, math.Inf(1), logs.LenMin)
+	high, hasHigh := read(l, 1, math.Inf(1), logs.LenMax)
+	if !hasLow || !hasHigh || len(high.values) < 2 || len(low.values) != len(high.values) {
+		return nil
+	}
+	for i, x := range high.values {
+		if x != high.values[0] || low.values[i] != x {
+			return nil
+		}
+	}
+	return []Finding{{Level: Failure, Since: high.steps[0],
+		Text: fmt.Sprintf("every completion has %s tokens in all %d rows (%s = %s): all are cut at the length limit", plain(high.values[0]), len(high.values), low.key, high.key)}}
+}
+
+// lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange). Completions that grow until they are
+// cut are a failure, which truncation says; that they grow or shrink is none by itself.
+func lengthChange(l *logs.Log) []Finding {
+	length, has := read(l, 0, math.Inf(1), logs.LenMean)
+	if !has {
+		return nil
+	}
+	c, found := length.factorChange()
+	if !found {
+		return nil
+	}
+	f := Finding{Level: Remark, Since: c.since}
+	if c.to > c.from {
+		f.Text = fmt.Sprintf("completions grow %.2g times, from %s to %s tokens (%s), since about step %d", c.to/c.from, plain(c.from), plain(c.to), length.key, c.since)
+		if share, has := read(l, 0, 1, logs.LenClipped); has && share.trend() > 0 {
+			f.Text += fmt.Sprintf("; more are cut: %s", share.ends())
+			f.Next = "read some: repetition and unfinished answers look so; raise the length limit, or leave cut completions out of the loss"
+		}
+		return []Finding{f}
+	}
+	f.Text = fmt.Sprintf("completions shrink %.2g times, from %s to %s tokens (%s), since about step %d", c.from/c.to, plain(c.from), plain(c.to), length.key, c.since)
+	f.Next = "read some: short answers that the reward lets pass, or reasoning that is given up"
+	return []Finding{f}
+}
