@@ -358,28 +358,29 @@ func (r *runReport) print(w io.Writer, again bool) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nleading: %s\n", r.Leading)
-	var signs []string
-	observed := false
-	for _, e := range r.Paper.Evidence {
-		observed = observed || e.Observable == diagnose.Observed
-		if e.Sign {
-			signs = append(signs, e.text())
-		}
-	}
 	if r.unobservable() == "" {
-		for _, m := range r.Modes {
-			for _, remedy := range m.Remedies {
-				fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
-			}
-		}
-	}
-	if observed {
-		fmt.Fprintf(w, "the paper's diagnostics: %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
+		r.printDetails(w)
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
 	return nil
+}
+
+// printDetails prints how missing series are logged, and the paper's diagnosis.
+func (r *runReport) printDetails(w io.Writer) {
+	for _, m := range r.Modes {
+		for _, remedy := range m.Remedies {
+			fmt.Fprintf(w, "to observe %s: %s\n", m.Mode, remedy)
+		}
+	}
+	var signs []string
+	for _, e := range r.Paper.Evidence {
+		if e.Sign {
+			signs = append(signs, e.text())
+		}
+	}
+	fmt.Fprintf(w, "the paper's diagnostics: %s (signs: %s)\n", r.Paper.Leading, cmp.Or(strings.Join(signs, "; "), "none"))
 }
 
 // unobservable says why none of the modes is observable, if that is for one reason: there are
@@ -390,7 +391,7 @@ func (r *runReport) unobservable() string {
 	}
 	because := r.Modes[0].Because
 	if r.rows < firstLook {
-		return fmt.Sprintf("fewer than 8 values in the last half of %d rows", r.rows)
+		return fmt.Sprintf("fewer than 8 values in the last half of the run (%d of at least %d rows)", r.rows, firstLook)
 	}
 	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
 		return ""

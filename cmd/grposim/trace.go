@@ -80,6 +80,9 @@ func (r reading) cells(dir string) ([]source, error) {
 func (r reading) log(path string, l *logs.Log) (source, error) {
 	s := source{file: path, trainer: l.Format.Trainer, log: l, notes: slices.Clone(l.Notes)}
 	s.about = fmt.Sprintf("%s, %d rows, steps %d to %d", l.Format, len(l.Steps), l.Steps[0], l.Steps[len(l.Steps)-1])
+	if len(l.Steps) == 1 {
+		s.about = fmt.Sprintf("%s, 1 row, step %d", l.Format, l.Steps[0])
+	}
 	if l.Averaged > 1 {
 		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)
 	}
@@ -149,7 +152,7 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	}
 	if key, deviation := findings.NoDeviation(l); deviation != nil && t.RewardStd == nil {
 		t.BatchStd = spread(l.Steps, deviation)
-		if t.ZeroVariance == nil {
+		if t.ZeroVariance == nil && slices.Contains(deviation, 0) {
 			s.notes = append(s.notes, fmt.Sprintf("Rows in which all groups have equal rewards are deduced from %s.", key))
 		}
 	}

@@ -8,6 +8,7 @@
 package findings
 
 import (
+	"cmp"
 	"slices"
 
 	"grposim/training/logs"
@@ -62,7 +63,10 @@ type check struct {
 	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
 
-// Of returns what a log states, in the order of the table: a cause comes before its effects.
+// Of returns what a log states, failures before remarks. Those of the update itself come
+// first; of the others the earlier one, and of equals that which stands first in the table:
+// a cause is not later than its effect.
+//
 // After a failure of the numbers the rows are its effects: the other checks see the rows
 // before it.
 func Of(l *logs.Log) []Finding {
@@ -79,6 +83,12 @@ func Of(l *logs.Log) []Finding {
 			}
 		}
 	}
+	rank := func(f Finding) int {
+		return slices.Index([]bool{f.Level == Failure && (f.Kind == NumericalFailure || f.Kind == NoUpdate), f.Level == Failure, true}, true)
+	}
+	slices.SortStableFunc(all, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Since, y.Since)*rank(x))
+	})
 	return all
 }
 

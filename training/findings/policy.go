@@ -123,7 +123,8 @@ const (
 	vocabulary = 12.5
 )
 
-// klBlowUp finds a divergence from the reference of 1 nat a token or more.
+// klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure where it lasts to the
+// end and the reward does not rise, and where it cannot be one of distributions (vocabulary).
 //
 // Most trainers log the k3 estimate, e^x − x − 1 with x = log π_ref/π of sampled tokens. It is never
 // negative and has the divergence as its mean, but a single token that was sampled though the policy gives it
@@ -139,24 +140,41 @@ func klBlowUp(l *logs.Log) []Finding {
 	if at.total == 0 {
 		return nil
 	}
-	estimate := "the estimate"
-	if strings.Contains(c.Meaning, "k3") {
-		estimate = "the k3 estimate"
-	}
 	values := kl.within(at, klPerToken)
-	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token (%s, %s) %s", plain(slices.Max(values)), kl.key, estimate, at.text())}
-	if at.certain() {
-		f.Level = Failure
-		f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(values, plain), estimate)
+	largest := slices.Max(values)
+	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s, %s)", plain(largest), at.text(), kl.key, estimator(l, c))}
+	if !at.certain() {
+		return []Finding{f}
 	}
-	if first := kl.values[0]; at.certain() && first < klPerToken && first > 0 {
+	f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(values, plain), estimator(l, c))
+	if first := kl.values[0]; first < klPerToken && first > 0 {
 		f.Text += fmt.Sprintf(", %s at the start", plain(first))
 	}
-	if largest := slices.Max(values); largest >= vocabulary {
-		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, a few tokens carry it that were sampled though the policy gives them almost no probability", vocabulary)
+	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	switch {
+	case largest >= vocabulary:
+		f.Level = Failure
+		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens that were sampled though the policy gives them almost no probability", vocabulary)
 		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens than the trainer scores; then lower the learning rate or the gradient clip"
+	case reward.trend() > 0:
+		f.Text += "; the reward rises meanwhile: " + reward.ends()
+	case at.atEnd:
+		f.Level = Failure
+	default:
+		f.Text += "; it has come back"
 	}
 	return []Finding{f}
+}
+
+// estimator says by which estimate of the divergence a trainer logs it.
+func estimator(l *logs.Log, c logs.Column) string {
+	switch {
+	case strings.Contains(c.Meaning, "k3"), l.Format.Trainer == logs.NeMoRL:
+		return "the k3 estimate"
+	case l.Format.Trainer == logs.Verl, l.Format.Trainer == logs.OpenRLHF, l.Format.Trainer == logs.Slime:
+		return "the estimate that is configured"
+	}
+	return "an estimate"
 }
 
 // entropyGrowth finds an entropy that grows by a factor of e (factorChange). It is a failure unless the

@@ -23,7 +23,7 @@ var checks = []check{
 		kind: Truncation, find: truncation,
 		see:  "`clipped_ratio` near 1; mean length at the limit; reward 0",
 		is:   "completions are cut before they end, so that the reward cannot see an answer",
-		next: "raise the length limit until most completions end (a model of half a billion parameters writes 300 tokens for GSM8K); check the chat template and the end-of-sequence token",
+		next: "raise the length limit until most completions end (reasoning about a word problem takes several hundred tokens); check the chat template and the end-of-sequence token",
 		from: []logs.Quantity{logs.LenClipped, logs.LenMax},
 	},
 	{
