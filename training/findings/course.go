@@ -10,21 +10,21 @@ import (
 	"grposim/training/logs"
 )
 
-// around is the number of rows before and after a resume that are compared: few, so that training
-// itself changes little over them.
+// around is the number of rows before and after a resume that are compared: few, so that
+// training goes on along a line over them.
 const around = 8
 
-// resumeJump finds a jump where a resumed run goes on: the mean of up to eight rows after it differs from that of eight
-// before by more than the noise of single rows explains, whose deviation is that of the differences of
-// neighbours on either side. The declared probability of a false alarm is shared among the resumes and
-// quantities. A reward that falls is a failure: the run did not go on from the policy that it had.
+// resumeJump finds a jump where a resumed run goes on: over eight rows before and eight after it, at least
+// four each, the least-squares fit of a line with a jump has a jump beyond Student's quantile of its error.
+// The declared probability of a false alarm is shared among the resumes and quantities. A reward that falls is a
+// failure: the run did not go on from the policy that it had.
 //
 // A learning rate has no noise: it jumps if it changes by more than ten times what it changes between neighbours, and
 // by a tenth at least.
 func resumeJump(l *logs.Log) (found []Finding) {
 	quantities := []logs.Quantity{logs.Reward, logs.KLRef, logs.GradNorm, logs.Entropy}
 	for _, step := range l.Resumes {
-		f := Finding{Level: Remark, Since: step, Next: "compare the state that was loaded with the one that was saved: weights, optimizer, schedule, reference policy, seed of the data"}
+		f := Finding{Level: Remark, Since: step}
 		var texts []string
 		if rate, has := read(l, 0, math.Inf(1), logs.LR); has {
 			at, _ := slices.BinarySearch(rate.steps, step)
@@ -36,36 +36,18 @@ func resumeJump(l *logs.Log) (found []Finding) {
 				}
 			}
 		}
-		certain := distuv.UnitNormal.Quantile(1 - falseAlarm/2/float64(len(quantities)*len(l.Resumes)))
 		for _, q := range quantities {
-			s, has := read(l, math.Inf(-1), math.Inf(1), q)
-			if !has {
-				continue
-			}
+			s, _ := read(l, math.Inf(-1), math.Inf(1), q)
 			at, _ := slices.BinarySearch(s.steps, step)
 			before, after := s.values[max(0, at-around):at], s.values[at:min(len(s.values), at+around)]
-			if len(before) < 4 || len(after) < 4 {
+			size, error := jump(before, after)
+			alarm := falseAlarm / 2 / float64(len(quantities)*len(l.Resumes))
+			if len(before) < around/2 || len(after) < around/2 ||
+				math.Abs(size) <= error*(distuv.StudentsT{Sigma: 1, Nu: float64(len(before) + len(after) - 3)}).Quantile(1-alarm) {
 				continue
 			}
-			mean := func(x []float64) (m float64) {
-				for _, v := range x {
-					m += v / float64(len(x))
-				}
-				return m
-			}
-			sum, n := 0.0, 0
-			for _, part := range [][]float64{s.values[:at], s.values[at:]} {
-				for i := 1; i < len(part); i++ {
-					sum, n = sum+(part[i]-part[i-1])*(part[i]-part[i-1]), n+1
-				}
-			}
-			noise := math.Sqrt(sum / 2 / float64(n) * (1/float64(len(before)) + 1/float64(len(after))))
-			jump := mean(after) - mean(before)
-			if math.Abs(jump) <= certain*noise {
-				continue
-			}
-			texts = append(texts, fmt.Sprintf("%s from %s to %s", s.key, plain(mean(before)), plain(mean(after))))
-			if q == logs.Reward && jump < 0 {
+			texts = append(texts, fmt.Sprintf("%s from %s to %s", s.key, plain(before[len(before)-1]), plain(after[0])))
+			if q == logs.Reward && size < 0 {
 				f.Level = Failure
 			}
 		}
@@ -75,6 +57,46 @@ func resumeJump(l *logs.Log) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// jump returns the jump between the rows before and after, with its standard error, of the least-squares fit of
+// y = a + b·row, to which the jump is added from the first row after on: the residuals of the step function about its own line
+// take the place of the regressor. What rounding leaves of a jump is 0.
+func jump(before, after []float64) (size, stdErr float64) {
+	y := slices.Concat(before, after)
+	n := len(y)
+	step := make([]float64, n)
+	for i := len(before); i < n; i++ {
+		step[i] = 1
+	}
+	y, scale := rest(y), slices.Max(append([]float64{0}, y...))
+	step = rest(step)
+	var xx, xy, yy float64
+	for i, x := range step {
+		xx, xy, yy = xx+x*x, xy+x*y[i], yy+y[i]*y[i]
+	}
+	if size = xy / xx; !(math.Abs(size) > 1e-9*math.Abs(scale)) {
+		return 0, 0
+	}
+	return size, math.Sqrt(max(yy-size*xy, 0) / float64(n-3) / xx)
+}
+
+// rest returns the residuals of the least-squares line through values at equal distances.
+func rest(y []float64) []float64 {
+	n := float64(len(y))
+	var mean, xy, xx float64
+	for _, v := range y {
+		mean += v / n
+	}
+	for i, v := range y {
+		x := float64(i) - (n-1)/2
+		xy, xx = xy+x*(v-mean), xx+x*x
+	}
+	residuals := make([]float64, len(y))
+	for i, v := range y {
+		residuals[i] = v - mean - (float64(i)-(n-1)/2)*xy/xx
+	}
+	return residuals
 }
 
 // componentsApart finds components of the reward that move in opposite directions, each beyond its
@@ -115,6 +137,5 @@ func componentsApart(l *logs.Log) []Finding {
 		}
 		text += fmt.Sprintf(", in every one of %d rows (of two series of chance 1 in %.0f does so)", fewest, odds)
 	}
-	return []Finding{{Level: Remark, Since: first, Text: text,
-		Next: "see whether the one that rises pays for what the other one should: lower its weight, or pay it only where the answer is right"}}
+	return []Finding{{Level: Remark, Since: first, Text: text}}
 }

@@ -59,6 +59,7 @@ type check struct {
 	see  string                    // what people see, for docs/diagnose.md
 	is   string                    // what it is
 	next string                    // what to do
+	mild bool                      // its remarks too say what to do
 	from []logs.Quantity           // quantities of which one at least must be recorded
 	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
@@ -74,7 +75,7 @@ func Of(l *logs.Log) []Finding {
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.kind
-			if f.Next == "" && f.Level == Failure {
+			if f.Next == "" && (f.Level == Failure || c.mild) {
 				f.Next = c.next
 			}
 			all = append(all, f)
@@ -97,7 +98,7 @@ type Row struct {
 	Kind Kind
 	See  string // what people see
 	Is   string // what it is
-	Next string // what to do; "" where the finding alone says it
+	Next string // what to do
 }
 
 // Table returns the table of findings, causes before their effects.

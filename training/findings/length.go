@@ -88,11 +88,9 @@ func lengthChange(l *logs.Log) []Finding {
 		f.Text = fmt.Sprintf("completions grow %.2g times, from %s to %s tokens (%s), since about step %d", c.to/c.from, plain(c.from), plain(c.to), length.key, c.since)
 		if share, has := read(l, 0, 1, logs.LenClipped); has && share.trend() > 0 {
 			f.Text += fmt.Sprintf("; more are cut: %s", share.ends())
-			f.Next = "read some: repetition and unfinished answers look so; raise the length limit, or leave cut completions out of the loss"
 		}
 		return []Finding{f}
 	}
 	f.Text = fmt.Sprintf("completions shrink %.2g times, from %s to %s tokens (%s), since about step %d", c.from/c.to, plain(c.from), plain(c.to), length.key, c.since)
-	f.Next = "read some: short answers that the reward lets pass, or reasoning that is given up"
 	return []Finding{f}
 }

@@ -30,6 +30,8 @@ var checks = []check{
 		kind: LengthChange, find: lengthChange,
 		see:  "completions get several times longer or shorter",
 		is:   "the policy has found that length changes the reward, or it repeats itself",
+		next: "read some completions: repetition and unfinished answers, or answers that the reward lets pass without reasoning; raise the length limit, or pay for length less",
+		mild: true,
 		from: []logs.Quantity{logs.LenMean},
 	},
 	{
@@ -65,12 +67,15 @@ var checks = []check{
 		see:  "reward, KL, gradient or learning rate jump after a resume",
 		is:   "the run did not go on from the state that it had",
 		next: "compare the state that was loaded with the one that was saved: weights, optimizer, schedule, reference policy, seed of the data",
-		from: []logs.Quantity{logs.Reward, logs.KLRef, logs.GradNorm, logs.LR},
+		mild: true,
+		from: []logs.Quantity{logs.Reward, logs.KLRef, logs.GradNorm, logs.Entropy, logs.LR},
 	},
 	{
 		kind: ComponentsApart, find: componentsApart,
 		see:  "the reward for format rises, that for accuracy falls",
 		is:   "one component of the reward is won at the cost of another",
+		next: "see whether the one that rises pays for what the other one should: lower its weight, or pay it only where the answer is right",
+		mild: true,
 		from: []logs.Quantity{logs.RewardComponent},
 	},
 	{
