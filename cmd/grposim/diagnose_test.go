@@ -135,6 +135,50 @@ func TestDiagnoseTrueReward(t *testing.T) {
 	}
 }
 
+// What a log does not say of its groups is deduced: that all are equal where the largest
+// score is the smallest, every advantage is 0, or the deviation is a hundredth of that at the
+// start; and the share from counts.
+func TestDeducedGroups(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, row := range map[string]func(equal bool) string{
+		"scores": func(equal bool) string {
+			return fmt.Sprintf(`"critic/score/max": 1, "critic/score/min": %d, "actor/pg_loss": 0.1`, map[bool]int{true: 1}[equal])
+		},
+		"advantages": func(equal bool) string {
+			return fmt.Sprintf(`"critic/advantages/max": %d, "critic/advantages/min": 0, "actor/pg_loss": 0.1`, map[bool]int{false: 2}[equal])
+		},
+		"deviation": func(equal bool) string { return fmt.Sprintf(`"reward_std_batch": %g`, map[bool]float64{true: 2e-4, false: 0.38}[equal]) },
+		"counts": func(equal bool) string {
+			return fmt.Sprintf(`"count_all0": %d, "count_all1": 3, "groups": 16`, map[bool]int{true: 12, false: 1}[equal])
+		},
+	} {
+		for _, degenerate := range []bool{true, false} {
+			var b strings.Builder
+			for i := range 80 {
+				reward := "reward"
+				if name == "scores" || name == "advantages" {
+					reward = "critic/score/mean"
+				}
+				fmt.Fprintf(&b, `{"step": %d, %q: %g, %s}`+"\n", i, reward, 0.5+0.01*math.Sin(float64(i*i)), row(degenerate && i >= 30))
+			}
+			write(t, "log.jsonl", b.String())
+			sources, err := reading{}.sources("log.jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range sources[0].report().Modes {
+				want := map[bool]string{true: "present", false: "not-observable"}[degenerate]
+				if name == "counts" && !degenerate {
+					want = "absent" // the share is known
+				}
+				if m.Mode == "advantage-degeneracy" && string(m.Verdict) != want {
+					t.Errorf("%s, degenerate %v: %s, want %s", name, degenerate, m.Verdict, want)
+				}
+			}
+		}
+	}
+}
+
 // watch waits for a file, says which verdicts change as it grows, reads a file that was
 // replaced anew, and ends when a mode is present. Its lines do not depend on how the file
 // grows.
@@ -220,7 +264,7 @@ func TestLooks(t *testing.T) {
 func FuzzDiagnose(f *testing.F) {
 	f.Add([]byte(trlLog(40, nil)), 8)
 	f.Add([]byte("step,reward,reward_std,kl\n1,0,0,0\n2,1e308,-1,nan\n"), 0)
-	names, err := filepath.Glob(filepath.Join("..", "..", "rom", "logs", "testdata", "good", "*"))
+	names, err := filepath.Glob(filepath.Join("..", "..", "training", "logs", "testdata", "good", "*"))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 			s.notes = append(s.notes, fmt.Sprintf("The share of zero-variance groups is deduced from %s.", share.Key))
 		}
 	}
-	if key, deviation := findings.NoDeviation(l); deviation != nil && t.RewardStd == nil {
+	if key, deviation := findings.NoDeviation(l); deviation != nil {
 		t.BatchStd = spread(l.Steps, deviation)
 		if t.ZeroVariance == nil && slices.Contains(deviation, 0) {
 			s.notes = append(s.notes, fmt.Sprintf("Rows in which all groups have equal rewards are deduced from %s.", key))

@@ -335,6 +335,18 @@ var romMutants = []mutant{
 
 // diagnoseMutants are faults in the diagnosis of failure modes.
 var diagnoseMutants = []mutant{
+	{id: "training/findings/not-computed", fault: "a KL that is not computed counts as a failure of the numbers", file: "training/findings/update.go",
+		before: "isBroken(c, row) && (!update ||", after: "isBroken(c, row) && (update ||"},
+	{id: "training/findings/effects", fault: "rows after a failure of the numbers are judged as those before", file: "training/findings/findings.go",
+		before: "l = before(l, f.Since)", after: "_ = before(l, f.Since)"},
+	{id: "training/findings/cause-first", fault: "a failure that comes later stands before its cause", file: "training/findings/findings.go",
+		before: "cmp.Compare(x.Since, y.Since)*rank(x)", after: "-cmp.Compare(x.Since, y.Since)*rank(x)"},
+	{id: "training/findings/expected-zero", fault: "a gradient of 0 where no group has a signal counts as lost", file: "training/findings/update.go",
+		before: "norm.values[i] == 0 && differ[row] >= 0", after: "norm.values[i] == 0 && differ[row] >= -1"},
+	{id: "training/findings/signed-divergence", fault: "an estimate of the divergence of the engines that is negative counts as none", file: "training/findings/policy.go",
+		before: "klLimit, nats, Failure, math.Abs)", after: "klLimit, nats, Failure, same)"},
+	{id: "training/findings/accident", fault: "one row in which something holds is as good as a stretch", file: "training/findings/rows.go",
+		before: "2*s.held-s.rows >= enough", after: "2*s.held-s.rows >= 1"},
 	{id: "training/diagnose/at-most", fault: "an at-most sign holds when its value is above the threshold", file: "training/diagnose/diagnose.go",
 		before: "s == AtMost && value+wide <= threshold", after: "s == AtMost && value+wide >= threshold"},
 	{id: "training/diagnose/whole-run", fault: "late means are means over the whole run", file: "training/diagnose/window.go",
