@@ -147,7 +147,9 @@ func TestDeducedGroups(t *testing.T) {
 		"advantages": func(equal bool) string {
 			return fmt.Sprintf(`"critic/advantages/max": %d, "critic/advantages/min": 0, "actor/pg_loss": 0.1`, map[bool]int{false: 2}[equal])
 		},
-		"deviation": func(equal bool) string { return fmt.Sprintf(`"reward_std_batch": %g`, map[bool]float64{true: 2e-4, false: 0.38}[equal]) },
+		"deviation": func(equal bool) string {
+			return fmt.Sprintf(`"reward_std_batch": %g`, map[bool]float64{true: 2e-4, false: 0.38}[equal])
+		},
 		"counts": func(equal bool) string {
 			return fmt.Sprintf(`"count_all0": %d, "count_all1": 3, "groups": 16`, map[bool]int{true: 12, false: 1}[equal])
 		},
