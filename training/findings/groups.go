@@ -121,9 +121,28 @@ const aQuarter = 0.25
 
 // noSignal finds steps whose groups have equal rewards, so that no sample has an advantage.
 // That most groups do is a failure mode of its own in a long log (package diagnose); in a
-// short one it is a remark, as a share of a quarter or more is.
+// short one it is a remark, as a share of a quarter or more is, and a number of groups where it is not known of how
+// many.
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
+	if found := silentRows(l, share, exact); found != nil || exact {
+		return found
+	}
+	var counts []string
+	step := 0
+	for _, q := range []logs.Quantity{logs.CountZeroStd, logs.CountAll0, logs.CountAll1} {
+		if s, has := read(l, 0, math.Inf(1), q); has && slices.Max(s.values) > 0 {
+			counts, step = append(counts, s.key+" "+span(s.values, plain)), s.steps[0]
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return []Finding{{Level: Remark, Since: step, Text: fmt.Sprintf("groups have equal rewards and teach nothing, the log does not say of how many (%s)", join(counts))}}
+}
+
+// silentRows is noSignal where the share is known, or which rows have no signal.
+func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 	s := numbers(l, share, 0, 1)
 	if !exact { // a row that does not show that all are equal shows that some are not, but for the range
 		key, deviation := NoDeviation(l)

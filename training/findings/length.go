@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/training/logs"
 )
@@ -14,8 +15,7 @@ const half = 0.5
 // completion says nothing about the answer that it does not reach. From ½ on, the midpoint,
 // most of what is trained on is cut: a failure. From a quarter on it is a remark.
 //
-// Where no share is logged, completions that all have one length, the same in every row,
-// have reached the limit.
+// Where no share is logged, completions that all have one length have reached the limit (oneLength).
 func truncation(l *logs.Log) []Finding {
 	long := func() string {
 		if s, has := read(l, 0, math.Inf(1), logs.LenMax, logs.LenMean); has {
@@ -56,20 +56,32 @@ func truncation(l *logs.Log) []Finding {
 	return nil
 }
 
-// oneLength finds completions that all have the same length in every row.
+// oneLength finds rows whose completions all have one length, the same in every row: the shortest is as
+// long as the longest, or where these are not logged the mean is a whole number, the largest of the log.
 func oneLength(l *logs.Log) []Finding {
-	low, hasLow := read(l, 1, math.Inf(1), logs.LenMin)
-	high, hasHigh := read(l, 1, math.Inf(1), logs.LenMax)
-	if !hasLow || !hasHigh || len(high.values) < 2 || len(low.values) != len(high.values) {
-		return nil
-	}
-	for i, x := range high.values {
-		if x != high.values[0] || low.values[i] != x {
+	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
+	key := length.key
+	if low, has := read(l, 1, math.Inf(1), logs.LenMin); has {
+		length, has = read(l, 1, math.Inf(1), logs.LenMax)
+		if !has || len(low.values) != len(length.values) {
 			return nil
 		}
+		key = low.key + " = " + length.key
+		for i, x := range low.values {
+			if x != length.values[i] {
+				length.values[i] = 0
+			}
+		}
 	}
-	return []Finding{{Level: Failure, Since: high.steps[0],
-		Text: fmt.Sprintf("every completion has %s tokens in all %d rows (%s = %s): all are cut at the length limit", plain(high.values[0]), len(high.values), low.key, high.key)}}
+	if len(length.values) < 2 {
+		return nil
+	}
+	limit := slices.Max(length.values)
+	at := longest(length.steps, func(i int) bool { return length.values[i] == limit })
+	if limit != math.Trunc(limit) || !at.certain() {
+		return nil
+	}
+	return []Finding{{Level: Failure, Since: at.since(), Text: fmt.Sprintf("every completion has %s tokens %s (%s): all are cut at the length limit", plain(limit), at.text(), key)}}
 }
 
 // lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange). Completions that grow until they are

@@ -24,7 +24,7 @@ var checks = []check{
 		see:  "`clipped_ratio` near 1; mean length at the limit; reward 0",
 		is:   "completions are cut before they end, so that the reward cannot see an answer",
 		next: "raise the length limit until most completions end (reasoning about a word problem takes several hundred tokens); check the chat template and the end-of-sequence token",
-		from: []logs.Quantity{logs.LenClipped, logs.LenMax},
+		from: []logs.Quantity{logs.LenClipped, logs.LenMax, logs.LenMean},
 	},
 	{
 		kind: LengthChange, find: lengthChange,

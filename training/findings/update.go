@@ -124,6 +124,9 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		because := "though rewards within groups differ (" + known + ")"
 		if known == "" {
 			because = "and no column says whether rewards within groups differ"
+			if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
+				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
+			}
 		}
 		f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
 		if kl, has := read(l, math.Inf(-1), math.Inf(1), logs.KLRef); has && at.certain() && slices.Max(kl.values) == 0 && slices.Min(kl.values) == 0 {
