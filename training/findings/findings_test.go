@@ -245,65 +245,69 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// Runs that are healthy by construction have a failure in at most one of fifty, of 1 to 400
-// rows with the columns, the ranges and the noise of trainers' logs: a reward that rises or
-// rests, KL that grows to a few tenths with spikes, an entropy that falls to a half, completions that
-// become up to twice as long, engines that agree as in bfloat16.
+// healthyRun returns the log of a run that is healthy by construction, with the columns, the
+// ranges and the noise of trainers' logs: a reward that rises or rests, KL that grows to a few tenths with
+// spikes, an entropy that falls to a half, completions that become up to twice as long,
+// engines that agree as in bfloat16.
+func healthyRun(rng *rand.Rand, rows int) columns {
+	of := make(columns)
+	lognormal := func(center, sigma float64) float64 { return center * math.Exp(sigma*rng.NormFloat64()) }
+	set := func(q logs.Quantity, x float64) { of[q] = append(of[q], x) }
+	groups, size := 4+rng.IntN(28), 4<<rng.IntN(2)
+	rise, solved, format := rng.Float64()*0.5, 0.1+0.3*rng.Float64(), rng.Float64()
+	cut, grows, kl := 0.15*rng.Float64(), rng.Float64(), 0.3*rng.Float64()
+	drift := 0.0 // batches differ in difficulty
+	for i := range rows {
+		at := float64(i) / float64(max(rows-1, 40))
+		drift = 0.7*drift + 0.01*rng.NormFloat64()
+		p := min(max(solved+rise*at+drift, 0.02), 0.98)
+		right, silent := 0, 0
+		for range groups {
+			easy := min(max(p+0.3*rng.NormFloat64(), 0), 1)
+			k := 0
+			for range size {
+				if rng.Float64() < easy {
+					k++
+				}
+			}
+			if right += k; k == 0 || k == size {
+				silent++
+			}
+		}
+		mean := float64(right) / float64(groups*size)
+		style := 1 - (1-format)*math.Exp(-5*at) + 0.01*rng.NormFloat64()
+		set(logs.Reward, mean+0.2*style)
+		set("reward_component/right", mean)
+		set("reward_component/format", style)
+		set(logs.RewardStdBatch, math.Sqrt(mean*(1-mean)))
+		set(logs.FracZeroStd, float64(silent)/float64(groups))
+		set(logs.GradNorm, lognormal(0.3, 0.4))
+		set(logs.Loss, 0.01*rng.NormFloat64())
+		set(logs.KLRef, lognormal(0.001+kl*at, 0.5))
+		set(logs.Entropy, lognormal(1-0.5*at, 0.1))
+		set(logs.LR, 1e-6*min(1, float64(i)/10))
+		set(logs.LenMean, lognormal(300*(1+grows*at), 0.1))
+		set(logs.LenMax, 1024)
+		set(logs.LenMin, lognormal(40, 0.3))
+		set(logs.LenClipped, min(1, lognormal(cut, 0.3)))
+		set(logs.MismatchKL, lognormal(1e-3, 0.5))
+		set(logs.LogpMismatch, lognormal(0.015, 0.3))
+		set(logs.ProbMismatch, lognormal(0.008, 0.3))
+		set(logs.ISRatioMean, 1+0.02*rng.NormFloat64())
+		set(logs.ISEffective, 1-lognormal(0.03, 0.3))
+		set(logs.Staleness, 2*rng.Float64())
+	}
+	return of
+}
+
+// Healthy runs of 1 to 400 rows have a failure in at most one of fifty.
 func TestHealthyRuns(t *testing.T) {
 	const runs = 500
 	rng := rand.New(rand.NewPCG(3, 1))
 	failures, remarks := 0, make(map[Kind]int)
 	for run := range runs {
 		rows := 1 + int(400*math.Pow(rng.Float64(), 2))
-		groups, size := 8+rng.IntN(120), 4<<rng.IntN(3)
-		rise, solved := rng.Float64()*0.5, 0.1+0.3*rng.Float64()
-		drift := 0.0
-		of := make(columns)
-		lognormal := func(center, sigma float64) float64 { return center * math.Exp(sigma*rng.NormFloat64()) }
-		set := func(q logs.Quantity, x float64) { of[q] = append(of[q], x) }
-		cut, grows, kl := 0.15*rng.Float64(), rng.Float64(), 0.3*rng.Float64()
-		format := rng.Float64()
-		for i := range rows {
-			at := float64(i) / float64(max(rows-1, 40))
-			drift = 0.7*drift + 0.01*rng.NormFloat64() // batches differ in difficulty
-			p := min(max(solved+rise*at+drift, 0.02), 0.98)
-			right, silent := 0, 0
-			for range groups {
-				easy := min(max(p+0.3*rng.NormFloat64(), 0), 1)
-				k := 0
-				for range size {
-					if rng.Float64() < easy {
-						k++
-					}
-				}
-				if right += k; k == 0 || k == size {
-					silent++
-				}
-			}
-			mean := float64(right) / float64(groups*size)
-			style := 1 - (1-format)*math.Exp(-5*at) + 0.01*rng.NormFloat64()
-			set(logs.Reward, mean+0.2*style)
-			set("reward_component/right", mean)
-			set("reward_component/format", style)
-			set(logs.RewardStdBatch, math.Sqrt(mean*(1-mean)))
-			set(logs.FracZeroStd, float64(silent)/float64(groups))
-			set(logs.GradNorm, lognormal(0.3, 0.4))
-			set(logs.Loss, 0.01*rng.NormFloat64())
-			set(logs.KLRef, lognormal(0.001+kl*at, 0.5))
-			set(logs.Entropy, lognormal(1-0.5*at, 0.1))
-			set(logs.LR, 1e-6*min(1, float64(i)/10))
-			set(logs.LenMean, lognormal(300*(1+grows*at), 0.1))
-			set(logs.LenMax, 1024)
-			set(logs.LenMin, lognormal(40, 0.3))
-			set(logs.LenClipped, min(1, lognormal(cut, 0.3)))
-			set(logs.MismatchKL, lognormal(1e-3, 0.5))
-			set(logs.LogpMismatch, lognormal(0.015, 0.3))
-			set(logs.ProbMismatch, lognormal(0.008, 0.3))
-			set(logs.ISRatioMean, 1+0.02*rng.NormFloat64())
-			set(logs.ISEffective, 1-lognormal(0.03, 0.3))
-			set(logs.Staleness, 2*rng.Float64())
-		}
-		l := table(rows, of)
+		l := table(rows, healthyRun(rng, rows))
 		if rows > 40 {
 			l.Resumes = []int{10 * (rows / 2)}
 		}
@@ -326,6 +330,47 @@ func TestHealthyRuns(t *testing.T) {
 		// That a quarter of the groups are equal, or that a row has a KL of 1, is a fact.
 		if kind != NoSignal && kind != KLBlowUp && n > runs/50 {
 			t.Errorf("%d of %d healthy runs have a finding %s, want at most one of fifty", n, runs, kind)
+		}
+	}
+}
+
+// A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows, is the first failure, since the
+// row in which it begins where the log states it, and within a tenth of the run where a level has changed; in
+// at least 95 of 100 runs.
+func TestFaults(t *testing.T) {
+	falls := func(of columns, row, i int) { of[logs.Reward][i] = 0.2 * of[logs.Reward][row] }
+	for want, fault := range map[Kind]func(of columns, row, i int){
+		NumericalFailure: func(of columns, _, i int) {
+			of[logs.GradNorm][i], of[logs.Entropy][i], of[logs.KLRef][i] = nan, nan, nan
+		},
+		NoUpdate:        func(of columns, _, i int) { of[logs.GradNorm][i], of[logs.FracZeroStd][i] = 0, 0.3 },
+		Truncation:      func(of columns, _, i int) { of[logs.LenClipped][i] = 1 },
+		SamplerMismatch: func(of columns, _, i int) { of[logs.MismatchKL][i] *= 500 },
+		KLBlowUp:        func(of columns, row, i int) { of[logs.KLRef][i] = 100 * of[logs.GradNorm][i]; falls(of, row, i) },
+		EntropyGrowth:   func(of columns, row, i int) { of[logs.Entropy][i] *= 5; falls(of, row, i) },
+		NoSignal: func(of columns, _, i int) {
+			of[logs.FracZeroStd][i], of[logs.RewardStdBatch][i], of[logs.Reward][i] = 1, 0, 0
+		},
+	} {
+		rng := rand.New(rand.NewPCG(4, 1))
+		found := 0
+		for range 100 {
+			rows := 60 + rng.IntN(140)
+			of := healthyRun(rng, rows)
+			begin := rows/4 + rng.IntN(rows/2)
+			for i := begin; i < rows; i++ {
+				fault(of, begin-1, i)
+			}
+			allowed := 0
+			if want == EntropyGrowth {
+				allowed = rows
+			}
+			if all := Of(table(rows, of)); len(all) > 0 && all[0].Kind == want && all[0].Level == Failure && math.Abs(float64(all[0].Since-10*(begin+1))) <= float64(allowed) {
+				found++
+			}
+		}
+		if found < 95 {
+			t.Errorf("%s is the first failure, since its row, in %d of 100 runs, want at least 95", want, found)
 		}
 	}
 }
