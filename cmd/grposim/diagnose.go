@@ -45,8 +45,8 @@ thresholds, and the step since which the sign is there:
 A mode is present, absent, or not observable: a column is missing, the run is too short,
 or the noise hides it. What is missing is named with the option that logs it. Rows
 after a failure from which no update trains are not judged. What leads is the first
-failure, in the order above, because each can cause the signs of those below. The diagnostics of arXiv:2606.30789 are computed too, with thresholds of this
-project.
+failure found, or else the first mode present, because each can cause those after it. The
+diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
 
 LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: a
 trainer_state.json or the folder with it, JSON lines, CSV, W&B exports, or console output.
@@ -190,7 +190,7 @@ type runReport struct {
 	About    string          `json:"about"` // container and trainer, rows; or the cell
 	Findings []findingReport `json:"findings"`
 	Modes    []modeReport    `json:"modes"`
-	Leading  string          `json:"leading"` // the first failure found, or mode present; or none
+	Leading  string          `json:"leading"` // the first failure found, or else the first mode present, or none
 	Paper    paperReport     `json:"paper"`
 	Notes    []string        `json:"notes"`
 
@@ -286,13 +286,13 @@ func (s *source) report() *runReport {
 		}
 	}
 	d, paper := diagnose.Name(trace), diagnose.PaperName(trace)
-	d.Mode = diagnose.None
+	mode := ""
 	for _, v := range d.Verdicts {
 		if because := misattributed(v, stops, found); because != "" {
 			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: because}
 		}
-		if v.Finding == diagnose.Present && d.Mode == diagnose.None {
-			d.Mode = v.Mode
+		if v.Finding == diagnose.Present {
+			mode = cmp.Or(mode, string(v.Mode))
 		}
 		m := newModeReport(v, d.Evidence)
 		for _, series := range v.Missing {
@@ -300,7 +300,7 @@ func (s *source) report() *runReport {
 		}
 		r.Modes = append(r.Modes, m)
 	}
-	r.Leading = cmp.Or(leading, string(d.Mode))
+	r.Leading = cmp.Or(leading, mode, string(diagnose.None))
 	r.Paper.Leading = paper.Mode
 	for _, e := range paper.Evidence {
 		r.Paper.Evidence = append(r.Paper.Evidence, newEvidenceReport(e))

@@ -78,7 +78,7 @@ func TestDiagnose(t *testing.T) {
 		{[]string{"degenerate.jsonl"}, 1, "advantage-degeneracy", "zero-variance groups 0.9"},
 		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "advantage-degeneracy", ""},
 		{[]string{"healthy.jsonl", "degenerate.jsonl"}, 1, "none", ""},
-		{[]string{"collapsed.jsonl"}, 1, "dynamical-instability", "lost share of the reward's rise"},
+		{[]string{"collapsed.jsonl"}, 1, "reward-collapse", "lost share of the reward's rise"},
 		{[]string{"stock.jsonl"}, exitInconclusive, "none", "TRL logs entropy from v0.20"},
 		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
 		{[]string{"short.jsonl"}, exitInconclusive, "none", "fewer than 8 values"},

@@ -53,6 +53,11 @@ const (
 	ConstantReward   Kind = "constant-reward"
 )
 
+// isEffect reports whether a kind is what the reward does, which has a cause.
+func (k Kind) isEffect() bool {
+	return slices.Contains([]Kind{RewardCollapse, ComponentsApart, NoSignal, ConstantReward}, k)
+}
+
 // check is a row of the table: what users see of a kind, what it is, and how it is found.
 type check struct {
 	kind Kind
@@ -66,12 +71,17 @@ type check struct {
 
 // Of returns what a log states, failures before remarks. Those of the update itself come
 // first; of the others the earlier one, and of equals that which stands first in the table:
-// a cause is not later than its effect.
+// a cause is not later than its effect. What the reward does is an effect, dated a tenth of the run
+// later than it is found: a slow change has no sharper date.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows
 // before it.
 func Of(l *logs.Log) []Finding {
+	if len(l.Steps) == 0 {
+		return nil
+	}
 	var all []Finding
+	tenth := (l.Steps[len(l.Steps)-1] - l.Steps[0]) / 10
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.kind
@@ -84,11 +94,18 @@ func Of(l *logs.Log) []Finding {
 			}
 		}
 	}
-	rank := func(f Finding) int {
-		return slices.Index([]bool{f.Level == Failure && (f.Kind == NumericalFailure || f.Kind == NoUpdate), f.Level == Failure, true}, true)
+	date := func(f Finding) int {
+		switch {
+		case f.Kind == NumericalFailure || f.Kind == NoUpdate:
+			return -1
+		case f.Kind.isEffect():
+			return f.Since + tenth
+		}
+		return f.Since
 	}
 	slices.SortStableFunc(all, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Since, y.Since)*rank(x))
+		levels := []Level{Failure, Remark}
+		return cmp.Or(cmp.Compare(slices.Index(levels, x.Level), slices.Index(levels, y.Level)), cmp.Compare(date(x), date(y)))
 	})
 	return all
 }

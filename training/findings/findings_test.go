@@ -103,8 +103,8 @@ func TestOf(t *testing.T) {
 		"learning rate 0":                  {table(20, healthy(columns{logs.LR: {0}})), "failure no-update@10", "lr is 0 in all 20 rows"},
 		"warm-up from 0":                   {table(20, healthy(columns{logs.LR: {0, 1e-7, 2e-7}})), "", ""},
 		"all cut":                          {table(20, healthy(columns{logs.LenClipped: {1}, logs.LenMax: {16}})), "failure truncation@10", "every completion is cut at the length limit in all 20 rows: len_clipped 100 % (len_max 16)"},
-		"all of one length":                {table(20, columns{logs.Reward: {0.1, 0.2}, logs.LenMin: {16}, logs.LenMax: {16}}), "failure truncation@10", "every completion has 16 tokens in all 20 rows"},
-		"mean length at the limit since":   {table(40, columns{logs.Reward: {0.1, 0.2}, logs.LenMean: append(rising(20, 200.5, 1), 256)}), "failure truncation@210", "every completion has 256 tokens since step 210"},
+		"all of one length":                {table(20, columns{logs.Reward: {0.1, 0.2}, logs.LenMin: {16}, logs.LenMax: {16}}), "failure truncation@10", "completions have 16 tokens in all 20 rows"},
+		"mean length at the limit since":   {table(40, columns{logs.Reward: {0.1, 0.2}, logs.LenMean: append(rising(20, 200.5, 1), 256)}), "remark truncation@210", "completions have 256 tokens since step 210"},
 		"mean length varies":               {table(40, columns{logs.Reward: {0.1, 0.2}, logs.LenMean: rising(40, 200.5, 1)}), "", ""},
 		"counts of unknown groups":         {table(1, columns{logs.LenMean: {900.3}, logs.CountAll0: {12}, logs.CountAll1: {14}}), "remark no-signal@10", "count_all0 12 and count_all1 14"},
 		"most cut since":                   {table(40, healthy(columns{logs.LenClipped: from(20, 0.1, 0.6)})), "failure truncation@210", "most completions"},
@@ -128,7 +128,8 @@ func TestOf(t *testing.T) {
 		"KL blows up":                      {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@210", "since step 210 (20 of 40 rows): kl_ref is 3 nats a token (an estimate), 0.01 at the start"},
 		"KL grows with the reward":         {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3)})), "remark kl-blow-up@210", "the reward rises meanwhile"},
 		"KL comes back":                    {table(60, healthy(columns{logs.KLRef: from(20, 2, 0.1), logs.Reward: {0.3, 0.4, 0.3}})), "remark kl-blow-up@10", "it has come back"},
-		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: rising(40, 0.8, -0.01)})), "failure entropy-growth@210", "the reward falls meanwhile"},
+		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@220", "the reward does not rise"},
+		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure reward-collapse@110 failure entropy-growth@310", ""},
 		"entropy grows, reward rises":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2)})), "remark entropy-growth@210", ""},
 		"entropy falls":                    {table(40, healthy(columns{logs.Entropy: from(20, 1.2, 0.3)})), "", ""},
 		"entropy then truncation":          {table(80, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.LenClipped: from(50, 0.1, 0.8), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@310 failure truncation@510", ""},
@@ -348,8 +349,8 @@ func TestFaults(t *testing.T) {
 		SamplerMismatch: func(of columns, _, i int) { of[logs.MismatchKL][i] *= 500 },
 		KLBlowUp:        func(of columns, row, i int) { of[logs.KLRef][i] = 100 * of[logs.GradNorm][i]; falls(of, row, i) },
 		EntropyGrowth:   func(of columns, row, i int) { of[logs.Entropy][i] *= 5; falls(of, row, i) },
-		NoSignal: func(of columns, _, i int) {
-			of[logs.FracZeroStd][i], of[logs.RewardStdBatch][i], of[logs.Reward][i] = 1, 0, 0
+		NoSignal: func(of columns, row, i int) {
+			of[logs.FracZeroStd][i], of[logs.RewardStdBatch][i], of[logs.Reward][i] = 1, 0, median(of[logs.Reward][row-9:row+1])
 		},
 	} {
 		rng := rand.New(rand.NewPCG(4, 1))

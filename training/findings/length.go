@@ -31,10 +31,10 @@ func truncation(l *logs.Log) []Finding {
 		const all = 0.995 // 1 but for the rounding of a mean
 		f := Finding{Level: Failure, Since: at.since(), Text: "most completions are"}
 		values := share.within(at, half)
-		switch {
-		case median(values) >= all:
+		if median(values) >= all {
 			f.Text = "every completion is"
-		case !at.atEnd:
+		}
+		if !at.atEnd {
 			f.Level = Remark // it has passed
 		}
 		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s%s", at.text(), share.key, span(values, percent), long())
@@ -57,16 +57,17 @@ func truncation(l *logs.Log) []Finding {
 }
 
 // oneLength finds rows whose completions all have one length, the same in every row: the shortest is as
-// long as the longest, or where these are not logged the mean is a whole number, the largest of the log.
+// long as the longest. Where these are not logged, a mean that is the same whole number, the largest of the log, is
+// a remark.
 func oneLength(l *logs.Log) []Finding {
 	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
-	key := length.key
+	key, level := length.key, Remark
 	if low, has := read(l, 1, math.Inf(1), logs.LenMin); has {
 		length, has = read(l, 1, math.Inf(1), logs.LenMax)
 		if !has || len(low.values) != len(length.values) {
 			return nil
 		}
-		key = low.key + " = " + length.key
+		key, level = low.key+" = "+length.key, Failure
 		for i, x := range low.values {
 			if x != length.values[i] {
 				length.values[i] = 0
@@ -81,7 +82,10 @@ func oneLength(l *logs.Log) []Finding {
 	if limit != math.Trunc(limit) || !at.certain() {
 		return nil
 	}
-	return []Finding{{Level: Failure, Since: at.since(), Text: fmt.Sprintf("every completion has %s tokens %s (%s): all are cut at the length limit", plain(limit), at.text(), key)}}
+	if !at.atEnd {
+		level = Remark
+	}
+	return []Finding{{Level: level, Since: at.since(), Text: fmt.Sprintf("completions have %s tokens %s (%s): all seem to be cut at the length limit", plain(limit), at.text(), key)}}
 }
 
 // lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange). Completions that grow until they are

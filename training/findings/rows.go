@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/training/change"
 	"grposim/training/logs"
 )
 
@@ -171,48 +172,61 @@ func median(x []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// change is a change of level of a positive quantity.
-type change struct {
-	from, to float64 // medians before and after
-	since    int     // step since which values are nearer to the second, in logarithms
+// move is a change of level of a positive quantity.
+type move struct {
+	from, to float64 // levels before and after
+	since    int     // step
 }
 
-// factorChange returns the change between the first and the last quarter of a series, or its
-// halves if it has fewer than sixteen rows; found is false unless the levels differ by a
-// factor of e at least and are apart: nine tenths of the values of one part lie on the
-// far side of nine tenths of the other's, of fewer than ten all. Values of one level are apart by chance in one case of
-// (2n choose n), n values a part, and then not by a factor of e. The factor is that from
-// which an amplitude counts as grown in package diagnose.
-func (s series) factorChange() (c change, found bool) {
+// factorChange returns a change of level by a factor of e at least, that from which an amplitude counts as grown in
+// package diagnose: between the first and the last quarter of the rows (halves of fewer
+// than sixteen), or near the end (change.Late).
+//
+// Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of
+// the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n choose
+// n), n values each, and then not by a factor of e. The step is that since which values are nearer to the
+// second level, in logarithms, by Page's cumulative sum.
+func (s series) factorChange() (m move, found bool) {
 	n := len(s.values) / 4
 	if len(s.values) < 16 {
 		n = len(s.values) / 2
 	}
 	if n < 2 {
-		return change{}, false
+		return move{}, false
 	}
 	early, late := slices.Sorted(slices.Values(s.values[:n])), slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
-	c = change{from: median(early), to: median(late)}
+	m = move{from: median(early), to: median(late)}
 	low, high := early, late
-	if c.to < c.from {
+	if m.to < m.from {
 		low, high = late, early
 	}
-	if !(c.from > 0 && c.to > 0) || math.Abs(math.Log(c.to/c.from)) < 1 || low[n-1-n/10] >= high[n/10] {
-		return change{}, false
+	if !m.large() || low[n-1-n/10] >= high[n/10] {
+		return s.lateChange()
 	}
-	// Page's cumulative sum, as package diagnose dates a change.
-	limit, sum, least, first := math.Sqrt(c.from*c.to), 0.0, 0.0, 0
+	limit, sum, least, first := math.Sqrt(m.from*m.to), 0.0, 0.0, 0
 	for i, x := range s.values {
 		d := -1.0
-		if (x >= limit) == (c.to > c.from) {
+		if (x >= limit) == (m.to > m.from) {
 			d = 1
 		}
 		if sum += d; sum < least && i+1 < len(s.values) {
 			least, first = sum, i+1
 		}
 	}
-	c.since = s.steps[first]
-	return c, true
+	m.since = s.steps[first]
+	return m, true
+}
+
+// lateChange returns a change near the end of a series.
+func (s series) lateChange() (m move, found bool) {
+	c, _ := change.Late(s.values, change.Either)
+	m = move{c.Before.Mean, c.After.Mean, s.steps[c.Index]}
+	return m, c.Chance <= falseAlarm && m.large()
+}
+
+// large reports whether a level has changed by a factor of e.
+func (m move) large() bool {
+	return m.from > 0 && m.to > 0 && math.Abs(math.Log(m.to/m.from)) >= 1
 }
 
 // falseAlarm is the one-sided probability with which chance alone may pass as a trend.

@@ -63,6 +63,13 @@ var checks = []check{
 		from: []logs.Quantity{logs.Entropy},
 	},
 	{
+		kind: RewardCollapse, find: rewardCollapse,
+		see:  "the reward rises, then drops and stays low, or sags slowly",
+		is:   "the policy has got worse at what it is trained on: an update was too large, or samples, reward or data have changed",
+		next: "go back to a checkpoint before that step; lower the learning rate, or look at what the findings above say of the same steps",
+		from: []logs.Quantity{logs.Reward},
+	},
+	{
 		kind: ResumeJump, find: resumeJump,
 		see:  "reward, KL, gradient or learning rate jump after a resume",
 		is:   "the run did not go on from the state that it had",
