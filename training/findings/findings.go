@@ -60,13 +60,14 @@ func (k Kind) isEffect() bool {
 
 // check is a row of the table: what users see of a kind, what it is, and how it is found.
 type check struct {
-	kind Kind
-	see  string                    // what people see, for docs/diagnose.md
-	is   string                    // what it is
-	next string                    // what to do
-	mild bool                      // its remarks too say what to do
-	from []logs.Quantity           // quantities of which one at least must be recorded
-	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
+	kind    Kind
+	see     string                    // what people see, for docs/diagnose.md
+	is      string                    // what it is
+	next    string                    // what to do
+	mild    bool                      // its remarks too say what to do
+	threads []string                  // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
+	from    []logs.Quantity           // quantities of which one at least must be recorded
+	find    func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
 
 // Of returns what a log states, failures before remarks. Those of the update itself come
@@ -112,16 +113,17 @@ func Of(l *logs.Log) []Finding {
 
 // Row is a row of the table of findings as it is printed.
 type Row struct {
-	Kind Kind
-	See  string // what people see
-	Is   string // what it is
-	Next string // what to do
+	Kind    Kind
+	See     string   // what people see
+	Is      string   // what it is
+	Next    string   // what to do
+	Threads []string // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
 }
 
 // Table returns the table of findings, causes before their effects.
 func Table() (rows []Row) {
 	for _, c := range checks {
-		rows = append(rows, Row{c.kind, c.see, c.is, c.next})
+		rows = append(rows, Row{c.kind, c.see, c.is, c.next, c.threads})
 	}
 	return rows
 }

@@ -381,12 +381,17 @@ var update = flag.Bool("update", false, "rewrite the table of docs/diagnose.md")
 // docs/diagnose.md has the table of findings.
 func TestDiagnoseDoc(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("| what people see | what it is | its name | what to do |\n|---|---|---|---|\n")
+	b.WriteString("| what people see | what it is | its name | what to do | reported in |\n|---|---|---|---|---|\n")
 	for _, row := range Table() {
-		if row.See == "" || row.Is == "" || row.Next == "" {
+		if row.See == "" || row.Is == "" || row.Next == "" || len(row.Threads) == 0 {
 			t.Errorf("%+v is not complete", row)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", row.See, row.Is, row.Kind, row.Next)
+		var threads []string
+		for _, thread := range row.Threads {
+			repository, number, _ := strings.Cut(thread, "#")
+			threads = append(threads, fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", thread[strings.Index(thread, "/")+1:], repository, number))
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s |\n", row.See, row.Is, row.Kind, row.Next, strings.Join(threads, ", "))
 	}
 	const path, open, shut = "../../docs/diagnose.md", "<!-- findings -->\n", "<!-- /findings -->"
 	data, err := os.ReadFile(path)
