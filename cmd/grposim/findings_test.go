@@ -10,8 +10,9 @@ import (
 	"grposim/training/findings"
 )
 
-// Every kind of finding has a log in testdata/findings that begins with its name and in which it stands
-// first; the report that the command prints is beside it. A healthy log has no failure.
+// Every kind of finding has a log in testdata/findings that begins with its name and in
+// which it stands first; the report that the command prints is beside it. A healthy log has
+// no failure.
 func TestFindings(t *testing.T) {
 	t.Chdir(filepath.Join("testdata", "findings"))
 	files, err := os.ReadDir(".")

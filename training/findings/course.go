@@ -14,13 +14,14 @@ import (
 // training goes on along a line over them.
 const around = 8
 
-// resumeJump finds a jump where a resumed run goes on: over eight rows before and eight after it, at least
-// four each, the least-squares fit of a line with a jump has a jump beyond Student's quantile of its error.
-// The declared probability of a false alarm is shared among the resumes and quantities. A reward that falls is a
-// failure: the run did not go on from the policy that it had.
+// resumeJump finds a jump where a resumed run goes on: over eight rows before and eight
+// after it, at least four each, the least-squares fit of a line with a jump has a jump
+// beyond Student's quantile of its error. The declared probability of a false alarm is
+// shared among the resumes and quantities. A reward that falls is a failure: the run did
+// not go on from the policy that it had.
 //
-// A learning rate has no noise: it jumps if it changes by more than ten times what it changes between neighbours, and
-// by a tenth at least.
+// A learning rate has no noise: it jumps if it changes by more than ten times what it
+// changes between neighbours, and by a tenth at least.
 func resumeJump(l *logs.Log) (found []Finding) {
 	quantities := []logs.Quantity{logs.Reward, logs.KLRef, logs.GradNorm, logs.Entropy}
 	for _, step := range l.Resumes {
@@ -59,9 +60,10 @@ func resumeJump(l *logs.Log) (found []Finding) {
 	return found
 }
 
-// jump returns the jump between the rows before and after, with its standard error, of the least-squares fit of
-// y = a + b·row, to which the jump is added from the first row after on: the residuals of the step function about its own line
-// take the place of the regressor. What rounding leaves of a jump is 0.
+// jump returns the jump between the rows before and after, with its standard error, of the
+// least-squares fit of y = a + b·row, to which the jump is added from the first row after
+// on: the residuals of the step function about its own line take the place of the
+// regressor. What rounding leaves of a jump is 0.
 func jump(before, after []float64) (size, stdErr float64) {
 	y := slices.Concat(before, after)
 	n := len(y)
@@ -99,9 +101,9 @@ func rest(y []float64) []float64 {
 	return residuals
 }
 
-// componentsApart finds components of the reward that move in opposite directions, each beyond its
-// noise (trend). In a log of three to seven rows every row must say so, which any two series do by chance in
-// one case of ½ (n!)², said with the finding.
+// componentsApart finds components of the reward that move in opposite directions, each
+// beyond its noise (trend). In a log of three to seven rows every row must say so, which
+// any two series do by chance in one case of ½ (n!)², said with the finding.
 func componentsApart(l *logs.Log) []Finding {
 	var up, down []string
 	first, fewest := math.MaxInt, math.MaxInt

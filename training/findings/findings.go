@@ -72,8 +72,8 @@ type check struct {
 
 // Of returns what a log states, failures before remarks. Those of the update itself come
 // first; of the others the earlier one, and of equals that which stands first in the table:
-// a cause is not later than its effect. What the reward does is an effect, dated a tenth of the run
-// later than it is found: a slow change has no sharper date.
+// a cause is not later than its effect. What the reward does is an effect, dated a tenth of
+// the run later than it is found: a slow change has no sharper date.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows
 // before it.

@@ -246,10 +246,10 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// healthyRun returns the log of a run that is healthy by construction, with the columns, the
-// ranges and the noise of trainers' logs: a reward that rises or rests, KL that grows to a few tenths with
-// spikes, an entropy that falls to a half, completions that become up to twice as long,
-// engines that agree as in bfloat16.
+// healthyRun returns the log of a run that is healthy by construction, with the columns,
+// the ranges and the noise of trainers' logs: a reward that rises or rests, KL that grows
+// to a few tenths with spikes, an entropy that falls to a half, completions that become up
+// to twice as long, engines that agree as in bfloat16.
 func healthyRun(rng *rand.Rand, rows int) columns {
 	of := make(columns)
 	lognormal := func(center, sigma float64) float64 { return center * math.Exp(sigma*rng.NormFloat64()) }
@@ -335,9 +335,9 @@ func TestHealthyRuns(t *testing.T) {
 	}
 }
 
-// A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows, is the first failure, since the
-// row in which it begins where the log states it, and within a tenth of the run where a level has changed; in
-// at least 95 of 100 runs.
+// A fault that begins in a healthy run, in the second or third quarter of 60 to 200 rows,
+// is the first failure, since the row in which it begins where the log states it, and
+// within a tenth of the run where a level has changed; in at least 95 of 100 runs.
 func TestFaults(t *testing.T) {
 	falls := func(of columns, row, i int) { of[logs.Reward][i] = 0.2 * of[logs.Reward][row] }
 	for want, fault := range map[Kind]func(of columns, row, i int){

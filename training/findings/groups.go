@@ -75,7 +75,8 @@ func allEqual(l *logs.Log, row int) bool {
 }
 
 // negligible is the share of the deviation of the rewards at the start of a run below which
-// it counts as none: if rewards differ where they do as much as at the start, they do in at most one group of a hundred.
+// it counts as none: if rewards differ where they do as much as at the start, they do in at
+// most one group of a hundred.
 const negligible = 0.01
 
 // NoDeviation returns the deviation of the rewards with 0 where it is negligible, whatever its
@@ -121,8 +122,8 @@ const aQuarter = 0.25
 
 // noSignal finds steps whose groups have equal rewards, so that no sample has an advantage.
 // That most groups do is a failure mode of its own in a long log (package diagnose); in a
-// short one it is a remark, as a share of a quarter or more is, and a number of groups where it is not known of how
-// many.
+// short one it is a remark, as a share of a quarter or more is, and a number of groups
+// where it is not known of how many.
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
 	if found := silentRows(l, share, exact); found != nil || exact {
@@ -201,7 +202,8 @@ const (
 	equal   = "have equal rewards"
 )
 
-// groupsAre says how the groups are equal in the rows of a stretch, and by which keys that is known.
+// groupsAre says how the groups are equal in the rows of a stretch, and by which keys that
+// is known.
 func groupsAre(l *logs.Log, in stretch) (which, why string) {
 	row, _ := slices.BinarySearch(l.Steps, in.to)
 	var keys []string
@@ -259,8 +261,8 @@ func extremes(l *logs.Log) (smallest, largest float64) {
 	return smallest, largest
 }
 
-// constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
-// chance where rewards are 0 or 1, hence a remark.
+// constantReward finds a mean reward that is exactly the same in every row. Of few rows
+// that may be chance where rewards are 0 or 1, hence a remark.
 func constantReward(l *logs.Log) []Finding {
 	reward, has := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
 	if n := len(reward.values); !has || n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {

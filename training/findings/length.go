@@ -15,7 +15,8 @@ const half = 0.5
 // completion says nothing about the answer that it does not reach. From ½ on, the midpoint,
 // most of what is trained on is cut: a failure. From a quarter on it is a remark.
 //
-// Where no share is logged, completions that all have one length have reached the limit (oneLength).
+// Where no share is logged, completions that all have one length have reached the limit
+// (oneLength).
 func truncation(l *logs.Log) []Finding {
 	long := func() string {
 		if s, has := read(l, 0, math.Inf(1), logs.LenMax, logs.LenMean); has {
@@ -56,9 +57,9 @@ func truncation(l *logs.Log) []Finding {
 	return nil
 }
 
-// oneLength finds rows whose completions all have one length, the same in every row: the shortest is as
-// long as the longest. Where these are not logged, a mean that is the same whole number, the largest of the log, is
-// a remark.
+// oneLength finds rows whose completions all have one length, the same in every row: the
+// shortest is as long as the longest. Where these are not logged, a mean that is the same
+// whole number, the largest of the log, is a remark.
 func oneLength(l *logs.Log) []Finding {
 	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
 	key, level := length.key, Remark
@@ -88,8 +89,9 @@ func oneLength(l *logs.Log) []Finding {
 	return []Finding{{Level: level, Since: at.since(), Text: fmt.Sprintf("completions have %s tokens %s (%s): all seem to be cut at the length limit", plain(limit), at.text(), key)}}
 }
 
-// lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange). Completions that grow until they are
-// cut are a failure, which truncation says; that they grow or shrink is none by itself.
+// lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange).
+// Completions that grow until they are cut are a failure, which truncation says; that they
+// grow or shrink is none by itself.
 func lengthChange(l *logs.Log) []Finding {
 	length, has := read(l, 0, math.Inf(1), logs.LenMean)
 	if !has {

@@ -19,19 +19,21 @@ var (
 	// klLimit is the divergence of log ratios whose root mean square is logLimit, ½ log²(1+ε) =
 	// 0.017 nats, since KL = ½E[(log ratio)²] for small ones.
 	klLimit = logLimit * logLimit / 2
-	// probLimit is the difference of probabilities from which the divergence is at least klLimit, ½ log(1+ε) =
-	// 0.09: the mean of |p − q| at tokens drawn from p is at most the total variation T,
-	// since max|p − q| ≤ T, and KL ≥ 2T² (Pinsker's inequality).
+	// probLimit is the difference of probabilities from which the divergence is at least
+	// klLimit, ½ log(1+ε) = 0.09: the mean of |p − q| at tokens drawn from p is at most the
+	// total variation T, since max|p − q| ≤ T, and KL ≥ 2T² (Pinsker's inequality).
 	probLimit = logLimit / 2
 )
 
-// samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much as an
-// update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
+// samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by
+// as much as an update may change them. Engines in bfloat16 that agree differ by 1e-3 to
+// 1e-2 nats a token.
 //
 // The mean absolute difference of log probabilities is compared with logLimit, which it
-// reaches after its root mean square. The KL estimate may have either sign. An effective sample size of less than
-// half says that most samples carry no weight. A mean importance weight away from 1, its expectation,
-// is a remark: trainers cap it, and weights of whole completions scatter widely.
+// reaches after its root mean square. The KL estimate may have either sign. An effective
+// sample size of less than half says that most samples carry no weight. A mean importance
+// weight away from 1, its expectation, is a remark: trainers cap it, and weights of whole
+// completions scatter widely.
 func samplerMismatch(l *logs.Log) []Finding {
 	var texts []string
 	f := Finding{Level: Remark, Since: math.MaxInt}
@@ -72,20 +74,22 @@ func samplerMismatch(l *logs.Log) []Finding {
 	}
 	f.Text = "the sampling engine and the trainer disagree about the probabilities of the sampled tokens: " + strings.Join(texts, "; ")
 	if f.Level == Remark {
-		f.Next = "watch it: single steps are harmless under importance weights with a cap"
+		f.Next = "log the difference of log probabilities itself: caps and masks move mean weights too, and weights with a cap make single steps harmless"
 	}
 	return []Finding{f}
 }
 
-// Documented ages of samples up to which trainers run asynchronously, in policy versions: AReaL's guide allows 4 (max_head_offpolicyness),
-// examples of prime-rl 8 (max_off_policy_steps). NeMo-RL's default is 1.
+// Documented ages of samples up to which trainers run asynchronously, in policy versions:
+// AReaL's guide allows 4 (max_head_offpolicyness), examples of prime-rl 8
+// (max_off_policy_steps). NeMo-RL's default is 1.
 const (
 	meanAge    = 4
 	largestAge = 8
 )
 
-// staleSamples finds samples that are older than trainers' guides allow. By itself that is a remark; with most
-// tokens clipped, or a policy that has moved by klLimit since it drew them, it is a failure.
+// staleSamples finds samples that are older than trainers' guides allow. By itself that is
+// a remark; with most tokens clipped, or a policy that has moved by klLimit since it drew
+// them, it is a failure.
 func staleSamples(l *logs.Log) []Finding {
 	age, has := read(l, 0, math.Inf(1), logs.Staleness)
 	limit := float64(meanAge)
@@ -115,21 +119,23 @@ func staleSamples(l *logs.Log) []Finding {
 }
 
 const (
-	// klPerToken is the divergence from the reference, in nats a token, from which it counts as blown up: the
-	// odds of a token have changed by a factor of e on average, as if the reference did not bind.
+	// klPerToken is the divergence from the reference, in nats a token, from which it
+	// counts as blown up: the odds of a token have changed by a factor of e on average, as
+	// if the reference did not bind.
 	klPerToken = 1
 	// vocabulary is the logarithm of the largest vocabulary in use, log 262,144 = 12.5 nats: more
 	// than that, the estimate is carried by a few tokens.
 	vocabulary = 12.5
 )
 
-// klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure where it lasts to the
-// end and the reward does not rise, and where it cannot be one of distributions (vocabulary).
+// klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure
+// where it lasts to the end and the reward does not rise, and where it cannot be one of
+// distributions (vocabulary).
 //
-// Most trainers log the k3 estimate, e^x − x − 1 with x = log π_ref/π of sampled tokens. It is never
-// negative and has the divergence as its mean, but a single token that was sampled though the policy gives it
-// no probability contributes e^x: such tokens come from constrained decoding or
-// another engine.
+// Most trainers log the k3 estimate, e^x − x − 1 with x = log π_ref/π of sampled tokens. It
+// is never negative and has the divergence as its mean, but a single token that was sampled
+// though the policy gives it no probability contributes e^x: such tokens come from
+// constrained decoding or another engine.
 func klBlowUp(l *logs.Log) []Finding {
 	c, has := l.Column(logs.KLRef)
 	if !has {
@@ -177,8 +183,8 @@ func estimator(l *logs.Log, c logs.Column) string {
 	return "an estimate"
 }
 
-// entropyGrowth finds an entropy that grows by a factor of e (factorChange). It is a failure unless the
-// reward rises meanwhile: a policy that explores can learn.
+// entropyGrowth finds an entropy that grows by a factor of e (factorChange). It is a
+// failure unless the reward rises meanwhile: a policy that explores can learn.
 func entropyGrowth(l *logs.Log) []Finding {
 	entropy, has := read(l, 0, math.Inf(1), logs.Entropy)
 	if !has {

@@ -178,14 +178,14 @@ type move struct {
 	since    int     // step
 }
 
-// factorChange returns a change of level by a factor of e at least, that from which an amplitude counts as grown in
-// package diagnose: between the first and the last quarter of the rows (halves of fewer
-// than sixteen), or near the end (change.Late).
+// factorChange returns a change of level by a factor of e at least, that from which an
+// amplitude counts as grown in package diagnose: between the first and the last quarter of
+// the rows (halves of fewer than sixteen), or near the end (change.Late).
 //
 // Quarters differ if nine tenths of the values of one lie on the far side of nine tenths of
-// the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n choose
-// n), n values each, and then not by a factor of e. The step is that since which values are nearer to the
-// second level, in logarithms, by Page's cumulative sum.
+// the other's; of fewer than ten, all. Of one level they do by chance in one case of (2n
+// choose n), n values each, and then not by a factor of e. The step is that since which
+// values are nearer to the second level, in logarithms, by Page's cumulative sum.
 func (s series) factorChange() (m move, found bool) {
 	n := len(s.values) / 4
 	if len(s.values) < 16 {
@@ -232,16 +232,17 @@ func (m move) large() bool {
 // falseAlarm is the one-sided probability with which chance alone may pass as a trend.
 const falseAlarm = 1e-3
 
-// batches is the number of batch means of which a trend is made, so that the noise of rows may be
-// correlated.
+// batches is the number of batch means of which a trend is made, so that the noise of rows
+// may be correlated.
 const batches = 8
 
 // steep is the number of standard errors of a slope that batch means about a level exceed with
 // probability falseAlarm.
 var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - falseAlarm)
 
-// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at least eight rows by the
-// slope of eight batch means, of three to seven if every row says so.
+// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain: of at
+// least eight rows by the slope of eight batch means, of three to seven if every row says
+// so.
 func (s series) trend() int {
 	n := len(s.values)
 	if n < 3 {
@@ -277,7 +278,8 @@ func (s series) trend() int {
 	return cmp.Compare(slope, 0)
 }
 
-// ends says how a series went: its mean over the first and the last quarter, of at least one row.
+// ends says how a series went: its mean over the first and the last quarter, of at least
+// one row.
 func (s series) ends() string {
 	n := max(1, len(s.values)/4)
 	mean := func(part []float64) (m float64) {
