@@ -149,6 +149,8 @@ type Evidence struct {
 	Says       Mode          // Of if Value is at or past Threshold by more than Error, else None
 	Since      int           // the step since which it says so, -1 if it does not
 	Observable Observability // whether the trace determines Value, or why not
+
+	hidden string // why the value may be past the threshold though it is not, if not by the noise
 }
 
 // Observability says whether a trace determines the value of a diagnostic, or why
