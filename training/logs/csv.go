@@ -14,12 +14,12 @@ const separators = ",\t;"
 
 // separator returns the separator of a header, 0 if the line has no step and no key of
 // training.
-func separator(line string) rune {
+func (c *collector) separator(line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
 		n := 0
 		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); newSeries(key).trained() {
+			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries([]byte(key)).trained() {
 				n++
 			}
 		}
@@ -81,7 +81,7 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 		}
 		if !bound && key != "" {
 			if columns[i] = c.byKey[key]; columns[i] == nil {
-				columns[i] = c.addKey(1, strings.Clone(key))
+				columns[i] = c.addKey(1, []byte(key))
 			} else if run == "" {
 				c.err.add(1, "got two columns %s, want one", quote(key))
 			}

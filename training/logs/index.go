@@ -1,0 +1,115 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// The rules are looked up by the names of their keys: whole names in a map, those with a *
+// by what stands before it. A name that no rule has costs one look-up in the map and a
+// comparison for every such beginning, of which there are about twenty.
+
+// match is a rule for a key, with the name that stands for its *.
+type match struct {
+	rule  *rule
+	name  string
+	order int // the place of the rule among those that match
+}
+
+// place is where a rule stands in the table.
+type place struct {
+	trainer int
+	eval    bool // among the rules of evaluation
+	order   int  // in which rules of the trainer are tried: by prefix, then by position
+	rule    *rule
+}
+
+// pattern is a key with a *.
+type pattern struct {
+	before, after string
+	place
+}
+
+// index finds the rules of a name.
+type index struct {
+	whole    map[string][]place
+	patterns []pattern // those with the same beginning side by side
+}
+
+// rulesOf is the index of the table.
+var rulesOf = newIndex(trainers)
+
+func newIndex(trainers []trainer) *index {
+	x := &index{whole: make(map[string][]place)}
+	add := func(key string, at place) {
+		key = string(lower(nil, tidy(nil, []byte(key))))
+		if before, after, star := strings.Cut(key, "*"); star {
+			x.patterns = append(x.patterns, pattern{before, after, at})
+		} else {
+			x.whole[key] = append(x.whole[key], at)
+		}
+	}
+	for i := range trainers {
+		t := &trainers[i]
+		for p, prefix := range t.prefixes {
+			for r := range t.rules {
+				add(prefix+t.rules[r].key, place{i, false, p*len(t.rules) + r, &t.rules[r]})
+			}
+		}
+		for r := range t.evalRules {
+			add(t.evalRules[r].key, place{i, true, r, &t.evalRules[r]})
+		}
+	}
+	slices.SortStableFunc(x.patterns, func(a, b pattern) int { return cmp.Compare(a.before, b.before) })
+	return x
+}
+
+// find calls found for every rule whose key is the name, tidy and in lower case, with what
+// stands for the *.
+func (x *index) find(tidy, name []byte, found func(at place, star []byte)) {
+	for _, at := range x.whole[string(name)] {
+		found(at, nil)
+	}
+	for i := 0; i < len(x.patterns); {
+		before := x.patterns[i].before
+		begins := bytes.HasPrefix(name, []byte(before))
+		for ; i < len(x.patterns) && x.patterns[i].before == before; i++ {
+			p := &x.patterns[i]
+			if end := len(name) - len(p.after); begins && end > len(before) && string(name[end:]) == p.after {
+				found(p.place, tidy[len(before):end])
+			}
+		}
+	}
+}
+
+// tidy appends a key with underscores for spaces, and without the dots of abbreviations
+// and the spaces that notebooks set around slashes: "rewards / f" is rewards/f, "Grad.
+// Norm" is Grad_Norm.
+func tidy(to, key []byte) []byte {
+	key = bytes.TrimSpace(key)
+	for i, b := range key {
+		switch {
+		case b == '.' && i+1 < len(key) && key[i+1] == ' ':
+			continue
+		case b == ' ' && (key[i+1] == '/' || key[i-1] == '/' || key[i-1] == ' '):
+			continue
+		case b == ' ':
+			b = '_'
+		}
+		to = append(to, b)
+	}
+	return to
+}
+
+// lower appends a text in lower case, byte by byte.
+func lower(to, text []byte) []byte {
+	for _, b := range text {
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		to = append(to, b)
+	}
+	return to
+}
