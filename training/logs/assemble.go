@@ -30,8 +30,12 @@ func (c *collector) log() (*Log, error) {
 		if e := a.table(evaluating); len(e.Steps) > 0 && len(e.Columns) > 0 {
 			l.Evaluation = &e
 		}
-		if len(c.err.Problems) == 0 && len(l.Steps) == 0 {
+		switch {
+		case len(c.err.Problems) > 0:
+		case len(l.Steps) == 0:
 			c.err.add(0, "got no row of training with a step, want at least one")
+		case len(l.Columns) == 0:
+			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
 		}
 	}
 	if len(c.err.Problems) > 0 {
