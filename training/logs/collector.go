@@ -13,6 +13,9 @@ type collector struct {
 	container Container
 	err       Error
 	notes     []string
+	resumes   []int        // steps from which a resumed run goes on, where the reader knows them
+	runs      []*collector // of a file with several runs; each is named
+	run       string       // name of the run
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
 	series  []*series          // in the order of the file
@@ -226,3 +229,15 @@ func (s *series) at(row int) float64 {
 
 // has reports whether a row has a value.
 func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }
+
+// resumed says that a resumed run goes on from a step.
+func (c *collector) resumed(step int) {
+	for n := len(c.resumes); n > 0 && c.resumes[n-1] >= step; n-- {
+		c.resumes = c.resumes[:n-1]
+	}
+	c.resumes = append(c.resumes, step)
+}
+
+func (c *collector) note(format string, args ...any) {
+	c.notes = append(c.notes, oneLine(format, args...))
+}
