@@ -42,10 +42,12 @@ mode is the first one present, in the order above, because each can cause the si
 those below. The diagnostics of arXiv:2606.30789 are computed too, with thresholds of this
 project.
 
-LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: a
-trainer_state.json or the folder with it, JSON lines, CSV, W&B exports, or console output.
-A CSV with columns named as in docs/logs.md will do. It may also be a results folder of
-grposim, of which every cell is diagnosed.
+LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
+event files, a trainer_state.json, JSON lines, CSV, W&B exports, Parquet, MLflow metrics or
+console output, gzipped or not; the folder with them; or - for standard input. A CSV with
+columns named as in docs/logs.md will do. Of a log with several runs each is diagnosed, or
+the one that --run names. LOG may also be a results folder of grposim, of which every cell
+is diagnosed.
 
 Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
 understood; 4 a file cannot be read; 1 a mode is present; 3 none is present and some mode is not observable;
@@ -98,6 +100,7 @@ answer; --mode asks about some modes only.`,
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
+	addRun(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` that the exit code is about; all by default")
 	var names []string
@@ -151,6 +154,7 @@ func diagnosisExit(reports []*runReport, asked []diagnose.Mode) error {
 // runReport is the diagnosis of one run as it is printed.
 type runReport struct {
 	File    string        `json:"file"`
+	Run     string        `json:"run,omitempty"` // of a file with several
 	About   string        `json:"about"` // container and trainer, rows; or the cell
 	Modes   []modeReport  `json:"modes"`
 	Leading diagnose.Mode `json:"leading"`
@@ -212,7 +216,7 @@ func (e evidenceReport) text() string {
 // report diagnoses a run.
 func (s *source) report() *runReport {
 	d, paper := diagnose.Name(s.trace), diagnose.PaperName(s.trace)
-	r := &runReport{File: s.file, About: s.about, Leading: d.Mode, Notes: append([]string{}, s.notes...), last: s.trace.Steps[len(s.trace.Steps)-1]}
+	r := &runReport{File: s.file, Run: s.run, About: s.about, Leading: d.Mode, Notes: append([]string{}, s.notes...), last: s.trace.Steps[len(s.trace.Steps)-1]}
 	for _, v := range d.Verdicts {
 		m := newModeReport(v, d.Evidence)
 		for _, series := range v.Missing {
@@ -246,7 +250,11 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	if again {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s (%s)\n\n", r.File, r.About)
+	name := r.File
+	if r.Run != "" {
+		name += ", run " + r.Run
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n", name, r.About)
 	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
 	for _, m := range r.Modes {
 		since := "–"

@@ -53,6 +53,9 @@ terminated; 1 a mode is present; then those of diagnose, when the log stands sti
 			if every <= 0 || until < 0 {
 				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, want 0 or more", every, until)}
 			}
+			if args[0] == stdin {
+				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+			}
 			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
 			return w.follow(c.Context(), every, until)
 		},
@@ -169,6 +172,12 @@ func (w *watcher) read() (found bool, err error) {
 	case err != nil: // half written, perhaps
 		w.say("%v: waiting for more", err)
 		return false, nil
+	case len(sources) > 1 && sources[0].run != "":
+		var names []string
+		for i := range sources {
+			names = append(names, sources[i].run)
+		}
+		return false, usageError{fmt.Errorf("%s: got %d runs, want one; name it by --run: %q", w.path, len(sources), names)}
 	case len(sources) > 1:
 		return false, usageError{fmt.Errorf("%s: got %d cells, want the log of one run", w.path, len(sources))}
 	}

@@ -16,7 +16,7 @@ func (c *collector) log() (*Log, error) {
 	}
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
-	l := &Log{File: c.err.File, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	l := &Log{File: c.err.File, Run: c.run, Format: Format{trainers[t].name, c.container}, Averaged: 1}
 	a.train = a.columns(training)
 	switch {
 	case c.container == TrainerState && len(c.rows) == 0:
@@ -41,6 +41,7 @@ func (c *collector) log() (*Log, error) {
 	if len(c.err.Problems) > 0 {
 		return nil, &c.err
 	}
+	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] }) // else it is another run
 	a.spacing(l)
 	a.remark(l)
 	l.Notes = slices.Concat(c.notes, a.notes, c.unread.notes())
@@ -290,7 +291,7 @@ func (a *assembly) applies(r *rule) bool {
 	if r.with != "" && !a.hasKey(a.trainer, r.with) {
 		return false
 	}
-	complete := a.container == TrainerState || a.container == Console
+	complete := a.container == TrainerState || a.container == Console || a.container == TensorBoard
 	return r.without == "" || complete && !a.hasKey(a.trainer, r.without)
 }
 
@@ -365,6 +366,9 @@ func (a *assembly) table(of part) Table {
 		if n := len(at); n > 0 && at[n-1] > step {
 			back++
 		}
+		if n := len(at); of == training && n > 0 && at[n-1] >= step && !(at[n-1] == step && a.repeats(sources, kept[n-1], row)) {
+			a.resumed(step)
+		}
 		for n := len(at); n > 0 && at[n-1] >= step; n-- {
 			at, kept = at[:n-1], kept[:n-1]
 			again++
@@ -402,6 +406,12 @@ func (a *assembly) table(of part) Table {
 		}
 	}
 	return t
+}
+
+// repeats reports whether a row says nothing that one before it does not, as where every
+// process of a trainer prints it.
+func (a *assembly) repeats(sources []source, before, row int) bool {
+	return !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) && s.of.at(row) != s.of.at(before) })
 }
 
 // overlap reports whether two rows have a value of the same series.

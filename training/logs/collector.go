@@ -15,7 +15,10 @@ type collector struct {
 	container Container
 	err       Error
 	notes     []string
-	unread    unread // lines that were not understood
+	unread    unread       // lines that were not understood
+	resumes   []int        // steps from which a resumed run goes on, where the reader knows them
+	runs      []*collector // of a file with several runs; each is named
+	run       string       // name of the run
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
 	series  []*series          // in the order of the file
@@ -71,8 +74,8 @@ func newCollector(name string, how Options) *collector {
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
 	s, seen := c.byKey[string(key)]
-	if !seen {
-		s = c.addKey(line, key)
+	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
+		s = c.addKey(line, string(key))
 	}
 	if s != nil {
 		c.setSeries(line, s, text)
@@ -147,20 +150,20 @@ func thousands(word string) bool {
 }
 
 // addKey looks a new key up in the table.
-func (c *collector) addKey(line int, key []byte) *series {
-	s := c.newSeries(key)
+func (c *collector) addKey(line int, key string) *series {
+	s := c.newSeries([]byte(key))
 	switch {
 	case s == nil && len(c.unknown) == mostKeys:
 		return nil // not kept: a file can have any number of keys
 	case s == nil:
-		c.unknown = append(c.unknown, string(key))
+		c.unknown = append(c.unknown, key)
 	case len(c.series) == mostKeys:
 		c.err.add(line, "got more than %d keys that trainers write, want one run a file", mostKeys)
 		s = nil
 	default:
 		c.series = append(c.series, s)
 	}
-	c.byKey[string(key)] = s
+	c.byKey[key] = s
 	return s
 }
 
@@ -186,7 +189,7 @@ func (c *collector) newSeries(key []byte) *series {
 		known().ends = true
 		return s
 	}
-	rulesOf.find(c.tidy, name, func(at place, star []byte) {
+	rulesOf.find(c.tidy, name, func(at entry, star []byte) {
 		of := &known().training[at.trainer]
 		if at.eval {
 			of = &s.evaluated[at.trainer]
@@ -198,7 +201,7 @@ func (c *collector) newSeries(key []byte) *series {
 		}
 	})
 	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !otherPrefixes[string(before)] {
-		rulesOf.find(after, after, func(at place, star []byte) {
+		rulesOf.find(after, after, func(at entry, star []byte) {
 			if trainers[at.trainer].name == Plain && !at.eval && star == nil {
 				known().general = match{rule: at.rule}
 			}
@@ -276,3 +279,15 @@ func (s *series) at(row int) float64 {
 
 // has reports whether a row has a value.
 func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }
+
+// resumed says that a resumed run goes on from a step.
+func (c *collector) resumed(step int) {
+	for n := len(c.resumes); n > 0 && c.resumes[n-1] >= step; n-- {
+		c.resumes = c.resumes[:n-1]
+	}
+	c.resumes = append(c.resumes, step)
+}
+
+func (c *collector) note(format string, args ...any) {
+	c.notes = append(c.notes, oneLine(format, args...))
+}

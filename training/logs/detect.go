@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 )
 
@@ -15,8 +16,6 @@ var magics = []struct{ bytes, is string }{
 	{"PK\x03\x04", "a zip file, want it unpacked"},
 	{"PAR1", "a Parquet file, want it as CSV"},
 	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
-	{"\xff\xfe", "UTF-16, want UTF-8"},
-	{"\xfe\xff", "UTF-16, want UTF-8"},
 }
 
 // knownFormats lists what Read reads, for messages.
@@ -50,8 +49,8 @@ var textForms = []struct {
 // read recognises the container and reads the rows. Its errors are those of the reader;
 // problems of the content are left in c.err.
 func (c *collector) read(from io.Reader) error {
-	r := bufio.NewReaderSize(from, 1<<16)
-	head, err := r.Peek(1 << 16)
+	r := c.unpacked(from)
+	head, err := r.Peek(peeked)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -63,11 +62,17 @@ func (c *collector) read(from io.Reader) error {
 	}
 	begin := strings.TrimSpace(string(head))
 	switch is := binary(head); {
+	case isEvents(head):
+		c.container = TensorBoard
+		return c.timeline(func(t *timeline) error { return t.events(r, filepath.Base(c.err.File)) })
 	case is != "":
 		c.err.add(0, "got %s", is)
 		return nil
 	case begin == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
+		for _, note := range c.notes { // of the reader: the data are cut, perhaps
+			c.err.add(0, "%s", note)
+		}
 		return nil
 	}
 	for _, form := range textForms {
@@ -100,7 +105,7 @@ func (c *collector) isCSV(begin string) bool {
 func (c *collector) isPasted(begin string) bool {
 	begin, _, _ = strings.Cut(begin, "{'")
 	for _, text := range strings.Split(begin, "\n") {
-		if c.header(text) != "" {
+		if c.heads(text) != "" {
 			return true
 		}
 	}

@@ -18,8 +18,8 @@ type match struct {
 	order int // the place of the rule among those that match
 }
 
-// place is where a rule stands in the table.
-type place struct {
+// entry is a rule with the place where it stands in the table.
+type entry struct {
 	trainer int
 	eval    bool // among the rules of evaluation
 	order   int  // in which rules of the trainer are tried: by prefix, then by position
@@ -29,12 +29,12 @@ type place struct {
 // pattern is a key with a *.
 type pattern struct {
 	before, after string
-	place
+	entry
 }
 
 // index finds the rules of a name.
 type index struct {
-	whole    map[string][]place
+	whole    map[string][]entry
 	patterns []pattern // those with the same beginning side by side
 }
 
@@ -42,8 +42,8 @@ type index struct {
 var rulesOf = newIndex(trainers)
 
 func newIndex(trainers []trainer) *index {
-	x := &index{whole: make(map[string][]place)}
-	add := func(key string, at place) {
+	x := &index{whole: make(map[string][]entry)}
+	add := func(key string, at entry) {
 		key = string(lower(nil, tidy(nil, []byte(key))))
 		if before, after, star := strings.Cut(key, "*"); star {
 			x.patterns = append(x.patterns, pattern{before, after, at})
@@ -55,11 +55,11 @@ func newIndex(trainers []trainer) *index {
 		t := &trainers[i]
 		for p, prefix := range t.prefixes {
 			for r := range t.rules {
-				add(prefix+t.rules[r].key, place{i, false, p*len(t.rules) + r, &t.rules[r]})
+				add(prefix+t.rules[r].key, entry{i, false, p*len(t.rules) + r, &t.rules[r]})
 			}
 		}
 		for r := range t.evalRules {
-			add(t.evalRules[r].key, place{i, true, r, &t.evalRules[r]})
+			add(t.evalRules[r].key, entry{i, true, r, &t.evalRules[r]})
 		}
 	}
 	slices.SortStableFunc(x.patterns, func(a, b pattern) int { return cmp.Compare(a.before, b.before) })
@@ -68,7 +68,7 @@ func newIndex(trainers []trainer) *index {
 
 // find calls found for every rule whose key is the name, tidy and in lower case, with what
 // stands for the *.
-func (x *index) find(tidy, name []byte, found func(at place, star []byte)) {
+func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
 	for _, at := range x.whole[string(name)] {
 		found(at, nil)
 	}
@@ -78,7 +78,7 @@ func (x *index) find(tidy, name []byte, found func(at place, star []byte)) {
 		for ; i < len(x.patterns) && x.patterns[i].before == before; i++ {
 			p := &x.patterns[i]
 			if end := len(name) - len(p.after); begins && end > len(before) && string(name[end:]) == p.after {
-				found(p.place, tidy[len(before):end])
+				found(p.entry, tidy[len(before):end])
 			}
 		}
 	}

@@ -30,9 +30,9 @@ func cellsOf(text, by string) []string {
 	return cells
 }
 
-// header reports what separates the cells of a header: bars or tabs; "" if a line is none.
+// heads reports what separates the cells of a header: bars or tabs; "" if a line is none.
 // A header has a step and a key of training, or two of those.
-func (c *collector) header(text string) string {
+func (c *collector) heads(text string) string {
 	for _, by := range []string{"|", "\t"} {
 		if !strings.Contains(text, by) {
 			continue
@@ -58,12 +58,12 @@ func (c *collector) readPasted(l *lines) error {
 		if !ok {
 			return unlessEnd(l.err)
 		}
-		if by := c.header(next.text); by != "" {
+		if by := c.heads(next.text); by != "" {
 			table = &pasted{by: by}
 			for _, name := range cellsOf(next.text, by) {
 				s, seen := c.byKey[name]
 				if !seen {
-					s = c.addKey(next.number, []byte(name))
+					s = c.addKey(next.number, name)
 				}
 				table.columns = append(table.columns, s)
 			}
