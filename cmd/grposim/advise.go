@@ -89,8 +89,8 @@ in optimizer steps, 0 if every batch was used once.`,
 				}
 				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
 			}
-			if c.Flags().Changed("lag") || c.Flags().Changed("run") {
-				return usageError{errors.New("--lag and --run are of a training log: use them with --fit")}
+			if c.Flags().Changed("lag") || c.Flags().Changed("run") || c.Flags().Changed("percent") {
+				return usageError{errors.New("--lag, --run and --percent are of a training log: use them with --fit")}
 			}
 			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {
@@ -144,6 +144,7 @@ in optimizer steps, 0 if every batch was used once.`,
 	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone")
 	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
 	addRun(c, &log)
+	addPercent(c, &log)
 	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
 	addWorkers(c, &workers)
 	addSet(c, &set)

@@ -101,6 +101,7 @@ answer; --mode asks about some modes only.`,
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
 	addRun(c, &how.how)
+	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` that the exit code is about; all by default")
 	var names []string

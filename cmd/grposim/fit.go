@@ -68,7 +68,7 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 			}
 			var siblings []fit.Curve
 			for _, file := range o.siblings {
-				runs, err := openLogs(stderr, file, logs.Options{})
+				runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
 				if err != nil {
 					return err
 				}
@@ -105,6 +105,7 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
 	f.StringArrayVar(&o.siblings, "sibling", nil, "`log` of an earlier run of the same recipe, on which the forecast is built; repeatable")
 	addRun(c, &o.how)
+	addPercent(c, &o.how)
 	f.StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
 }

@@ -17,6 +17,7 @@ func (c *collector) log() (*Log, error) {
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
 	l := &Log{File: c.err.File, Run: c.run, Format: Format{trainers[t].name, c.container}, Averaged: 1}
+	a.fillCounts()
 	a.train = a.columns(training)
 	switch {
 	case c.container == TrainerState && len(c.rows) == 0:
@@ -233,37 +234,43 @@ func (a *assembly) general() []*series {
 }
 
 // zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
-// reward; nil if the file has none. A row that has the lengths, which slime writes with
-// them, and no such number has no such group.
+// reward; nil if the file has none.
 func (a *assembly) zeroStd() *series {
 	sum := &series{key: countOfReward + "*"}
-	var lengths *series
 	for _, s := range a.series {
-		switch {
-		case strings.HasPrefix(s.name, countOfReward):
+		if strings.HasPrefix(s.name, countOfReward) {
 			for row, x := range s.values {
 				switch {
-				case math.IsNaN(x):
+				case !s.has(row):
 				case sum.has(row):
 					sum.values[row] += x
 				default:
 					sum.put(row, x)
 				}
 			}
-		case s.name == "rollout/response_len/mean":
-			lengths = s
 		}
 	}
 	if len(sum.values) == 0 {
 		return nil
 	}
-	for row := range a.rows {
-		if lengths.has(row) && !sum.has(row) {
-			sum.put(row, 0)
+	sum.notFinite = nil
+	return sum
+}
+
+// fillCounts sets those numbers to 0 in rows that have the lengths, which slime writes
+// with them, and not the number.
+func (a *assembly) fillCounts() {
+	i := slices.IndexFunc(a.series, func(s *series) bool { return s.name == "rollout/response_len/mean" })
+	if i < 0 {
+		return
+	}
+	for _, s := range a.series {
+		for row := range a.rows {
+			if strings.HasPrefix(s.name, countOfReward) && a.series[i].has(row) && !s.has(row) {
+				s.put(row, 0)
+			}
 		}
 	}
-	sum.notFinite = nil // rows without any such key
-	return sum
 }
 
 // evaluation returns the sources of the table of evaluation. Trainers whose rows of

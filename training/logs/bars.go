@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Trainers print rows without their step between progress bars: " 3%|▎ | 10/405 [01:10<…".
@@ -27,6 +28,9 @@ var bar = regexp.MustCompile(`%\|[^|]*\| *(\d+)/(\d+)\b|(?:^|\s)(\d+)/(\d+) \[[\
 
 // see takes note of the bars of a line.
 func (b *bars) see(text string) {
+	if !strings.Contains(text, "%|") && !strings.Contains(text, " [") {
+		return
+	}
 	for _, m := range bar.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseFloat(m[1]+m[3], 64) // digits, of which at most one is not empty
 		total, _ := strconv.ParseFloat(m[2]+m[4], 64)

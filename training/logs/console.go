@@ -11,22 +11,24 @@ import (
 )
 
 // lineForm is a form of lines that trainers print: what such a line looks like, for
-// docs/logs.md, and its reader, which returns whether a line has the form.
+// docs/logs.md, a text that every such line has, and its reader, which returns whether a
+// line has the form.
 type lineForm struct {
 	is   string
+	has  string
 	read func(*console, line) bool
 }
 
 // lineForms is the table of the forms, the most certain first.
 var lineForms = []lineForm{
-	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; after `rollout N:`, `step N:` or `perf N:` of step N", (*console).dicts},
-	{"a dict without its braces: `'KEY': NUMBER, …`", (*console).bare},
-	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", (*console).dashes},
-	{"`Step N | KEY: NUMBER | KEY NUMBER | …` of prime-rl", (*console).pipes},
-	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", (*console).commas},
-	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", (*console).several},
-	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", (*console).grid},
-	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, torchforge and mlx-lm", (*console).single},
+	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
+	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
+	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
+	{"`Step N | KEY: NUMBER | KEY NUMBER | …` of prime-rl", "Step ", (*console).pipes},
+	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", (*console).commas},
+	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "", (*console).several},
+	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
+	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, torchforge and mlx-lm", "", (*console).single},
 }
 
 // console reads what trainers print, from among any other text.
@@ -64,7 +66,7 @@ func (c *collector) readConsole(l *lines) error {
 			continue
 		}
 		for _, form := range lineForms {
-			if form.read(k, next) {
+			if strings.Contains(next.text, form.has) && form.read(k, next) {
 				break
 			}
 		}
@@ -308,10 +310,10 @@ var (
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
 func (k *console) several(l line) bool {
-	found := equals.FindAllStringSubmatch(l.text, -1)
-	if len(found) == 0 {
+	if strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
 		return false
 	}
+	found := equals.FindAllStringSubmatch(l.text, -1)
 	step := math.NaN()
 	if m := stepWords.FindStringSubmatch(l.text); m != nil {
 		step, _ = strconv.ParseFloat(m[1], 64) // digits
@@ -362,6 +364,9 @@ var (
 
 // single reads a line of one value.
 func (k *console) single(l line) bool {
+	if !strings.ContainsAny(l.text, ":=") {
+		return false
+	}
 	m := bullet.FindStringSubmatch(unprefixed(l.text))
 	if m == nil {
 		return false

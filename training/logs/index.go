@@ -2,7 +2,7 @@ package logs
 
 import (
 	"bytes"
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -28,25 +28,26 @@ type entry struct {
 
 // pattern is a key with a *.
 type pattern struct {
-	before, after string
+	after string // the *
 	entry
 }
 
 // index finds the rules of a name.
 type index struct {
 	whole    map[string][]entry
-	patterns []pattern // those with the same beginning side by side
+	patterns map[string][]pattern // by what stands before the *
+	befores  []string             // the keys of patterns
 }
 
 // rulesOf is the index of the table.
 var rulesOf = newIndex(trainers)
 
 func newIndex(trainers []trainer) *index {
-	x := &index{whole: make(map[string][]entry)}
+	x := &index{whole: make(map[string][]entry), patterns: make(map[string][]pattern)}
 	add := func(key string, at entry) {
 		key = string(lower(nil, tidy(nil, []byte(key))))
 		if before, after, star := strings.Cut(key, "*"); star {
-			x.patterns = append(x.patterns, pattern{before, after, at})
+			x.patterns[before] = append(x.patterns[before], pattern{after, at})
 		} else {
 			x.whole[key] = append(x.whole[key], at)
 		}
@@ -62,7 +63,7 @@ func newIndex(trainers []trainer) *index {
 			add(t.evalRules[r].key, entry{i, true, r, &t.evalRules[r]})
 		}
 	}
-	slices.SortStableFunc(x.patterns, func(a, b pattern) int { return cmp.Compare(a.before, b.before) })
+	x.befores = slices.Sorted(maps.Keys(x.patterns))
 	return x
 }
 
@@ -72,12 +73,13 @@ func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
 	for _, at := range x.whole[string(name)] {
 		found(at, nil)
 	}
-	for i := 0; i < len(x.patterns); {
-		before := x.patterns[i].before
-		begins := bytes.HasPrefix(name, []byte(before))
-		for ; i < len(x.patterns) && x.patterns[i].before == before; i++ {
-			p := &x.patterns[i]
-			if end := len(name) - len(p.after); begins && end > len(before) && string(name[end:]) == p.after {
+	for _, before := range x.befores {
+		if len(name) <= len(before) || string(name[:len(before)]) != before {
+			continue
+		}
+		for i := range x.patterns[before] {
+			p := &x.patterns[before][i]
+			if end := len(name) - len(p.after); end > len(before) && string(name[end:]) == p.after {
 				found(p.entry, tidy[len(before):end])
 			}
 		}

@@ -139,13 +139,16 @@ type joined struct {
 	end  bool // the text ended before the limit
 }
 
-// mostJoined is the largest number of lines that a dict goes on in.
-const mostJoined = 400
+// A dict goes on in at most so many lines and bytes.
+const (
+	mostJoined = 400
+	longJoined = 1 << 18
+)
 
 func (j *joined) ReadByte() (byte, error) {
 	if j.at == len(j.text) {
 		next, ok := line{}, false
-		if j.used < mostJoined {
+		if j.used < mostJoined && len(j.text) < longJoined {
 			next, ok = j.from.peek(j.used)
 			j.end = !ok
 		}
