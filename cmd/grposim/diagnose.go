@@ -48,10 +48,12 @@ after a failure from which no update trains are not judged. What leads is the fi
 failure found, or else the first mode present, because each can cause those after it. The
 diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
 
-LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: a
-trainer_state.json or the folder with it, JSON lines, CSV, W&B exports, or console output.
-A CSV with columns named as in docs/logs.md will do. It may also be a results folder of
-grposim, of which every cell is diagnosed.
+LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
+event files, a trainer_state.json, JSON lines, CSV, W&B exports, Parquet, MLflow metrics or
+console output, gzipped or not; the folder with them; or - for standard input. A CSV with
+columns named as in docs/logs.md will do. Of a log with several runs each is diagnosed, or
+the one that --run names. LOG may also be a results folder of grposim, of which every cell
+is diagnosed.
 
 Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
 understood; 4 a file cannot be read; 1 a failure is found or a mode is present; 3 neither, and some mode is not
@@ -106,6 +108,8 @@ a column that could show them.`,
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
+	addRun(c, &how.how)
+	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
 	if err := c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(questions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -187,7 +191,8 @@ func diagnosisExit(reports []*runReport, asked question) error {
 // runReport is the diagnosis of one run as it is printed.
 type runReport struct {
 	File     string          `json:"file"`
-	About    string          `json:"about"` // container and trainer, rows; or the cell
+	Run      string          `json:"run,omitempty"` // of a file with several
+	About    string          `json:"about"`         // container and trainer, rows; or the cell
 	Findings []findingReport `json:"findings"`
 	Modes    []modeReport    `json:"modes"`
 	Leading  string          `json:"leading"` // the first failure found, or else the first mode present, or none
@@ -260,7 +265,7 @@ func (e evidenceReport) text() string {
 // before the first finding from which on no update trains.
 func (s *source) report() *runReport {
 	trace := s.trace
-	r := &runReport{File: s.file, About: s.about, Findings: []findingReport{}, Notes: append([]string{}, s.notes...),
+	r := &runReport{File: s.file, Run: s.run, About: s.about, Findings: []findingReport{}, Notes: append([]string{}, s.notes...),
 		last: trace.Steps[len(trace.Steps)-1], rows: len(trace.Steps)}
 	var found []findings.Finding
 	if s.log != nil {
@@ -342,7 +347,11 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	if again {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s (%s)\n\n", r.File, r.About)
+	name := r.File
+	if r.Run != "" {
+		name += ", run " + r.Run
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n", name, r.About)
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
 		if f.Next != "" {

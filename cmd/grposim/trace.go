@@ -19,6 +19,7 @@ import (
 // source is a training run to be diagnosed, and where it was read.
 type source struct {
 	file    string         // as the user named it
+	run     string         // of a file with several runs the name, else ""
 	about   string         // what was read
 	trainer logs.Trainer   // of a results folder grposim
 	trace   diagnose.Trace // its series
@@ -30,20 +31,34 @@ type source struct {
 type reading struct {
 	groupSize  int    // G; 0: not known
 	trueReward string // column that holds the true reward; "": the first score of evaluation
+	how        logs.Options
 }
 
-// sources reads a log, the output folder of a trainer, or a results folder with a source
+// sources reads a log or a folder with a source for every run, or a results folder with one
 // for every cell.
 func (r reading) sources(path string) ([]source, error) {
 	if _, err := os.Stat(filepath.Join(path, store.ManifestName)); err == nil {
 		return r.cells(path)
 	}
-	l, err := logs.Open(path, logs.Options{})
+	runs, err := readLogs(path, r.how)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.log(path, l)
-	return []source{s}, err
+	if path == stdin {
+		path = runs[0].File
+	}
+	var all []source
+	for _, l := range runs {
+		s, err := r.log(path, l)
+		if err != nil {
+			return nil, err
+		}
+		if len(runs) > 1 {
+			s.run = l.Run
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // cells returns the mean series of every cell of a results folder.

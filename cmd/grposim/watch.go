@@ -53,6 +53,9 @@ terminated; 1 a mode is present; then those of diagnose, when the log stands sti
 			if every <= 0 || until < 0 {
 				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, want 0 or more", every, until)}
 			}
+			if args[0] == stdin {
+				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+			}
 			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
 			return w.follow(c.Context(), every, until)
 		},
@@ -95,16 +98,24 @@ type row struct {
 // lastRow returns the last row with a reward; its index is -1 if there is none.
 func lastRow(t *diagnose.Trace) row {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
-		if !math.IsNaN(t.Reward[i]) {
-			return row{i, t.Steps[i], t.Reward[i]}
+		if reward := rewardAt(t, i); !math.IsNaN(reward) {
+			return row{i, t.Steps[i], reward}
 		}
 	}
 	return row{index: -1}
 }
 
+// rewardAt returns the reward of a row, 0 of a log that does not record it.
+func rewardAt(t *diagnose.Trace, i int) float64 {
+	if t.Reward == nil {
+		return 0
+	}
+	return t.Reward[i]
+}
+
 // in reports whether a log still has the row.
 func (r row) in(t *diagnose.Trace) bool {
-	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], t.Reward[r.index]}
+	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], rewardAt(t, r.index)}
 }
 
 // follow reads the log at intervals until a mode is present, the log stands still for a
@@ -169,6 +180,12 @@ func (w *watcher) read() (found bool, err error) {
 	case err != nil: // half written, perhaps
 		w.say("%v: waiting for more", err)
 		return false, nil
+	case len(sources) > 1 && sources[0].run != "":
+		var names []string
+		for i := range sources {
+			names = append(names, sources[i].run)
+		}
+		return false, usageError{fmt.Errorf("%s: got %d runs, want one; name it by --run: %q", w.path, len(sources), names)}
 	case len(sources) > 1:
 		return false, usageError{fmt.Errorf("%s: got %d cells, want the log of one run", w.path, len(sources))}
 	}

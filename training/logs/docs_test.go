@@ -67,8 +67,9 @@ Each of these is noted where it happens. A file whose columns have other names c
 		}
 		b.WriteString("| quantity | key | what it means |\n|---|---|---|\n")
 		var rules []rule
-		for _, r := range t.rules[:len(t.rules)-len(names)] {
-			if t.name != Unsloth || !slices.Contains(trlRules, r) {
+		for _, r := range t.rules {
+			known := slices.Contains(names, r) || t.name != Plain && slices.Contains(general, r)
+			if !known && (t.name != Unsloth || !slices.Contains(trlRules, r)) {
 				rules = append(rules, r)
 			}
 		}
