@@ -86,7 +86,11 @@ func oneLength(l *logs.Log) []Finding {
 	if !at.atEnd {
 		level = Remark
 	}
-	return []Finding{{Level: level, Since: at.since(), Text: fmt.Sprintf("completions have %s tokens %s (%s): all seem to be cut at the length limit", plain(limit), at.text(), key)}}
+	text := fmt.Sprintf("every completion has %s tokens %s (%s): all are cut at the length limit", plain(limit), at.text(), key)
+	if key == length.key {
+		text = fmt.Sprintf("%s is exactly %s %s, as if every completion were cut at the length limit", key, plain(limit), at.text())
+	}
+	return []Finding{{Level: level, Since: at.since(), Text: text}}
 }
 
 // lengthChange finds a mean length that grows or shrinks by a factor of e (factorChange).
