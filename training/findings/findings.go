@@ -41,6 +41,8 @@ type Kind string
 const (
 	NumericalFailure Kind = "numerical-failure"
 	NoUpdate         Kind = "no-update"
+	ZeroLoss         Kind = "zero-loss"
+	GradientSpike    Kind = "gradient-spike"
 	Truncation       Kind = "truncation"
 	LengthChange     Kind = "length-change"
 	SamplerMismatch  Kind = "sampler-mismatch"

@@ -22,6 +22,23 @@ var checks = []check{
 		from:    []logs.Quantity{logs.GradNorm, logs.LR},
 	},
 	{
+		kind: ZeroLoss, find: zeroLoss,
+		see:     "loss 0, or 0.0001, while the reward rises",
+		is:      "normal: the advantages of a group add up to 0, and what is left of the loss is the KL penalty",
+		next:    "judge the run by reward, KL and gradient norm, not by the loss",
+		threads: []string{"huggingface/open-r1#239", "huggingface/trl#3452"},
+		from:    []logs.Quantity{logs.Loss},
+	},
+	{
+		kind: GradientSpike, find: gradientSpike,
+		see:     "the gradient norm is a hundred times as large in some rows",
+		is:      "single samples or groups decide an update; Adam remembers it for a thousand steps",
+		next:    "clip the gradient norm near its median; look at the samples of that step, a deviation near 0 that advantages are divided by among them",
+		threads: []string{"huggingface/trl#2980", "NVIDIA-NeMo/RL#4158"},
+		mild:    true,
+		from:    []logs.Quantity{logs.GradNorm},
+	},
+	{
 		kind: Truncation, find: truncation,
 		see:     "`clipped_ratio` near 1; mean length at the limit; reward 0",
 		is:      "completions are cut before they end, so that the reward cannot see an answer",
@@ -98,7 +115,7 @@ var checks = []check{
 	},
 	{
 		kind: NoSignal, find: noSignal,
-		see:     "loss 0, reward deviation 0, `frac_reward_zero_std` 1, `solve_none` of all groups",
+		see:     "reward deviation 0, `frac_reward_zero_std` 1, `solve_none` of all groups",
 		is:      "all samples of each group have the same reward, so that none has an advantage",
 		next:    "read some completions beside their rewards; take prompts that are solved sometimes, more samples a prompt, a finer reward",
 		threads: []string{"huggingface/trl#3708", "huggingface/trl#4764"},

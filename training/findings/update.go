@@ -156,6 +156,49 @@ func noUpdate(l *logs.Log) (found []Finding) {
 	return found
 }
 
+// printed is the last digit of a loss that TRL prints.
+const printed = 1e-4
+
+// zeroLoss finds a loss of 0, which is no failure by itself: the advantages of a group add up to
+// 0, so that at the policy that drew the samples the loss is the penalty β·KL, whatever the
+// gradient is. Where the gradient is 0 too, noUpdate and noSignal say why.
+func zeroLoss(l *logs.Log) []Finding {
+	loss, has := read(l, math.Inf(-1), math.Inf(1), logs.Loss)
+	if !has || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
+		return nil
+	}
+	gradient := ""
+	if norm, has := read(l, 0, math.Inf(1), logs.GradNorm); has {
+		if slices.Max(norm.values) == 0 {
+			return nil
+		}
+		gradient = fmt.Sprintf(", and the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
+	}
+	at := longest(loss.steps, func(int) bool { return true })
+	return []Finding{{Level: Remark, Since: at.from,
+		Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal%s: the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), gradient)}}
+}
+
+// spike is the factor by which a gradient has to exceed the usual one to change the step size of
+// Adam by itself: (1−β₂)·spike² = 1 with β₂ = 0.999, so that one row doubles the second
+// moment, for about 1/(1−β₂) steps. Clipping the norm prevents it.
+var spike = math.Sqrt(1000)
+
+// gradientSpike finds gradient norms that exceed the median of those above 0 by that factor.
+func gradientSpike(l *logs.Log) []Finding {
+	norm, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.GradNorm)
+	if !has || len(norm.values) < enough {
+		return nil
+	}
+	usual := median(norm.values)
+	at := norm.past(spike * usual)
+	if at.total == 0 {
+		return nil
+	}
+	return []Finding{{Level: Remark, Since: at.since(),
+		Text: fmt.Sprintf("%s reaches %s, the median being %s: it is %.0f times as large or more %s", norm.key, plain(slices.Max(norm.values)), plain(usual), spike, at.text())}}
+}
+
 // rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not
 // known, −1 no. known names a column that says yes in some row.
 func rewardsDiffer(l *logs.Log) (differ []int, known string) {
