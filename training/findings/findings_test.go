@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -413,5 +414,41 @@ func TestDiagnoseDoc(t *testing.T) {
 		}
 	case got != b.String():
 		t.Errorf("%s (-update rewrites it): got\n%s\nwant\n%s", path, got, b.String())
+	}
+}
+
+// Whatever a log holds, its findings are of its steps and print no number that is none.
+func TestAnyLog(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	pool := []float64{0, 0, 1, 1, -1, nan, math.Inf(1), 0.5, 0.97, 1e-300, 1e150, -1e150, 3, 17, 250.5}
+	for range 2000 {
+		of := make(columns)
+		for _, d := range logs.Quantities {
+			if q := d.Quantity; rng.IntN(2) == 0 {
+				if q == logs.RewardComponent || q == logs.RewardComponentStd || q == logs.EvalScore {
+					q += logs.Quantity(fmt.Sprintf("/%d", rng.IntN(2)))
+				}
+				few := pool[rng.IntN(len(pool)):]
+				for range 1 + rng.IntN(30) {
+					of[q] = append(of[q], few[rng.IntN(len(few))])
+				}
+			}
+		}
+		l := table(rng.IntN(30), of)
+		for i, c := range l.Columns {
+			for row, x := range c.Values {
+				if math.IsInf(x, 0) { // readers keep where it was
+					l.Columns[i].Values[row] = nan
+				}
+			}
+		}
+		if len(l.Steps) > 2 {
+			l.Resumes = []int{l.Steps[rng.IntN(len(l.Steps))]}
+		}
+		for _, f := range Of(l) {
+			if !slices.Contains(l.Steps, f.Since) || strings.Contains(strings.ReplaceAll(f.Text, "NaN or infinite", ""), "NaN") || strings.Contains(f.Text, "Inf") || strings.Contains(f.Text, "()") {
+				t.Fatalf("%+v", f)
+			}
+		}
 	}
 }

@@ -107,12 +107,12 @@ func lengthChange(l *logs.Log) []Finding {
 	}
 	f := Finding{Level: Remark, Since: c.since}
 	if c.to > c.from {
-		f.Text = fmt.Sprintf("completions grow %.2g times, from %s to %s tokens (%s), since about step %d", c.to/c.from, plain(c.from), plain(c.to), length.key, c.since)
+		f.Text = fmt.Sprintf("completions grow %s, from %s to %s tokens (%s), since about step %d", c.factor(), plain(c.from), plain(c.to), length.key, c.since)
 		if share, has := read(l, 0, 1, logs.LenClipped); has && share.trend() > 0 {
 			f.Text += fmt.Sprintf("; more are cut: %s", share.ends())
 		}
 		return []Finding{f}
 	}
-	f.Text = fmt.Sprintf("completions shrink %.2g times, from %s to %s tokens (%s), since about step %d", c.from/c.to, plain(c.from), plain(c.to), length.key, c.since)
+	f.Text = fmt.Sprintf("completions shrink %s, from %s to %s tokens (%s), since about step %d", c.factor(), plain(c.from), plain(c.to), length.key, c.since)
 	return []Finding{f}
 }

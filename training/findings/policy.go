@@ -194,7 +194,7 @@ func entropyGrowth(l *logs.Log) []Finding {
 	if !found || c.to < c.from {
 		return nil
 	}
-	f := Finding{Level: Failure, Since: c.since, Text: fmt.Sprintf("the entropy grows %.2g times, from %s to %s nats (%s), since about step %d", c.to/c.from, plain(c.from), plain(c.to), entropy.key, c.since)}
+	f := Finding{Level: Failure, Since: c.since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), since about step %d", c.factor(), plain(c.from), plain(c.to), entropy.key, c.since)}
 	reward, has := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
 	switch {
 	case !has:

@@ -169,7 +169,7 @@ func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
 
 func median(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return sorted[(len(sorted)-1)/2]/2 + sorted[len(sorted)/2]/2
 }
 
 // move is a change of level of a positive quantity.
@@ -203,7 +203,7 @@ func (s series) factorChange() (m move, found bool) {
 	if !m.large() || low[n-1-n/10] >= high[n/10] {
 		return s.lateChange()
 	}
-	limit, sum, least, first := math.Sqrt(m.from*m.to), 0.0, 0.0, 0
+	limit, sum, least, first := math.Sqrt(m.from)*math.Sqrt(m.to), 0.0, 0.0, 0
 	for i, x := range s.values {
 		d := -1.0
 		if (x >= limit) == (m.to > m.from) {
@@ -226,7 +226,15 @@ func (s series) lateChange() (m move, found bool) {
 
 // large reports whether a level has changed by a factor of e.
 func (m move) large() bool {
-	return m.from > 0 && m.to > 0 && math.Abs(math.Log(m.to/m.from)) >= 1
+	return m.from > 0 && m.to > 0 && math.Abs(math.Log(m.to)-math.Log(m.from)) >= 1
+}
+
+// factor says by which factor a level has changed.
+func (m move) factor() string {
+	if x := math.Exp(math.Abs(math.Log(m.to) - math.Log(m.from))); !math.IsInf(x, 0) {
+		return fmt.Sprintf("%.2g times", x)
+	}
+	return "beyond measure"
 }
 
 // falseAlarm is the one-sided probability with which chance alone may pass as a trend.
