@@ -160,6 +160,7 @@ type Observability string
 const (
 	Observed    Observability = "observed"     // the value is known
 	NotRecorded Observability = "not-recorded" // the trace lacks a series that the diagnostic needs
+	Ended       Observability = "ended"        // no value in the last eighth of the run; of Samples
 	TooShort    Observability = "too-short"    // fewer than eight values in the last half of the run
 	Undefined   Observability = "undefined"    // the diagnostic's formula has no finite value on this run
 )

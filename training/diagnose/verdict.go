@@ -150,6 +150,9 @@ func (d *Diagnosis) because(mode Mode, missing []Series) string {
 		if e.Of == mode && e.Observable == TooShort {
 			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 		}
+		if e.Of == mode && e.Observable == Ended {
+			return fmt.Sprintf("%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
+		}
 	}
 	if len(missing) > 0 {
 		return fmt.Sprintf("not recorded: %s", missing[0])

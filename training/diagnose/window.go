@@ -14,6 +14,11 @@ import (
 // a thousand times.
 const minLate = 8
 
+// endShare: a series of a log must have a value in the last eighth of the run, a quarter of
+// its last half, of which minLate values are two apart. Where the weights
+// become NaN, a series ends, and its last values are not those of the run.
+const endShare = 8
+
 // falseAlarm is the one-sided probability with which chance alone may pass as a
 // trend or an oscillation.
 const falseAlarm = 1e-3
@@ -57,6 +62,9 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 	r.late = r.half()
 	if len(r.at)-r.late < minLate {
 		return run{}, TooShort
+	}
+	if first, end := float64(t.Steps[0]), float64(slices.Max(t.Steps)); t.Origin == Samples && r.at[len(r.at)-1] < end-(end-first)/endShare {
+		return run{}, Ended
 	}
 	return r, Observed
 }
