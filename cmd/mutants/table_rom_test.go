@@ -338,7 +338,7 @@ var diagnoseMutants = []mutant{
 	{id: "training/findings/not-computed", fault: "a KL that is not computed counts as a failure of the numbers", file: "training/findings/update.go",
 		before: "isBroken(c, row) && (!update ||", after: "isBroken(c, row) && (update ||"},
 	{id: "training/findings/effects", fault: "rows after a failure of the numbers are judged as those before", file: "training/findings/findings.go",
-		before: "l = before(l, f.Since)", after: "_ = before(l, f.Since)"},
+		before: "l = l.Prefix(n)", after: "_ = l.Prefix(n)"},
 	{id: "training/findings/cause-first", fault: "a failure that comes later stands before its cause", file: "training/findings/findings.go",
 		before: "cmp.Compare(date(x), date(y))", after: "cmp.Compare(date(y), date(x))"},
 	{id: "training/findings/expected-zero", fault: "a gradient of 0 where no group has a signal counts as lost", file: "training/findings/update.go",

@@ -93,7 +93,8 @@ func Of(l *logs.Log) []Finding {
 			}
 			all = append(all, f)
 			if f.Kind == NumericalFailure && f.Stops && f.Since > l.Steps[0] {
-				l = before(l, f.Since)
+				n, _ := slices.BinarySearch(l.Steps, f.Since)
+				l = l.Prefix(n)
 			}
 		}
 	}
@@ -145,18 +146,4 @@ func Observable(l *logs.Log, k Kind) bool {
 			return slices.ContainsFunc(c.from, func(q logs.Quantity) bool { return of(col, q) })
 		})
 	})
-}
-
-// before returns the rows of a log before a step.
-func before(l *logs.Log, step int) *logs.Log {
-	part := *l
-	n, _ := slices.BinarySearch(l.Steps, step)
-	part.Steps, part.Columns = l.Steps[:n], slices.Clone(l.Columns)
-	for i := range part.Columns {
-		c := &part.Columns[i]
-		c.Values = c.Values[:n]
-		broken, _ := slices.BinarySearch(c.NotFinite, n)
-		c.NotFinite = c.NotFinite[:broken]
-	}
-	return &part
 }
