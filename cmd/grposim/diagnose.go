@@ -400,7 +400,7 @@ func (r *runReport) unobservable() string {
 	}
 	because := r.Modes[0].Because
 	if r.rows < firstLook {
-		return fmt.Sprintf("fewer than 8 values in the last half of the run (%d of at least %d rows)", r.rows, firstLook)
+		return fmt.Sprintf("fewer than 8 values in the last half of the run: they need %d rows, and there are %d", firstLook, r.rows)
 	}
 	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
 		return ""

@@ -340,7 +340,7 @@ var diagnoseMutants = []mutant{
 	{id: "training/findings/effects", fault: "rows after a failure of the numbers are judged as those before", file: "training/findings/findings.go",
 		before: "l = l.Prefix(n)", after: "_ = l.Prefix(n)"},
 	{id: "training/findings/cause-first", fault: "a failure that comes later stands before its cause", file: "training/findings/findings.go",
-		before: "cmp.Compare(date(x), date(y))", after: "cmp.Compare(date(y), date(x))"},
+		before: "cmp.Compare(x.Since, y.Since)", after: "cmp.Compare(y.Since, x.Since)"},
 	{id: "training/findings/expected-zero", fault: "a gradient of 0 where no group has a signal counts as lost", file: "training/findings/update.go",
 		before: "norm.values[i] == 0 && differ[row] >= 0", after: "norm.values[i] == 0 && differ[row] >= -1"},
 	{id: "training/findings/signed-divergence", fault: "an estimate of the divergence of the engines that is negative counts as none", file: "training/findings/policy.go",

@@ -55,9 +55,17 @@ const (
 	ConstantReward   Kind = "constant-reward"
 )
 
-// isEffect reports whether a kind is what the reward does, which has a cause.
-func (k Kind) isEffect() bool {
-	return slices.Contains([]Kind{RewardCollapse, ComponentsApart, NoSignal, ConstantReward}, k)
+// rank is small for what comes first.
+func (f Finding) rank() int {
+	switch {
+	case f.Level == Remark:
+		return 3
+	case f.Kind == NumericalFailure || f.Kind == NoUpdate:
+		return 0
+	case f.Kind == RewardCollapse || f.Kind == NoSignal || f.Kind == ConstantReward:
+		return 2
+	}
+	return 1
 }
 
 // check is a row of the table: what users see of a kind, what it is, and how it is found.
@@ -72,10 +80,10 @@ type check struct {
 	find    func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
 }
 
-// Of returns what a log states, failures before remarks. Those of the update itself come
-// first; of the others the earlier one, and of equals that which stands first in the table:
-// a cause is not later than its effect. What the reward does is an effect, dated a tenth of
-// the run later than it is found: a slow change has no sharper date.
+// Of returns what a log states, failures before remarks: first those of the update itself;
+// then the earlier one, and of equals that which stands first in the table, since a cause is
+// not later than its effect; last what the reward does, which has a cause, and of which a
+// slow change has no sharp date.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows
 // before it.
@@ -84,7 +92,6 @@ func Of(l *logs.Log) []Finding {
 		return nil
 	}
 	var all []Finding
-	tenth := (l.Steps[len(l.Steps)-1] - l.Steps[0]) / 10
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.kind
@@ -98,18 +105,8 @@ func Of(l *logs.Log) []Finding {
 			}
 		}
 	}
-	date := func(f Finding) int {
-		switch {
-		case f.Kind == NumericalFailure || f.Kind == NoUpdate:
-			return -1
-		case f.Kind.isEffect():
-			return f.Since + tenth
-		}
-		return f.Since
-	}
 	slices.SortStableFunc(all, func(x, y Finding) int {
-		levels := []Level{Failure, Remark}
-		return cmp.Or(cmp.Compare(slices.Index(levels, x.Level), slices.Index(levels, y.Level)), cmp.Compare(date(x), date(y)))
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.Since, y.Since))
 	})
 	return all
 }

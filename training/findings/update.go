@@ -161,10 +161,17 @@ const printed = 1e-4
 
 // zeroLoss finds a loss of 0, which is no failure by itself: the advantages of a group add up to
 // 0, so that at the policy that drew the samples the loss is the penalty β·KL, whatever the
-// gradient is. Where the gradient is 0 too, noUpdate and noSignal say why.
+// gradient is. It is not said where the gradient is 0 or NaN too, or no group has a signal.
 func zeroLoss(l *logs.Log) []Finding {
 	loss, has := read(l, math.Inf(-1), math.Inf(1), logs.Loss)
 	if !has || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
+		return nil
+	}
+	if norm, _ := l.Column(logs.GradNorm); len(norm.NotFinite) > 0 {
+		return nil
+	}
+	share, _ := ZeroVariance(l)
+	if known := numbers(l, share, 0, 1).values; len(known) > 0 && slices.Min(known) == 1 {
 		return nil
 	}
 	gradient := ""
