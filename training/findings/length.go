@@ -13,7 +13,8 @@ const half = 0.5
 
 // truncation finds completions that are cut at the length limit. The reward of a cut
 // completion says nothing about the answer that it does not reach. From ½ on, the midpoint,
-// most of what is trained on is cut: a failure. From a quarter on it is a remark.
+// most of what is trained on is cut: a failure, unless it passes, or the reward of the others
+// rises. From a quarter on it is a remark.
 //
 // Where no share is logged, completions that all have one length have reached the limit
 // (oneLength).
@@ -30,15 +31,21 @@ func truncation(l *logs.Log) []Finding {
 	}
 	if at := share.past(half); at.certain() {
 		const all = 0.995 // 1 but for the rounding of a mean
-		f := Finding{Level: Failure, Since: at.since(), Text: "most completions are"}
 		values := share.within(at, half)
-		if median(values) >= all {
+		every := median(values) >= all
+		f := Finding{Level: Failure, Since: at.since(), Text: "most completions are"}
+		if every {
 			f.Text = "every completion is"
 		}
-		if !at.atEnd {
-			f.Level = Remark // it has passed
-		}
 		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s%s", at.text(), share.key, span(values, percent), long())
+		reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+		switch {
+		case !at.atEnd:
+			f.Level = Remark // it has passed
+		case !every && reward.trend() > 0:
+			f.Level = Remark
+			f.Text += "; the reward rises meanwhile: " + reward.ends()
+		}
 		return []Finding{f}
 	}
 	mean := 0.0
