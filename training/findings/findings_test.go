@@ -134,6 +134,7 @@ func TestOf(t *testing.T) {
 		"KL of a billion":                  {table(1, healthy(columns{logs.KLRef: {1e9}})), "failure kl-blow-up@10", "carried by a few tokens"},
 		"KL blows up":                      {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3), logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@210", "since step 210 (20 of 40 rows): kl_ref is 3 nats a token (an estimate), 0.01 at the start"},
 		"KL grows with the reward":         {table(40, healthy(columns{logs.KLRef: from(20, 0.01, 3)})), "remark kl-blow-up@210", "the reward rises meanwhile"},
+		"KL far below 0":                   {table(9, healthy(columns{logs.KLRef: {-2.5}, logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@10", "is -2.5 nats a token"},
 		"KL comes back":                    {table(60, healthy(columns{logs.KLRef: from(20, 2, 0.1), logs.Reward: {0.3, 0.4, 0.3}})), "remark kl-blow-up@10", "it has come back"},
 		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@220", "the reward does not rise"},
 		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure entropy-growth@310 failure reward-collapse@110", ""},

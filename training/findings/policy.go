@@ -135,25 +135,28 @@ const (
 // Most trainers log the k3 estimate, e^x − x − 1 with x = log π_ref/π of sampled tokens. It
 // is never negative and has the divergence as its mean, but a single token that was sampled
 // though the policy gives it no probability contributes e^x: such tokens come from
-// constrained decoding or another engine.
+// constrained decoding or another engine. The k1 estimate, −x, is then far below 0.
 func klBlowUp(l *logs.Log) []Finding {
 	c, has := l.Column(logs.KLRef)
 	if !has {
 		return nil
 	}
 	kl := numbers(l, c, math.Inf(-1), math.Inf(1))
-	at := kl.past(klPerToken)
+	size := series{kl.key, kl.steps, make([]float64, len(kl.values))}
+	for i, x := range kl.values {
+		size.values[i] = math.Abs(x)
+	}
+	at := size.past(klPerToken)
 	if at.total == 0 {
 		return nil
 	}
-	values := kl.within(at, klPerToken)
-	largest := slices.Max(values)
+	largest := slices.Max(size.within(at, klPerToken))
 	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s, %s)", plain(largest), at.text(), kl.key, estimator(l, c))}
 	if !at.certain() {
 		return []Finding{f}
 	}
-	f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(values, plain), estimator(l, c))
-	if first := kl.values[0]; first < klPerToken && first > 0 {
+	f.Text = fmt.Sprintf("the divergence from the reference policy blows up %s: %s is %s nats a token (%s)", at.text(), kl.key, span(kl.values[at.begin:at.end], plain), estimator(l, c))
+	if first := size.values[0]; first < klPerToken && first > 0 {
 		f.Text += fmt.Sprintf(", %s at the start", plain(first))
 	}
 	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
@@ -172,12 +175,17 @@ func klBlowUp(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// estimator says by which estimate of the divergence a trainer logs it.
+// estimator says by which estimate of the divergence a column was made.
 func estimator(l *logs.Log, c logs.Column) string {
+	for _, k := range []string{"k1", "k2", "k3"} {
+		if strings.Contains(c.Meaning, k) {
+			return "the " + k + " estimate"
+		}
+	}
 	switch {
-	case strings.Contains(c.Meaning, "k3"), l.Format.Trainer == logs.NeMoRL:
+	case l.Format.Trainer == logs.NeMoRL:
 		return "the k3 estimate"
-	case l.Format.Trainer == logs.Verl, l.Format.Trainer == logs.OpenRLHF, l.Format.Trainer == logs.Slime:
+	case strings.Contains(c.Meaning, "config") || l.Format.Trainer == logs.Verl || l.Format.Trainer == logs.Slime:
 		return "the estimate that is configured"
 	}
 	return "an estimate"
