@@ -65,6 +65,13 @@ func TestDiagnose(t *testing.T) {
 	write(t, "collapsed.jsonl", trlLog(160, func(i int, values map[string]float64) {
 		values["reward"] -= 0.4 / (1 + math.Exp(float64(110-i)))
 	}))
+	write(t, "frozen.jsonl", trlLog(160, func(_ int, values map[string]float64) { values["grad_norm"] = 0 }))
+	write(t, "cut.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		values["completions/clipped_ratio"] = 1
+		if i >= 60 {
+			values["frac_reward_zero_std"] = 0.9
+		}
+	}))
 	write(t, "stock.jsonl", trlLog(160, dropped("entropy", "frac_reward_zero_std")))
 	write(t, "short.jsonl", trlLog(12, nil))
 	write(t, "broken.jsonl", "{}\n")
@@ -79,6 +86,9 @@ func TestDiagnose(t *testing.T) {
 		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "advantage-degeneracy", ""},
 		{[]string{"healthy.jsonl", "degenerate.jsonl"}, 1, "none", ""},
 		{[]string{"collapsed.jsonl"}, 1, "reward-collapse", "lost share of the reward's rise"},
+		{[]string{"frozen.jsonl"}, 1, "no-update", "not observable: no update trains the policy in any row (no-update)"},
+		{[]string{"cut.jsonl"}, 1, "truncation", "groups have equal rewards because completions are cut (truncation)"},
+		{[]string{"cut.jsonl", "--mode", "advantage-degeneracy"}, exitInconclusive, "truncation", ""},
 		{[]string{"stock.jsonl"}, exitInconclusive, "none", "TRL logs entropy from v0.20"},
 		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
 		{[]string{"short.jsonl"}, exitInconclusive, "none", "fewer than 8 values"},
