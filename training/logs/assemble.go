@@ -407,8 +407,8 @@ func (a *assembly) table(of part) Table {
 				c.NotFinite = append(c.NotFinite, i)
 			}
 		}
-		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(kept, func(row int) bool { return has(s, row) }) {
-			a.believe(&c, at)
+		a.believe(&c, at)
+		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
 			t.Columns = append(t.Columns, c)
 		}
 	}

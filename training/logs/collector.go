@@ -21,6 +21,7 @@ type collector struct {
 	run       string       // name of the run
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
+	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
 	rows    []rowInfo
@@ -67,7 +68,7 @@ type cell struct {
 const mostKeys = 1000
 
 func newCollector(name string, how Options) *collector {
-	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series)}
+	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
 }
 
 // set adds a value to the row that is being read: a number, or the text of one. Empty
@@ -157,11 +158,14 @@ func (c *collector) addKey(line int, key string) *series {
 		return nil // not kept: a file can have any number of keys
 	case s == nil:
 		c.unknown = append(c.unknown, key)
+	case c.byName[s.name] != nil:
+		s = c.byName[s.name]
 	case len(c.series) == mostKeys:
 		c.err.add(line, "got more than %d keys that trainers write, want one run a file", mostKeys)
 		s = nil
 	default:
 		c.series = append(c.series, s)
+		c.byName[s.name] = s
 	}
 	c.byKey[key] = s
 	return s

@@ -1,8 +1,10 @@
 package logs
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -38,19 +40,21 @@ type console struct {
 	bars  bars
 	named map[float64]int // row of each step that a line names: such lines of a step are one row
 
-	heading float64  // step of the heading read last; NaN: none
-	headed  int      // line of that heading
-	eval    bool     // a heading says that values of evaluation follow
-	block   []cell   // values printed one a line, of a row that is not complete
-	begins  int      // line of the first of them
-	blocks  []theirs // such rows, which count only if no line is a row by itself
+	heading float64 // step of the heading read last; NaN: none
+	headed  int     // line of that heading
+	eval    bool    // a heading says that values of evaluation follow
+	block   []cell  // values printed one a line, of a row that is not complete
+	begins  int     // line of the first of them
+	later   []weak  // rows of the last forms, which count only if there is no row of a more certain one
 }
 
-// theirs is a row printed over several lines.
-type theirs struct {
+// weak is a row of one of the last forms.
+type weak struct {
+	form  int // 0: of one line; 1: of several
 	line  int
 	step  float64
 	cells []cell
+	bars  map[float64]float64
 }
 
 // readConsole reads the text of a console.
@@ -73,12 +77,7 @@ func (c *collector) readConsole(l *lines) error {
 		k.dropRow()
 	}
 	k.close()
-	if len(k.rows) == 0 {
-		for _, b := range k.blocks {
-			k.cells = b.cells
-			k.endStep(b.line, b.step)
-		}
-	}
+	k.readLater()
 	if err := unlessEnd(k.err()); err != nil {
 		return err
 	}
@@ -104,6 +103,31 @@ func (k *console) endStep(line int, step float64) {
 	rows := len(k.rows)
 	if k.keep(line, row); len(k.rows) > rows {
 		k.bars.row(row)
+	}
+}
+
+// endLater keeps the row that has been read for later. A progress bar that is drawn again
+// shows the same row.
+func (k *console) endLater(w weak) {
+	w.bars = maps.Clone(k.bars.now)
+	if n := len(k.later); n > 0 && len(w.bars) > 0 && k.later[n-1].form == w.form && maps.Equal(k.later[n-1].bars, w.bars) {
+		k.later = k.later[:n-1]
+	}
+	k.later = append(k.later, w)
+}
+
+// readLater reads the rows kept for later, those of the most certain form, if there are no
+// others.
+func (k *console) readLater() {
+	if len(k.rows) > 0 || len(k.later) == 0 {
+		return
+	}
+	first := slices.MinFunc(k.later, func(x, y weak) int { return cmp.Compare(x.form, y.form) }).form
+	for _, w := range k.later {
+		if w.form == first {
+			k.cells, k.bars.now = w.cells, w.bars
+			k.endStep(w.line, w.step)
+		}
 	}
 }
 
@@ -239,7 +263,7 @@ func (k *console) dashes(l line) bool {
 	text, whole := l.text[at[2]:], l.whole
 	for {
 		next, ok := k.peek(0)
-		if !ok || unprefixed(next.text) != next.text || !goesOn(next.text) {
+		if trimmed := strings.TrimLeft(next.text, " \t"); !ok || unprefixed(trimmed) != trimmed || !goesOn(trimmed) {
 			break
 		}
 		k.skip(1)
@@ -266,7 +290,7 @@ func (k *console) dashes(l line) bool {
 
 // goesOn reports whether a line goes on with pairs KEY:NUMBER that a terminal cut.
 func goesOn(text string) bool {
-	pieces := strings.Split(strings.TrimSpace(text), " - ")
+	pieces := strings.Split(strings.TrimPrefix(strings.TrimSpace(text), "- "), " - ")
 	if len(pieces) == 1 {
 		return digits.MatchString(pieces[0]) || verlPair.MatchString(pieces[0]) && !strings.HasPrefix(pieces[0], "step:")
 	}
@@ -327,11 +351,10 @@ func (k *console) several(l line) bool {
 	if known == 0 || known == 1 && math.IsNaN(step) {
 		return false
 	}
-	k.close()
 	for _, m := range found {
 		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
 	}
-	k.endStep(l.number, step)
+	k.endLater(weak{form: 0, line: l.number, step: step, cells: slices.Clone(k.cells)})
 	return true
 }
 
@@ -406,7 +429,7 @@ func (k *console) add(l line, key, value string) {
 // close ends the row that is printed over several lines.
 func (k *console) close() {
 	if len(k.block) > 0 {
-		k.blocks = append(k.blocks, theirs{k.begins, k.heading, k.block})
+		k.endLater(weak{form: 1, line: k.begins, step: k.heading, cells: k.block})
 		k.block = nil
 	}
 }

@@ -19,9 +19,8 @@ var ruled = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`)
 
 // cellsOf splits a line of a table.
 func cellsOf(text, by string) []string {
-	text = strings.TrimSpace(text)
 	if by == "|" {
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "|"), "|")
+		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
 	}
 	cells := strings.Split(text, by)
 	for i, cell := range cells {
