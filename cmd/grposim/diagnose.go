@@ -155,7 +155,7 @@ func diagnosisExit(reports []*runReport, asked []diagnose.Mode) error {
 type runReport struct {
 	File    string        `json:"file"`
 	Run     string        `json:"run,omitempty"` // of a file with several
-	About   string        `json:"about"` // container and trainer, rows; or the cell
+	About   string        `json:"about"`         // container and trainer, rows; or the cell
 	Modes   []modeReport  `json:"modes"`
 	Leading diagnose.Mode `json:"leading"`
 	Paper   paperReport   `json:"paper"`
