@@ -17,7 +17,7 @@ var magics = []struct{ bytes, is string }{
 }
 
 // knownFormats lists what Read reads, for messages.
-const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), or CSV (header step,reward,…; W&B exports)`
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
 // read recognises the container and reads the rows. Its errors are those of the reader;
 // problems of the content are left in c.err.
