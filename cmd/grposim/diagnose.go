@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/training/diagnose"
+	"grposim/training/logs"
 )
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
@@ -154,7 +155,7 @@ func diagnosisExit(reports []*runReport, asked []diagnose.Mode) error {
 // runReport is the diagnosis of one run as it is printed.
 type runReport struct {
 	File    string        `json:"file"`
-	Run     string        `json:"run,omitempty"` // of a file with several
+	Run     string        `json:"run,omitempty"` // its name, where the file or folder names runs
 	About   string        `json:"about"`         // container and trainer, rows; or the cell
 	Modes   []modeReport  `json:"modes"`
 	Leading diagnose.Mode `json:"leading"`
@@ -250,11 +251,8 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	if again {
 		fmt.Fprintln(w)
 	}
-	name := r.File
-	if r.Run != "" {
-		name += ", run " + r.Run
-	}
-	fmt.Fprintf(w, "%s (%s)\n\n", name, r.About)
+	name := logs.Log{File: r.File, Run: r.Run}
+	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
 	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
 	for _, m := range r.Modes {
 		since := "–"

@@ -25,7 +25,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | file | how it is recognised |
 |---|---|
 | TensorBoard event files | files ` + "`*tfevents*`" + `, or the folder with them: the scalars, of which the tags are the keys |
-| ` + "`trainer_state.json`" + ` of transformers | a JSON object with ` + "`log_history`" + `; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go on further |
+| ` + "`trainer_state.json`" + ` of transformers | a JSON object with ` + "`log_history`" + `; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go as far |
 | JSON lines, or a JSON list | an object per row, flat or nested: keys of nested objects are joined by a slash, and verl's ` + "`{\"step\": N, \"data\": {…}}`" + ` has the keys of ` + "`data`" + ` |
 | console output | Python dicts (` + "`{'loss': 0.0, 'reward': 0.5, …}`" + `) and verl's lines ` + "`step:N - KEY:NUMBER - …`" + `, among any other text |
 | history of W&B as CSV | columns ` + "`_step`, `_runtime`" + ` and the keys |

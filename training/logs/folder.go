@@ -40,19 +40,22 @@ func IsOutput(dir string) bool {
 	return err == nil && len(runs) > 0
 }
 
-// openFolder reads the runs of a folder. If a trainer_state.json goes as far as the run
-// that was written last, it is read instead of that: it has more digits, and one history
-// of a run that was resumed. Runs beside it are read only by name.
+// openFolder reads the runs of a folder. Of a trainer_state.json and the run that was
+// written last it reads the one that goes on further; of equals the run, which has the
+// steps of a resume and, while a trainer writes, stays the one that is read. Other runs
+// beside a trainer_state.json are read only by name.
 func openFolder(dir string, how Options) ([]*Log, error) {
-	state, err := longestState(dir, how)
-	if err != nil {
-		return nil, err
-	}
 	found, err := runsIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	c := newCollector(dir, how)
+	state, err := longestState(dir, how)
+	if err != nil && len(found) == 0 {
+		return nil, err
+	} else if err != nil { // half written, perhaps
+		c.note("%s", err)
+	}
 	if state == nil && len(found) == 0 {
 		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard or metrics of MLflow, want a log or the output folder of a trainer", TrainerState, TrainerState)
 		return nil, &c.err
@@ -66,14 +69,11 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	}
 	if newest != nil {
 		last, err := newest.log()
-		switch {
-		case err != nil:
-		case last.last() > state.last():
-			last.Notes = append(last.Notes, oneLine("%s ends at step %d, before the %s, which were read.", state.File, state.last(), newest.container))
+		if err == nil && last.last() >= state.last() {
+			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.", newest.container, state.File, state.last()))
 			return []*Log{last}, nil
-		default:
-			state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
 		}
+		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
 	}
 	return []*Log{state}, nil
 }

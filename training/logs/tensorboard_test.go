@@ -312,13 +312,19 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of the mean reward`},
 		{"a state as long as the events", map[string][]byte{
 			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 3, was not."},
+		{"a state that is longer", map[string][]byte{
+			"trainer_state.json": state(4), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
 			[]run{{"", []float64{9, 9}, nil}}, `trainer_state.json was read, and the TensorBoard events of "runs/A" were not.`},
+		{"a state that is being written", map[string][]byte{
+			"trainer_state.json": state(4)[:30], "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, `trainer_state.json:1: got`},
 		{"the events beside a state", map[string][]byte{
 			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "runs/A",
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
 		{"events that go on after a checkpoint", map[string][]byte{
 			"checkpoint-2/trainer_state.json": state(2), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json ends at step 2, before the TensorBoard events, which were read."},
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
 		{"MLflow", map[string][]byte{
 			"0/abc/meta.yaml":                          nil,
 			"0/abc/metrics/reward":                     []byte("1000 0.5 1\n2000 0.75 2\n3000 0.25 2\n"),
