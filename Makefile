@@ -58,6 +58,7 @@ fuzz: ## every parser, the theory and the diagnostics on random inputs; a minute
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzEvents -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzBinary -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/logs -run '^$$' -fuzz FuzzMLflow -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./training/logs -run '^$$' -fuzz FuzzWandb -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./training/equivalence -run '^$$' -fuzz FuzzReadScores -fuzztime 60s -fuzzminimizetime 1x
 
 N ?= 1000

@@ -44,11 +44,11 @@ those below. The diagnostics of arXiv:2606.30789 are computed too, with threshol
 project.
 
 LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
-event files, a trainer_state.json, JSON lines, CSV, W&B exports, Parquet, MLflow metrics or
-console output, gzipped or not; the folder with them; or - for standard input. A CSV with
-columns named as in docs/logs.md will do. Of a log with several runs each is diagnosed, or
-the one that --run names. LOG may also be a results folder of grposim, of which every cell
-is diagnosed.
+event files, a trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet,
+metrics of MLflow or console output, gzipped or not; a folder with them; or - for standard
+input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
+is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
+which every cell is diagnosed.
 
 Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
 understood; 4 a file cannot be read; 1 a mode is present; 3 none is present and some mode is not observable;

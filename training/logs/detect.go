@@ -37,6 +37,8 @@ func (c *collector) read(from io.Reader) error {
 	switch is := notText(head); {
 	case bytes.HasPrefix(head, []byte(parquetMagic)):
 		return c.parquet(r, from)
+	case bytes.HasPrefix(head, []byte(wandbMagic)):
+		return c.wandb(r)
 	case isEvents(head):
 		c.container = TensorBoard
 		return c.timeline(func(t *timeline) error { return t.events(r, filepath.Base(c.err.File)) })

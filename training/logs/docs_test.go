@@ -29,6 +29,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | JSON lines, or a JSON list | an object per row, flat or nested: keys of nested objects are joined by a slash, and verl's ` + "`{\"step\": N, \"data\": {…}}`" + ` has the keys of ` + "`data`" + ` |
 | console output | Python dicts (` + "`{'loss': 0.0, 'reward': 0.5, …}`" + `) and verl's lines ` + "`step:N - KEY:NUMBER - …`" + `, among any other text |
 | history of W&B as CSV | columns ` + "`_step`, `_runtime`" + ` and the keys |
+| the file of a run of W&B | ` + "`run-ID.wandb`" + `, which W&B keeps in ` + "`wandb/run-DATE-ID`" + `, offline too; or the folder with it |
 | a chart of W&B as CSV | columns ` + "`RUN - KEY`" + ` of one or several runs; those that end in ` + "`__MIN` and `__MAX`" + ` are left out |
 | a chart of TensorBoard as CSV | columns ` + "`Wall time`, `Step`, `Value`" + `; read as the reward |
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |

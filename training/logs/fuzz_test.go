@@ -21,9 +21,18 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// Any bytes give a log or an *Error: of event files, Parquet and gzip.
+// Any bytes in place of a message of W&B give rows, or none.
+func FuzzWandb(f *testing.F) {
+	f.Add([]byte(historyRecord(2, "reward", "0.5", "train/kl", "null")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkRead(t, wandbFile(historyRecord(1, "reward", "0.5"), data))
+	})
+}
+
+// Any bytes give a log or an *Error: of event files, files of W&B, Parquet, gzip and UTF-16.
 func FuzzBinary(f *testing.F) {
 	f.Add(eventFile(1, "1 train/reward 0.5", "2 train/reward 0.75"))
+	f.Add(wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "train/reward", "NaN")))
 	f.Add(history(f))
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

@@ -80,6 +80,7 @@ const (
 	Console      Container = "console output"     // Python dicts among other text
 	WandbHistory Container = "W&B history CSV"    // columns _step, _runtime, …
 	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
+	WandbRun     Container = "W&B run file"       // run-ID.wandb
 	CSV          Container = "CSV"
 	TensorBoard  Container = "TensorBoard events"    // files *tfevents* of a folder
 	EventChart   Container = "TensorBoard chart CSV" // columns Wall time, Step, Value
