@@ -89,7 +89,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	if closing {
 		return
 	}
-	if now := t.rows[row]; repeats && !now.ofEval && !now.closing {
+	if now := t.rows[row]; repeats && s.trains && !now.ofEval && !now.closing {
 		if before.part < part {
 			own.from = min(own.from, step)
 		} else if before.step > step {
