@@ -359,7 +359,9 @@ func (a *assembly) table(of part) Table {
 		const most = 1 << 53
 		switch {
 		case math.IsNaN(x):
-			lost++
+			if info.tells || of == evaluating {
+				lost++
+			}
 			continue
 		case x != math.Trunc(x) || x < 0 || x > most:
 			a.err.add(info.line, "%s: got %v, want an integer of 0 to %d", a.steps.key, x, most)

@@ -41,6 +41,7 @@ type series struct {
 	ends      bool    // only the line that a trainer writes after the last step has it
 	updates   bool    // only rows of training have it
 	trains    bool    // a trainer writes it in training
+	tells     bool    // and it is more than a learning rate
 	ofEval    bool    // its name begins with eval
 	training  []match // by trainer
 	evaluated []match // by trainer
@@ -50,6 +51,7 @@ type series struct {
 type rowInfo struct {
 	line     int
 	training bool // has a key of training, perhaps with a value that is not finite
+	tells    bool // has one that is more than a learning rate
 	ofEval   bool // has a key of evaluation
 	updates  bool // has a key that only rows of training have
 }
@@ -199,6 +201,7 @@ func (c *collector) newSeries(key []byte) *series {
 			of = &s.evaluated[at.trainer]
 		} else {
 			s.trains = true
+			s.tells = s.tells || at.rule.quantity != LR && at.rule.quantity != ""
 		}
 		if of.rule == nil || at.order < of.order {
 			*of = match{at.rule, string(star), at.order}
@@ -241,6 +244,7 @@ func (c *collector) keep(line, row int) {
 		s := cell.of
 		info.ofEval = info.ofEval || s.ofEval
 		info.training = info.training || s.trains && !s.ofEval
+		info.tells = info.tells || s.tells && !s.ofEval
 		info.updates = info.updates || s.updates
 		s.put(row, cell.value)
 	}
