@@ -36,7 +36,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
 | metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
 | CSV | a header with known keys, with commas, semicolons or tabs |
-| tables of notebooks, pasted | a header with two known keys between bars (Markdown) or tabs, among any other text; cells `nan`, `No Log`, `-` and empty ones are missing |
+| tables of notebooks, pasted | a header with two known keys between bars (Markdown) or tabs, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
 
 Any file may be packed with gzip, and text may be UTF-16. ` + "`-`" + ` is standard input, for diagnose and fit.
 
