@@ -18,7 +18,7 @@ var magics = []struct{ bytes, is string }{
 }
 
 // knownFormats lists what Read reads, for messages.
-const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a Markdown table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
 // textForms is the table of the forms of a text: how one is recognised by its beginning,
 // and its reader. The first that is recognised counts; a console is any other text.
@@ -33,7 +33,7 @@ var textForms = []struct {
 	{CSV, (*collector).isCSV, func(c *collector, r *bufio.Reader, begin string) error {
 		return c.csv(r, c.separator(firstLine(begin)))
 	}},
-	{Markdown, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
+	{Pasted, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
 		return c.readPasted(&lines{r: r})
 	}},
 	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {

@@ -58,7 +58,7 @@ func (k *console) dicts(l line) (any bool) {
 // bare reads a dict without its braces, in as many lines as it takes.
 func (k *console) bare(l line) bool {
 	text := unprefixed(l.text)
-	if end := strings.Index(text, `':`); !strings.HasPrefix(text, "'") || end < 0 || strings.ContainsAny(text, "{}") {
+	if end := strings.Index(text, `':`); !strings.HasPrefix(text, "'") || end < 0 || strings.Contains(text, "{") {
 		return false
 	}
 	k.close()

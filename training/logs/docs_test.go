@@ -36,7 +36,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
 | metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
 | CSV | a header with known keys, with commas, semicolons or tabs |
-| tables of notebooks, pasted | a header with two known keys between bars (Markdown) or tabs, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
+| a table of a notebook or of pandas, pasted | a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
 
 Any file may be packed with gzip, and text may be UTF-16. ` + "`-`" + ` is standard input, for diagnose and fit.
 
@@ -52,7 +52,6 @@ The lines of a console have one of these forms. Those of the last three count on
 Steps are those of the first of these keys that the file has: ` + list(stepKeys) + `. Without any, a console's progress bars give them, if one goes on from row to row; else rows are numbered.
 
 - Keys are compared whatever their case, with underscores for spaces. One that is known but for a prefix before its first slash is read by the rest, if no other says the same.
-
 - Rows of evaluation are a table of their own. TRL and Unsloth write some keys of evaluation without their prefix; a row with any key that begins with ` + "`eval_` or `eval/`" + ` is evaluation, unless it has one of ` + list(slices.Sorted(maps.Keys(updateNames))) + `: then it is one of both.
 - The line with ` + "`train_runtime`" + `, which transformers write after the last step, is no row.
 - Lines of one step are joined where their keys differ. Lines that look like metrics and are not understood are quoted.

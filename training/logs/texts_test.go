@@ -39,6 +39,9 @@ func TestTextForms(t *testing.T) {
 		"a table":                   "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5\n2 | 0.75\n\nmore",
 		"two tables":                "|Step|reward|\n|-|-|\n|1|0.5|\n\nthen\n|reward|step|\n|-|-|\n|0.75|2|\n",
 		"tabs":                      "a table:\nStep\treward\tf\n1\t0.5\t\n2\t0.75\t—\n",
+		"pandas":                    "df\n   step  reward      kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nthat is all of it\n",
+		"columns of text":           "Step  Training Loss  reward\n1  0.0  0.5\n2  0.0  0.75\n",
+		"only a closing brace":      "'reward': 0.5, 'step': 1}\n'reward': 0.75, 'step': 2}\n",
 		"other cases":               `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
 	} {
 		l, err := Read(strings.NewReader(text), "f", Options{})

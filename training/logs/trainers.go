@@ -314,6 +314,7 @@ var trainers = withNames([]trainer{
 		rules: []rule{
 			{key: "objective/verifiable_reward", quantity: Reward, meaning: "Mean verifiable reward of the responses."},
 			{key: "scores", quantity: Reward, meaning: "Mean score of the responses trained on."},
+			{key: "objective/scores", quantity: Reward, meaning: "Mean score of the responses, in old versions and in TRL's trainers for PPO and RLOO."},
 			{key: "objective/*_reward", quantity: RewardComponent + "/*", meaning: "Mean reward of this verifier."},
 			{key: "objective/verifiable_correct_rate", quantity: RewardComponent + "/verifiable_correct_rate", meaning: "Share of responses with a verifiable reward above 0."},
 			{key: "val/format_scores", quantity: RewardComponent + "/format_scores", meaning: "Mean reward for the format."},
@@ -496,6 +497,7 @@ var general = []rule{
 	{key: "group_reward_std", quantity: RewardStdWithin, meaning: "The column group_reward_std: standard deviation within a group, mean over groups."},
 	{key: "zero_std_group_ratio", quantity: FracZeroStd, meaning: "The column zero_std_group_ratio: fraction of groups with equal rewards."},
 	{key: "zero_std_ratio", quantity: FracZeroStd, meaning: "The column zero_std_ratio: fraction of groups with equal rewards."},
+	{key: "zero_advantage_frac", quantity: FracZeroStd, meaning: "The column zero_advantage_frac: fraction of groups without advantages, whose rewards are equal."},
 	{key: "zero_std_groups", quantity: CountZeroStd, meaning: "The column zero_std_groups: number of groups with equal rewards."},
 	{key: "n_groups", quantity: Groups, meaning: "The column n_groups: number of groups of the step."},
 	{key: "num_groups", quantity: Groups, meaning: "The column num_groups: number of groups of the step."},
@@ -509,6 +511,7 @@ var general = []rule{
 	{key: "completion_length", quantity: LenMean, meaning: "The column completion_length: mean length of a completion."},
 	{key: "completion_length_mean", quantity: LenMean, meaning: "The column completion_length_mean: mean length of a completion."},
 	{key: "mean_completion_length", quantity: LenMean, meaning: "The column mean_completion_length: mean length of a completion."},
+	{key: "completion_len_mean", quantity: LenMean, meaning: "The column completion_len_mean: mean length of a completion."},
 	{key: "response_length", quantity: LenMean, meaning: "The column response_length: mean length of a completion."},
 	{key: "response_length_mean", quantity: LenMean, meaning: "The column response_length_mean: mean length of a completion."},
 	{key: "mean_response_length", quantity: LenMean, meaning: "The column mean_response_length: mean length of a completion."},
@@ -547,7 +550,7 @@ var (
 	// updateNames are keys that TRL and Unsloth write of updates only, never of evaluation.
 	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm", "train/learning_rate")
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
-	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss")
+	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective")
 )
 
 func setOf(words ...string) map[string]bool {
