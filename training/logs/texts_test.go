@@ -26,6 +26,7 @@ func TestTextForms(t *testing.T) {
 		"cut within a number":       "{'step': 1, 'reward': 0.\n5}\n{'step': 2, 'reward': 7.5e\n-1}\n",
 		"a dict that breaks off":    "{'step': 9, 'reward': 0.1, 'kl': 0.\n{'step': 1, 'reward': 0.5}\n{'step': 9, 'rew\n{'step': 2, 'reward': 0.75}\n",
 		"colours":                   "\x1b[1m{'step'\x1b[0m: \x1b[36m1\x1b[0m, 'reward': 0.5}\n\x1b]0;title\a{'step': 2, 'reward': 0.75}\n",
+		"colours of a web page":     "> \ufffd[36m(T pid=1)\ufffd[0m │ ppo_actor/task_reward/avg │ 0.5 │\n> [36m(T pid=1)[0m │ ppo_actor/task_reward/avg │ 0.75 │\n",
 		"without braces":            "'step': 1, 'reward': 0.5\n'step': 2, 'rew\nard': 0.75\n",
 		"without braces, by line":   "'step': 1,\n'reward': 0.5\n'step': 2,\n'reward': 0.75\n",
 		"verl, cut before a dash":   "step:1 - a/b:1\n - critic/score/mean:0.5\nstep:2 - critic/score/\nmean:0.75\n",
