@@ -296,6 +296,22 @@ func (c *collector) resumed(step int) {
 	c.resumes = append(c.resumes, step)
 }
 
+// wantValues reports a file in which nobody has written a value yet.
+func (c *collector) wantValues() {
+	if len(c.series)+len(c.unknown) > 0 || len(c.err.Problems) > 0 {
+		return
+	}
+	c.err.add(0, "got no values, want those of a run")
+	c.tellNotes()
+}
+
+// tellNotes adds the notes to the problems: they may say why there are no rows.
+func (c *collector) tellNotes() {
+	for _, note := range c.notes {
+		c.err.add(0, "%s", note)
+	}
+}
+
 func (c *collector) note(format string, args ...any) {
 	c.notes = append(c.notes, oneLine(format, args...))
 }

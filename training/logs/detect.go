@@ -73,9 +73,7 @@ func (c *collector) read(from io.Reader) error {
 		return nil
 	case begin == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
-		for _, note := range c.notes { // of the reader: the data are cut, perhaps
-			c.err.add(0, "%s", note)
-		}
+		c.tellNotes()
 		return nil
 	}
 	for _, form := range textForms {

@@ -53,6 +53,7 @@ func (c *collector) parquet(r, from io.Reader) (err error) {
 			}
 		}
 	}
+	c.wantValues()
 	for _, group := range p.RowGroups() {
 		if err := c.rowGroup(group, known); err != nil {
 			return err

@@ -226,6 +226,28 @@ func TestDamagedEvents(t *testing.T) {
 	}
 }
 
+// A file without values says so, and why.
+func TestNoEvents(t *testing.T) {
+	for _, tt := range []struct {
+		file []byte
+		want string
+	}{
+		{eventFile(1), "f: got no values, want those of a run"},
+		{eventFile(1)[:30], "f: got no values, want those of a run\nf: f: the last record is not complete and was left out."},
+		{append(eventFile(1), make([]byte, 100)...), "f: got no values, want those of a run\nf: f: damaged at byte 40, read as far as there."},
+		{eventFile(1, "1 train/learning_rate 0"), "f: got no key of training"},
+		{eventFile(1, "1 speed 0"), "f: got no key of training"},
+	} {
+		if _, err := Read(bytes.NewReader(tt.file), "f", Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+	dir := writeFiles(t, map[string][]byte{"runs/A/events.out.tfevents.1": nil})
+	if _, err := Open(dir, Options{}); err == nil || err.Error() != dir+": got no values, want those of a run" {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
 // writeFiles writes files, given as path and content in turn, into a new folder.
 func writeFiles(t *testing.T, files map[string][]byte) (dir string) {
 	t.Helper()

@@ -36,6 +36,7 @@ const (
 // of a running trainer, and all after a wrong checksum.
 func (c *collector) wandb(r *bufio.Reader) error {
 	c.container = WandbRun
+	defer c.wantValues()
 	at, err := r.Discard(len(wandbMagic))
 	var message []byte
 	var head [fragmentHead]byte
