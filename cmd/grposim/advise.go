@@ -89,8 +89,10 @@ in optimizer steps, 0 if every batch was used once.`,
 				}
 				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
 			}
-			if c.Flags().Changed("lag") || c.Flags().Changed("run") || c.Flags().Changed("percent") {
-				return usageError{errors.New("--lag, --run and --percent are of a training log: use them with --fit")}
+			for _, flag := range []string{"lag", "run", "percent"} {
+				if c.Flags().Changed(flag) {
+					return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
+				}
 			}
 			plan, err := readPlan(stderr, config.ToPredict, args[0], set)
 			if err != nil {

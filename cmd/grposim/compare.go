@@ -55,7 +55,7 @@ folder holds no results; 4 results are damaged or incomplete.
 
 Training logs
 
-A and B are logs of trainers (files, or folders with trainer_state.json), and the question
+A and B are logs of trainers (files, or folders that diagnose reads), and the question
 is whether their mean curves of reward are the same within a margin. Repeated runs of one
 recipe are separated by commas: compare a1.csv,a2.csv b1.csv,b2.csv. Times are optimizer
 steps; runs with different learning rates are compared in intrinsic time, ∫η dt/max η,

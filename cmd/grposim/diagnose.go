@@ -13,6 +13,7 @@ import (
 
 	"grposim/training/diagnose"
 	"grposim/training/findings"
+	"grposim/training/logs"
 )
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
@@ -49,11 +50,11 @@ failure found, or else the first mode present, because each can cause those afte
 diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
 
 LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
-event files, a trainer_state.json, JSON lines, CSV, W&B exports, Parquet, MLflow metrics or
-console output, gzipped or not; the folder with them; or - for standard input. A CSV with
-columns named as in docs/logs.md will do. Of a log with several runs each is diagnosed, or
-the one that --run names. LOG may also be a results folder of grposim, of which every cell
-is diagnosed.
+event files, a trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet,
+metrics of MLflow or console output, gzipped or not; a folder with them; or - for standard
+input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
+is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
+which every cell is diagnosed.
 
 Exit codes, the first that applies: 2 the command line is wrong or a LOG cannot be
 understood; 4 a file cannot be read; 1 a failure is found or a mode is present; 3 neither, and some mode is not
@@ -191,7 +192,7 @@ func diagnosisExit(reports []*runReport, asked question) error {
 // runReport is the diagnosis of one run as it is printed.
 type runReport struct {
 	File     string          `json:"file"`
-	Run      string          `json:"run,omitempty"` // of a file with several
+	Run      string          `json:"run,omitempty"` // its name, where the file or folder names runs
 	About    string          `json:"about"`         // container and trainer, rows; or the cell
 	Findings []findingReport `json:"findings"`
 	Modes    []modeReport    `json:"modes"`
@@ -347,11 +348,8 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	if again {
 		fmt.Fprintln(w)
 	}
-	name := r.File
-	if r.Run != "" {
-		name += ", run " + r.Run
-	}
-	fmt.Fprintf(w, "%s (%s)\n\n", name, r.About)
+	name := logs.Log{File: r.File, Run: r.Run}
+	fmt.Fprintf(w, "%s (%s)\n\n", name.Name(), r.About)
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
 		if f.Next != "" {

@@ -30,10 +30,10 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit LOG…",
 		Short: "Fit growth laws to the reward of a training log, and forecast it",
-		Long: `Reads training logs (TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime, prime-rl; TensorBoard
-event files, trainer_state.json, JSON lines, CSV, W&B exports, Parquet, MLflow metrics,
-console output, gzipped or not, a folder with them, or - for standard input; docs/logs.md;
-each run of several, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
+		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
+trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
+MLflow, console output, gzipped or not; a folder with them; or - for standard input; of
+several runs each, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
 
   exponential    the overdamped limit of the model: a rise that slows from the start
   inertial       the damped oscillator from rest, in all regimes

@@ -19,7 +19,7 @@ import (
 // source is a training run to be diagnosed, and where it was read.
 type source struct {
 	file    string         // as the user named it
-	run     string         // of a file with several runs the name, else ""
+	run     string         // its name, where the file or folder names runs
 	about   string         // what was read
 	trainer logs.Trainer   // of a results folder grposim
 	trace   diagnose.Trace // its series
@@ -53,9 +53,7 @@ func (r reading) sources(path string) ([]source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(runs) > 1 {
-			s.run = l.Run
-		}
+		s.run = l.Run
 		all = append(all, s)
 	}
 	return all, nil

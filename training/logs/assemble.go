@@ -359,7 +359,9 @@ func (a *assembly) table(of part) Table {
 		const most = 1 << 53
 		switch {
 		case math.IsNaN(x):
-			lost++
+			if info.tells || of == evaluating {
+				lost++
+			}
 			continue
 		case x != math.Trunc(x) || x < 0 || x > most:
 			a.err.add(info.line, "%s: got %v, want an integer of 0 to %d", a.steps.key, x, most)
@@ -407,8 +409,8 @@ func (a *assembly) table(of part) Table {
 				c.NotFinite = append(c.NotFinite, i)
 			}
 		}
-		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(kept, func(row int) bool { return has(s, row) }) {
-			a.believe(&c, at)
+		a.believe(&c, at)
+		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
 			t.Columns = append(t.Columns, c)
 		}
 	}

@@ -21,6 +21,7 @@ type collector struct {
 	run       string       // name of the run
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
+	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
 	rows    []rowInfo
@@ -40,6 +41,7 @@ type series struct {
 	ends      bool    // only the line that a trainer writes after the last step has it
 	updates   bool    // only rows of training have it
 	trains    bool    // a trainer writes it in training
+	tells     bool    // and it is more than a learning rate
 	ofEval    bool    // its name begins with eval
 	training  []match // by trainer
 	evaluated []match // by trainer
@@ -49,6 +51,7 @@ type series struct {
 type rowInfo struct {
 	line     int
 	training bool // has a key of training, perhaps with a value that is not finite
+	tells    bool // has one that is more than a learning rate
 	ofEval   bool // has a key of evaluation
 	updates  bool // has a key that only rows of training have
 }
@@ -67,7 +70,7 @@ type cell struct {
 const mostKeys = 1000
 
 func newCollector(name string, how Options) *collector {
-	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series)}
+	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
 }
 
 // set adds a value to the row that is being read: a number, or the text of one. Empty
@@ -157,11 +160,14 @@ func (c *collector) addKey(line int, key string) *series {
 		return nil // not kept: a file can have any number of keys
 	case s == nil:
 		c.unknown = append(c.unknown, key)
+	case c.byName[s.name] != nil:
+		s = c.byName[s.name]
 	case len(c.series) == mostKeys:
 		c.err.add(line, "got more than %d keys that trainers write, want one run a file", mostKeys)
 		s = nil
 	default:
 		c.series = append(c.series, s)
+		c.byName[s.name] = s
 	}
 	c.byKey[key] = s
 	return s
@@ -195,6 +201,7 @@ func (c *collector) newSeries(key []byte) *series {
 			of = &s.evaluated[at.trainer]
 		} else {
 			s.trains = true
+			s.tells = s.tells || at.rule.quantity != LR && at.rule.quantity != ""
 		}
 		if of.rule == nil || at.order < of.order {
 			*of = match{at.rule, string(star), at.order}
@@ -237,6 +244,7 @@ func (c *collector) keep(line, row int) {
 		s := cell.of
 		info.ofEval = info.ofEval || s.ofEval
 		info.training = info.training || s.trains && !s.ofEval
+		info.tells = info.tells || s.tells && !s.ofEval
 		info.updates = info.updates || s.updates
 		s.put(row, cell.value)
 	}
@@ -286,6 +294,22 @@ func (c *collector) resumed(step int) {
 		c.resumes = c.resumes[:n-1]
 	}
 	c.resumes = append(c.resumes, step)
+}
+
+// wantValues reports a file in which nobody has written a value yet.
+func (c *collector) wantValues() {
+	if len(c.series)+len(c.unknown) > 0 || len(c.err.Problems) > 0 {
+		return
+	}
+	c.err.add(0, "got no values, want those of a run")
+	c.tellNotes()
+}
+
+// tellNotes adds the notes to the problems: they may say why there are no rows.
+func (c *collector) tellNotes() {
+	for _, note := range c.notes {
+		c.err.add(0, "%s", note)
+	}
 }
 
 func (c *collector) note(format string, args ...any) {

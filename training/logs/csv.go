@@ -64,11 +64,14 @@ func (c *collector) header(names []string) []*csvRun {
 	}
 	var runs []*csvRun
 	byName := make(map[string]*csvRun)
+	only := c.onlyReward(names)
 	add := func(r *csvRun, index int, key string, shared bool) bool {
 		if r.byKey[key] != nil {
 			return false
 		}
-		if s := r.addKey(1, key); s != nil {
+		if key == only {
+			r.columns = append(r.columns, csvColumn{index, r.asReward(key), shared})
+		} else if s := r.addKey(1, key); s != nil {
 			r.columns = append(r.columns, csvColumn{index, s, shared})
 		}
 		return true
@@ -128,6 +131,31 @@ func (c *collector) header(names []string) []*csvRun {
 	return runs
 }
 
+// onlyReward returns the key of a chart of W&B that has a single one, if no trainer is known
+// to write it and it is like a reward's; else "".
+func (c *collector) onlyReward(names []string) (only string) {
+	for _, name := range names {
+		run, key, bound := chartColumn(name)
+		switch {
+		case run == "" || bound || key == only:
+		case only != "" || c.newSeries([]byte(key)) != nil || likeReward(key) == 0:
+			return ""
+		default:
+			only = key
+		}
+	}
+	return only
+}
+
+// asReward returns the series of a column that is read as the reward, whatever its name.
+func (c *collector) asReward(key string) *series {
+	s := c.addKey(1, string(Reward))
+	s.key = key
+	c.byKey[key] = s
+	c.note("%s is the only series of the file and is read as the reward.", quote(key))
+	return s
+}
+
 // row adds a row of the file to the run. A run of a chart that has no value in it has no row.
 func (r *csvRun) row(line int, cells []string) {
 	empty := true
@@ -155,12 +183,10 @@ func isEventChart(names []string) bool {
 // of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
 func (c *collector) eventChart() []csvColumn {
 	c.container = EventChart
-	step, value := c.addKey(1, "Step"), c.addKey(1, "reward")
-	value.key = "Value"
+	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
 	}
-	c.note("The file does not say what its Value is: it is read as the reward.")
 	return []csvColumn{{1, step, false}, {2, value, false}}
 }
 

@@ -14,12 +14,11 @@ var magics = []struct{ bytes, is string }{
 	{"\x1f\x8b", "a gzip file, want it unpacked"},
 	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
 	{"PK\x03\x04", "a zip file, want it unpacked"},
-	{"PAR1", "a Parquet file, want it as CSV"},
 	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
 }
 
 // knownFormats lists what Read reads, for messages.
-const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a Markdown table, or CSV (header step,reward,…; W&B exports)`
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
 // textForms is the table of the forms of a text: how one is recognised by its beginning,
 // and its reader. The first that is recognised counts; a console is any other text.
@@ -34,7 +33,7 @@ var textForms = []struct {
 	{CSV, (*collector).isCSV, func(c *collector, r *bufio.Reader, begin string) error {
 		return c.csv(r, c.separator(firstLine(begin)))
 	}},
-	{Markdown, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
+	{Pasted, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
 		return c.readPasted(&lines{r: r})
 	}},
 	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {
@@ -61,7 +60,11 @@ func (c *collector) read(from io.Reader) error {
 		}
 	}
 	begin := strings.TrimSpace(string(head))
-	switch is := binary(head); {
+	switch is := notText(head); {
+	case bytes.HasPrefix(head, []byte(parquetMagic)):
+		return c.parquet(r, from)
+	case bytes.HasPrefix(head, []byte(wandbMagic)):
+		return c.wandb(r)
 	case isEvents(head):
 		c.container = TensorBoard
 		return c.timeline(func(t *timeline) error { return t.events(r, filepath.Base(c.err.File)) })
@@ -70,9 +73,7 @@ func (c *collector) read(from io.Reader) error {
 		return nil
 	case begin == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
-		for _, note := range c.notes { // of the reader: the data are cut, perhaps
-			c.err.add(0, "%s", note)
-		}
+		c.tellNotes()
 		return nil
 	}
 	for _, form := range textForms {
@@ -119,8 +120,8 @@ func dropSpace(r rune) rune {
 	return r
 }
 
-// binary says of bytes that are no text what they are, and what is wanted; "" for a text.
-func binary(head []byte) string {
+// notText says of bytes that are no text what they are, and what is wanted; "" for a text.
+func notText(head []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
 			return m.is

@@ -19,9 +19,9 @@ import (
 
 // runFiles are the files of a run in a folder.
 type runFiles struct {
-	folder  string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
-	files   []string
-	metrics string // the folder of MLflow's metrics, "" of event files
+	folder string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
+	form   Container
+	files  []string
 }
 
 // Limits of the search for event files: a folder that holds more is no run's.
@@ -40,21 +40,24 @@ func IsOutput(dir string) bool {
 	return err == nil && len(runs) > 0
 }
 
-// openFolder reads the runs of a folder. If a trainer_state.json goes as far as the run
-// that was written last, it is read instead of that: it has more digits, and one history
-// of a run that was resumed. Runs beside it are read only by name.
+// openFolder reads the runs of a folder. Of a trainer_state.json and the run that was
+// written last it reads the one that goes on further; of equals the run, which has the
+// steps of a resume and, while a trainer writes, stays the one that is read. Other runs
+// beside a trainer_state.json are read only by name.
 func openFolder(dir string, how Options) ([]*Log, error) {
-	state, err := longestState(dir, how)
-	if err != nil {
-		return nil, err
-	}
 	found, err := runsIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	c := newCollector(dir, how)
+	state, err := longestState(dir, how)
+	if err != nil && len(found) == 0 {
+		return nil, err
+	} else if err != nil { // half written, perhaps
+		c.note("%s", err)
+	}
 	if state == nil && len(found) == 0 {
-		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard or metrics of MLflow, want a log or the output folder of a trainer", TrainerState, TrainerState)
+		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
 		return nil, &c.err
 	}
 	newest, err := c.readRuns(dir, found)
@@ -66,14 +69,11 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	}
 	if newest != nil {
 		last, err := newest.log()
-		switch {
-		case err != nil:
-		case last.last() > state.last():
-			last.Notes = append(last.Notes, oneLine("%s ends at step %d, before the %s, which were read.", state.File, state.last(), newest.container))
+		if err == nil && last.last() >= state.last() {
+			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.", newest.container, state.File, state.last()))
 			return []*Log{last}, nil
-		default:
-			state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
 		}
+		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
 	}
 	return []*Log{state}, nil
 }
@@ -145,12 +145,15 @@ func runsIn(dir string) ([]runFiles, error) {
 			return fs.SkipDir
 		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
 			if files := metricFiles(root, name); files != nil {
-				byFolder[name] = &runFiles{folder, files, name}
+				byFolder[name] = &runFiles{folder, MLflow, files}
 				return fs.SkipDir
 			}
-		case !e.IsDir() && strings.Contains(e.Name(), "tfevents") && isFile(root, name):
+		case e.IsDir() || !isFile(root, name):
+		case path.Ext(name) == ".wandb":
+			byFolder[name] = &runFiles{folder, WandbRun, []string{name}}
+		case strings.Contains(e.Name(), "tfevents"):
 			if byFolder[folder] == nil {
-				byFolder[folder] = &runFiles{folder: folder}
+				byFolder[folder] = &runFiles{folder: folder, form: TensorBoard}
 			}
 			byFolder[folder].files = append(byFolder[folder].files, name)
 		}
@@ -161,7 +164,7 @@ func runsIn(dir string) ([]runFiles, error) {
 		runs = append(runs, *run)
 	}
 	slices.SortFunc(runs, func(x, y runFiles) int {
-		return cmp.Or(cmp.Compare(x.folder, y.folder), cmp.Compare(x.metrics, y.metrics))
+		return cmp.Or(cmp.Compare(x.folder, y.folder), cmp.Compare(x.files[0], y.files[0]))
 	})
 	return runs, err
 }
@@ -174,13 +177,12 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 		own := newCollector(dir, c.how)
 		own.run = run.folder
 		t := newTimeline(own)
-		if run.metrics != "" {
-			own.container = MLflow
-			return t, t.metrics(dir, run.metrics, run.files)
+		own.container = run.form
+		if run.form == MLflow {
+			return t, t.metrics(dir, path.Join(run.folder, "metrics"), run.files)
 		}
-		own.container = TensorBoard
-		for _, file := range run.files {
-			if err := t.eventFile(dir, file); err != nil {
+		for _, name := range run.files {
+			if err := t.file(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 				return nil, err
 			}
 		}
@@ -229,15 +231,21 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 	return newest, nil
 }
 
-// eventFile reads an event file of a run in a folder.
-func (t *timeline) eventFile(dir, name string) error {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+// file reads a file of a run: of events, or of W&B.
+func (t *timeline) file(name string) error {
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := t.events(bufio.NewReaderSize(f, 1<<16), path.Base(name)); err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
+	r := bufio.NewReaderSize(f, peeked)
+	if t.container == WandbRun {
+		err = t.wandb(r)
+	} else {
+		err = t.events(r, filepath.Base(name))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

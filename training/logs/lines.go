@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -78,11 +79,17 @@ func (l *lines) read() {
 	}
 }
 
+// colours are sequences that lost their escape on the way through a web page.
+var colours = regexp.MustCompile(`\x{FFFD}?\[(?:\d\d?)?(?:;\d+)*m`)
+
 // visible returns a text without the sequences that set colours, move the cursor or name
 // the window.
 func visible(text []byte) string {
 	const escape, bell = '\x1b', '\a'
 	if bytes.IndexByte(text, escape) < 0 {
+		if bytes.Contains(text, []byte("[0m")) {
+			return colours.ReplaceAllString(string(text), "")
+		}
 		return string(text)
 	}
 	var b strings.Builder
@@ -108,11 +115,11 @@ func visible(text []byte) string {
 	return b.String()
 }
 
-// unprefixed returns a line without what Ray and loggers set before it: (NAME pid=1),
-// [TIME].
+// unprefixed returns a line without what Ray, loggers and quotations set before it:
+// (NAME pid=1), [TIME], >.
 func unprefixed(text string) string {
 	for {
-		text = strings.TrimLeft(text, " \t")
+		text = strings.TrimLeft(text, " \t>")
 		switch end := 0; {
 		case strings.HasPrefix(text, "("):
 			if end = strings.IndexByte(text, ')'); end < 0 || !strings.Contains(text[:end], " pid=") {

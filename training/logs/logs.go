@@ -1,8 +1,9 @@
 // Package logs reads what GRPO trainers record of a run.
 //
-// Read recognises the container (a trainer_state.json, JSON lines, lines printed to the
-// console, CSV) from the first bytes, and the trainer from the keys: the trainer of which
-// the file has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
+// OpenAll reads the runs of a file or a folder. It recognises the container of a file (a
+// trainer_state.json, JSON lines, lines printed to the console, CSV, TensorBoard events,
+// Parquet) from the first bytes, and the trainer from the keys: the trainer of which the run
+// has the most keys. A table (trainers.go, written out in docs/logs.md) gives the
 // quantity that each key of a trainer holds, and what exactly the trainer means by it.
 //
 // A file is read once from front to back, in memory for the rows of the known columns
@@ -77,9 +78,10 @@ const (
 	TrainerState Container = "trainer_state.json" // of the transformers library
 	JSONLines    Container = "JSON lines"         // an object per row, flat or with nested objects
 	Console      Container = "console output"     // lines of metrics among other text
-	Markdown     Container = "Markdown table"     // a table of a notebook, pasted, among other text
+	Pasted       Container = "pasted table"       // a table of a notebook among other text
 	WandbHistory Container = "W&B history CSV"    // columns _step, _runtime, …
 	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
+	WandbRun     Container = "W&B run file"       // run-ID.wandb
 	CSV          Container = "CSV"
 	TensorBoard  Container = "TensorBoard events"    // files *tfevents* of a folder
 	EventChart   Container = "TensorBoard chart CSV" // columns Wall time, Step, Value

@@ -74,8 +74,11 @@ func only(path string, all []*Log, err error) (*Log, error) {
 // logs makes a Log of each run.
 func (c *collector) logs() ([]*Log, error) {
 	runs := c.runs
-	if len(runs) == 0 {
+	switch {
+	case len(runs) == 0:
 		runs = []*collector{c}
+	case len(c.err.Problems) > 0:
+		return nil, &c.err
 	}
 	if c.how.Run != "" {
 		i, err := c.chosen(runs)
@@ -104,8 +107,10 @@ func (c *collector) logs() ([]*Log, error) {
 	for _, p := range failed.Problems {
 		all[0].Notes = append(all[0].Notes, p.Text)
 	}
-	for _, l := range all[:len(all)*min(len(c.runs), 1)] {
-		l.Notes = append(l.Notes, c.notes...)
+	if len(c.runs) > 0 {
+		for _, l := range all {
+			l.Notes = append(l.Notes, c.notes...)
+		}
 	}
 	return all, nil
 }

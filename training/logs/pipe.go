@@ -5,45 +5,69 @@ import (
 	"strings"
 )
 
-// Tables of notebooks are pasted as Markdown, with bars between their cells, or with tabs,
-// often with text around them.
+// Tables of notebooks and of pandas are pasted, often with text around them: as Markdown,
+// with bars between their cells, with tabs, or as text, with spaces.
 
 // pasted is a table being read.
 type pasted struct {
-	by      string // between cells
+	by      string // between cells: a bar, a tab or spaces
 	columns []*series
 }
 
-// ruled is the line under a header.
-var ruled = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`)
+const spaces = "  " // two at least in a header, one in rows of numbers
 
-// cellsOf splits a line of a table.
-func cellsOf(text, by string) []string {
-	text = strings.TrimSpace(text)
-	if by == "|" {
-		text = strings.TrimSuffix(strings.TrimPrefix(text, "|"), "|")
+var (
+	ruled = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
+	wide  = regexp.MustCompile(`\s{2,}`)
+)
+
+// cellsOf splits the header of a table.
+func cellsOf(text, by string) (cells []string) {
+	switch by {
+	case spaces:
+		cells = wide.Split(strings.TrimSpace(text), -1)
+	case "|":
+		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
+		fallthrough
+	default:
+		cells = strings.Split(text, by)
 	}
-	cells := strings.Split(text, by)
 	for i, cell := range cells {
 		cells[i] = strings.Trim(strings.TrimSpace(cell), "*`")
 	}
 	return cells
 }
 
-// heads reports what separates the cells of a header: bars or tabs; "" if a line is none.
-// A header has a step and a key of training, or two of those.
+// row splits a row of the table. Pandas sets an index before it, which has no name.
+func (p *pasted) row(text string) []string {
+	if p.by != spaces {
+		return cellsOf(text, p.by)
+	}
+	cells := strings.Fields(text)
+	if len(cells) == len(p.columns)+1 {
+		return cells[1:]
+	}
+	return cells
+}
+
+// heads reports what separates the cells of a header; "" if a line is none. A header has a
+// step and a key of training, or of cells with bars or tabs between them two such keys.
 func (c *collector) heads(text string) string {
-	for _, by := range []string{"|", "\t"} {
+	for _, by := range []string{"|", "\t", spaces} {
 		if !strings.Contains(text, by) {
 			continue
 		}
-		known := 0
+		keys, steps := 0, 0
 		for _, name := range cellsOf(text, by) {
-			if c.newSeries([]byte(name)).trained() {
-				known++
+			switch s := c.newSeries([]byte(name)); {
+			case s == nil:
+			case s.isStep:
+				steps++
+			case s.trains:
+				keys++
 			}
 		}
-		if known > 1 {
+		if keys > 0 && steps > 0 || keys > 1 && by != spaces {
 			return by
 		}
 	}
@@ -72,12 +96,11 @@ func (c *collector) readPasted(l *lines) error {
 		if table == nil || ruled.MatchString(next.text) {
 			continue
 		}
-		cells := cellsOf(next.text, table.by)
+		cells := table.row(next.text)
 		switch {
-		case !strings.Contains(next.text, table.by):
-			if strings.TrimSpace(next.text) != "" {
-				table = nil
-			}
+		case strings.TrimSpace(next.text) == "":
+		case len(cells) == 1, table.by == spaces && len(cells) != len(table.columns):
+			table = nil
 		case len(cells) != len(table.columns) && !next.whole:
 			c.notes = append(c.notes, lastLine(next.number))
 		case len(cells) != len(table.columns):

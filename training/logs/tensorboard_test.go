@@ -2,7 +2,7 @@ package logs
 
 import (
 	"bytes"
-	endian "encoding/binary"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -19,19 +19,19 @@ import (
 type message []byte
 
 func (m message) varint(field int, x uint64) message {
-	return endian.AppendUvarint(endian.AppendUvarint(m, uint64(field<<3)), x)
+	return binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3)), x)
 }
 
 func (m message) double(field int, x float64) message {
-	return endian.LittleEndian.AppendUint64(endian.AppendUvarint(m, uint64(field<<3|1)), math.Float64bits(x))
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(m, uint64(field<<3|1)), math.Float64bits(x))
 }
 
 func (m message) bytes(field int, x []byte) message {
-	return append(endian.AppendUvarint(endian.AppendUvarint(m, uint64(field<<3|2)), uint64(len(x))), x...)
+	return append(binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3|2)), uint64(len(x))), x...)
 }
 
 func (m message) float(field int, x float64) message {
-	return endian.LittleEndian.AppendUint32(endian.AppendUvarint(m, uint64(field<<3|5)), math.Float32bits(float32(x)))
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(m, uint64(field<<3|5)), math.Float32bits(float32(x)))
 }
 
 // value is a value of a summary with its tag.
@@ -52,9 +52,9 @@ func record(data []byte) []byte {
 		c := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
 		return ((c >> 15) | (c << 17)) + 0xa282ead8
 	}
-	out := endian.LittleEndian.AppendUint64(nil, uint64(len(data)))
-	out = endian.LittleEndian.AppendUint32(out, sum(out))
-	return endian.LittleEndian.AppendUint32(append(out, data...), sum(data))
+	out := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	out = binary.LittleEndian.AppendUint32(out, sum(out))
+	return binary.LittleEndian.AppendUint32(append(out, data...), sum(data))
 }
 
 // eventFile is a file with the version that TensorBoard's writers begin with, and an event
@@ -103,8 +103,8 @@ func TestScalars(t *testing.T) {
 		return put(2, m)
 	}
 	plugin := func(name string) []byte { return message(nil).bytes(1, message(nil).bytes(1, []byte(name))) }
-	le32 := func(x float64) []byte { return endian.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x))) }
-	le64 := func(x float64) []byte { return endian.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
+	le32 := func(x float64) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x))) }
+	le64 := func(x float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
 	of := func(tensor message) message { return value("reward").bytes(8, tensor) }
 	for _, tt := range []struct {
 		name string
@@ -119,12 +119,12 @@ func TestScalars(t *testing.T) {
 		{"double", of(tensor(2, put(6, le64(0.1)))), 0.1},
 		{"double in content", of(tensor(2, put(content, le64(0.1)))), 0.1},
 		{"a list of one", of(tensor(1, shape(1, 1), put(float, le32(0.75)))), 0.75},
-		{"half", of(tensor(19, put(half, endian.AppendUvarint(nil, 0x3a00)))), 0.75},
+		{"half", of(tensor(19, put(half, binary.AppendUvarint(nil, 0x3a00)))), 0.75},
 		{"half in content", of(tensor(19, put(content, []byte{0x00, 0xba}))), -0.75},
 		{"smallest half", of(tensor(19, put(content, []byte{0x01, 0x00}))), 0x1p-24},
 		{"bfloat16", of(tensor(14, put(content, []byte{0x40, 0x3f}))), 0.75},
 		{"int32", of(tensor(3, func(m message) message { return m.varint(7, math.MaxUint64) })), -1},
-		{"int64", of(tensor(9, put(10, endian.AppendUvarint(nil, 12)))), 12},
+		{"int64", of(tensor(9, put(10, binary.AppendUvarint(nil, 12)))), 12},
 		{"zero without a value", of(tensor(1)), 0},
 		{"plugin of scalars", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("scalars")), 0.75},
 		{"plugin of histograms", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("histograms")), math.NaN()},
@@ -214,8 +214,8 @@ func TestDamagedEvents(t *testing.T) {
 	if got := read(changed); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("a record damaged: steps %v", got)
 	}
-	huge := endian.LittleEndian.AppendUint64(nil, 1<<60)
-	huge = endian.LittleEndian.AppendUint32(huge, checksum(huge))
+	huge := binary.LittleEndian.AppendUint64(nil, 1<<60)
+	huge = binary.LittleEndian.AppendUint32(huge, checksum(huge))
 	if got := read(append(slices.Clip(first), huge...)); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("a record of 2^60 bytes: steps %v", got)
 	}
@@ -223,6 +223,28 @@ func TestDamagedEvents(t *testing.T) {
 	l, err := Read(bytes.NewReader(slices.Concat(first, large, file[len(first):])), "f", Options{})
 	if err != nil || !slices.Equal(l.Steps, []int{1, 2, 3}) || len(l.Notes) > 0 {
 		t.Errorf("after a large record: %v, %v", l, err)
+	}
+}
+
+// A file without values says so, and why.
+func TestNoEvents(t *testing.T) {
+	for _, tt := range []struct {
+		file []byte
+		want string
+	}{
+		{eventFile(1), "f: got no values, want those of a run"},
+		{eventFile(1)[:30], "f: got no values, want those of a run\nf: f: the last record is not complete and was left out."},
+		{append(eventFile(1), make([]byte, 100)...), "f: got no values, want those of a run\nf: f: damaged at byte 40, read as far as there."},
+		{eventFile(1, "1 train/learning_rate 0"), "f: got no key of training"},
+		{eventFile(1, "1 speed 0"), "f: got no key of training"},
+	} {
+		if _, err := Read(bytes.NewReader(tt.file), "f", Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+	dir := writeFiles(t, map[string][]byte{"runs/A/events.out.tfevents.1": nil})
+	if _, err := Open(dir, Options{}); err == nil || err.Error() != dir+": got no values, want those of a run" {
+		t.Errorf("an empty file: %v", err)
 	}
 }
 
@@ -312,13 +334,19 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of training`},
 		{"a state as long as the events", map[string][]byte{
 			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 3, was not."},
+		{"a state that is longer", map[string][]byte{
+			"trainer_state.json": state(4), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
 			[]run{{"", []float64{9, 9}, nil}}, `trainer_state.json was read, and the TensorBoard events of "runs/A" were not.`},
+		{"a state that is being written", map[string][]byte{
+			"trainer_state.json": state(4)[:30], "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, `trainer_state.json:1: got`},
 		{"the events beside a state", map[string][]byte{
 			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "runs/A",
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
 		{"events that go on after a checkpoint", map[string][]byte{
 			"checkpoint-2/trainer_state.json": state(2), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json ends at step 2, before the TensorBoard events, which were read."},
+			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
 		{"MLflow", map[string][]byte{
 			"0/abc/meta.yaml":                          nil,
 			"0/abc/metrics/reward":                     []byte("1000 0.5 1\n2000 0.75 2\n3000 0.25 2\n"),

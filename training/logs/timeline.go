@@ -89,7 +89,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	if closing {
 		return
 	}
-	if now := t.rows[row]; repeats && !now.ofEval && !now.closing {
+	if now := t.rows[row]; repeats && s.trains && !now.ofEval && !now.closing {
 		if before.part < part {
 			own.from = min(own.from, step)
 		} else if before.step > step {
@@ -105,6 +105,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 // finish hands the rows to the collector in the order of their steps, one of training and
 // one of evaluation for each. Of several values of a step the last counts.
 func (t *timeline) finish() {
+	t.wantValues()
 	kept := t.kept()
 	slices.SortStableFunc(kept, func(x, y int) int { return cmp.Compare(t.rows[x].step, t.rows[y].step) })
 	if len(kept) == 0 {

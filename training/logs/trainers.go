@@ -314,6 +314,7 @@ var trainers = withNames([]trainer{
 		rules: []rule{
 			{key: "objective/verifiable_reward", quantity: Reward, meaning: "Mean verifiable reward of the responses."},
 			{key: "scores", quantity: Reward, meaning: "Mean score of the responses trained on."},
+			{key: "objective/scores", quantity: Reward, meaning: "Mean score of the responses, in old versions and in TRL's trainers for PPO and RLOO."},
 			{key: "objective/*_reward", quantity: RewardComponent + "/*", meaning: "Mean reward of this verifier."},
 			{key: "objective/verifiable_correct_rate", quantity: RewardComponent + "/verifiable_correct_rate", meaning: "Share of responses with a verifiable reward above 0."},
 			{key: "val/format_scores", quantity: RewardComponent + "/format_scores", meaning: "Mean reward for the format."},
@@ -360,7 +361,7 @@ var trainers = withNames([]trainer{
 		unobserved: "The reward's standard deviation within a group. The fraction of groups without variance. Clipping. The gradient norm.",
 	},
 	{
-		name: AReaL, prefixes: []string{"ppo_actor/", "grpo_actor/", ""},
+		name: AReaL, prefixes: []string{"ppo_actor/update/", "grpo_actor/update/", "ppo_actor/", "grpo_actor/", ""},
 		rules: []rule{
 			{key: "task_reward/avg", quantity: Reward, meaning: "Mean reward of the step's samples."},
 			{key: "rollout/reward", quantity: Reward, meaning: "Mean reward of the rollouts."},
@@ -369,20 +370,22 @@ var trainers = withNames([]trainer{
 			{key: "task_reward/max", quantity: RewardMax, meaning: "Largest reward of a sample."},
 			{key: "advantages/min", quantity: AdvantageMin, meaning: "Smallest advantage of a token."},
 			{key: "advantages/max", quantity: AdvantageMax, meaning: "Largest advantage of a token."},
-			{key: "update/approx_kl/avg", quantity: KLOld, meaning: "Mean estimate of the KL divergence between the policy and the proximal one, over tokens."},
-			{key: "update/entropy/avg", quantity: Entropy, meaning: "Mean entropy per token."},
-			{key: "update/clip_ratio/avg", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together."},
-			{key: "update/importance_weight/avg", quantity: RatioMean, meaning: "Mean ratio of the policy to the proximal one, over tokens."},
-			{key: "update/importance_weight/max", quantity: RatioMax, meaning: "Largest such ratio."},
-			{key: "update/behave_imp_weight/avg", quantity: ISRatioMean, meaning: "Mean importance weight of the proximal policy over the one that sampled; samples of older policies count too."},
-			{key: "update/behave_imp_weight/max", quantity: ISRatioMax, meaning: "Largest such weight."},
-			{key: "update/behave_approx_kl/avg", quantity: MismatchKL, meaning: "Mean estimate of the KL divergence between the policy that sampled and the proximal one; samples of older policies count too."},
-			{key: "update/*/sample_staleness_proximal_avg", quantity: Staleness, meaning: "Mean number of policy versions by which the tokens are behind."},
-			{key: "update/*/sample_staleness_proximal_max", quantity: StalenessMax, meaning: "Largest such number."},
-			{key: "update/grad_norm", quantity: GradNorm, meaning: "Gradient norm before clipping."},
-			{key: "update/lr", quantity: LR, meaning: "Learning rate."},
-			{key: "update/actor_loss/avg", quantity: Loss, meaning: "Policy-gradient loss."},
-			{key: "update/loss/avg", quantity: Loss, meaning: "Loss of the update."},
+			{key: "approx_kl/avg", quantity: KLOld, meaning: "Mean estimate of the KL divergence between the policy and the proximal one, over tokens."},
+			{key: "entropy/avg", quantity: Entropy, meaning: "Mean entropy per token."},
+			{key: "clip_ratio/avg", quantity: ClipAny, meaning: "Fraction of tokens where the clipped term decides the loss, both bounds together."},
+			{key: "importance_weight/avg", quantity: RatioMean, meaning: "Mean ratio of the policy to the proximal one, over tokens."},
+			{key: "importance_weight/max", quantity: RatioMax, meaning: "Largest such ratio."},
+			{key: "behave_imp_weight/avg", quantity: ISRatioMean, meaning: "Mean importance weight of the proximal policy over the one that sampled; samples of older policies count too."},
+			{key: "behave_imp_weight/max", quantity: ISRatioMax, meaning: "Largest such weight."},
+			{key: "behave_approx_kl/avg", quantity: MismatchKL, meaning: "Mean estimate of the KL divergence between the policy that sampled and the proximal one; samples of older policies count too."},
+			{key: "*/sample_staleness_proximal_avg", quantity: Staleness, meaning: "Mean number of policy versions by which the tokens are behind."},
+			{key: "*/sample_staleness_proximal_max", quantity: StalenessMax, meaning: "Largest such number."},
+			{key: "head_offpolicyness/avg", quantity: Staleness, meaning: "Mean number of policy versions by which the first tokens of the samples are behind; in versions of 2025."},
+			{key: "head_offpolicyness/max", quantity: StalenessMax, meaning: "Largest such number; in versions of 2025."},
+			{key: "grad_norm", quantity: GradNorm, meaning: "Gradient norm before clipping."},
+			{key: "lr", quantity: LR, meaning: "Learning rate."},
+			{key: "actor_loss/avg", quantity: Loss, meaning: "Policy-gradient loss."},
+			{key: "loss/avg", quantity: Loss, meaning: "Loss of the update."},
 			{key: "seq_len/avg", quantity: LenMean, meaning: "Mean length of a sample, with its prompt."},
 			{key: "no_eos_ratios/avg", quantity: LenClipped, meaning: "Fraction of samples without an end token, cut at the length limit."},
 		},
@@ -496,6 +499,7 @@ var general = []rule{
 	{key: "group_reward_std", quantity: RewardStdWithin, meaning: "The column group_reward_std: standard deviation within a group, mean over groups."},
 	{key: "zero_std_group_ratio", quantity: FracZeroStd, meaning: "The column zero_std_group_ratio: fraction of groups with equal rewards."},
 	{key: "zero_std_ratio", quantity: FracZeroStd, meaning: "The column zero_std_ratio: fraction of groups with equal rewards."},
+	{key: "zero_advantage_frac", quantity: FracZeroStd, meaning: "The column zero_advantage_frac: fraction of groups without advantages, whose rewards are equal."},
 	{key: "zero_std_groups", quantity: CountZeroStd, meaning: "The column zero_std_groups: number of groups with equal rewards."},
 	{key: "n_groups", quantity: Groups, meaning: "The column n_groups: number of groups of the step."},
 	{key: "num_groups", quantity: Groups, meaning: "The column num_groups: number of groups of the step."},
@@ -509,6 +513,7 @@ var general = []rule{
 	{key: "completion_length", quantity: LenMean, meaning: "The column completion_length: mean length of a completion."},
 	{key: "completion_length_mean", quantity: LenMean, meaning: "The column completion_length_mean: mean length of a completion."},
 	{key: "mean_completion_length", quantity: LenMean, meaning: "The column mean_completion_length: mean length of a completion."},
+	{key: "completion_len_mean", quantity: LenMean, meaning: "The column completion_len_mean: mean length of a completion."},
 	{key: "response_length", quantity: LenMean, meaning: "The column response_length: mean length of a completion."},
 	{key: "response_length_mean", quantity: LenMean, meaning: "The column response_length_mean: mean length of a completion."},
 	{key: "mean_response_length", quantity: LenMean, meaning: "The column mean_response_length: mean length of a completion."},
@@ -547,7 +552,7 @@ var (
 	// updateNames are keys that TRL and Unsloth write of updates only, never of evaluation.
 	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm", "train/learning_rate")
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
-	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss")
+	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective")
 )
 
 func setOf(words ...string) map[string]bool {
