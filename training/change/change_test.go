@@ -57,8 +57,8 @@ func TestFalseAlarms(t *testing.T) {
 		innovation func(*rand.Rand) float64
 	}{{"normal", normal}, {"heavy", heavy}} {
 		for _, rho := range []float64{0, 0.3, 0.6, 0.9} {
-			for _, n := range []int{MinValues, 20, 40, 100, 250} {
-				level, late, trend, fall, sag := 0, 0, 0, 0, 0
+			for _, n := range []int{MinValues, 30, 120} {
+				level, late, jump, trend, fall, plunge, sag := 0, 0, 0, 0, 0, 0, 0
 				for range runs {
 					x := correlated(rng, n, rho, law.innovation)
 					if c, _ := Find(x, Either); c.Chance <= chance {
@@ -66,6 +66,9 @@ func TestFalseAlarms(t *testing.T) {
 					}
 					if c, _ := Late(x, Falls); c.Chance <= chance {
 						late++
+					}
+					if c, _ := LateJump(x, Falls); c.Chance <= chance {
+						jump++
 					}
 					if c, _ := LateTrend(x, Either); c.Chance <= chance {
 						trend++
@@ -77,6 +80,9 @@ func TestFalseAlarms(t *testing.T) {
 					if c, _ := Late(x, Falls); c.Chance <= chance {
 						fall++
 					}
+					if c, _ := LateJump(x, Falls); c.Chance <= chance {
+						plunge++
+					}
 					if c, _ := LateTrend(x, Falls); c.Chance <= chance {
 						sag++
 					}
@@ -85,9 +91,9 @@ func TestFalseAlarms(t *testing.T) {
 				if rho > 0.6 {
 					trends = most(runs, 5*chance)
 				}
-				if level > want || late > want || fall > want || trend > trends || sag > trends {
-					t.Errorf("%s noise, ρ = %g, %d values, of %d: %d changes, %d late falls, %d falls of a rise, want at most %d; %d trends, %d falling of a rise, want at most %d",
-						law.name, rho, n, runs, level, late, fall, want, trend, sag, trends)
+				if level > want || late > want || fall > want || trend > trends || sag > trends || jump > trends || plunge > trends {
+					t.Errorf("%s noise, ρ = %g, %d values, of %d: %d changes, %d late falls, %d falls of a rise, want at most %d; %d trends, %d falling of a rise, %d jumps, %d of a rise, want at most %d",
+						law.name, rho, n, runs, level, late, fall, want, trend, sag, jump, plunge, trends)
 				}
 			}
 		}
@@ -151,6 +157,29 @@ func TestPower(t *testing.T) {
 		if found < 90 {
 			t.Errorf("after a rise of %g, %d of %d falls are found within %d values, want 90", c.rise, found, runs, c.after)
 		}
+	}
+}
+
+// A fall by ten deviations is seen by its values within 6 of 106, also of correlated noise.
+func TestJumpIsEarly(t *testing.T) {
+	rng := newRand()
+	for rho, want := range map[float64]int{0: 98, 0.3: 95} {
+		found := 0
+		for range 100 {
+			x := correlated(rng, 106, rho, normal)
+			for i := 100; i < len(x); i++ {
+				x[i] -= 10
+			}
+			if c, _ := LateJump(x, Falls); c.Chance <= 1e-3 && c.Index == 100 {
+				found++
+			}
+		}
+		if found < want {
+			t.Errorf("ρ = %g: %d of 100 falls are found at their index, want %d", rho, found, want)
+		}
+	}
+	if c, _ := LateJump([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, Falls); c.Index != 18 || c.Chance > 1e-2 {
+		t.Errorf("of two levels without noise: %+v", c)
 	}
 }
 

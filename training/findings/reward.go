@@ -14,7 +14,10 @@ const RewardCollapse Kind = "reward-collapse"
 
 // rewardFalseAlarm is the probability with which noise alone, of a reward that does not
 // fall in the mean, passes as a fall.
-const rewardFalseAlarm = 1e-3
+const (
+	rewardFalseAlarm = 1e-3
+	rewardTests      = 3 // among which it is divided
+)
 
 // lostReward is the share of its rise from which a lost reward is a failure: a stable
 // linear mode that starts at rest overshoots its fixed point by less than its distance
@@ -40,11 +43,14 @@ func rewardCollapse(l *logs.Log) []Finding {
 		return rewardDrop(c.Key, steps, x)
 	}
 	sudden, _ := change.Late(x, change.Falls)
+	if jump, _ := change.LateJump(x, change.Falls); jump.Chance < sudden.Chance {
+		sudden = jump
+	}
 	slow, _ := change.LateTrend(x, change.Falls)
 	since, from, to, text := sudden.Index, sudden.Before.Mean, sudden.After.Mean, "%s falls from %.3g to %.3g at step %d"
-	if slow.Chance <= rewardFalseAlarm/2 && (sudden.Chance > rewardFalseAlarm/2 || slow.Closer(x, sudden)) {
+	if slow.Chance <= rewardFalseAlarm/rewardTests && (sudden.Chance > rewardFalseAlarm/rewardTests || slow.Closer(x, sudden)) {
 		since, from, to, text = slow.From, slow.Start, slow.End, "%s falls slowly from %.3g to %.3g, from step %d on"
-	} else if sudden.Chance > rewardFalseAlarm/2 {
+	} else if sudden.Chance > rewardFalseAlarm/rewardTests {
 		return nil
 	}
 	tenth, start, squares := max(1, len(x)/10), 0.0, 0.0
