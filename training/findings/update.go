@@ -161,29 +161,33 @@ const printed = 1e-4
 
 // zeroLoss finds a loss of 0, which is no failure by itself: the advantages of a group add up to
 // 0, so that at the policy that drew the samples the loss is the penalty β·KL, whatever the
-// gradient is. It is not said where the gradient is 0 or NaN too, or no group has a signal.
+// gradient is. It is not said where nothing shows a gradient.
 func zeroLoss(l *logs.Log) []Finding {
 	loss, has := read(l, math.Inf(-1), math.Inf(1), logs.Loss)
 	if !has || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
 		return nil
 	}
-	if norm, _ := l.Column(logs.GradNorm); len(norm.NotFinite) > 0 {
-		return nil
-	}
-	share, _ := ZeroVariance(l)
-	if known := numbers(l, share, 0, 1).values; len(known) > 0 && slices.Min(known) == 1 {
-		return nil
-	}
-	gradient := ""
-	if norm, has := read(l, 0, math.Inf(1), logs.GradNorm); has {
-		if slices.Max(norm.values) == 0 {
+	// Something must show that there is a gradient: its norm, or rewards that differ.
+	shown := ""
+	if column, has := l.Column(logs.GradNorm); has {
+		norm := numbers(l, column, math.SmallestNonzeroFloat64, math.Inf(1))
+		if len(norm.values) == 0 || len(column.NotFinite) > 0 {
 			return nil
 		}
-		gradient = fmt.Sprintf(", and the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
+		shown = fmt.Sprintf("the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
+	} else if _, known := rewardsDiffer(l); known != "" {
+		shown = fmt.Sprintf("rewards differ (%s)", known)
+	} else if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
+		shown = fmt.Sprintf("rewards differ (%s %s)", std.key, span(std.values, plain))
+	} else {
+		return nil
+	}
+	if slices.ContainsFunc(noSignal(l), func(f Finding) bool { return f.Level == Failure }) {
+		return nil
 	}
 	at := longest(loss.steps, func(int) bool { return true })
 	return []Finding{{Level: Remark, Since: at.from,
-		Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal%s: the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), gradient)}}
+		Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal, and %s: the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), shown)}}
 }
 
 // spike is the factor by which a gradient has to exceed the usual one to change the step size of
