@@ -15,10 +15,9 @@ import (
 // gradient norm or loss they do not: what is NaN has not reached the update, and a
 // column that is NaN throughout is not computed, as the KL of a run without a penalty.
 //
-// Tables of some tools have NaN where nothing was recorded. A file writes so if a learning
-// rate or a length is NaN, which no failure makes so, or a reward beside a finite
-// gradient norm; there only a row in which nothing else is missing would speak, and none is
-// believed.
+// Tables of some tools have NaN where nothing was recorded. A file does if a learning rate or
+// a length is NaN, which no failure makes so, or a reward beside a finite gradient norm: none
+// of its NaN is believed.
 func numericalFailure(l *logs.Log) []Finding {
 	var broken []logs.Column // columns of the update with values that are not finite
 	isBroken := func(c logs.Column, row int) bool {
