@@ -113,7 +113,7 @@ func (k *console) endLater(w weak) {
 // readLater reads the rows kept for later, those of the most certain form, if there are no
 // others.
 func (k *console) readLater() {
-	if len(k.rows) > 0 || len(k.later) == 0 {
+	if len(k.later) == 0 || slices.ContainsFunc(k.rows, func(r rowInfo) bool { return r.tells }) {
 		return
 	}
 	first := slices.MinFunc(k.later, func(x, y weak) int { return cmp.Compare(x.form, y.form) }).form

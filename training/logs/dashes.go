@@ -10,8 +10,7 @@ import (
 
 var (
 	verlStart = regexp.MustCompile(`(?:^|[\s)])(step:\d)`)
-	verlPair  = regexp.MustCompile(`^[^\s:]*:\s?\S+$`)
-	digits    = regexp.MustCompile(`^[\d.eE+-]+$`)
+	verlPair  = regexp.MustCompile(`^[^\s:]*:(?:np\.\w+\()?[-+]?(?:\d[\d.]*(?:[eE][-+]?\d*)?|nan|inf)\)?$`)
 )
 
 // dashes reads a line "step:1 - KEY:NUMBER - KEY:NUMBER …" with the lines in which it goes
@@ -25,19 +24,21 @@ func (k *console) dashes(l line) bool {
 	text, whole := l.text[at[2]:], l.whole
 	for {
 		next, ok := k.peek(0)
-		if trimmed := strings.TrimLeft(next.text, " \t"); !ok || unprefixed(trimmed) != trimmed || !goesOn(trimmed) {
+		more, on := goesOn(text, next.text)
+		if !ok || !on {
 			break
 		}
 		k.skip(1)
-		if strings.HasSuffix(text, " -") || strings.HasPrefix(next.text, "- ") {
-			text += " "
-		}
-		text, whole = text+next.text, next.whole
+		text, whole = more, next.whole
 	}
 	pairs := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), " -"), " - ")
-	if !whole {
-		k.notes = append(k.notes, lastLine(k.number))
+	switch {
+	case !whole && len(k.rows) > 0:
+		k.notes = append(k.notes, lastLine(k.lines.number))
 		return true
+	case !whole: // a paste, perhaps
+		k.note("Line %d, the last, may not be complete: its last value was left out.", k.lines.number)
+		pairs = pairs[:len(pairs)-1]
 	}
 	for _, pair := range pairs {
 		if i := strings.LastIndexByte(pair, ':'); i > 0 {
@@ -50,11 +51,24 @@ func (k *console) dashes(l line) bool {
 	return true
 }
 
-// goesOn reports whether a line goes on with pairs KEY:NUMBER that a terminal cut.
-func goesOn(text string) bool {
-	pieces := strings.Split(strings.TrimPrefix(strings.TrimSpace(text), "- "), " - ")
-	if len(pieces) == 1 {
-		return digits.MatchString(pieces[0]) || verlPair.MatchString(pieces[0]) && !strings.HasPrefix(pieces[0], "step:")
+// goesOn joins a text of pairs and the next line, which a terminal may have cut anywhere,
+// and reports whether that gives pairs. The last of several may be cut again.
+func goesOn(text, next string) (joined string, ok bool) {
+	next = strings.TrimSpace(next)
+	if strings.HasSuffix(text, " -") || strings.HasPrefix(next, "- ") {
+		text += " "
 	}
-	return verlPair.MatchString(pieces[1]) && !verlStart.MatchString(text)
+	joined = text + next
+	shared := strings.LastIndex(text, " - ")
+	pieces := strings.Split(joined[max(0, shared):], " - ")
+	if shared >= 0 {
+		pieces = pieces[1:]
+	}
+	for i, piece := range pieces {
+		piece = strings.TrimSuffix(piece, " -")
+		if whole := strings.Count(piece, ":") == 1 && verlPair.MatchString(piece); !whole && (i == 0 || i < len(pieces)-1) {
+			return "", false
+		}
+	}
+	return joined, next != ""
 }

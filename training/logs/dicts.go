@@ -63,7 +63,7 @@ func (k *console) bare(l line) bool {
 	}
 	k.close()
 	const most = 50 // lines
-	used, read := -1, []cell(nil)
+	used, read, known := -1, []cell(nil), false
 	for n := 0; n < most; n++ {
 		if n > 0 {
 			next, ok := k.peek(n - 1)
@@ -74,6 +74,7 @@ func (k *console) bare(l line) bool {
 		}
 		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number, wrapped: true}
 		err := p.object()
+		known = known || len(k.cells) > 0
 		whole := err == nil && !k.bad && len(k.cells) > 0
 		if whole {
 			used, read = n, slices.Clone(k.cells)
@@ -84,7 +85,9 @@ func (k *console) bare(l line) bool {
 		}
 	}
 	if used < 0 {
-		k.unread.add(l.number, l.text, "a dict without braces that breaks off")
+		if known {
+			k.unread.add(l.number, l.text, "a dict without braces that breaks off")
+		}
 		return true
 	}
 	k.skip(used)
