@@ -14,7 +14,7 @@ import (
 
 // draw writes two figures of a fit, of the curve and of its residuals, to a folder.
 func (f *logFit) draw(stderr io.Writer, folder string) error {
-	name := strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File))
+	name := escape(strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File)), "")
 	best := f.result.Model(f.result.Best)
 	fitted := best.Predict(f.curve.Time)
 	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
