@@ -54,9 +54,9 @@ func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) 
 		add(stable, t.Value+lag, rom.PaperRule, "ηK·lag = 1 − μ at that stiffness, whatever μ and η are; where the whole force is stale. Importance ratios keep the reward's force fresh and stable far beyond",
 			"up to a lag of %.3g steps, between %.3g and %.3g, at the present learning rate; half at twice the learning rate", t.Value+lag, t.Lo+lag, t.Hi+lag)
 	}
-	noise := fit.NoiseVariance(curve)
-	add("noise of a logged row", math.Sqrt(noise), "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
-		"standard deviation %.3g; 4 times the completions would halve it", math.Sqrt(noise))
+	noise := fit.NoiseDeviation(curve)
+	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
+		"standard deviation %.3g; 4 times the completions would halve it", noise)
 	add("noise floor of the policy", math.NaN(), "", "", "not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
 	if asJSON {
 		return json.NewEncoder(stdout).Encode(a)

@@ -180,8 +180,9 @@ func fitLog(stderr io.Writer, file string, siblings []fit.Curve, o *fitOptions) 
 	if o.total > last {
 		end = o.total
 	}
+	// 50 steps at most. Beyond 2^53, where the log may end, not every integer is a number.
 	width := math.Ceil((end - last) / 50)
-	for step := last + width; step < end; step += width {
+	for step, before := last+width, last; before < step && step < end; step, before = step+width, step {
 		f.at = append(f.at, step)
 	}
 	f.at = append(f.at, end)

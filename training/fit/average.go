@@ -25,6 +25,7 @@ type Growth struct {
 	Missing Averaged
 
 	first, last, largest float64
+	unit                 float64 // of rewards in the models
 }
 
 // Saturating are the laws of Growth. The other two of Fit are left out: the oscillator
@@ -43,7 +44,7 @@ func Grow(c Curve, largest float64) *Growth {
 	}
 	r := fitLaws(c, chosen, largest)
 	r.weigh(unbiased(r.closest()))
-	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest}
+	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest, unit: c.unit()}
 	lowest := math.Inf(1)
 	for _, m := range r.Models {
 		lowest = min(lowest, m.BIC)
@@ -58,7 +59,7 @@ func Grow(c Curve, largest float64) *Growth {
 		g.weight[i] /= sum
 	}
 	g.Missing = g.average(func(m *Model) float64 {
-		y := m.Predict([]float64{g.first, g.last})
+		y := m.predict([]float64{g.first, g.last})
 		return (m.best.plateau - y[1]) / (m.best.plateau - y[0])
 	})
 	return g
@@ -96,7 +97,7 @@ func (g *Growth) At(times []float64) []float64 {
 
 // Start is the reward at the first row.
 func (g *Growth) Start() Averaged {
-	return g.average(func(m *Model) float64 { return m.Predict([]float64{g.first})[0] })
+	return g.average(func(m *Model) float64 { return m.predict([]float64{g.first})[0] }).times(g.unit)
 }
 
 // Plateau is the reward that the curve tends to, by the laws that grow, cut at the largest
@@ -107,7 +108,7 @@ func (g *Growth) Plateau() Averaged {
 			return math.NaN()
 		}
 		return m.best.plateau
-	})
+	}).times(g.unit)
 	a.largest = g.largest
 	return a
 }
@@ -133,12 +134,12 @@ func (g *Growth) Until(missing float64) float64 {
 // reaches returns the time at which a law that does not turn has made a share of its
 // rise from the first time to the plateau; NaN if it does not rise.
 func (m *Model) reaches(first, share float64) float64 {
-	y := m.Predict([]float64{first})[0]
+	y := m.predict([]float64{first})[0]
 	level := y + share*(m.best.plateau-y)
 	if level == y {
 		return math.NaN()
 	}
-	before := func(t float64) bool { return (m.Predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
+	before := func(t float64) bool { return (m.predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
 	lo, hi := 0.0, 1.0
 	for before(first+hi) && hi < 1e12 {
 		lo, hi = hi, 2*hi
@@ -178,17 +179,26 @@ func (g *Growth) average(of func(*Model) float64) Averaged {
 			continue
 		}
 		n := len(m.problem.b.time)
-		jacobian := m.jacobian(func(moved *Model) []float64 { return append(moved.Predict(m.problem.b.time), of(moved)) })
+		jacobian := m.jacobian(func(moved *Model) []float64 { return append(moved.predict(m.problem.b.time), of(moved)) })
 		df := float64(n)*m.independent - float64(m.parameters())
 		err := math.Inf(1)
 		if df >= 1 {
-			err = math.Sqrt(m.best.sse / df * spread(m.information(jacobian), jacobian.RowView(n)))
+			err = math.Sqrt(m.best.sse / df * m.information(jacobian).spread(jacobian[n]))
 		}
 		a.laws = append(a.laws, byLaw{g.weight[i], value, err, df})
 		sum += g.weight[i]
 	}
 	for i := range a.laws {
 		a.laws[i].weight /= sum
+	}
+	return a
+}
+
+// times returns the quantity in another unit, a power of two.
+func (a Averaged) times(unit float64) Averaged {
+	for i := range a.laws {
+		a.laws[i].value *= unit
+		a.laws[i].err *= unit
 	}
 	return a
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Result compares the laws on one curve.
@@ -35,6 +33,7 @@ type Model struct {
 	R2Smoothed  float64 // the same of its moving average over 5 % of the rows
 	BIC         float64 // n ln(SSE/n) + k ln n over independent rows n; only differences count
 	law         law
+	unit        float64 // of the rewards of problem and best
 	independent float64 // independent rows per row
 	spurious    bool    // growth of a curve that is flat: nothing of it is identified
 	best        solution
@@ -66,11 +65,13 @@ const oscillationEvidence = 10
 func Fit(c Curve) Result {
 	r := fitLaws(c, laws, math.Inf(1))
 	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
+	c = c.in(c.unit())
+	smoothed := smooth(c.Reward, 0.05)
 	for i := range r.Models {
 		m := &r.Models[i]
-		fitted := m.Predict(c.Time)
+		fitted := m.predict(c.Time)
 		m.R2 = explained(c.Reward, fitted)
-		m.R2Smoothed = explained(smooth(c.Reward, 0.05), fitted)
+		m.R2Smoothed = explained(smoothed, fitted)
 	}
 	r.judge()
 	return r
@@ -79,16 +80,18 @@ func Fit(c Curve) Result {
 // fitLaws fits laws, with plateaus of at most largest.
 func fitLaws(c Curve, laws []law, largest float64) Result {
 	c.check()
-	b := c.average()
+	unit := c.unit()
+	b := c.in(unit).average()
 	weight := weights(b)
 	var r Result
 	for _, l := range laws {
 		p := newProblem(l, b, weight)
 		best := p.solve()
-		if l.kind != flat && best.plateau > largest {
-			best = p.search(best.shape, hold{which: plateauHeld, value: largest})
+		if l.kind != flat && best.plateau > largest/unit {
+			best = p.search(best.shape, hold{which: plateauHeld, value: largest / unit})
 		}
-		r.Models = append(r.Models, Model{Name: l.name, law: l, problem: p, best: best})
+		best.sse = max(best.sse, float64(len(b.y))*square(rounding))
+		r.Models = append(r.Models, Model{Name: l.name, law: l, unit: unit, problem: p, best: best})
 	}
 	return r
 }
@@ -109,11 +112,11 @@ func (r *Result) weigh(correlation float64) {
 	n := float64(len(r.Models[0].problem.b.time))
 	independent := (1 - correlation) / (1 + correlation)
 	r.Correlation, r.Independent = correlation, n*independent
-	floor := n * math.SmallestNonzeroFloat32
 	for i := range r.Models {
 		m := &r.Models[i]
 		m.independent = independent
-		m.BIC = r.Independent*math.Log(max(m.best.sse, floor)/n) + float64(m.parameters())*math.Log(r.Independent)
+		// Less than one independent row is none: no parameter may lower a BIC.
+		m.BIC = r.Independent*(math.Log(m.best.sse/n)+2*math.Log(m.unit)) + float64(m.parameters())*max(0, math.Log(r.Independent))
 	}
 }
 
@@ -129,17 +132,16 @@ func (m *Model) parameters() int {
 // start, plateau and those of the shape. It takes most of the time of a fit.
 func (m *Model) Parameters() []Parameter {
 	p, n := m.problem, m.independent*float64(len(m.problem.b.time))
+	smoothed := smooth(p.b.y, 0.05)
 	given := func(name string, value float64, h hold) Parameter {
 		out := Parameter{Name: name, Value: value}
 		out.Lo, out.Hi = p.interval(m.best, h, n)
-		switch {
-		case m.spurious:
-		case h.which == shapeHeld:
-			out.Identifiable = out.Hi <= 2*out.Lo
-		default:
-			smoothed := smooth(p.b.y, 0.05)
-			out.Identifiable = out.Hi-out.Lo <= (slices.Max(smoothed)-slices.Min(smoothed))/4
+		if h.which == shapeHeld {
+			out.Identifiable = !m.spurious && out.Hi <= 2*out.Lo
+			return out
 		}
+		out.Identifiable = !m.spurious && out.Hi-out.Lo <= max((slices.Max(smoothed)-slices.Min(smoothed))/4, 10*rounding)
+		out.Value, out.Lo, out.Hi = m.unit*out.Value, m.unit*out.Lo, m.unit*out.Hi
 		return out
 	}
 	if m.law.kind == flat {
@@ -194,7 +196,7 @@ const largestCorrelation = 0.98
 
 // correlation is that of weighted residuals of successive blocks.
 func (m *Model) correlation() float64 {
-	fitted := m.Predict(m.problem.b.time)
+	fitted := m.predict(m.problem.b.time)
 	var before, product, all float64
 	for i, y := range m.problem.b.y {
 		r := (y - fitted[i]) * math.Sqrt(m.problem.weight[i])
@@ -209,7 +211,10 @@ func (m *Model) correlation() float64 {
 }
 
 // Predict returns the fitted curve at the given increasing times.
-func (m *Model) Predict(times []float64) []float64 {
+func (m *Model) Predict(at []float64) []float64 { return times(m.predict(at), m.unit, 1) }
+
+// predict is Predict in the unit of the model.
+func (m *Model) predict(times []float64) []float64 {
 	y := make([]float64, len(times))
 	m.law.grow(y, times, m.best.shape)
 	for i, g := range y {
@@ -223,24 +228,30 @@ func (m *Model) Predict(times []float64) []float64 {
 func (m *Model) Forecast(times []float64) Forecast {
 	all := append(slices.Clone(m.problem.b.time), times...)
 	n := len(m.problem.b.time)
-	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.Predict(all) })
-	factor := m.information(jacobian)
+	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.predict(all) })
+	information := m.information(jacobian)
 	sd := make([]float64, len(times))
 	residual := m.best.sse / float64(max(1, n-m.parameters()))
 	for i := range times {
-		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + spread(factor, jacobian.RowView(n+i))/m.independent))
+		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + information.spread(jacobian[n+i])/m.independent))
 	}
-	return within(m.Predict(all)[n:], sd)
+	return within(m.predict(all)[n:], sd).times(m.unit, 1)
 }
 
-// jacobian returns the derivatives of values of the model in its parameters: start,
-// plateau, and the logarithms of the shape.
-func (m *Model) jacobian(of func(*Model) []float64) *mat.Dense {
+// maxParameters is the largest number of parameters of a law.
+const maxParameters = 5
+
+// derivatives are those of a value in the parameters of a law: start, plateau, and the
+// logarithms of the shape; 0 beyond them.
+type derivatives [maxParameters]float64
+
+// jacobian returns the derivatives of values of the model.
+func (m *Model) jacobian(of func(*Model) []float64) []derivatives {
 	base := of(m)
-	jacobian := mat.NewDense(len(base), m.parameters(), nil)
+	jacobian := make([]derivatives, len(base))
 	const step = 1e-4
 	for j := range m.parameters() {
-		moved := Model{law: m.law, best: m.best}
+		moved := Model{law: m.law, best: m.best, unit: m.unit}
 		moved.best.shape = slices.Clone(m.best.shape)
 		switch j {
 		case 0:
@@ -254,34 +265,53 @@ func (m *Model) jacobian(of func(*Model) []float64) *mat.Dense {
 			moved.best.shape[j-2] *= 1 + step
 		}
 		for i, y := range of(&moved) {
-			jacobian.Set(i, j, (y-base[i])/step)
+			jacobian[i][j] = (y - base[i]) / step
 		}
 	}
 	return jacobian
 }
 
-// information factorizes the information of the rows about the parameters, in units of
-// the inverse variance of a residual; its first rows are those of the jacobian.
-func (m *Model) information(jacobian *mat.Dense) *mat.Cholesky {
-	k := m.parameters()
-	information := mat.NewSymDense(k, nil)
+// information is that of the rows about the parameters, in units of the inverse variance
+// of a residual, as the triangle L of Cholesky: L Lᵀ.
+type information [maxParameters][maxParameters]float64
+
+// information sums over the rows, which are the first of the jacobian.
+func (m *Model) information(jacobian []derivatives) *information {
+	var a information
 	for i, w := range m.problem.weight {
-		information.SymRankOne(information, w, jacobian.RowView(i))
+		for j := range m.parameters() {
+			for l := range j + 1 {
+				a[j][l] += w * jacobian[i][j] * jacobian[i][l]
+			}
+		}
 	}
-	for j := range k { // a prior so wide that it only keeps the matrix regular
-		information.SetSym(j, j, information.At(j, j)*(1+1e-9)+1e-12)
+	const prior = 1e-12 // so wide that it only keeps the matrix regular
+	for j := range maxParameters {
+		a[j][j] = a[j][j]*(1+1e-9) + prior
+		for l := range j + 1 {
+			for i := range l {
+				a[j][l] -= a[j][i] * a[l][i]
+			}
+			if l < j {
+				a[j][l] /= a[l][l]
+			}
+		}
+		a[j][j] = math.Sqrt(max(a[j][j], prior)) // rounding can take more than the prior
 	}
-	var factor mat.Cholesky
-	factor.Factorize(information)
-	return &factor
+	return &a
 }
 
 // spread is the variance of a value with the given derivatives, in units of that of a
-// residual, if residuals are independent.
-func spread(information *mat.Cholesky, derivatives mat.Vector) float64 {
-	var x mat.VecDense
-	_ = information.SolveVecTo(&x, derivatives)
-	return mat.Dot(derivatives, &x)
+// residual, if residuals are independent: |L⁻¹ d|².
+func (a *information) spread(d derivatives) (sum float64) {
+	for j := range maxParameters {
+		for l := range j {
+			d[j] -= a[j][l] * d[l]
+		}
+		d[j] /= a[j][j]
+		sum += d[j] * d[j]
+	}
+	return sum
 }
 
 // judge names the best law and the regime.
@@ -306,9 +336,6 @@ func (r *Result) judge() {
 	}
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
-	if math.IsNaN(r.Evidence) {
-		r.Evidence = 0
-	}
 	switch zeta := inertial.best.shape[1]; {
 	case best.law.kind == flat:
 		r.Regime = Flat

@@ -16,6 +16,8 @@ import (
 // the reward looks like that of a run without one.
 func Predict(c Curve, times []float64) Forecast {
 	c.check()
+	unit := c.unit()
+	c = c.in(unit)
 	m, r, t := newMixture(c, times), newReach(c), newTrend(c)
 	mean := make([]float64, len(times))
 	for i, at := range times {
@@ -24,7 +26,7 @@ func Predict(c Curve, times []float64) Forecast {
 		lo, hi := r.after(h)
 		mean[i] = min(max((m.mean[i]+along)/2, lo), hi)
 	}
-	return within(mean, m.sd)
+	return within(mean, m.sd).times(unit, 1)
 }
 
 // growth is a shape g(t) that tends to 1, with its probability before any row is seen.
