@@ -26,11 +26,12 @@ func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	curve, time, err := lawCurve(log, "")
+	curve, of, err := lawCurve(log, "")
 	if err != nil {
 		return err
 	}
-	if time == overSteps {
+	time := of.name
+	if !of.intrinsic {
 		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
 	}
 	r := fit.Fit(curve)
@@ -38,7 +39,7 @@ func adviseLog(stdout, stderr io.Writer, file string, lag float64, asJSON bool) 
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
 		a.Lines = append(a.Lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
 	}
-	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, regimes[r.Regime])
+	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r, of))
 	timescale, because := identifiedTimescale(&r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
@@ -75,7 +76,9 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 	switch r.Regime {
 	case fit.Flat:
 		return t, "no law with growth beats a constant"
-	case fit.Underdamped:
+	case fit.NotIdentified:
+		return t, "no law with growth beats a constant, and the level moves"
+	case fit.Underdamped, fit.Oscillating:
 		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
 	}
 	m, best := r.Model(fit.Exponential), r.Model(r.Best)

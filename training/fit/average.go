@@ -17,7 +17,7 @@ import (
 type Growth struct {
 	models []Model
 	weight []float64 // of the models, sum 1
-	// Flat: no law beats the constant by growthEvidence.
+	// Flat: no law beats the constant by GrowthEvidence.
 	Flat        bool
 	Correlation float64 // of residuals at successive rows: see Result
 	// Missing is the share of the rise from the first row to the plateau that is to come
@@ -49,7 +49,7 @@ func Grow(c Curve, largest float64) *Growth {
 	for _, m := range r.Models {
 		lowest = min(lowest, m.BIC)
 	}
-	g.Flat = lowest > r.Models[0].BIC-growthEvidence
+	g.Flat = lowest > r.Models[0].BIC-GrowthEvidence
 	var sum float64
 	for _, m := range r.Models {
 		g.weight = append(g.weight, fp.Exp((lowest-m.BIC)/2))

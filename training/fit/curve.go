@@ -184,4 +184,16 @@ func (c Curve) average() blocks {
 	return b
 }
 
+// length is the time from the first row to the last, at most ten times what the median
+// distance of rows gives: a log whose steps jump far tells nothing of the time between.
+func (b blocks) length() float64 {
+	n := len(b.time) - 1
+	gaps := make([]float64, n)
+	for i := range gaps {
+		gaps[i] = b.time[i+1] - b.time[i]
+	}
+	slices.Sort(gaps)
+	return min(b.time[n]-b.time[0], 10*gaps[n/2]*float64(n))
+}
+
 func square(x float64) float64 { return x * x }

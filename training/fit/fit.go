@@ -9,21 +9,35 @@ import (
 // Result compares the laws on one curve.
 type Result struct {
 	Models      []Model // one per law, in the order of their declaration
-	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by growthEvidence
+	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by GrowthEvidence
 	Regime      Regime
 	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
 	Correlation float64 // r: of the residuals of the best model at successive rows
-	Evidence    float64 // for an oscillation: Independent × ln of the best monotone law's sum of squares over the oscillator's
+	Evidence    float64 // for the oscillator: Independent × ln of the best monotone law's sum of squares over its own
+	Direction   Direction
+	Oscillation Oscillation // of the residuals of the best law without oscillation
 }
 
-// Regime names the dynamics that a curve gives evidence for: none, growth, or oscillation.
+// Direction says where the best law without oscillation ends, compared with where it begins.
+type Direction string
+
+const (
+	Rises       Direction = "rises"
+	Falls       Direction = "falls"
+	NoDirection Direction = "none" // that law is the constant
+)
+
+// Regime names the dynamics that a curve gives evidence for: none, growth, which may be
+// negative (Direction), or oscillation.
 type Regime string
 
 const (
-	Flat        Regime = "flat"        // no law with growth beats a constant
-	Overdamped  Regime = "overdamped"  // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
-	Underdamped Regime = "underdamped" // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
-	Monotone    Regime = "monotone"    // it grows; the damping ratio is not identified
+	Flat          Regime = "flat"           // no law with growth beats a constant, and no oscillation is seen
+	Overdamped    Regime = "overdamped"     // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
+	Underdamped   Regime = "underdamped"    // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
+	Monotone      Regime = "monotone"       // it grows; the damping ratio is not identified
+	Oscillating   Regime = "oscillating"    // Oscillation.Found, about a level or about growth, and not from rest
+	NotIdentified Regime = "not identified" // no law with growth beats a constant, and Oscillation.Suspected: its level moves
 )
 
 // Model is one law fitted to a curve.
@@ -45,16 +59,17 @@ type Parameter struct {
 	Name         string
 	Value        float64
 	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
-	Identifiable bool    // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
+	Is           Dimension
+	Identifiable bool // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
 }
 
 // outlier is the distance from a running median, in standard deviations of the noise,
 // beyond which a row's weight falls as the inverse of the distance.
 const outlier = 4
 
-// growthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
+// GrowthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
 // beat the constant: laws with a midpoint can pick the most conspicuous among many.
-const growthEvidence = 6
+const GrowthEvidence = 6
 
 // oscillationEvidence is the evidence that a claim of oscillation needs. Of 150
 // simulated curves without any, one reached it.
@@ -63,8 +78,7 @@ const oscillationEvidence = 10
 // Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
-	r := fitLaws(c, laws, math.Inf(1))
-	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
+	r := FitLaws(c)
 	c = c.in(c.unit())
 	smoothed := smooth(c.Reward, 0.05)
 	for i := range r.Models {
@@ -74,6 +88,14 @@ func Fit(c Curve) Result {
 		m.R2Smoothed = explained(smoothed, fitted)
 	}
 	r.judge()
+	return r
+}
+
+// FitLaws is Fit without what it judges: Models without R², and how rows depend on each
+// other.
+func FitLaws(c Curve) Result {
+	r := fitLaws(c, laws, math.Inf(1))
+	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
 	return r
 }
 
@@ -134,9 +156,10 @@ func (m *Model) Parameters() []Parameter {
 	p, n := m.problem, m.independent*float64(len(m.problem.b.time))
 	smoothed := smooth(p.b.y, 0.05)
 	given := func(name string, value float64, h hold) Parameter {
-		out := Parameter{Name: name, Value: value}
+		out := Parameter{Name: name, Value: value, Is: OfReward}
 		out.Lo, out.Hi = p.interval(m.best, h, n)
 		if h.which == shapeHeld {
+			out.Is = m.law.shape[h.shape].is
 			out.Identifiable = !m.spurious && out.Hi <= 2*out.Lo
 			return out
 		}
@@ -208,6 +231,20 @@ func (m *Model) correlation() float64 {
 		return 0
 	}
 	return product / all
+}
+
+// Shape returns the value of a parameter of the shape, by its name.
+func (m *Model) Shape(name string) float64 {
+	return m.best.shape[slices.IndexFunc(m.law.shape, func(p parameter) bool { return p.name == name })]
+}
+
+// HalfTime is the time at which half of the way from the first row to the plateau is made;
+// NaN for the constant and the oscillator, which may turn before.
+func (m *Model) HalfTime() float64 {
+	if m.law.kind != monotone {
+		return math.NaN()
+	}
+	return m.reaches(m.problem.b.time[0], 0.5)
 }
 
 // Predict returns the fitted curve at the given increasing times.
@@ -316,39 +353,69 @@ func (a *information) spread(d derivatives) (sum float64) {
 
 // judge names the best law and the regime.
 func (r *Result) judge() {
-	best := &r.Models[0]
-	monotoneSSE := math.Inf(1)
+	steady, monotoneSSE := &r.Models[0], math.Inf(1) // of the laws without oscillation
 	var inertial *Model
 	for i := range r.Models {
 		m := &r.Models[i]
-		if m.BIC < best.BIC {
-			best = m
-		}
-		switch m.law.kind {
-		case oscillating:
+		if m.law.kind == oscillating {
 			inertial = m
-		default:
-			monotoneSSE = min(monotoneSSE, m.best.sse)
+			continue
+		}
+		monotoneSSE = min(monotoneSSE, m.best.sse)
+		if m.BIC < steady.BIC {
+			steady = m
 		}
 	}
-	if best.BIC > r.Models[0].BIC-growthEvidence {
-		best = &r.Models[0]
+	grown := func(m *Model) *Model {
+		if m.BIC > r.Models[0].BIC-GrowthEvidence {
+			return &r.Models[0]
+		}
+		return m
 	}
+	best := steady
+	if inertial.BIC < best.BIC {
+		best = inertial
+	}
+	best, steady = grown(best), grown(steady)
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
+	r.Oscillation = steady.oscillation()
 	switch zeta := inertial.best.shape[1]; {
+	case r.Oscillation.Found && steady.law.kind == flat:
+		r.Regime = Oscillating
+	case best.law.kind != flat && r.Evidence > oscillationEvidence && zeta < 0.7:
+		r.Regime = Underdamped
+	case r.Oscillation.Found:
+		r.Regime = Oscillating
+	case best.law.kind == flat && r.Oscillation.Suspected:
+		r.Regime = NotIdentified
 	case best.law.kind == flat:
 		r.Regime = Flat
-		for i := range r.Models {
-			r.Models[i].spurious = r.Models[i].law.kind != flat
-		}
-	case r.Evidence > oscillationEvidence && zeta < 0.7:
-		r.Regime = Underdamped
 	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):
 		r.Regime = Overdamped
 	default:
 		r.Regime = Monotone
 	}
+	r.Direction = steady.direction()
+	if r.Regime == Overdamped || r.Regime == Monotone {
+		r.Direction = best.direction() // an oscillator, perhaps, that does not oscillate
+	}
+	for i := range r.Models {
+		r.Models[i].spurious = best.law.kind == flat && r.Models[i].law.kind != flat
+	}
+}
+
+// direction compares the law at the last row with the first.
+func (m *Model) direction() Direction {
+	time := m.problem.b.time
+	y := m.predict([]float64{time[0], time[len(time)-1]})
+	switch change := y[1] - y[0]; {
+	case m.law.kind == flat || math.Abs(change) < rounding:
+		return NoDirection
+	case change > 0:
+		return Rises
+	}
+	return Falls
 }
 
 // beatsCritical reports whether the oscillator is better than the best with ζ = 1 by as

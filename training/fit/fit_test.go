@@ -12,7 +12,7 @@ func fitLaw(c Curve, name Name) *Model {
 	for _, l := range laws {
 		if l.name == name {
 			p := newProblem(l, b, weights(b))
-			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1}
+			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1, unit: 1}
 		}
 	}
 	panic(name)

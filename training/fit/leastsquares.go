@@ -28,7 +28,7 @@ type problem struct {
 
 func newProblem(l law, b blocks, weight []float64) *problem {
 	p := &problem{law: l, b: b, weight: weight, g: make([]float64, len(b.time))}
-	known := b.time[len(b.time)-1] - b.time[0]
+	known := b.length()
 	for _, s := range l.shape {
 		lo, hi := s.bounds(known)
 		p.lo, p.hi = append(p.lo, math.Log(lo)), append(p.hi, math.Log(hi))
