@@ -202,7 +202,7 @@ func fitLog(stderr io.Writer, file string, siblings []fit.Curve, o *fitOptions) 
 func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 	encoder := json.NewEncoder(stdout)
 	encoder.SetIndent("", "  ")
-	code := exitError(0)
+	code, taken := exitError(0), make(map[string]bool)
 	for i, f := range fits {
 		var err error
 		if o.json {
@@ -214,7 +214,7 @@ func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 			err = f.print(stdout)
 		}
 		if err == nil && o.figures != "" {
-			err = f.draw(stderr, o.figures)
+			err = f.draw(stderr, o.figures, figureName(f.log.File, taken))
 		}
 		if err != nil {
 			return err

@@ -12,9 +12,34 @@ import (
 	"grposim/sweeps/store"
 )
 
+// residualsOf ends the name of the figure of residuals.
+const residualsOf = "-residuals"
+
+// figureName returns a name for the figures of a log that none of those taken has, and takes
+// it: that of the file without its extension, preceded by as many of its folders as it
+// needs, and by "again" where a log is named twice.
+func figureName(file string, taken map[string]bool) string {
+	path := strings.TrimSuffix(file, filepath.Ext(file))
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	folder, name := filepath.Split(path)
+	name = escape(name, "")
+	for {
+		if !taken[name] && !taken[name+residualsOf] {
+			taken[name], taken[name+residualsOf] = true, true
+			return name
+		}
+		parent := filepath.Base(folder)
+		if folder = filepath.Dir(filepath.Clean(folder)); parent == string(filepath.Separator) {
+			parent = "again" // the same file a second time
+		}
+		name = escape(parent, "") + "-" + name
+	}
+}
+
 // draw writes two figures of a fit, of the curve and of its residuals, to a folder.
-func (f *logFit) draw(stderr io.Writer, folder string) error {
-	name := escape(strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File)), "")
+func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	best := f.result.Model(f.result.Best)
 	fitted := best.Predict(f.curve.Time)
 	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
@@ -36,7 +61,7 @@ func (f *logFit) draw(stderr io.Writer, folder string) error {
 	for _, figure := range []sweeps.Figure{
 		{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
 			Caption: "Each point is a row of the log. The line is the law with the lowest BIC."},
-		{Name: name + "-residuals", Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
+		{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
 			Caption: "Where the law holds the points scatter about 0 without a trend."},
 	} {
 		svg, png, err := report.Draw(figure)
