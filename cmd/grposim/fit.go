@@ -321,7 +321,7 @@ type aheadOutput struct {
 func (f *logFit) output() fitOutput {
 	r := &f.result
 	out := fitOutput{
-		File: f.log.File, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.time.name,
+		File: f.log.File, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.lawTime(),
 		Notes: append([]string{}, f.log.Notes...), Best: r.Best, Regime: r.Regime, Direction: r.Direction,
 		Oscillation: store.Number(r.Evidence), Correlation: store.Number(r.Correlation), Independent: store.Number(r.Independent),
 	}
@@ -388,6 +388,14 @@ func meaning(r *fit.Result, t lawTime) string {
 	return map[fit.Direction]string{fit.Rises: "it grows", fit.Falls: "it falls"}[r.Direction] + "; the damping ratio is not identified"
 }
 
+// lawTime names the time of the laws, with its origin where that is not step 0.
+func (f *logFit) lawTime() string {
+	if f.result.Origin == 0 {
+		return f.time.name
+	}
+	return fmt.Sprintf("%s, from step %.6g on, one row before the first: the log is that of a run that goes on", f.time.name, f.time.step(f.result.Origin))
+}
+
 // unit is the unit of a parameter, as the JSON names it.
 func (f *logFit) unit(p fit.Parameter) string {
 	switch p.Is {
@@ -409,7 +417,8 @@ func (f *logFit) inSteps(m *fit.Model, p fit.Parameter) (steps *fit.Parameter, w
 	if !f.time.intrinsic {
 		return nil, ""
 	}
-	since := func(time float64) float64 { return f.time.step(time) - f.time.step(0) }
+	origin := f.result.Origin
+	since := func(time float64) float64 { return f.time.step(origin+time) - f.time.step(origin) }
 	of := func(convert func(float64) float64, where string) (*fit.Parameter, string) {
 		q := p
 		q.Value, q.Lo, q.Hi = convert(p.Value), convert(p.Lo), convert(p.Hi)
@@ -422,7 +431,7 @@ func (f *logFit) inSteps(m *fit.Model, p fit.Parameter) (steps *fit.Parameter, w
 		return of(func(x float64) float64 { return 1 / since(1/x) }, "radians per optimizer step, mean until 1/frequency has passed")
 	case fit.AtMidpoint:
 		middle := m.Shape("midpoint")
-		return of(func(x float64) float64 { return f.time.step(middle+x/2) - f.time.step(middle-x/2) }, "optimizer steps about the midpoint")
+		return of(func(x float64) float64 { return f.time.step(origin+middle+x/2) - f.time.step(origin+middle-x/2) }, "optimizer steps about the midpoint")
 	}
 	return nil, ""
 }
@@ -433,7 +442,7 @@ func (f *logFit) print(w io.Writer) error {
 	best := r.Model(r.Best)
 	steps := f.steps.Time
 	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.File, f.log.Format, len(steps), steps[0], steps[len(steps)-1])
-	fmt.Fprintf(w, "time of the laws: %s\n", f.time.name)
+	fmt.Fprintf(w, "time of the laws: %s\n", f.lawTime())
 	fmt.Fprintf(w, "regime: %s; %s\n", r.Regime, meaning(r, f.time))
 	fmt.Fprintf(w, "residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
@@ -458,10 +467,10 @@ func (f *logFit) print(w io.Writer) error {
 	for _, p := range best.Parameters() {
 		name := strings.ReplaceAll(p.Name, "_", " ")
 		if p.Is == fit.OfReward || p.Is == fit.Ratio {
-			add(name, p, bound)
+			add(name, p, parameter)
 			continue
 		}
-		add(name+", "+f.unit(p), p, bound)
+		add(name+", "+f.unit(p), p, parameter)
 		if steps, where := f.inSteps(best, p); steps != nil {
 			add("  "+where, *steps, within)
 		}
@@ -485,7 +494,7 @@ func (f *logFit) print(w io.Writer) error {
 		for _, t := range f.tried {
 			for _, s := range t.scores {
 				rows = append(rows, []string{t.name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", s.RMSE),
-					fmt.Sprintf("%.2f", s.RMSE/s.PersistenceRMSE), fmt.Sprintf("%.2f", s.RMSE/s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
+					ratio(s.RMSE, s.PersistenceRMSE), ratio(s.RMSE, s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
 			}
 		}
 		fmt.Fprintln(w)
@@ -494,9 +503,17 @@ func (f *logFit) print(w io.Writer) error {
 		}
 	}
 	n := len(f.at) - 1
-	_, err := fmt.Fprintf(w, "\nforecast for step %.6g: %.3g, a row between %.3g and %.3g with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
-		f.at[n], f.ahead.Mean[n], f.ahead.Lo[n], f.ahead.Hi[n])
+	_, err := fmt.Fprintf(w, "\nforecast for step %.6g: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
+		f.at[n], f.ahead.Mean[n], bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 	return err
+}
+
+// ratio prints a quotient, if there is one.
+func ratio(x, over float64) string {
+	if over == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x/over)
 }
 
 // within prints a step, or that it comes after the last row.
@@ -504,13 +521,16 @@ func within(step float64) string {
 	if math.IsNaN(step) {
 		return "beyond the log"
 	}
-	return bound(step)
+	return parameter(step)
 }
 
-// bound prints an end of an interval.
-func bound(x float64) string {
+// parameter prints a value of a parameter, or an end of its interval.
+func parameter(x float64) string { return bound(x, 4) }
+
+// bound prints an end of an interval with a number of digits.
+func bound(x float64, digits int) string {
 	if math.IsInf(x, 0) {
 		return "no bound"
 	}
-	return fmt.Sprintf("%.4g", x)
+	return fmt.Sprintf("%.*g", digits, x)
 }

@@ -90,14 +90,13 @@ const overSteps = "optimizer steps"
 type lawTime struct {
 	name      string
 	intrinsic bool
-	// Optimizer steps at increasing times: at time 0, where the laws start, and at every row.
+	// Optimizer steps at increasing times: at time 0 and at every row.
 	times, steps []float64
 }
 
 // lawCurve returns the reward over the time of laws of growth: the intrinsic time of a
 // schedule, of the logged learning rate where none is given, or steps where that is not
-// logged in every row. A log that begins later than it is long is that of a run that goes on,
-// and its time begins one row before the first.
+// logged in every row.
 func lawCurve(l *logs.Log, schedule string) (fit.Curve, lawTime, error) {
 	steps, err := rewardCurve(l, "")
 	if err != nil {
@@ -116,20 +115,8 @@ func lawCurve(l *logs.Log, schedule string) (fit.Curve, lawTime, error) {
 			t.name += ": " + noRates
 		}
 	}
-	n := len(c.Time) - 1
-	origin := min(0, steps.Time[0])
-	if c.Time[0] > c.Time[n]-c.Time[0] {
-		before := func(times []float64) float64 { return times[0] - (times[n]-times[0])/float64(n) }
-		start := before(c.Time)
-		c.Time = slices.Clone(c.Time)
-		for i := range c.Time {
-			c.Time[i] -= start
-		}
-		origin = before(steps.Time)
-		t.name += fmt.Sprintf(", from step %.6g on, one row before the first", origin)
-	}
 	if c.Time[0] > 0 {
-		t.times, t.steps = []float64{0}, []float64{origin}
+		t.times, t.steps = []float64{0}, []float64{min(0, steps.Time[0])}
 	}
 	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps.Time...)
 	return c, t, nil

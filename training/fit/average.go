@@ -44,7 +44,7 @@ func Grow(c Curve, largest float64) *Growth {
 	}
 	r := fitLaws(c, chosen, largest)
 	r.weigh(unbiased(r.closest()))
-	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest, unit: c.unit()}
+	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest, unit: c.Unit()}
 	lowest := math.Inf(1)
 	for _, m := range r.Models {
 		lowest = min(lowest, m.BIC)
@@ -203,13 +203,19 @@ func (a Averaged) times(unit float64) Averaged {
 	return a
 }
 
-// Median is the end of both one-sided intervals of tail ½; NaN if the quantity is of no
-// law.
+// Median is the end of both one-sided intervals of tail ½, with the value of a law whose
+// error is not known; NaN if the quantity is of no law.
 func (a Averaged) Median() float64 {
 	if len(a.laws) == 0 {
 		return math.NaN()
 	}
-	return a.quantile(0.5)
+	known := Averaged{slices.Clone(a.laws), a.largest}
+	for i := range known.laws {
+		if math.IsInf(known.laws[i].err, 1) {
+			known.laws[i].err = 0
+		}
+	}
+	return known.quantile(0.5)
 }
 
 // Error is the standard error with the disagreement of the laws: the root of Σ w (s² +

@@ -51,9 +51,9 @@ func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
 // known is the time from the first row to the last.
 func (c Curve) known() float64 { return c.end() - c.Time[0] }
 
-// unit is the power of two in the largest reward, 1 if all are 0. Rewards are fitted in this
+// Unit is the power of two in the largest reward, 1 if all are 0. Rewards are fitted in this
 // unit, so that squares of 1e300 and of 1e-300 are numbers; a division by it is exact.
-func (c Curve) unit() float64 {
+func (c Curve) Unit() float64 {
 	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
 	if largest == 0 {
 		return 1
@@ -62,8 +62,8 @@ func (c Curve) unit() float64 {
 	return math.Ldexp(1, exponent-1)
 }
 
-// in returns the curve with its rewards in a unit.
-func (c Curve) in(unit float64) Curve {
+// In returns the curve with its rewards in a unit.
+func (c Curve) In(unit float64) Curve {
 	return Curve{c.Time, times(c.Reward, 1, unit)}
 }
 
@@ -74,6 +74,27 @@ func times(values []float64, by, over float64) []float64 {
 		out[i] = v / over * by
 	}
 	return out
+}
+
+// origin is where the times of laws begin: 0, or one row before the first of a curve that
+// begins later than it is long, as that of a run which goes on.
+func (c Curve) origin() float64 {
+	if c.Time[0] <= c.known() {
+		return 0
+	}
+	return c.Time[0] - c.known()/float64(len(c.Time)-1)
+}
+
+// since returns times from an origin on.
+func since(origin float64, times []float64) []float64 {
+	if origin == 0 {
+		return times
+	}
+	from := make([]float64, len(times))
+	for i, t := range times {
+		from[i] = t - origin
+	}
+	return from
 }
 
 // mean returns the mean of values, of which there is at least one.
@@ -137,8 +158,8 @@ func noise(y []float64) []float64 {
 // mean variance.
 func NoiseDeviation(c Curve) float64 {
 	c.check()
-	unit := c.unit()
-	return unit * math.Sqrt(mean(noise(c.in(unit).Reward)))
+	unit := c.Unit()
+	return unit * math.Sqrt(mean(noise(c.In(unit).Reward)))
 }
 
 // maxBlocks bounds the rows of a fit: longer curves are averaged over blocks of equal

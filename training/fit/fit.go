@@ -13,6 +13,7 @@ type Result struct {
 	Regime      Regime
 	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
 	Correlation float64 // r: of the residuals of the best model at successive rows
+	Origin      float64 // time at which those of the laws begin: 0, or one row before a log that begins later than it is long
 	Evidence    float64 // for the oscillator: Independent × ln of the best monotone law's sum of squares over its own
 	Direction   Direction
 	Oscillation Oscillation // of the residuals of the best law without oscillation
@@ -79,7 +80,7 @@ const oscillationEvidence = 10
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
 	r := FitLaws(c)
-	c = c.in(c.unit())
+	c = c.In(c.Unit())
 	smoothed := smooth(c.Reward, 0.05)
 	for i := range r.Models {
 		m := &r.Models[i]
@@ -102,12 +103,12 @@ func FitLaws(c Curve) Result {
 // fitLaws fits laws, with plateaus of at most largest.
 func fitLaws(c Curve, laws []law, largest float64) Result {
 	c.check()
-	unit := c.unit()
-	b := c.in(unit).average()
+	unit := c.Unit()
+	b := c.In(unit).average()
 	weight := weights(b)
-	var r Result
+	r := Result{Origin: c.origin()}
 	for _, l := range laws {
-		p := newProblem(l, b, weight)
+		p := newProblem(l, b, weight, r.Origin)
 		best := p.solve()
 		if l.kind != flat && best.plateau > largest/unit {
 			best = p.search(best.shape, hold{which: plateauHeld, value: largest / unit})
@@ -164,7 +165,8 @@ func (m *Model) Parameters() []Parameter {
 			return out
 		}
 		out.Identifiable = !m.spurious && out.Hi-out.Lo <= max((slices.Max(smoothed)-slices.Min(smoothed))/4, 10*rounding)
-		out.Value, out.Lo, out.Hi = m.unit*out.Value, m.unit*out.Lo, m.unit*out.Hi
+		// A start can lie beyond every row, and beyond the numbers where they end there.
+		out.Value, out.Lo, out.Hi = min(max(m.unit*out.Value, -math.MaxFloat64), math.MaxFloat64), m.unit*out.Lo, m.unit*out.Hi
 		return out
 	}
 	if m.law.kind == flat {
@@ -253,7 +255,7 @@ func (m *Model) Predict(at []float64) []float64 { return times(m.predict(at), m.
 // predict is Predict in the unit of the model.
 func (m *Model) predict(times []float64) []float64 {
 	y := make([]float64, len(times))
-	m.law.grow(y, times, m.best.shape)
+	m.law.grow(y, since(m.problem.origin, times), m.best.shape)
 	for i, g := range y {
 		y[i] = m.best.start + (m.best.plateau-m.best.start)*g
 	}
@@ -288,7 +290,7 @@ func (m *Model) jacobian(of func(*Model) []float64) []derivatives {
 	jacobian := make([]derivatives, len(base))
 	const step = 1e-4
 	for j := range m.parameters() {
-		moved := Model{law: m.law, best: m.best, unit: m.unit}
+		moved := Model{law: m.law, best: m.best, unit: m.unit, problem: m.problem}
 		moved.best.shape = slices.Clone(m.best.shape)
 		switch j {
 		case 0:

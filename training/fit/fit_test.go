@@ -11,7 +11,7 @@ func fitLaw(c Curve, name Name) *Model {
 	b := c.average()
 	for _, l := range laws {
 		if l.name == name {
-			p := newProblem(l, b, weights(b))
+			p := newProblem(l, b, weights(b), 0)
 			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1, unit: 1}
 		}
 	}

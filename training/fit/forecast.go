@@ -61,9 +61,9 @@ func Backtest(c Curve, from float64, forecast func(known Curve, times []float64)
 	if !ok {
 		return Score{}, false
 	}
-	unit := c.unit()
+	unit := c.Unit()
 	f := forecast(c.head(n), c.Time[n:]).times(1, unit)
-	c = c.in(unit)
+	c = c.In(unit)
 	known, rest := c.head(n), c.Reward[n:]
 	last := mean(known.Reward[n-max(1, int(math.Round(0.05*float64(n)))):])
 	smoothed := level(known.Reward)

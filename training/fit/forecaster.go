@@ -16,8 +16,8 @@ import (
 // the reward looks like that of a run without one.
 func Predict(c Curve, times []float64) Forecast {
 	c.check()
-	unit := c.unit()
-	c = c.in(unit)
+	unit := c.Unit()
+	c = c.In(unit)
 	m, r, t := newMixture(c, times), newReach(c), newTrend(c)
 	mean := make([]float64, len(times))
 	for i, at := range times {

@@ -16,15 +16,15 @@ import (
 // foresee a take-off, if the siblings had one.
 func PredictFromSiblings(c Curve, times []float64, siblings []Curve) Forecast {
 	c.check()
-	unit := c.unit()
+	unit := c.Unit()
 	for _, s := range siblings {
-		unit = max(unit, s.unit())
+		unit = max(unit, s.Unit())
 	}
-	c = c.in(unit)
+	c = c.In(unit)
 	smoothed := make([]Curve, len(siblings))
 	for i, s := range siblings {
 		s.check()
-		smoothed[i] = Curve{s.Time, smooth(s.in(unit).Reward, 0.1)}
+		smoothed[i] = Curve{s.Time, smooth(s.In(unit).Reward, 0.1)}
 	}
 	at := func(t float64) float64 {
 		var sum float64
