@@ -457,7 +457,7 @@ var logsMutants = []mutant{
 	{id: "training/fit/interval", fault: "a 90 % interval ends at half of the likelihood ratio", file: "training/fit/interval.go",
 		before: "fp.Exp(chi90/max(", after: "fp.Exp(chi90/2/max("},
 	{id: "training/fit/flat", fault: "any law that beats a constant in BIC counts as growth", file: "training/fit/fit.go",
-		before: "const growthEvidence = 6", after: "const growthEvidence = 0"},
+		before: "const GrowthEvidence = 6", after: "const GrowthEvidence = 0"},
 	{id: "training/fit/oscillation", fault: "an oscillation is claimed without evidence", file: "training/fit/fit.go",
 		before: "r.Evidence > oscillationEvidence && zeta < 0.7", after: "zeta < 0.7"},
 	{id: "training/fit/innovations", fault: "the filter does not learn from innovations", file: "training/fit/forecaster.go",
