@@ -181,6 +181,9 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 		case fail:
 			f.Next = "read some completions beside their rewards: a parser that finds no answer, truncation, or prompts that are too hard; take easier prompts or a warm start"
 		}
+		if !at.atEnd {
+			f.Level, f.Next = Remark, "" // it has passed
+		}
 		return []Finding{f}
 	}
 	mean := 0.0

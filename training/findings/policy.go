@@ -50,10 +50,12 @@ func samplerMismatch(l *logs.Log) []Finding {
 		if at.total == 0 {
 			return
 		}
+		if !at.certain() || !at.atEnd {
+			level = Remark
+		}
 		if at.certain() {
 			shown = shown[at.begin:at.end]
 		} else {
-			level = Remark
 			shown = slices.DeleteFunc(shown, func(x float64) bool { return transform(x) < threshold })
 		}
 		if level == Failure {

@@ -61,12 +61,12 @@ func value(l *logs.Log, q logs.Quantity, row int) float64 {
 // stretch is the part of a log in which something holds in most rows: of all parts the one
 // with the largest excess of rows in which it holds over rows in which it does not.
 type stretch struct {
-	from, to    int // steps of its first and last row
-	held, rows  int // rows of it in which it holds, and all rows of it
-	first       int // step of the first row of the log in which it holds
-	total, read int // rows of the log in which it holds, and all in which it is known
-	atEnd       bool
-	begin, end  int // indices of its rows among those read
+	from, to    int  // steps of its first and last row
+	held, rows  int  // rows of it in which it holds, and all rows of it
+	first       int  // step of the first row of the log in which it holds
+	total, read int  // rows of the log in which it holds, and all in which it is known
+	atEnd       bool // too few rows follow to say that it has passed
+	begin, end  int  // indices of its rows among those read
 }
 
 // enough is the excess of rows from which a stretch is no accident: if something holds in a
@@ -97,7 +97,7 @@ func longest(steps []int, holds func(i int) bool) (s stretch) {
 	}
 	s.read, s.rows = len(steps), s.end-s.begin
 	if s.rows > 0 {
-		s.from, s.to, s.atEnd = steps[s.begin], steps[s.end-1], s.end == len(steps)
+		s.from, s.to, s.atEnd = steps[s.begin], steps[s.end-1], len(steps)-s.end < enough
 	}
 	return s
 }

@@ -109,7 +109,7 @@ func numericalFailure(l *logs.Log) []Finding {
 //
 // Without a signal in any group a gradient of 0 is right, and noSignal says so. A gradient
 // of 0 in single rows of many may come from a step without signal, of which the row has the
-// gradient but not the rewards (logging_steps of TRL): a remark.
+// gradient but not the rewards (logging_steps of TRL): a remark, as one that has passed is.
 func noUpdate(l *logs.Log) (found []Finding) {
 	if rounded(l) {
 		return nil
@@ -133,8 +133,8 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		}
 		switch {
 		case at.total == 0:
-		case at.certain() && (known != "" || at.read > 1):
-			f.Level, f.Stops = Failure, at.atEnd
+		case at.certain() && at.atEnd && (known != "" || at.read > 1):
+			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"
 			found = append(found, f)
 		default:
@@ -147,8 +147,8 @@ func noUpdate(l *logs.Log) (found []Finding) {
 	}
 	// The first row of a warm-up and the last of a decay have a rate of 0 rightly.
 	at := longest(rate.steps, func(i int) bool { return rate.values[i] == 0 })
-	if at.certain() && at.total > 1 {
-		found = append(found, Finding{Level: Failure, Since: at.since(), Stops: at.atEnd,
+	if at.certain() && at.atEnd && at.total > 1 {
+		found = append(found, Finding{Level: Failure, Since: at.since(), Stops: at.end == at.read,
 			Text: fmt.Sprintf("%s is 0 %s: the weights do not move", rate.key, at.text()),
 			Next: "check the schedule: its total number of steps, the warm-up, and the state that a resumed run loads"})
 	}
