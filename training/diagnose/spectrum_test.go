@@ -102,6 +102,20 @@ func TestRisesDoNotRing(t *testing.T) {
 	}
 }
 
+// A rise in the last rows has lost nothing: what follows the highest batch counts.
+func TestLateRiseLosesNothing(t *testing.T) {
+	l := logged(newRand(), 160)
+	for i := range l.Steps {
+		l.Reward[i] = 0.2 + 0.01*math.Sin(float64(7*i*i))
+		if i >= 152 {
+			l.Reward[i] += 0.5
+		}
+	}
+	if e := rewardLost(&l); e.Value != 0 || e.Says != None {
+		t.Errorf("a rise in the last 8 of 160 rows: %+v", e)
+	}
+}
+
 // Noise with any memory, random walks included, rings in samples no more often than twice
 // declared: the last half and the whole run are looked at.
 func TestRingingOfSampledNoise(t *testing.T) {

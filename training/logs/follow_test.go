@@ -18,7 +18,7 @@ func jsonLines(from, rows int) string {
 		case 3:
 			fmt.Fprintf(&b, `{"step": %d, "eval_reward": 0.%d}`+"\n", 10*i, i)
 		case 4:
-			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d}`+"\n"+`{"step": %d, "grad_norm": NaN, "kl": {"x": 1}}`+"\n", 10*i, i, 10*i)
+			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d}`+"\n"+`{"step": %d, "grad_norm": 2.%d, "entropy": NaN, "kl": {"x": 1}}`+"\n", 10*i, i, 10*i, i)
 		default:
 			fmt.Fprintf(&b, `{"step": %d, "reward": 0.%d, "grad_norm": 1.%d, "entropy": 0.5}`+"\n", 10*i, i, i)
 		}
@@ -70,6 +70,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("the lines were not read one after another: %d of %d", f.number, strings.Count(text, "\n"))
 	}
 	for _, c := range []struct{ about, text string }{
+		{"overwritten by other rows of the same length, and more", strings.ReplaceAll(text, `"reward": 0.`, `"reward": 1.`) + jsonLines(61, 9)},
 		{"truncated", jsonLines(61, 3)},
 		{"longer than before, with other rows", jsonLines(100, 90)},
 		{"with a broken line", jsonLines(100, 90) + "{\"step\": x}\n"},
