@@ -428,6 +428,18 @@ var logsMutants = []mutant{
 		before: "if math.IsInf(x, 0) {\n\t\tx = math.NaN()", after: "if math.IsInf(x, 0) {\n\t\tx = 0"},
 	{id: "training/logs/bounds", fault: "the lower bound of a chart of W&B is read as the series", file: "training/logs/csv.go",
 		before: `bound = strings.HasSuffix(name, "__MIN") || `, after: "bound = "},
+	{id: "training/logs/event-checksum", fault: "records of TensorBoard with a wrong checksum are read", file: "training/logs/tensorboard.go",
+		before: "sum != checksum(data) || !t.event(data)", after: "sum == 0 || !t.event(data)"},
+	{id: "training/logs/event-takes-over", fault: "the first step of a later event file is that of the earlier one", file: "training/logs/timeline.go",
+		before: "case row.step < from:", after: "case row.step <= from:"},
+	{id: "training/logs/event-evaluation", fault: "values of evaluation are of the row of training before them", file: "training/logs/timeline.go",
+		before: " || s.ofEval && !t.rows[row].ofEval {", after: " {"},
+	{id: "training/logs/run-goes-on", fault: "a run with another distance of rows goes on from the one before it", file: "training/logs/folder.go",
+		before: "own > max(gap, ownGap)", after: "own > gap"},
+	{id: "training/logs/chart-row", fault: "a run of a chart has a row where only others have values", file: "training/logs/csv.go",
+		before: "empty = empty && (column.shared || ", after: "empty = empty && (!column.shared && "},
+	{id: "training/logs/footer-list", fault: "a list of a Parquet footer may be longer than the footer", file: "training/logs/parquet.go",
+		before: "if size > uint64(len(t.left)) {", after: "if false {"},
 
 	// Growth laws of logs.
 	{id: "training/fit/oscillator-phase", fault: "an underdamped oscillator does not start at rest", file: "training/fit/laws.go",
