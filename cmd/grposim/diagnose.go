@@ -49,9 +49,9 @@ after a failure from which no update trains are not judged. What leads is the fi
 failure found, or else the first mode present, because each can cause those after it. The
 diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
 
-LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
-event files, a trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet,
-metrics of MLflow or console output, gzipped or not; a folder with them; or - for standard
+LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
+trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
+MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
 input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
 is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
 which every cell is diagnosed.

@@ -34,7 +34,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Fit growth laws to the reward of a training log, and forecast it",
 		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
 trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output, gzipped or not; a folder with them; or - for standard input; of
+MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for standard input; of
 several runs each, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
 
   exponential    the overdamped limit of the model: a rise that slows from the start

@@ -36,8 +36,9 @@ var lineForms = []lineForm{
 type console struct {
 	*collector
 	*lines
-	bars  bars
-	named map[float64]int // row of each step that a line names: such lines of a step are one row
+	bars   bars
+	named  map[float64]int // row of each step that a line names: such lines of a step are one row
+	labels []labelled      // rows that labels name the step of
 
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
@@ -76,6 +77,7 @@ func (c *collector) readConsole(l *lines) error {
 		k.dropRow()
 	}
 	k.close()
+	k.readLabelled()
 	k.readLater()
 	k.stepsOfBars()
 	return unlessEnd(l.err)

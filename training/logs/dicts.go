@@ -12,7 +12,38 @@ import (
 // Dicts of Python, as TRL, ms-swift, slime and SkyRL print them.
 
 // label names the step of the dict after it.
-var label = regexp.MustCompile(`(?i)\b(?:rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+
+// labelled is a row after a label.
+type labelled struct {
+	of    string
+	line  int
+	step  float64
+	cells []cell
+}
+
+// readLabelled reads the rows after labels. Slime counts rollouts, and steps of which a
+// rollout may have several: then a rollout stands at the first of its own.
+func (k *console) readLabelled() {
+	last := make(map[string]float64)
+	for _, l := range k.labels {
+		last[l.of] = max(last[l.of], l.step+1)
+	}
+	steps := 1.0
+	if last["rollout"] > 0 && last["step"] > 0 {
+		steps = max(1, math.Round(last["step"]/last["rollout"]))
+	}
+	if steps > 1 {
+		k.note("Steps are counted, of which a rollout has %v: it stands at its first.", steps)
+	}
+	for _, l := range k.labels {
+		if l.of != "step" {
+			l.step *= steps
+		}
+		k.cells = l.cells
+		k.endStep(l.line, l.step)
+	}
+}
 
 // dicts reads the dicts that begin in a line.
 func (k *console) dicts(l line) (any bool) {
@@ -27,9 +58,9 @@ func (k *console) dicts(l line) (any bool) {
 		}
 		any = true
 		k.close()
-		step := math.NaN()
-		if m := label.FindStringSubmatch(text[:i]); m != nil {
-			step, _ = strconv.ParseFloat(m[1], 64) // digits
+		step, named := math.NaN(), label.FindStringSubmatch(text[:i])
+		if named != nil {
+			step, _ = strconv.ParseFloat(named[2], 64) // digits
 		} else if k.headed == l.number-1 {
 			step = k.heading
 		}
@@ -37,6 +68,8 @@ func (k *console) dicts(l line) (any bool) {
 		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
 		err := p.object()
 		switch {
+		case err == nil && !k.bad && named != nil:
+			k.labels = append(k.labels, labelled{strings.ToLower(named[1]), l.number, step, slices.Clone(k.cells)})
 		case err == nil && !k.bad:
 			k.endStep(l.number, step)
 		case len(k.cells) == 0 && !k.bad:

@@ -175,7 +175,9 @@ func runsIn(dir string) ([]runFiles, error) {
 func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, err error) {
 	read := func(run runFiles) (*timeline, error) {
 		own := newCollector(dir, c.how)
-		own.run = run.folder
+		if own.run = run.folder; own.run == "." && len(runs) == 1 {
+			own.run = "" // the folder is the run
+		}
 		t := newTimeline(own)
 		own.container = run.form
 		if run.form == MLflow {

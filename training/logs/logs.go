@@ -37,7 +37,7 @@ type Log struct {
 
 // Name names the run for people: by the file, and by the run where the file names one.
 func (l *Log) Name() string {
-	if l.Run == "" || l.Run == "." {
+	if l.Run == "" {
 		return l.File
 	}
 	return l.File + ", run " + l.Run

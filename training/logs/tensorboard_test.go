@@ -295,25 +295,25 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
 		{"resumed in a second file", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...)}, "",
-			[]run{{".", []float64{1, 1, 2, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
+			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
 		{"resumed after the last step", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 2, 1)...), events + "2": eventFile(100, steps(3, 4, 2)...)}, "",
-			[]run{{".", []float64{1, 1, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
+			[]run{{"", []float64{1, 1, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
 		{"resumed twice, the second time from earlier", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 5, 1)...), events + "2": eventFile(100, steps(4, 6, 2)...), events + "3": eventFile(200, steps(3, 4, 3)...)}, "",
-			[]run{{".", []float64{1, 1, 3, 3}, []int{3}}}, ""},
+			[]run{{"", []float64{1, 1, 3, 3}, []int{3}}}, ""},
 		{"resumed twice", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 3, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...), events + "3": eventFile(200, steps(5, 6, 3)...)}, "",
-			[]run{{".", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
+			[]run{{"", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
 		{"goes back within a file", map[string][]byte{
 			events + "1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)}, "",
-			[]run{{".", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
+			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
 		{"started anew", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
-			[]run{{".", []float64{2, 2}, nil}}, "The run was started anew at step 1 (events.out.tfevents.2)."},
+			[]run{{"", []float64{2, 2}, nil}}, "The run was started anew at step 1 (events.out.tfevents.2)."},
 		{"two processes with other keys", map[string][]byte{
 			events + "1": eventFile(1, "1 train/reward 1", "2 train/reward 1"), events + "2": eventFile(1, "1 train/kl 0", "2 train/kl 0")}, "",
-			[]run{{".", []float64{1, 1}, nil}}, ""},
+			[]run{{"", []float64{1, 1}, nil}}, ""},
 		{"two runs", map[string][]byte{
 			"runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...), "runs/B/" + events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}, {"runs/B", []float64{2, 2}, nil}}, ""},

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// rows are the steps and rewards of a log.
+// rowsOf writes the steps and rewards of a log.
 func rowsOf(l *Log) string {
 	reward, _ := l.Column(Reward)
 	return fmt.Sprint(l.Steps, reward.Values)
@@ -55,6 +55,19 @@ func TestTextForms(t *testing.T) {
 		if got := rowsOf(l); got != want {
 			t.Errorf("%s: got %s, notes %q", name, got, l.Notes)
 		}
+	}
+}
+
+// Slime counts steps and rollouts, of which each may have several steps.
+func TestStepsOfRollouts(t *testing.T) {
+	l := readText(t, "rollout 0: {'rollout/raw_reward': 0.5}\nstep 0: {'train/loss': 0}\nstep 1: {'train/loss': 0.1}\n"+
+		"rollout 1: {'rollout/raw_reward': 0.75}\nstep 2: {'train/loss': 0.2}\nstep 3: {'train/loss': 0.3}\n")
+	loss, _ := l.Column(Loss)
+	if got, want := rowsOf(l)+fmt.Sprint(loss.Values), "[0 1 2 3] [0.5 NaN 0.75 NaN][0 0.1 0.2 0.3]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := "Steps are counted, of which a rollout has 2: it stands at its first."; !slices.Contains(l.Notes, want) {
+		t.Errorf("got notes %q", l.Notes)
 	}
 }
 
