@@ -50,8 +50,7 @@ LOG that does not exist yet is waited for. One that is replaced, rotated or trun
 that the rows read before are no longer in it, is read anew, and that is said on stderr.
 With --keep-going the command goes on when a failure is found; with --until-idle it ends
 when the log has not grown for that time, with a diagnosis of all of it and the exit code
-of diagnose. With --mode the exit code is about these modes only, not about what the log
-states outright.
+of diagnose. With --mode the exit code is about these modes and findings only.
 
 Exit codes, the first that applies: 2 the command line is wrong; 130 interrupted; 75
 terminated; 1 a failure is found or a mode is present; then those of diagnose, when the
@@ -67,11 +66,14 @@ log stands still.`,
 			if every <= 0 || until < 0 || heartbeat < 0 {
 				return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
 			}
+			if args[0] == stdin {
+				return usageError{errors.New("got standard input, which cannot be read again from its start as watch does, want a file: write it with tee FILE and watch that")}
+			}
 			if _, err := os.Stat(filepath.Join(args[0], store.ManifestName)); err == nil {
 				return usageError{fmt.Errorf("%s: got a results folder, want the log of a run; grposim diagnose reads folders", args[0])}
 			}
-			w := watcher{path: args[0], how: how, asked: asked, states: len(modes) == 0, goOn: goOn, stdout: stdout, stderr: stderr}
-			w.log = logs.Follow(args[0], logs.Options{})
+			w := watcher{path: args[0], how: how, asked: asked, goOn: goOn, stdout: stdout, stderr: stderr}
+			w.log = logs.Follow(args[0], how.how)
 			return w.follow(c.Context(), every, until, heartbeat)
 		},
 	}
@@ -104,8 +106,7 @@ func nextLook(n int) int {
 type watcher struct {
 	path           string
 	how            reading
-	asked          []diagnose.Mode
-	states         bool // what a log states outright is asked about
+	asked          question
 	goOn           bool
 	stdout, stderr io.Writer
 	log            *logs.Follower
@@ -246,6 +247,9 @@ func (w *watcher) read() (found bool, err error) {
 		w.say("%s: waiting for the file", w.path)
 		return false, nil
 	case err != nil: // half written, perhaps
+		if all, _ := logs.OpenAll(w.path, w.how.how); len(all) > 1 {
+			return false, usageError{err}
+		}
 		w.say("%v: waiting for more", err)
 		return false, nil
 	}
@@ -335,8 +339,11 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 			continue
 		}
 		fmt.Fprintln(w.stdout, text)
-		if found = w.states; found && !w.goOn {
-			ends = n.at
+		if w.asked.asks(string(n.Kind)) {
+			found = true
+			if !w.goOn {
+				ends = n.at
+			}
 		}
 	}
 	return found
@@ -380,16 +387,14 @@ func (w *watcher) tell(d diagnose.Diagnosis, step int) (found bool) {
 			since = fmt.Sprintf(" since step %d", *m.Since)
 		}
 		fmt.Fprintf(w.stdout, "step %d: %s: %s%s: %s\n", step, v.Mode, now, since, m.text())
-		for _, asked := range w.asked {
-			found = found || asked == v.Mode && now == diagnose.Present
-		}
+		found = found || w.asked.asks(string(v.Mode)) && now == diagnose.Present
 	}
 	return found
 }
 
 // end diagnoses the whole log, prints the result in a line, and returns its exit code.
 func (w *watcher) end() error {
-	l, err := logs.Open(w.path, logs.Options{})
+	l, err := logs.Open(w.path, w.how.how)
 	if err != nil {
 		return badInput(err)
 	}
@@ -402,18 +407,14 @@ func (w *watcher) end() error {
 	}
 	r := s.report()
 	var verdicts []string
-	failed := false
-	for _, f := range findings.Of(l) {
+	for _, f := range r.Findings {
 		if f.Level == findings.Failure {
-			verdicts, failed = append(verdicts, string(f.Kind)), true
+			verdicts = append(verdicts, string(f.Kind))
 		}
 	}
 	for _, m := range r.Modes {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Verdict))
 	}
 	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.Leading, strings.Join(verdicts, ", "))
-	if failed && w.states {
-		return exitError(exitDisagree)
-	}
 	return diagnosisExit([]*runReport{r}, w.asked)
 }

@@ -71,7 +71,7 @@ func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row 
 func watched(t *testing.T, l *logs.Log) (lines []string, found bool) {
 	t.Helper()
 	var stdout bytes.Buffer
-	w := watcher{path: "log", asked: diagnose.Failures, states: true, stdout: &stdout, stderr: new(bytes.Buffer)}
+	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
 	w.restart()
 	found, err := w.judge(l)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestWatchConfirms(t *testing.T) {
 		t.Fatal("a collapse is not found")
 	}
 	var stdout bytes.Buffer
-	w := watcher{path: "log", asked: diagnose.Failures, states: true, stdout: &stdout, stderr: new(bytes.Buffer)}
+	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
 	w.restart()
 	for rows := 1; ; rows++ {
 		found, err := w.judge(whole.Prefix(rows))
@@ -232,7 +232,7 @@ func TestWatchDisturbed(t *testing.T) {
 		return b.String()
 	}
 	var stderr bytes.Buffer
-	w := watcher{path: "log.jsonl", asked: diagnose.Failures, states: true, stdout: new(bytes.Buffer), stderr: &stderr, log: logs.Follow("log.jsonl", logs.Options{})}
+	w := watcher{path: "log.jsonl", stdout: new(bytes.Buffer), stderr: &stderr, log: logs.Follow("log.jsonl", logs.Options{})}
 	w.restart()
 	must := func(err error) {
 		t.Helper()
