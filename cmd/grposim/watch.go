@@ -307,23 +307,22 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 		}
 		first, known := w.stands[s]
 		if !known {
-			silent := from
-			for first = w.rows; first-silent > 1; {
-				if middle := (silent + first) / 2; statements(l.Prefix(middle)).has(s) {
-					first = middle
-				} else {
-					silent = middle
-				}
+			first = firstStated(l, s, from, w.rows)
+		}
+		for {
+			at := first
+			if s.level == findings.Failure {
+				since, _ := slices.BinarySearch(l.Steps, statements(l.Prefix(first)).of[s].Since)
+				at = max(at, since+confirmation)
 			}
-			w.stands[s] = first
-		}
-		at, f := first, statements(l.Prefix(first)).of[s]
-		if s.level == findings.Failure {
-			since, _ := slices.BinarySearch(l.Steps, f.Since)
-			at = max(at, since+confirmation)
-		}
-		if at <= w.rows {
-			all = append(all, news{s, f, at})
+			if w.stands[s] = first; at > w.rows {
+				break
+			}
+			if confirmed := statements(l.Prefix(at)); confirmed.has(s) {
+				all = append(all, news{s, confirmed.of[s], at})
+				break
+			}
+			first = firstStated(l, s, at, w.rows)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b news) int { return cmp.Compare(a.at, b.at) })
@@ -347,6 +346,19 @@ func (w *watcher) check(l *logs.Log, from int) (found bool) {
 		}
 	}
 	return found
+}
+
+// firstStated returns the first number of rows, above one that does not state something and
+// up to one that does, that states it; by halving.
+func firstStated(l *logs.Log, s statement, silent, stating int) int {
+	for stating-silent > 1 {
+		if middle := (silent + stating) / 2; statements(l.Prefix(middle)).has(s) {
+			stating = middle
+		} else {
+			silent = middle
+		}
+	}
+	return stating
 }
 
 // stated holds the first finding of every kind and level, in the order of the table.
