@@ -156,6 +156,11 @@ func TestUnread(t *testing.T) {
 	for i := range 5 {
 		fmt.Fprintf(&b, "{'reward': 0.%d, 'kl': oops}\n", i)
 	}
+	table := readText(t, "Step  kl  reward\n1  0.1  0.5\n2  0.5\n3  high  0.75\nthat is all\n")
+	if got, want := rowsOf(table)+fmt.Sprint(table.Notes), `[1 3] [0.5 0.75][Rows are 2 steps apart and taken for means over 2 steps; if rows were left out instead, each is a single step. `+
+		`Line 3, "2  0.5", was not understood: it has 2 cells, the table 3 columns. Line 4, "kl: high", was not understood: want a number.]`; got != want {
+		t.Errorf("got %s", got)
+	}
 	l := readText(t, b.String())
 	want := []string{
 		`Line 2, "{'reward': 0.0, 'kl': oops}", was not understood: a dict that breaks off or is mixed with other text.`,
