@@ -435,11 +435,11 @@ var logsMutants = []mutant{
 	{id: "training/logs/event-evaluation", fault: "values of evaluation are of the row of training before them", file: "training/logs/timeline.go",
 		before: " || s.ofEval && !t.rows[row].ofEval {", after: " {"},
 	{id: "training/logs/run-goes-on", fault: "a run with another distance of rows goes on from the one before it", file: "training/logs/folder.go",
-		before: "own > max(gap, ownGap)", after: "own > gap"},
-	{id: "training/logs/chart-row", fault: "a run of a chart has a row where only others have values", file: "training/logs/csv.go",
-		before: "empty = empty && (column.shared || ", after: "empty = empty && (!column.shared && "},
-	{id: "training/logs/footer-list", fault: "a list of a Parquet footer may be longer than the footer", file: "training/logs/parquet.go",
-		before: "if size > uint64(len(t.left)) {", after: "if false {"},
+		before: "own > max(gap, ownGap)", after: "own > max(gap, 0*ownGap)"},
+	{id: "training/logs/chart-name", fault: "runs of one name are one run", file: "training/logs/csv.go",
+		before: "if again > 1 {", after: "if again > 9 {"},
+	{id: "training/logs/footer-list", fault: "a list of a Parquet footer may hold less than it says", file: "training/logs/parquet.go",
+		before: "err = checkFooter(file, size)", after: "_ = checkFooter"},
 
 	// Growth laws of logs.
 	{id: "training/fit/oscillator-phase", fault: "an underdamped oscillator does not start at rest", file: "training/fit/laws.go",

@@ -51,9 +51,8 @@ type csvRun struct {
 }
 
 type csvColumn struct {
-	index  int
-	of     *series
-	shared bool // of a chart: belongs to no run, as the step does
+	index int
+	of    *series
 }
 
 // header looks up the names of columns. A chart of several runs has a collector for each.
@@ -65,14 +64,14 @@ func (c *collector) header(names []string) []*csvRun {
 	var runs []*csvRun
 	byName := make(map[string]*csvRun)
 	only := onlyReward(names)
-	add := func(r *csvRun, index int, key string, shared bool) bool {
+	add := func(r *csvRun, index int, key string) bool {
 		if r.byKey[key] != nil {
 			return false
 		}
 		if key == only {
-			r.columns = append(r.columns, csvColumn{index, r.asReward(key), shared})
+			r.columns = append(r.columns, csvColumn{index, r.asReward(key)})
 		} else if s := r.addKey(1, key); s != nil {
-			r.columns = append(r.columns, csvColumn{index, s, shared})
+			r.columns = append(r.columns, csvColumn{index, s})
 		}
 		return true
 	}
@@ -99,7 +98,7 @@ func (c *collector) header(names []string) []*csvRun {
 				byName[r.run] = &csvRun{collector: r}
 				runs = append(runs, byName[r.run])
 			}
-			if add(byName[name], i, strings.Clone(key), false) {
+			if add(byName[name], i, strings.Clone(key)) {
 				break
 			}
 		}
@@ -109,7 +108,7 @@ func (c *collector) header(names []string) []*csvRun {
 		for _, r := range runs {
 			c.run = r.run
 			for _, column := range r.columns {
-				add(one, column.index, column.of.key, false)
+				add(one, column.index, column.of.key)
 			}
 		}
 		runs = []*csvRun{one}
@@ -122,7 +121,7 @@ func (c *collector) header(names []string) []*csvRun {
 	for i, name := range names {
 		if run, key, bound := chartColumn(name); run == "" && key != "" && !bound {
 			for _, r := range runs {
-				if !add(r, i, strings.Clone(key), len(c.runs) > 0) {
+				if !add(r, i, strings.Clone(key)) {
 					c.err.add(1, "got two columns %s, want one", quote(key))
 				}
 			}
@@ -156,16 +155,10 @@ func (c *collector) asReward(key string) *series {
 	return s
 }
 
-// row adds a row of the file to the run. A run of a chart that has no value in it has no row.
+// row adds a row of the file to the run.
 func (r *csvRun) row(line int, cells []string) {
-	empty := true
 	for _, column := range r.columns {
-		before := len(r.cells)
 		r.setSeries(line, column.of, []byte(cells[column.index]))
-		empty = empty && (column.shared || len(r.cells) == before)
-	}
-	if empty {
-		r.dropRow()
 	}
 	r.endRow(line)
 }
@@ -187,7 +180,7 @@ func (c *collector) eventChart() []csvColumn {
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
 	}
-	return []csvColumn{{1, step, false}, {2, value, false}}
+	return []csvColumn{{1, step}, {2, value}}
 }
 
 // csv reads a file of a header and rows.

@@ -305,6 +305,10 @@ func TestEventFolders(t *testing.T) {
 		{"resumed twice", map[string][]byte{
 			events + "1": eventFile(1, steps(1, 3, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...), events + "3": eventFile(200, steps(5, 6, 3)...)}, "",
 			[]run{{"", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
+		{"what the earlier file has of the first step of the later one", map[string][]byte{
+			events + "1": eventFile(1, append(steps(1, 1, 1), "2 train/reward 1 train/kl 9", "3 train/kl 9")...), events + "2": eventFile(100, steps(2, 2, 2)...),
+			events + "3": eventFile(200, append(steps(2, 2, 3), "3 train/reward 3 train/kl 0")...)}, "",
+			[]run{{"", []float64{1, 3, 3}, []int{2}}}, ""},
 		{"goes back within a file", map[string][]byte{
 			events + "1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)}, "",
 			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
@@ -375,6 +379,9 @@ func TestEventFolders(t *testing.T) {
 		}
 		for i, l := range all {
 			reward, _ := l.Column(Reward)
+			if kl, _ := l.Column(KLRef); slices.Contains(kl.Values, 9) {
+				t.Errorf("%s: a value that was taken over is left: %v", tt.name, kl.Values)
+			}
 			if want := tt.want[i]; l.Run != want.name || !slices.Equal(reward.Values, want.rewards) || !slices.Equal(l.Resumes, want.resumes) {
 				t.Errorf("%s: got %s %v %v, want %v; notes %q", tt.name, l.Run, reward.Values, l.Resumes, want, l.Notes)
 			}
