@@ -86,12 +86,17 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 				if err != nil {
 					return err
 				}
+				before := len(fits)
 				for _, log := range runs {
-					f, err := fitLog(log, siblings, &o)
-					if err != nil {
-						return err
+					f, failed := fitLog(log, siblings, &o)
+					if failed == nil {
+						fits = append(fits, f)
+					} else if err = failed; len(runs) > 1 {
+						printLines(stderr, err.Error()+": left out")
 					}
-					fits = append(fits, f)
+				}
+				if len(fits) == before {
+					return err
 				}
 			}
 			return writeFits(stdout, stderr, fits, &o)

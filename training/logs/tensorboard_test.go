@@ -181,6 +181,19 @@ func TestEventRows(t *testing.T) {
 	}
 }
 
+// Of two values of a step the later counts, whether it is finite or not.
+func TestRepeatedEvent(t *testing.T) {
+	l, err := Read(bytes.NewReader(eventFile(1, "1 reward NaN kl 1", "1 reward 0.5 loss 0", "2 reward 0.5", "2 reward NaN")), "f", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reward, _ := l.Column(Reward)
+	kl, _ := l.Column(KLRef)
+	if reward.Values[0] != 0.5 || !math.IsNaN(reward.Values[1]) || !slices.Equal(reward.NotFinite, []int{1}) || kl.Values[0] != 1 || len(l.Resumes) > 0 {
+		t.Errorf("got %v, not finite %v, KL %v, resumes %v", reward.Values, reward.NotFinite, kl.Values, l.Resumes)
+	}
+}
+
 // Wherever a file is cut or a byte of it is changed, the rows that are whole are read, and a
 // note says what is missing.
 func TestDamagedEvents(t *testing.T) {
