@@ -435,9 +435,9 @@ var logsMutants = []mutant{
 	{id: "training/logs/event-evaluation", fault: "values of evaluation are of the row of training before them", file: "training/logs/timeline.go",
 		before: " || s.ofEval && !t.rows[row].ofEval {", after: " {"},
 	{id: "training/logs/run-goes-on", fault: "a run with another distance of rows goes on from the one before it", file: "training/logs/folder.go",
-		before: "own > max(gap, ownGap)", after: "own > max(gap, 0*ownGap)"},
+		before: "t.first > max(before.gap, t.gap)", after: "t.first > before.gap"},
 	{id: "training/logs/chart-name", fault: "runs of one name are one run", file: "training/logs/csv.go",
-		before: "if again > 1 {", after: "if again > 9 {"},
+		before: "times[name] > 1 {", after: "times[name] > 9 {"},
 	{id: "training/logs/footer-list", fault: "a list of a Parquet footer may hold less than it says", file: "training/logs/parquet.go",
 		before: "err = checkFooter(file, size)", after: "_ = checkFooter"},
 

@@ -62,7 +62,7 @@ func (c *collector) header(names []string) []*csvRun {
 		return []*csvRun{{c, c.eventChart()}}
 	}
 	var runs []*csvRun
-	byName := make(map[string]*csvRun)
+	byName, times := make(map[string]*csvRun), make(map[string]int)
 	only := onlyReward(names)
 	add := func(r *csvRun, index int, key string) bool {
 		if r.byKey[key] != nil {
@@ -87,21 +87,16 @@ func (c *collector) header(names []string) []*csvRun {
 		if run == "" || key == "" || bound {
 			continue
 		}
-		for again := 1; ; again++ {
-			name := run
-			if again > 1 {
-				name = fmt.Sprintf("%s (%d)", run, again)
-			}
-			if byName[name] == nil {
-				r := newCollector(c.err.File, c.how)
-				r.run = strings.Clone(name)
-				byName[r.run] = &csvRun{collector: r}
-				runs = append(runs, byName[r.run])
-			}
-			if add(byName[name], i, strings.Clone(key)) {
-				break
-			}
+		if times[name]++; times[name] > 1 {
+			run = fmt.Sprintf("%s (%d)", run, times[name])
 		}
+		if byName[run] == nil {
+			r := newCollector(c.err.File, c.how)
+			r.run = strings.Clone(run)
+			byName[r.run] = &csvRun{collector: r}
+			runs = append(runs, byName[r.run])
+		}
+		add(byName[run], i, strings.Clone(key))
 	}
 	if len(runs) <= 1 { // the file is the run's
 		one := &csvRun{collector: c}

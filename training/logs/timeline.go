@@ -17,7 +17,8 @@ type timeline struct {
 	seen  map[*series]place
 	backs int // how often a series goes back within a file
 
-	began, ended float64 // first and last time of the clock, in seconds
+	began, ended     float64 // first and last time of the clock, in seconds
+	first, last, gap int64   // of measure
 }
 
 // timelinePart is what one process wrote. A resumed run has several.
