@@ -89,7 +89,7 @@ in optimizer steps, 0 if every batch was used once.`,
 				}
 				return adviseLog(stdout, stderr, args[0], log, lag, asJSON)
 			}
-			for _, flag := range []string{"lag", "run"} {
+			for _, flag := range []string{"lag", "run", "percent"} {
 				if c.Flags().Changed(flag) {
 					return usageError{fmt.Errorf("--%s is of a training log: use it with --fit", flag)}
 				}
@@ -146,6 +146,7 @@ in optimizer steps, 0 if every batch was used once.`,
 	c.Flags().BoolVar(&all, "all", false, "print every answer to a question, not the safest alone")
 	c.Flags().BoolVar(&fitted, "fit", false, "advise from what a training log identifies instead of a configuration")
 	addRun(c, &log)
+	addPercent(c, &log)
 	c.Flags().Float64Var(&lag, "lag", 0, "age of the snapshot in the run of the log, in optimizer `steps`")
 	addWorkers(c, &workers)
 	addSet(c, &set)

@@ -43,9 +43,9 @@ mode is the first one present, in the order above, because each can cause the si
 those below. The diagnostics of arXiv:2606.30789 are computed too, with thresholds of this
 project.
 
-LOG is a log of TRL, Unsloth, verl, OpenRLHF, NeMo-RL, slime or prime-rl: TensorBoard
-event files, a trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet,
-metrics of MLflow or console output, gzipped or not; a folder with them; or - for standard
+LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
+trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
+MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
 input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
 is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
 which every cell is diagnosed.
@@ -102,6 +102,7 @@ answer; --mode asks about some modes only.`,
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	c.Flags().IntVar(&how.groupSize, "group-size", 0, "group size G, which logs do not hold; the spread of difficulties is fitted only with it")
 	addRun(c, &how.how)
+	addPercent(c, &how.how)
 	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` that the exit code is about; all by default")
 	var names []string

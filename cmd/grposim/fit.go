@@ -32,7 +32,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 		Short: "Fit growth laws to the reward of a training log, and forecast it",
 		Long: `Reads training logs (docs/logs.md says of which trainers: TensorBoard event files,
 trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
-MLflow, console output, gzipped or not; a folder with them; or - for standard input; of
+MLflow, console output, pasted tables, gzipped or not; a folder with them; or - for standard input; of
 several runs each, or the one that --run names), fits laws of growth to the reward, and says what the log identifies:
 
   exponential    the overdamped limit of the model: a rise that slows from the start
@@ -68,7 +68,7 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 			}
 			var siblings []fit.Curve
 			for _, file := range o.siblings {
-				runs, err := openLogs(stderr, file, logs.Options{})
+				runs, err := openLogs(stderr, file, logs.Options{Percent: o.how.Percent})
 				if err != nil {
 					return err
 				}
@@ -110,6 +110,7 @@ Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at le
 	f.Float64SliceVar(&o.origins, "forecast-from", []float64{0.3, 0.5}, "`shares` of the log from which forecasts are tried on the rest")
 	f.StringArrayVar(&o.siblings, "sibling", nil, "`log` of an earlier run of the same recipe, on which the forecast is built; repeatable")
 	addRun(c, &o.how)
+	addPercent(c, &o.how)
 	f.StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
 }

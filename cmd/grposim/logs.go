@@ -39,6 +39,11 @@ func addRun(c *cobra.Command, how *logs.Options) {
 	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
 }
 
+// addPercent adds the flag that says which shares of a log are in per cent.
+func addPercent(c *cobra.Command, how *logs.Options) {
+	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
+}
+
 // stdin is the argument that stands for a log on standard input.
 const stdin = "-"
 

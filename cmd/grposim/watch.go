@@ -98,16 +98,24 @@ type row struct {
 // lastRow returns the last row with a reward; its index is -1 if there is none.
 func lastRow(t *diagnose.Trace) row {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
-		if !math.IsNaN(t.Reward[i]) {
-			return row{i, t.Steps[i], t.Reward[i]}
+		if reward := rewardAt(t, i); !math.IsNaN(reward) {
+			return row{i, t.Steps[i], reward}
 		}
 	}
 	return row{index: -1}
 }
 
+// rewardAt returns the reward of a row, 0 of a log that does not record it.
+func rewardAt(t *diagnose.Trace, i int) float64 {
+	if t.Reward == nil {
+		return 0
+	}
+	return t.Reward[i]
+}
+
 // in reports whether a log still has the row.
 func (r row) in(t *diagnose.Trace) bool {
-	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], t.Reward[r.index]}
+	return r.index < 0 || r.index < len(t.Steps) && r == row{r.index, t.Steps[r.index], rewardAt(t, r.index)}
 }
 
 // follow reads the log at intervals until a mode is present, the log stands still for a

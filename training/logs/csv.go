@@ -16,12 +16,12 @@ const separators = ",\t;"
 
 // separator returns the separator of a header, 0 if the line has no step and no key of
 // training.
-func separator(line string) rune {
+func (c *collector) separator(line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
 		n := 0
 		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); newSeries(key).trained() {
+			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries([]byte(key)).trained() {
 				n++
 			}
 		}
@@ -63,7 +63,7 @@ func (c *collector) header(names []string) []*csvRun {
 	}
 	var runs []*csvRun
 	byName, times := make(map[string]*csvRun), make(map[string]int)
-	only := onlyReward(names)
+	only := c.onlyReward(names)
 	add := func(r *csvRun, index int, key string) bool {
 		if r.byKey[key] != nil {
 			return false
@@ -127,12 +127,12 @@ func (c *collector) header(names []string) []*csvRun {
 
 // onlyReward returns the key of a chart of W&B that has a single one, if no trainer is known
 // to write it and it is like a reward's; else "".
-func onlyReward(names []string) (only string) {
+func (c *collector) onlyReward(names []string) (only string) {
 	for _, name := range names {
 		run, key, bound := chartColumn(name)
 		switch {
 		case run == "" || bound || key == only:
-		case only != "" || newSeries(key) != nil || likeReward(key) == 0:
+		case only != "" || c.newSeries([]byte(key)) != nil || likeReward(key) == 0:
 			return ""
 		default:
 			only = key

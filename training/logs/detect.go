@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -17,7 +18,32 @@ var magics = []struct{ bytes, is string }{
 }
 
 // knownFormats lists what Read reads, for messages.
-const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
+const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
+
+// textForms is the table of the forms of a text: how one is recognised by its beginning,
+// and its reader. The first that is recognised counts; a console is any other text.
+var textForms = []struct {
+	container Container
+	is        func(c *collector, begin string) bool
+	read      func(c *collector, r *bufio.Reader, begin string) error
+}{
+	{JSONLines, (*collector).isJSON, func(c *collector, r *bufio.Reader, _ string) error {
+		return (&parser{collector: c, r: r, line: 1}).json()
+	}},
+	{CSV, (*collector).isCSV, func(c *collector, r *bufio.Reader, begin string) error {
+		return c.csv(r, c.separator(firstLine(begin)))
+	}},
+	{Pasted, (*collector).isPasted, func(c *collector, r *bufio.Reader, _ string) error {
+		return c.readPasted(&lines{r: r})
+	}},
+	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {
+		err := c.readConsole(&lines{r: r})
+		if err == nil && len(c.rows) == 0 {
+			c.err.add(1, "got %s, want %s", quote(firstLine(begin)), knownFormats)
+		}
+		return err
+	}},
+}
 
 // read recognises the container and reads the rows. Its errors are those of the reader;
 // problems of the content are left in c.err.
@@ -33,7 +59,7 @@ func (c *collector) read(from io.Reader) error {
 			return err
 		}
 	}
-	text := strings.TrimSpace(string(head))
+	begin := strings.TrimSpace(string(head))
 	switch is := notText(head); {
 	case bytes.HasPrefix(head, []byte(parquetMagic)):
 		return c.parquet(r, from)
@@ -45,26 +71,46 @@ func (c *collector) read(from io.Reader) error {
 	case is != "":
 		c.err.add(0, "got %s", is)
 		return nil
-	case text == "" && err == io.EOF:
+	case begin == "" && err == io.EOF:
 		c.err.add(0, "got an empty file, want %s", knownFormats)
 		c.tellNotes()
 		return nil
 	}
-	p := &parser{collector: c, r: r, line: 1}
+	for _, form := range textForms {
+		if form.is(c, begin) {
+			c.container = form.container
+			return form.read(c, r, begin)
+		}
+	}
+	panic("logs: no form of a text")
+}
+
+// firstLine returns the first line of a text.
+func firstLine(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
-	switch squeezed := strings.Map(dropSpace, text[:min(len(text), 1000)]); {
-	case strings.HasPrefix(squeezed, `{"`), strings.HasPrefix(squeezed, `[{"`), squeezed == "{":
-		c.container = JSONLines
-		return p.json()
-	case separator(first) != 0 && !strings.HasPrefix(squeezed, "{"):
-		return c.csv(r, separator(first))
+	return first
+}
+
+// isJSON reports whether a text begins with an object or a list of objects.
+func (c *collector) isJSON(begin string) bool {
+	squeezed := strings.Map(dropSpace, begin[:min(len(begin), 1000)])
+	return strings.HasPrefix(squeezed, `{"`) || strings.HasPrefix(squeezed, `[{"`) || squeezed == "{"
+}
+
+// isCSV reports whether a text begins with a header.
+func (c *collector) isCSV(begin string) bool {
+	return !strings.HasPrefix(begin, "{") && c.separator(firstLine(begin)) != 0
+}
+
+// isPasted reports whether a text has the header of a pasted table, before any dict.
+func (c *collector) isPasted(begin string) bool {
+	begin, _, _ = strings.Cut(begin, "{'")
+	for _, text := range strings.Split(begin, "\n") {
+		if c.heads(text) != "" {
+			return true
+		}
 	}
-	c.container = Console
-	err = p.console()
-	if err == nil && len(c.rows) == 0 {
-		c.err.add(1, "got %s, want %s", quote(first), knownFormats)
-	}
-	return err
+	return false
 }
 
 func dropSpace(r rune) rune {

@@ -77,7 +77,8 @@ type Container string
 const (
 	TrainerState Container = "trainer_state.json" // of the transformers library
 	JSONLines    Container = "JSON lines"         // an object per row, flat or with nested objects
-	Console      Container = "console output"     // Python dicts among other text
+	Console      Container = "console output"     // lines of metrics among other text
+	Pasted       Container = "pasted table"       // a table of a notebook among other text
 	WandbHistory Container = "W&B history CSV"    // columns _step, _runtime, …
 	WandbChart   Container = "W&B chart CSV"      // columns "RUN - KEY"
 	WandbRun     Container = "W&B run file"       // run-ID.wandb

@@ -76,7 +76,7 @@ func TestWandbChartOfReward(t *testing.T) {
 			t.Errorf("%s: got %+v, notes %q", l.Run, reward, l.Notes)
 		}
 	}
-	for _, text := range []string{"Step,a - env/mean_score,a - env/other_score\n1,0,0\n", "Step,a - env/temperature\n1,0\n", "Step,a - train/kl\n1,0\n"} {
+	for _, text := range []string{"Step,a - env/mean_score,a - env/other_score\n1,0,0\n", "Step,a - env/temperature\n1,0\n"} {
 		if l, err := ReadAll(strings.NewReader(text), "f", Options{}); err == nil {
 			t.Errorf("%s: %v", text, l)
 		}

@@ -248,8 +248,8 @@ func TestNoEvents(t *testing.T) {
 		{eventFile(1), "f: got no values, want those of a run"},
 		{eventFile(1)[:30], "f: got no values, want those of a run\nf: f: the last record is not complete and was left out."},
 		{append(eventFile(1), make([]byte, 100)...), "f: got no values, want those of a run\nf: f: damaged at byte 40, read as far as there."},
-		{eventFile(1, "1 train/loss 0"), "f: got no key of the mean reward"},
-		{eventFile(1, "1 speed 0"), "f: got no key of the mean reward"},
+		{eventFile(1, "1 train/learning_rate 0"), "f: got no key of training"},
+		{eventFile(1, "1 speed 0"), "f: got no key of training"},
 	} {
 		if _, err := Read(bytes.NewReader(tt.file), "f", Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
@@ -348,7 +348,7 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"A", []float64{1, 1, 1, 1}, nil}, {"B", []float64{2, 2}, nil}}, ""},
 		{"a run without reward", map[string][]byte{
 			"A/" + events + "1": eventFile(1, steps(1, 2, 1)...), "A/hparams/" + events + "2": eventFile(1, "0 hparam/score 1")}, "",
-			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of the mean reward`},
+			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of training`},
 		{"a state as long as the events", map[string][]byte{
 			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 3, was not."},

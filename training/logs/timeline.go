@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -32,7 +31,7 @@ type timelinePart struct {
 
 const noStep = math.MaxInt64
 
-// runTime ends the key with which the closing row of transformers begins.
+// runTime ends the key, one of endNames, with which the closing row of transformers begins.
 const runTime = "train_runtime"
 
 // timelineRow holds values that were written together.
@@ -76,7 +75,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	if !known {
 		s = t.addKey(0, string(key))
 	}
-	closing := s == nil && bytes.HasSuffix(key, []byte(runTime))
+	closing := s != nil && s.ends
 	if !closing && (s == nil || s.isStep) {
 		return
 	}
