@@ -14,8 +14,8 @@ import (
 )
 
 // A folder of logs holds a trainer_state.json, its own or those of checkpoints, event files
-// of TensorBoard, metrics of MLflow, or several of these. As in TensorBoard, every folder
-// with event files is a run.
+// of TensorBoard, metrics of MLflow, files of W&B, or several of these. As in TensorBoard,
+// every folder with event files is a run.
 
 // runFiles are the files of a run in a folder.
 type runFiles struct {
@@ -141,8 +141,8 @@ func runsIn(dir string) ([]runFiles, error) {
 			return err
 		case err != nil: // not readable
 			return fs.SkipDir
-		case e.IsDir() && strings.Count(name, "/") >= deepestFolder:
-			return fs.SkipDir
+		case e.IsDir() && (strings.Count(name, "/") >= deepestFolder || name != "." && e.Name()[0] == '.'):
+			return fs.SkipDir // hidden folders hold copies, or what MLflow has thrown away
 		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
 			if files := metricFiles(root, name); files != nil {
 				byFolder[name] = &runFiles{folder, MLflow, files}

@@ -379,7 +379,8 @@ func TestEventFolders(t *testing.T) {
 			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
 		{"MLflow", map[string][]byte{
 			"0/abc/meta.yaml":                          nil,
-			"0/abc/metrics/reward":                     []byte("1000 0.5 1\n2000 0.75 2\n3000 0.25 2\n"),
+			".trash/1/abc/metrics/reward":              []byte("1000 0.5 1\n"),
+			"0/abc/metrics/reward":                     []byte("1000 0.5 1 data 12ab\n2000 0.75 2\n3000 0.25 2\n"),
 			"0/abc/metrics/rewards/f/mean":             []byte("1000 nan 1\n2000 0.75 2\n"),
 			"0/abc/metrics/train_runtime":              []byte("3000 60 2\n"),
 			"0/abc/metrics/system/cpu_utilization_pct": []byte("1000 broken\n"),
