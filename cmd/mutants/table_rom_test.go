@@ -427,7 +427,7 @@ var logsMutants = []mutant{
 	{id: "training/logs/not-finite", fault: "a number that is not finite is read as 0", file: "training/logs/collector.go",
 		before: "if math.IsInf(x, 0) {\n\t\tx = math.NaN()", after: "if math.IsInf(x, 0) {\n\t\tx = 0"},
 	{id: "training/logs/closing-line", fault: "the line that transformers write after the last step is a row", file: "training/logs/collector.go",
-		before: "len(c.cells) == 0 || slices.ContainsFunc", after: "len(c.cells) == 0 && slices.ContainsFunc"},
+		before: "len(c.cells) == 0 || ends && !updates {", after: "len(c.cells) == 0 || ends && updates {"},
 	{id: "training/logs/believe", fault: "a share above 1 is believed", file: "training/logs/believe.go",
 		before: "x < within.lo-rounding || x > within.hi+rounding", after: "x < within.lo-rounding"},
 	{id: "training/logs/bounds", fault: "the lower bound of a chart of W&B is read as the series", file: "training/logs/csv.go",
