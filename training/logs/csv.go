@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -156,26 +154,6 @@ func (r *csvRun) row(line int, cells []string) {
 		r.setSeries(line, column.of, []byte(cells[column.index]))
 	}
 	r.endRow(line)
-}
-
-// isEventChart reports whether a header is that of TensorBoard's download of a chart.
-func isEventChart(names []string) bool {
-	var plain []string
-	for _, name := range names {
-		plain = append(plain, strings.ToLower(strings.TrimSpace(name)))
-	}
-	return slices.Equal(plain, []string{"wall time", "step", "value"})
-}
-
-// eventChart returns the columns of TensorBoard's download of a chart. The file does not say
-// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
-func (c *collector) eventChart() []csvColumn {
-	c.container = EventChart
-	step, value := c.addKey(1, "Step"), c.asReward("Value")
-	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
-		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
-	}
-	return []csvColumn{{1, step}, {2, value}}
 }
 
 // csv reads a file of a header and rows.
