@@ -27,11 +27,12 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 	if err != nil {
 		return err
 	}
-	curve, time, err := lawCurve(log, "")
+	curve, of, err := lawCurve(log, "")
 	if err != nil {
 		return err
 	}
-	if time == overSteps {
+	time := of.name
+	if !of.intrinsic {
 		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
 	}
 	r := fit.Fit(curve)
@@ -39,7 +40,7 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string, args ...any) {
 		a.Lines = append(a.Lines, sweeps.AdviceLine{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: kind, Assumes: assumes})
 	}
-	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, regimes[r.Regime])
+	add("regime", math.NaN(), "", "laws of growth by their BIC; see grposim fit", "%s: %s", r.Regime, meaning(&r, of))
 	timescale, because := identifiedTimescale(&r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
@@ -55,9 +56,9 @@ func adviseLog(stdout, stderr io.Writer, file string, how logs.Options, lag floa
 		add(stable, t.Value+lag, rom.PaperRule, "ηK·lag = 1 − μ at that stiffness, whatever μ and η are; where the whole force is stale. Importance ratios keep the reward's force fresh and stable far beyond",
 			"up to a lag of %.3g steps, between %.3g and %.3g, at the present learning rate; half at twice the learning rate", t.Value+lag, t.Lo+lag, t.Hi+lag)
 	}
-	noise := fit.NoiseVariance(curve)
-	add("noise of a logged row", math.Sqrt(noise), "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
-		"standard deviation %.3g; 4 times the completions would halve it", math.Sqrt(noise))
+	noise := fit.NoiseDeviation(curve)
+	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
+		"standard deviation %.3g; 4 times the completions would halve it", noise)
 	add("noise floor of the policy", math.NaN(), "", "", "not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
 	if asJSON {
 		return json.NewEncoder(stdout).Encode(a)
@@ -76,7 +77,9 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 	switch r.Regime {
 	case fit.Flat:
 		return t, "no law with growth beats a constant"
-	case fit.Underdamped:
+	case fit.NotIdentified:
+		return t, "no law with growth beats a constant, and the level moves"
+	case fit.Underdamped, fit.Oscillating:
 		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
 	}
 	m, best := r.Model(fit.Exponential), r.Model(r.Best)
@@ -90,7 +93,7 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 		}
 	}
 	if !t.Identifiable {
-		return t, fmt.Sprintf("the 90 %% interval of the timescale, %s to %s steps, is wider than a factor 2", bound(t.Lo), bound(t.Hi))
+		return t, fmt.Sprintf("the 90 %% interval of the timescale, %s to %s steps, is wider than a factor 2", parameter(t.Lo), parameter(t.Hi))
 	}
 	return t, ""
 }

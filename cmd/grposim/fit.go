@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,8 +46,10 @@ several runs each, or the one that --run names), fits laws of growth to the rewa
 
 It prints parameters with 90 % intervals; the law with the lowest BIC; the regime:
 underdamped only if an oscillator beats every law without oscillation, overdamped,
-monotone where the damping ratio is not identified, flat where nothing beats a constant;
-and how well each law and the forecaster would have predicted the rest of the run from
+monotone where the damping ratio is not identified; oscillating where the reward swings
+three times or more about a level or about growth; flat where nothing beats a constant
+and no oscillation is seen; not identified where the level moves and may be a slow
+oscillation; whether the reward rises or falls; and how well each law and the forecaster would have predicted the rest of the run from
 30 % and 50 % of it, next to persistence (the mean of the last 5 %) and exponential
 smoothing (weight 0.2). Least squares of one law are a bad forecast; the forecaster
 averages many laws and a damped trend.
@@ -57,7 +61,11 @@ it a warm-up looks like inertia. The forecaster uses steps.
 A forecast cannot see a take-off or a collapse that begins after its last row. With
 --sibling, an earlier run of the same recipe, it can.
 
-Exit codes: 0 fitted; 3 flat, nothing beats a constant, in one of the logs at least;
+A time of a law is in optimizer steps, or in intrinsic ones (steps at the peak rate), and
+then the optimizer steps follow: at which that much intrinsic time has passed, for a
+frequency the time 1/frequency; of a width, those about the midpoint.
+
+Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
 2 the command line or a log is wrong.`,
 		Example: `  grposim fit docs/example/llama-3.1-8b-gsm8k.csv
   grposim fit docs/example/llama-3.1-8b-gsm8k.csv --schedule cosine --warmup 25 --total 250 --json`,
@@ -136,7 +144,7 @@ type logFit struct {
 	log    *logs.Log
 	steps  fit.Curve // over optimizer steps
 	curve  fit.Curve // over the time of the laws
-	time   string    // what that time is
+	time   lawTime
 	result fit.Result
 	tried  []triedForecast
 	ahead  fit.Forecast // at aheadSteps
@@ -178,13 +186,13 @@ func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error)
 			continue
 		}
 		f.tried[0].scores = append(f.tried[0].scores, score)
-		var known fit.Result // of the rows before the origin, the same for every law
+		var known []fit.Model // of the rows before the origin
 		for i := range f.result.Models {
 			score, _ := fit.Backtest(f.curve, from, func(c fit.Curve, times []float64) fit.Forecast {
-				if known.Models == nil {
-					known = fit.Fit(c)
+				if known == nil {
+					known = fit.FitLaws(c).Models
 				}
-				return known.Models[i].Forecast(times)
+				return known[i].Forecast(times)
 			})
 			f.tried[i+1].scores = append(f.tried[i+1].scores, score)
 		}
@@ -194,8 +202,9 @@ func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error)
 	if o.total > last {
 		end = o.total
 	}
+	// 50 steps at most. Beyond 2^53, where the log may end, not every integer is a number.
 	width := math.Ceil((end - last) / 50)
-	for step := last + width; step < end; step += width {
+	for step, before := last+width, last; before < step && step < end; step, before = step+width, step {
 		f.at = append(f.at, step)
 	}
 	f.at = append(f.at, end)
@@ -207,7 +216,7 @@ func fitLog(log *logs.Log, siblings []fit.Curve, o *fitOptions) (*logFit, error)
 func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 	encoder := json.NewEncoder(stdout)
 	encoder.SetIndent("", "  ")
-	code := exitError(0)
+	code, taken := exitError(0), make(map[string]bool)
 	for i, f := range fits {
 		var err error
 		if o.json {
@@ -219,12 +228,12 @@ func writeFits(stdout, stderr io.Writer, fits []*logFit, o *fitOptions) error {
 			err = f.print(stdout)
 		}
 		if err == nil && o.figures != "" {
-			err = f.draw(stderr, o.figures)
+			err = f.draw(stderr, o.figures, figureName(f.log.File, taken))
 		}
 		if err != nil {
 			return err
 		}
-		if f.result.Regime == fit.Flat {
+		if f.result.Regime == fit.Flat || f.result.Regime == fit.NotIdentified {
 			code = exitInconclusive
 		}
 	}
@@ -247,6 +256,9 @@ type fitOutput struct {
 	Best        fit.Name         `json:"best"`
 	Forecaster  forecasterOutput `json:"forecaster"`
 	Regime      fit.Regime       `json:"regime"`
+	Direction   fit.Direction    `json:"direction"`
+	HalfTime    timeOutput       `json:"half_time"` // of the best law, from the first row to the plateau
+	Sinusoid    sinusoidOutput   `json:"sinusoid"`
 	Oscillation store.Number     `json:"oscillation_evidence"`
 	Correlation store.Number     `json:"residual_correlation"`
 	Independent store.Number     `json:"independent_points"`
@@ -266,6 +278,36 @@ type parameterOutput struct {
 	Lo           store.Number `json:"lo"`
 	Hi           store.Number `json:"hi"`
 	Identifiable bool         `json:"identifiable"`
+	Unit         string       `json:"unit"`
+	Steps        *stepsOutput `json:"steps,omitempty"` // of a time that is intrinsic
+}
+
+// stepsOutput is a parameter in optimizer steps; null beyond the log.
+type stepsOutput struct {
+	Value store.Number `json:"value"`
+	Lo    store.Number `json:"lo"`
+	Hi    store.Number `json:"hi"`
+}
+
+// timeOutput is a time of the laws, and the optimizer step there; null beyond the log.
+type timeOutput struct {
+	Time store.Number `json:"time"`
+	Step store.Number `json:"step"`
+}
+
+// sinusoidOutput is the sinusoid that the residuals of the best law without oscillation show
+// best.
+type sinusoidOutput struct {
+	Found     bool         `json:"found"`
+	Suspected bool         `json:"suspected"`
+	Period    store.Number `json:"period"`
+	Cycles    store.Number `json:"cycles"`
+	Amplitude store.Number `json:"amplitude"`
+	Envelope  store.Number `json:"envelope"` // change of ln amplitude from the first row to the last
+	Evidence  store.Number `json:"evidence"`
+	Needed    store.Number `json:"needed"`
+	Hidden    store.Number `json:"hidden_amplitude"`
+	Shortest  store.Number `json:"shortest_period"`
 }
 
 type forecasterOutput struct {
@@ -294,10 +336,15 @@ type aheadOutput struct {
 func (f *logFit) output() fitOutput {
 	r := &f.result
 	out := fitOutput{
-		File: f.log.File, Run: f.log.Run, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.time,
-		Notes: append([]string{}, f.log.Notes...), Best: r.Best, Regime: r.Regime,
+		File: f.log.File, Run: f.log.Run, Format: f.log.Format.String(), Points: len(f.curve.Time), Time: f.lawTime(),
+		Notes: append([]string{}, f.log.Notes...), Best: r.Best, Regime: r.Regime, Direction: r.Direction,
 		Oscillation: store.Number(r.Evidence), Correlation: store.Number(r.Correlation), Independent: store.Number(r.Independent),
 	}
+	half := r.Model(r.Best).HalfTime()
+	out.HalfTime = timeOutput{store.Number(half), store.Number(f.time.step(half))}
+	s := r.Oscillation
+	out.Sinusoid = sinusoidOutput{s.Found, s.Suspected, store.Number(s.Period), store.Number(s.Cycles), store.Number(s.Amplitude),
+		store.Number(s.Envelope), store.Number(s.Evidence), store.Number(s.Needed), store.Number(s.Hidden), store.Number(s.Shortest)}
 	for _, c := range f.log.Columns {
 		out.Observable = append(out.Observable, c.Quantity)
 	}
@@ -305,7 +352,11 @@ func (f *logFit) output() fitOutput {
 		m := &r.Models[i]
 		parameters := make(map[string]parameterOutput)
 		for _, p := range m.Parameters() {
-			parameters[p.Name] = parameterOutput{store.Number(p.Value), store.Number(p.Lo), store.Number(p.Hi), p.Identifiable}
+			out := parameterOutput{store.Number(p.Value), store.Number(p.Lo), store.Number(p.Hi), p.Identifiable, f.unit(p), nil}
+			if steps, _ := f.inSteps(m, p); steps != nil {
+				out.Steps = &stepsOutput{store.Number(steps.Value), store.Number(steps.Lo), store.Number(steps.Hi)}
+			}
+			parameters[p.Name] = out
 		}
 		out.Models = append(out.Models, modelOutput{m.Name, parameters, store.Number(m.R2), store.Number(m.R2Smoothed), store.Number(m.BIC), trialOutputs(f.tried[i+1].scores)})
 	}
@@ -325,12 +376,79 @@ func trialOutputs(scores []fit.Score) []trialOutput {
 	return out
 }
 
-// regimes says what each regime means.
-var regimes = map[fit.Regime]string{
-	fit.Flat:        "no law with growth beats a constant: nothing about the dynamics is identified",
-	fit.Overdamped:  "it rises without oscillation, and a damping ratio above 1 fits better than any below",
-	fit.Underdamped: "it oscillates: an oscillator beats every law without oscillation",
-	fit.Monotone:    "it grows; the damping ratio is not identified",
+// meaning says what the regime of a fit means, with its direction.
+func meaning(r *fit.Result, t lawTime) string {
+	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls", fit.NoDirection: "ends where it began"}[r.Direction]
+	s := r.Oscillation
+	switch r.Regime {
+	case fit.Flat:
+		return fmt.Sprintf("no law with growth beats a constant: nothing about the dynamics is identified; an oscillation of three cycles or more, with a period from %.3g %s on, would show from an amplitude of %.2g on", s.Shortest, t.unit(), s.Hidden)
+	case fit.NotIdentified:
+		return fmt.Sprintf("no law with growth beats a constant, but the level moves: an oscillation (about %.2g cycles) or drift, which the cycles and the noise of this log do not tell apart", s.Cycles)
+	case fit.Overdamped:
+		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any below"
+	case fit.Underdamped:
+		return "it oscillates: an oscillator beats every law without oscillation; it " + verb
+	case fit.Oscillating:
+		course := "keeps its amplitude"
+		if s.Envelope != 0 {
+			course = map[bool]string{true: "grows", false: "fades"}[s.Envelope > 0]
+		}
+		about := "a level"
+		if r.Direction != fit.NoDirection {
+			about = "a reward that " + verb
+		}
+		return fmt.Sprintf("it oscillates about %s: %.3g cycles of %.3g %s, with an amplitude of %.2g; the oscillation %s, and does not begin at rest as that of a law would", about, s.Cycles, s.Period, t.unit(), s.Amplitude, course)
+	}
+	return map[fit.Direction]string{fit.Rises: "it grows", fit.Falls: "it falls"}[r.Direction] + "; the damping ratio is not identified"
+}
+
+// lawTime names the time of the laws, with its origin where that is not step 0.
+func (f *logFit) lawTime() string {
+	if f.result.Origin == 0 {
+		return f.time.name
+	}
+	return fmt.Sprintf("%s, from step %.6g on, one row before the first: the log is that of a run that goes on", f.time.name, f.time.step(f.result.Origin))
+}
+
+// unit is the unit of a parameter, as the JSON names it.
+func (f *logFit) unit(p fit.Parameter) string {
+	switch p.Is {
+	case fit.OfReward:
+		return "reward"
+	case fit.Duration, fit.AtMidpoint:
+		return f.time.unit()
+	case fit.Frequency:
+		return "radians per " + strings.Replace(f.time.unit(), "steps", "step", 1)
+	}
+	return "1"
+}
+
+// inSteps converts a parameter over intrinsic time into optimizer steps, at the place of
+// the schedule where it matters, which it names: where as much intrinsic time has passed,
+// for a frequency 1/frequency of it; a width is that about the midpoint. It returns nil for
+// other parameters. An end beyond the log is NaN.
+func (f *logFit) inSteps(m *fit.Model, p fit.Parameter) (steps *fit.Parameter, where string) {
+	if !f.time.intrinsic {
+		return nil, ""
+	}
+	origin := f.result.Origin
+	since := func(time float64) float64 { return f.time.step(origin+time) - f.time.step(origin) }
+	of := func(convert func(float64) float64, where string) (*fit.Parameter, string) {
+		q := p
+		q.Value, q.Lo, q.Hi = convert(p.Value), convert(p.Lo), convert(p.Hi)
+		return &q, where
+	}
+	switch p.Is {
+	case fit.Duration:
+		return of(since, "passed after optimizer steps")
+	case fit.Frequency:
+		return of(func(x float64) float64 { return 1 / since(1/x) }, "radians per optimizer step, mean until 1/frequency has passed")
+	case fit.AtMidpoint:
+		middle := m.Shape("midpoint")
+		return of(func(x float64) float64 { return f.time.step(origin+middle+x/2) - f.time.step(origin+middle-x/2) }, "optimizer steps about the midpoint")
+	}
+	return nil, ""
 }
 
 // print writes the fit for people.
@@ -339,34 +457,59 @@ func (f *logFit) print(w io.Writer) error {
 	best := r.Model(r.Best)
 	steps := f.steps.Time
 	fmt.Fprintf(w, "%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
-	fmt.Fprintf(w, "time of the laws: %s\n", f.time)
-	fmt.Fprintf(w, "regime: %s; %s\n", r.Regime, regimes[r.Regime])
+	fmt.Fprintf(w, "time of the laws: %s\n", f.lawTime())
+	fmt.Fprintf(w, "regime: %s; %s\n", r.Regime, meaning(r, f.time))
 	fmt.Fprintf(w, "residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
-	rows := [][]string{{"LAW", "BIC − BEST", "R²", "R², 5 % MEANS"}}
+	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
+	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
 	for _, m := range r.Models {
-		rows = append(rows, []string{string(m.Name), fmt.Sprintf("%.1f", m.BIC-best.BIC), fmt.Sprintf("%.3f", m.R2), fmt.Sprintf("%.3f", m.R2Smoothed)})
+		rows = append(rows, []string{string(m.Name), fmt.Sprintf("%.1f", m.BIC-lowest.BIC), fmt.Sprintf("%.3f", m.R2), fmt.Sprintf("%.3f", m.R2Smoothed)})
 	}
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
+	if lowest.Name != best.Name {
+		fmt.Fprintf(w, "the %s law is taken: no other beats the constant by the %d in BIC that growth needs\n", best.Name, fit.GrowthEvidence)
+	}
 	rows = [][]string{{strings.ToUpper(string(best.Name)), "VALUE", "90 % INTERVAL", ""}}
-	for _, p := range best.Parameters() {
+	add := func(name string, p fit.Parameter, format func(float64) string) {
 		known := "identified"
 		if !p.Identifiable {
 			known = "not identified"
 		}
-		rows = append(rows, []string{strings.ReplaceAll(p.Name, "_", " "), fmt.Sprintf("%.4g", p.Value), fmt.Sprintf("%s to %s", bound(p.Lo), bound(p.Hi)), known})
+		rows = append(rows, []string{name, format(p.Value), fmt.Sprintf("%s to %s", format(p.Lo), format(p.Hi)), known})
+	}
+	for _, p := range best.Parameters() {
+		name := strings.ReplaceAll(p.Name, "_", " ")
+		if p.Is == fit.OfReward || p.Is == fit.Ratio {
+			add(name, p, parameter)
+			continue
+		}
+		add(name+", "+f.unit(p), p, parameter)
+		if steps, where := f.inSteps(best, p); steps != nil {
+			add("  "+where, *steps, within)
+		}
 	}
 	fmt.Fprintln(w)
 	if err := printTable(w, rows); err != nil {
 		return err
+	}
+	if half := best.HalfTime(); !math.IsNaN(half) {
+		at := fmt.Sprintf("at step %.4g", f.time.step(half))
+		if math.IsNaN(f.time.step(half)) {
+			at = "after the last row"
+		}
+		if f.time.intrinsic {
+			at += fmt.Sprintf(", intrinsic time %.4g", half)
+		}
+		fmt.Fprintf(w, "half of the way from the first row to the plateau is made %s\n", at)
 	}
 	if len(f.tried[0].scores) > 0 {
 		rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING", "IN 90 % INTERVAL"}}
 		for _, t := range f.tried {
 			for _, s := range t.scores {
 				rows = append(rows, []string{t.name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", s.RMSE),
-					fmt.Sprintf("%.2f", s.RMSE/s.PersistenceRMSE), fmt.Sprintf("%.2f", s.RMSE/s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
+					ratio(s.RMSE, s.PersistenceRMSE), ratio(s.RMSE, s.SmoothingRMSE), fmt.Sprintf("%.0f %%", 100*s.Coverage)})
 			}
 		}
 		fmt.Fprintln(w)
@@ -375,15 +518,34 @@ func (f *logFit) print(w io.Writer) error {
 		}
 	}
 	n := len(f.at) - 1
-	_, err := fmt.Fprintf(w, "\nforecast for step %.6g: %.3g, a row between %.3g and %.3g with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
-		f.at[n], f.ahead.Mean[n], f.ahead.Lo[n], f.ahead.Hi[n])
+	_, err := fmt.Fprintf(w, "\nforecast for step %.6g: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
+		f.at[n], f.ahead.Mean[n], bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 	return err
 }
 
-// bound prints an end of an interval.
-func bound(x float64) string {
+// ratio prints a quotient, if there is one.
+func ratio(x, over float64) string {
+	if over == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x/over)
+}
+
+// within prints a step, or that it comes after the last row.
+func within(step float64) string {
+	if math.IsNaN(step) {
+		return "beyond the log"
+	}
+	return parameter(step)
+}
+
+// parameter prints a value of a parameter, or an end of its interval.
+func parameter(x float64) string { return bound(x, 4) }
+
+// bound prints an end of an interval with a number of digits.
+func bound(x float64, digits int) string {
 	if math.IsInf(x, 0) {
 		return "no bound"
 	}
-	return fmt.Sprintf("%.4g", x)
+	return fmt.Sprintf("%.*g", digits, x)
 }

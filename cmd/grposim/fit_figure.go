@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,18 +13,54 @@ import (
 	"grposim/sweeps/store"
 )
 
+// residualsOf ends the name of the figure of residuals.
+const residualsOf = "-residuals"
+
+// figureName returns a name for the figures of a log that none of those taken has, and takes
+// it: that of the file without its extension, preceded by as many of its folders as it
+// needs, and by "again" where a log is named twice.
+func figureName(file string, taken map[string]bool) string {
+	path := strings.TrimSuffix(file, filepath.Ext(file))
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	folder, name := filepath.Split(path)
+	name = escape(name, "")
+	for {
+		if !taken[name] && !taken[name+residualsOf] {
+			taken[name], taken[name+residualsOf] = true, true
+			return name
+		}
+		parent := filepath.Base(folder)
+		if folder = filepath.Dir(filepath.Clean(folder)); parent == string(filepath.Separator) {
+			parent = "again" // the same file a second time
+		}
+		name = escape(parent, "") + "-" + name
+	}
+}
+
+// mostPoints is the number of rows up to which each is a point of a figure: more cannot be
+// told apart in its width.
+const mostPoints = 2000
+
 // draw writes two figures of a fit, of the curve and of its residuals, to a folder.
-func (f *logFit) draw(stderr io.Writer, folder string) error {
-	name := strings.TrimSuffix(filepath.Base(f.log.File), filepath.Ext(f.log.File))
+func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	best := f.result.Model(f.result.Best)
-	fitted := best.Predict(f.curve.Time)
+	drawn, over, caption := f.steps, f.curve.Time, "Each point is a row of the log. The line is the law with the lowest BIC."
+	if len(drawn.Time) > mostPoints {
+		var count int
+		drawn, count = f.steps.Thin()
+		means, _ := f.curve.Thin()
+		over, caption = means.Time, fmt.Sprintf("Each point is the mean of %d rows of the log. The line is the law with the lowest BIC.", count)
+	}
+	fitted := best.Predict(over)
 	rows := sweeps.FigureSeries{Name: "logged reward", Group: "log", Mark: sweeps.Measured}
 	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
 	residuals := sweeps.FigureSeries{Name: "logged reward − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
-	for i, step := range f.steps.Time {
-		rows.Points = append(rows.Points, sweeps.BarePoint(step, f.steps.Reward[i]))
+	for i, step := range drawn.Time {
+		rows.Points = append(rows.Points, sweeps.BarePoint(step, drawn.Reward[i]))
 		line.Points = append(line.Points, sweeps.BarePoint(step, fitted[i]))
-		residuals.Points = append(residuals.Points, sweeps.BarePoint(step, f.steps.Reward[i]-fitted[i]))
+		residuals.Points = append(residuals.Points, sweeps.BarePoint(step, drawn.Reward[i]-fitted[i]))
 	}
 	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast", Mark: sweeps.Predicted}
 	for i, step := range f.at {
@@ -35,8 +72,8 @@ func (f *logFit) draw(stderr io.Writer, folder string) error {
 	}
 	for _, figure := range []sweeps.Figure{
 		{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
-			Caption: "Each point is a row of the log. The line is the law with the lowest BIC."},
-		{Name: name + "-residuals", Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
+			Caption: caption},
+		{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
 			Caption: "Where the law holds the points scatter about 0 without a trend."},
 	} {
 		svg, png, err := report.Draw(figure)

@@ -125,22 +125,67 @@ func rewardCurve(l *logs.Log, schedule string) (fit.Curve, error) {
 // overSteps is the time of a log whose learning rate is not known.
 const overSteps = "optimizer steps"
 
+// lawTime is the time over which laws of growth are fitted to a log.
+type lawTime struct {
+	name      string
+	intrinsic bool
+	// Optimizer steps at increasing times: at time 0 and at every row.
+	times, steps []float64
+}
+
 // lawCurve returns the reward over the time of laws of growth: the intrinsic time of a
 // schedule, of the logged learning rate where none is given, or steps where that is not
 // logged in every row.
-func lawCurve(l *logs.Log, schedule string) (c fit.Curve, time string, err error) {
-	if schedule != "" {
-		c, err = rewardCurve(l, schedule)
-		return c, "intrinsic, " + schedule, err
+func lawCurve(l *logs.Log, schedule string) (fit.Curve, lawTime, error) {
+	steps, err := rewardCurve(l, "")
+	if err != nil {
+		return fit.Curve{}, lawTime{}, err
 	}
-	if _, has := l.Column(logs.LR); has {
-		if c, err := rewardCurve(l, loggedRate); err == nil {
-			return c, "intrinsic, of the logged learning rate", nil
+	c, t := steps, lawTime{name: overSteps}
+	if schedule != "" {
+		t = lawTime{name: "intrinsic, " + schedule, intrinsic: true}
+		if c, err = rewardCurve(l, schedule); err != nil {
+			return c, t, err
+		}
+	} else if _, has := l.Column(logs.LR); has {
+		if logged, err := rewardCurve(l, loggedRate); err == nil {
+			c, t = logged, lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
+		} else {
+			t.name += ": " + noRates
 		}
 	}
-	c, err = rewardCurve(l, "")
-	return c, overSteps, err
+	if c.Time[0] > 0 {
+		t.times, t.steps = []float64{0}, []float64{min(0, steps.Time[0])}
+	}
+	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps.Time...)
+	return c, t, nil
 }
+
+// unit names a time.
+func (t lawTime) unit() string {
+	if t.intrinsic {
+		return "steps at the peak rate"
+	}
+	return "steps"
+}
+
+// step returns the optimizer step at a time, NaN before the first known one and after the
+// last row.
+func (t lawTime) step(time float64) float64 {
+	n := len(t.times)
+	i, _ := slices.BinarySearch(t.times, time)
+	switch {
+	case i == n || !(time >= t.times[0]):
+		return math.NaN()
+	case i == 0:
+		return t.steps[0]
+	}
+	x := (time - t.times[i-1]) / (t.times[i] - t.times[i-1])
+	return t.steps[i-1] + x*(t.steps[i]-t.steps[i-1])
+}
+
+// noRates says why the learning rates of a log make no time.
+const noRates = "the log lacks a learning rate in some row, one is negative, or all are 0"
 
 // loggedRate is the schedule whose learning rates are those of the log.
 const loggedRate = "logged"
@@ -155,7 +200,7 @@ func intrinsicTime(l *logs.Log, steps []float64, schedule string) ([]float64, er
 		}
 		times, ok := fit.LoggedTime(steps, rate.Values)
 		if !ok {
-			return nil, fmt.Errorf("the log lacks a learning rate in some row, or all are 0")
+			return nil, errors.New(noRates)
 		}
 		return times, nil
 	}

@@ -30,7 +30,7 @@ type progress struct {
 
 // newProgress returns a display on stderr.
 func newProgress(stderr io.Writer) *progress {
-	file, ok := stderr.(*os.File)
+	file, ok := bare(stderr).(*os.File)
 	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd())), lastLine: time.Now()}
 }
 
@@ -48,8 +48,8 @@ func (p *progress) Begin(name string, cells, finished int, work float64) {
 // newBar starts a bar of total units.
 func (p *progress) newBar(description string, total int64) {
 	p.bar = progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(p.stderr),
-		progressbar.OptionSetDescription(description),
+		progressbar.OptionSetWriter(bare(p.stderr)),
+		progressbar.OptionSetDescription(escape(description, "")),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionThrottle(100*time.Millisecond))

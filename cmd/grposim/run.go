@@ -43,19 +43,21 @@ const traceVariable = "GRPOSIM_TRACE"
 // run executes one command line and returns its exit code. Results go to stdout.
 // Everything else goes to stderr, in lines that begin with "grposim: ".
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	out, errs := &printable{bare: stdout}, &printable{bare: stderr}
 	defer func() {
 		if value := recover(); value != nil {
-			printInternalError(stderr, value, debug.Stack())
+			printInternalError(errs, value, debug.Stack())
 			code = exitDamaged
 		}
+		_ = errors.Join(out.Close(), errs.Close()) // a stream that ends in the middle of a character has failed before
 	}()
-	root := newRoot(stdout, stderr)
+	root := newRoot(out, errs)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = errors.Join(err, context.Cause(ctx))
 	}
-	return exitCode(stderr, err)
+	return exitCode(errs, err)
 }
 
 // exitCode prints the error of a command, nil if there is none, and returns the exit

@@ -24,7 +24,7 @@ type screen struct {
 // terminal. COLUMNS in the environment gives another width than the terminal's, and
 // NO_COLOR takes the colours away.
 func screenOf(w io.Writer) screen {
-	file, ok := w.(*os.File)
+	file, ok := bare(w).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return screen{}
 	}
@@ -39,9 +39,15 @@ func screenOf(w io.Writer) screen {
 }
 
 // printTable prints rows of equally many fields, the first of them the names of the
-// columns, as wide as the screen of w.
+// columns, as wide as the screen of w. A field is one line.
 func printTable(w io.Writer, rows [][]string) error {
-	_, err := io.WriteString(w, screenOf(w).table(rows))
+	escaped := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			escaped[i] = append(escaped[i], escape(cell, ""))
+		}
+	}
+	_, err := io.WriteString(bare(w), screenOf(w).table(escaped))
 	return err
 }
 

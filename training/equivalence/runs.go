@@ -98,10 +98,13 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 	if !(margin >= 0) || math.IsInf(margin, 1) {
 		panic(fmt.Sprintf("equivalence: Runs: margin = %g, want one ≥ 0", margin))
 	}
-	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1), Margin: margin, Noise: WithinRuns}
+	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1), Noise: WithinRuns}
+	unit := 0.0 // of rewards, until the end
 	for _, curve := range slices.Concat(a, b) {
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])
+		unit = max(unit, curve.Unit())
 	}
+	c.Margin, largest = margin/unit, largest/unit
 	var sides [2]side
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
@@ -110,7 +113,7 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 			if end-first < fit.MinRows {
 				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
-			r.curve, _ = fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.Thin()
+			r.curve, _ = fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.In(unit).Thin()
 			copyOf := func(other run) bool {
 				return slices.Equal(r.curve.Time, other.curve.Time) && slices.Equal(r.curve.Reward, other.curve.Reward)
 			}
@@ -134,6 +137,17 @@ func Runs(a, b []fit.Curve, margin, confidence, largest float64) (*RunsCompariso
 		return nil, err
 	}
 	c.judge(append(tests, c.compareParameters(sides)...))
+	ofReward := []*float64{&c.Range, &c.Margin, &c.SameFrom}
+	for _, all := range [][]Compared{c.Curve, c.Parameters} {
+		for i := range all {
+			if q := &all[i]; q.By == Subtraction {
+				ofReward = append(ofReward, &q.A, &q.B, &q.Change, &q.Lo, &q.Hi, &q.Margin)
+			}
+		}
+	}
+	for _, x := range ofReward {
+		*x *= unit
+	}
 	return c, nil
 }
 

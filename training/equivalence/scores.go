@@ -108,7 +108,7 @@ const maxScores = 10000
 // percent_a and percent_b, or share_a and share_b, declare it. The name stands for the
 // file in errors, which list every problem.
 func ReadScores(r io.Reader, name string) (*Table, error) {
-	p := scoreReader{name: name, seen: make(map[string]int)}
+	p := scoreReader{name: name, seen: make(map[[3]string]int)}
 	input := csv.NewReader(r)
 	input.Comment, input.FieldsPerRecord, input.TrimLeadingSpace = '#', -1, true
 	for {
@@ -151,8 +151,8 @@ type scoreReader struct {
 	at       map[string]int // by column; nil before the header
 	rows     int
 	scores   []Score
-	lines    []int          // of scores
-	seen     map[string]int // line by benchmark, model and metric
+	lines    []int             // of scores
+	seen     map[[3]string]int // line by benchmark, model and metric
 }
 
 // add adds a problem on a line, 0 for the file as a whole.
@@ -161,7 +161,12 @@ func (p *scoreReader) add(line int, format string, args ...any) {
 	if line > 0 {
 		place = fmt.Sprintf("%s:%d", p.name, line)
 	}
-	p.problems = append(p.problems, place+": "+fmt.Sprintf(format, args...))
+	const most = 300 // of a message: a cell can hold the whole file
+	text := []rune(fmt.Sprintf(format, args...))
+	if len(text) > most {
+		text = append(text[:most], '…')
+	}
+	p.problems = append(p.problems, place+": "+string(text))
 }
 
 // header finds the columns.
@@ -265,7 +270,7 @@ func (p *scoreReader) row(line int, cells []string) {
 	if s.Benchmark == "" {
 		p.add(line, "benchmark: got an empty cell, want a name")
 	}
-	key := strings.Join([]string{s.Benchmark, s.Model, s.Metric}, "\n")
+	key := [3]string{s.Benchmark, s.Model, s.Metric}
 	if first, twice := p.seen[key]; twice {
 		p.add(line, "got the benchmark, model and metric of line %d again", first)
 	}

@@ -136,6 +136,10 @@ func FuzzReadScores(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	const header = "benchmark,model,metric,score_a,n_a,score_b,n_b,sd_a,sd_b,runs_a,runs_b\n"
+	f.Add([]byte(header + "\"a\nb\",,,50,30,60,30,,,,\na,b,,50,30,60,30,,,,\n"))
+	f.Add([]byte(header + "\x1b[31m\u202e\u009b\x9b\xff,\u200b,\u2028,50,30,60,30,1e308,1e-308,2,1000000000\n"))
+	f.Add([]byte(header + "a,,,5e-324,1,100,1000000000,1e308,1e308,2,2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table, err := ReadScores(strings.NewReader(string(data)), "fuzzed.csv")
 		if err != nil {
@@ -143,6 +147,14 @@ func FuzzReadScores(f *testing.F) {
 				t.Errorf("the error is %q", err)
 			}
 			return
+		}
+		names := make(map[[3]string]bool)
+		for _, s := range table.Scores {
+			if name := [3]string{s.Benchmark, s.Model, s.Metric}; names[name] || s.Benchmark == "" {
+				t.Errorf("accepted the name %q twice, or an empty one", name)
+			} else {
+				names[name] = true
+			}
 		}
 		for i, j := range Scores(table.Scores[:min(len(table.Scores), 20)], 0.02, 0.95) {
 			s := table.Scores[i]

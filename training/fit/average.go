@@ -17,7 +17,7 @@ import (
 type Growth struct {
 	models []Model
 	weight []float64 // of the models, sum 1
-	// Flat: no law beats the constant by growthEvidence.
+	// Flat: no law beats the constant by GrowthEvidence.
 	Flat        bool
 	Correlation float64 // of residuals at successive rows: see Result
 	// Missing is the share of the rise from the first row to the plateau that is to come
@@ -25,6 +25,7 @@ type Growth struct {
 	Missing Averaged
 
 	first, last, largest float64
+	unit                 float64 // of rewards in the models
 }
 
 // Saturating are the laws of Growth. The other two of Fit are left out: the oscillator
@@ -43,12 +44,12 @@ func Grow(c Curve, largest float64) *Growth {
 	}
 	r := fitLaws(c, chosen, largest)
 	r.weigh(unbiased(r.closest()))
-	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest}
+	g := &Growth{models: r.Models, Correlation: r.Correlation, first: c.Time[0], last: c.end(), largest: largest, unit: c.Unit()}
 	lowest := math.Inf(1)
 	for _, m := range r.Models {
 		lowest = min(lowest, m.BIC)
 	}
-	g.Flat = lowest > r.Models[0].BIC-growthEvidence
+	g.Flat = lowest > r.Models[0].BIC-GrowthEvidence
 	var sum float64
 	for _, m := range r.Models {
 		g.weight = append(g.weight, fp.Exp((lowest-m.BIC)/2))
@@ -58,7 +59,7 @@ func Grow(c Curve, largest float64) *Growth {
 		g.weight[i] /= sum
 	}
 	g.Missing = g.average(func(m *Model) float64 {
-		y := m.Predict([]float64{g.first, g.last})
+		y := m.predict([]float64{g.first, g.last})
 		return (m.best.plateau - y[1]) / (m.best.plateau - y[0])
 	})
 	return g
@@ -96,7 +97,7 @@ func (g *Growth) At(times []float64) []float64 {
 
 // Start is the reward at the first row.
 func (g *Growth) Start() Averaged {
-	return g.average(func(m *Model) float64 { return m.Predict([]float64{g.first})[0] })
+	return g.average(func(m *Model) float64 { return m.predict([]float64{g.first})[0] }).times(g.unit)
 }
 
 // Plateau is the reward that the curve tends to, by the laws that grow, cut at the largest
@@ -107,7 +108,7 @@ func (g *Growth) Plateau() Averaged {
 			return math.NaN()
 		}
 		return m.best.plateau
-	})
+	}).times(g.unit)
 	a.largest = g.largest
 	return a
 }
@@ -133,12 +134,12 @@ func (g *Growth) Until(missing float64) float64 {
 // reaches returns the time at which a law that does not turn has made a share of its
 // rise from the first time to the plateau; NaN if it does not rise.
 func (m *Model) reaches(first, share float64) float64 {
-	y := m.Predict([]float64{first})[0]
+	y := m.predict([]float64{first})[0]
 	level := y + share*(m.best.plateau-y)
 	if level == y {
 		return math.NaN()
 	}
-	before := func(t float64) bool { return (m.Predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
+	before := func(t float64) bool { return (m.predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
 	lo, hi := 0.0, 1.0
 	for before(first+hi) && hi < 1e12 {
 		lo, hi = hi, 2*hi
@@ -178,11 +179,11 @@ func (g *Growth) average(of func(*Model) float64) Averaged {
 			continue
 		}
 		n := len(m.problem.b.time)
-		jacobian := m.jacobian(func(moved *Model) []float64 { return append(moved.Predict(m.problem.b.time), of(moved)) })
+		jacobian := m.jacobian(func(moved *Model) []float64 { return append(moved.predict(m.problem.b.time), of(moved)) })
 		df := float64(n)*m.independent - float64(m.parameters())
 		err := math.Inf(1)
 		if df >= 1 {
-			err = math.Sqrt(m.best.sse / df * spread(m.information(jacobian), jacobian.RowView(n)))
+			err = math.Sqrt(m.best.sse / df * m.information(jacobian).spread(jacobian[n]))
 		}
 		a.laws = append(a.laws, byLaw{g.weight[i], value, err, df})
 		sum += g.weight[i]
@@ -193,13 +194,28 @@ func (g *Growth) average(of func(*Model) float64) Averaged {
 	return a
 }
 
-// Median is the end of both one-sided intervals of tail ½; NaN if the quantity is of no
-// law.
+// times returns the quantity in another unit, a power of two.
+func (a Averaged) times(unit float64) Averaged {
+	for i := range a.laws {
+		a.laws[i].value *= unit
+		a.laws[i].err *= unit
+	}
+	return a
+}
+
+// Median is the end of both one-sided intervals of tail ½, with the value of a law whose
+// error is not known; NaN if the quantity is of no law.
 func (a Averaged) Median() float64 {
 	if len(a.laws) == 0 {
 		return math.NaN()
 	}
-	return a.quantile(0.5)
+	known := Averaged{slices.Clone(a.laws), a.largest}
+	for i := range known.laws {
+		if math.IsInf(known.laws[i].err, 1) {
+			known.laws[i].err = 0
+		}
+	}
+	return known.quantile(0.5)
 }
 
 // Error is the standard error with the disagreement of the laws: the root of Σ w (s² +

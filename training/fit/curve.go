@@ -51,6 +51,52 @@ func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
 // known is the time from the first row to the last.
 func (c Curve) known() float64 { return c.end() - c.Time[0] }
 
+// Unit is the power of two in the largest reward, 1 if all are 0. Rewards are fitted in this
+// unit, so that squares of 1e300 and of 1e-300 are numbers; a division by it is exact.
+func (c Curve) Unit() float64 {
+	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
+	if largest == 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, exponent-1)
+}
+
+// In returns the curve with its rewards in a unit.
+func (c Curve) In(unit float64) Curve {
+	return Curve{c.Time, times(c.Reward, 1, unit)}
+}
+
+// times returns values by the quotient of two powers of two.
+func times(values []float64, by, over float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = v / over * by
+	}
+	return out
+}
+
+// origin is where the times of laws begin: 0, or one row before the first of a curve that
+// begins later than it is long, as that of a run which goes on.
+func (c Curve) origin() float64 {
+	if c.Time[0] <= c.known() {
+		return 0
+	}
+	return c.Time[0] - c.known()/float64(len(c.Time)-1)
+}
+
+// since returns times from an origin on.
+func since(origin float64, times []float64) []float64 {
+	if origin == 0 {
+		return times
+	}
+	from := make([]float64, len(times))
+	for i, t := range times {
+		from[i] = t - origin
+	}
+	return from
+}
+
 // mean returns the mean of values, of which there is at least one.
 func mean(values []float64) float64 {
 	var sum float64
@@ -61,12 +107,30 @@ func mean(values []float64) float64 {
 }
 
 // smooth returns centred moving averages of the values over a share of them, shorter at
-// the ends.
+// the ends. Windows are added from sums of 1, 2, 4, … values, so that it takes n log n and
+// subtracts nothing: a huge value does not blur those that come after it.
 func smooth(values []float64, share float64) []float64 {
-	half := int(share * float64(len(values)) / 2)
-	out := make([]float64, len(values))
+	n := len(values)
+	sums := append(make([]float64, n), values...) // sums[i] = sums[2i] + sums[2i+1]
+	for i := n - 1; i > 0; i-- {
+		sums[i] = sums[2*i] + sums[2*i+1]
+	}
+	half := int(share * float64(n) / 2)
+	out := make([]float64, n)
 	for i := range values {
-		out[i] = mean(values[max(0, i-half):min(len(values), i+half+1)])
+		first, end := max(0, i-half), min(n, i+half+1)
+		var sum float64
+		for lo, hi := first+n, end+n; lo < hi; lo, hi = lo/2, hi/2 {
+			if lo%2 == 1 {
+				sum += sums[lo]
+				lo++
+			}
+			if hi%2 == 1 {
+				hi--
+				sum += sums[hi]
+			}
+		}
+		out[i] = sum / float64(end-first)
 	}
 	return out
 }
@@ -90,15 +154,21 @@ func noise(y []float64) []float64 {
 	return local
 }
 
-// NoiseVariance estimates the mean variance of the noise of a row.
-func NoiseVariance(c Curve) float64 {
+// NoiseDeviation estimates the standard deviation of the noise of a row, the root of the
+// mean variance.
+func NoiseDeviation(c Curve) float64 {
 	c.check()
-	return mean(noise(c.Reward))
+	unit := c.Unit()
+	return unit * math.Sqrt(mean(noise(c.In(unit).Reward)))
 }
 
 // maxBlocks bounds the rows of a fit: longer curves are averaged over blocks of equal
 // numbers of rows, whose noise has a variance smaller by that number.
 const maxBlocks = 500
+
+// rounding is the error of a logged reward, in the unit of the curve: differences of this
+// size say nothing.
+const rounding = 1e-14
 
 // blocks are the rows of a curve, averaged where there are many.
 type blocks struct {
@@ -123,18 +193,28 @@ func (c Curve) Thin() (thin Curve, rows int) {
 	return thin, rows
 }
 
-// average divides c into at most maxBlocks blocks.
+// average divides c, in its unit, into at most maxBlocks blocks.
 func (c Curve) average() blocks {
 	thin, rows := c.Thin()
 	v := noise(c.Reward)
 	b := blocks{time: thin.Time, y: thin.Reward, rows: rows, noise: mean(v), last: v[len(v)-1]}
-	// A curve without noise has at least rounding errors.
-	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
-	b.noise = max(b.noise, square(1e-14*largest), 1e-290)
+	b.noise = max(b.noise, square(rounding)) // a curve without noise has at least rounding errors
 	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
 		b.variance = append(b.variance, max(mean(v[i:i+rows]), b.noise/2)/float64(rows))
 	}
 	return b
+}
+
+// length is the time from the first row to the last, at most ten times what the median
+// distance of rows gives: a log whose steps jump far tells nothing of the time between.
+func (b blocks) length() float64 {
+	n := len(b.time) - 1
+	gaps := make([]float64, n)
+	for i := range gaps {
+		gaps[i] = b.time[i+1] - b.time[i]
+	}
+	slices.Sort(gaps)
+	return min(b.time[n]-b.time[0], 10*gaps[n/2]*float64(n))
 }
 
 func square(x float64) float64 { return x * x }

@@ -4,28 +4,41 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Result compares the laws on one curve.
 type Result struct {
 	Models      []Model // one per law, in the order of their declaration
-	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by growthEvidence
+	Best        Name    // of the lowest BIC; the constant, unless that is lower than its own by GrowthEvidence
 	Regime      Regime
 	Independent float64 // number of independent rows: n (1 − r)/(1 + r)
 	Correlation float64 // r: of the residuals of the best model at successive rows
-	Evidence    float64 // for an oscillation: Independent × ln of the best monotone law's sum of squares over the oscillator's
+	Origin      float64 // time at which those of the laws begin: 0, or one row before a log that begins later than it is long
+	Evidence    float64 // for the oscillator: Independent × ln of the best monotone law's sum of squares over its own
+	Direction   Direction
+	Oscillation Oscillation // of the residuals of the best law without oscillation
 }
 
-// Regime names the dynamics that a curve gives evidence for: none, growth, or oscillation.
+// Direction says where the best law without oscillation ends, compared with where it begins.
+type Direction string
+
+const (
+	Rises       Direction = "rises"
+	Falls       Direction = "falls"
+	NoDirection Direction = "none" // that law is the constant
+)
+
+// Regime names the dynamics that a curve gives evidence for: none, growth, which may be
+// negative (Direction), or oscillation.
 type Regime string
 
 const (
-	Flat        Regime = "flat"        // no law with growth beats a constant
-	Overdamped  Regime = "overdamped"  // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
-	Underdamped Regime = "underdamped" // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
-	Monotone    Regime = "monotone"    // it grows; the damping ratio is not identified
+	Flat          Regime = "flat"           // no law with growth beats a constant, and no oscillation is seen
+	Overdamped    Regime = "overdamped"     // an oscillator with ζ > 1 fits better than any with ζ ≤ 1
+	Underdamped   Regime = "underdamped"    // it oscillates: an oscillator with ζ < 0.7 beats every monotone law
+	Monotone      Regime = "monotone"       // it grows; the damping ratio is not identified
+	Oscillating   Regime = "oscillating"    // Oscillation.Found, about a level or about growth, and not from rest
+	NotIdentified Regime = "not identified" // no law with growth beats a constant, and Oscillation.Suspected: its level moves
 )
 
 // Model is one law fitted to a curve.
@@ -35,6 +48,7 @@ type Model struct {
 	R2Smoothed  float64 // the same of its moving average over 5 % of the rows
 	BIC         float64 // n ln(SSE/n) + k ln n over independent rows n; only differences count
 	law         law
+	unit        float64 // of the rewards of problem and best
 	independent float64 // independent rows per row
 	spurious    bool    // growth of a curve that is flat: nothing of it is identified
 	best        solution
@@ -46,16 +60,17 @@ type Parameter struct {
 	Name         string
 	Value        float64
 	Lo, Hi       float64 // ±Inf or 0 where the curve does not bound it
-	Identifiable bool    // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
+	Is           Dimension
+	Identifiable bool // the interval is narrower than ×2, or than a quarter of the curve's range for start and plateau; the curve is not flat
 }
 
 // outlier is the distance from a running median, in standard deviations of the noise,
 // beyond which a row's weight falls as the inverse of the distance.
 const outlier = 4
 
-// growthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
+// GrowthEvidence is the difference of BIC, a likelihood ratio of 20, by which a law must
 // beat the constant: laws with a midpoint can pick the most conspicuous among many.
-const growthEvidence = 6
+const GrowthEvidence = 6
 
 // oscillationEvidence is the evidence that a claim of oscillation needs. Of 150
 // simulated curves without any, one reached it.
@@ -64,31 +79,42 @@ const oscillationEvidence = 10
 // Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
-	r := fitLaws(c, laws, math.Inf(1))
-	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
+	r := FitLaws(c)
+	c = c.In(c.Unit())
+	smoothed := smooth(c.Reward, 0.05)
 	for i := range r.Models {
 		m := &r.Models[i]
-		fitted := m.Predict(c.Time)
+		fitted := m.predict(c.Time)
 		m.R2 = explained(c.Reward, fitted)
-		m.R2Smoothed = explained(smooth(c.Reward, 0.05), fitted)
+		m.R2Smoothed = explained(smoothed, fitted)
 	}
 	r.judge()
+	return r
+}
+
+// FitLaws is Fit without what it judges: Models without R², and how rows depend on each
+// other.
+func FitLaws(c Curve) Result {
+	r := fitLaws(c, laws, math.Inf(1))
+	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
 	return r
 }
 
 // fitLaws fits laws, with plateaus of at most largest.
 func fitLaws(c Curve, laws []law, largest float64) Result {
 	c.check()
-	b := c.average()
+	unit := c.Unit()
+	b := c.In(unit).average()
 	weight := weights(b)
-	var r Result
+	r := Result{Origin: c.origin()}
 	for _, l := range laws {
-		p := newProblem(l, b, weight)
+		p := newProblem(l, b, weight, r.Origin)
 		best := p.solve()
-		if l.kind != flat && best.plateau > largest {
-			best = p.search(best.shape, hold{which: plateauHeld, value: largest})
+		if l.kind != flat && best.plateau > largest/unit {
+			best = p.search(best.shape, hold{which: plateauHeld, value: largest / unit})
 		}
-		r.Models = append(r.Models, Model{Name: l.name, law: l, problem: p, best: best})
+		best.sse = max(best.sse, float64(len(b.y))*square(rounding))
+		r.Models = append(r.Models, Model{Name: l.name, law: l, unit: unit, problem: p, best: best})
 	}
 	return r
 }
@@ -109,11 +135,11 @@ func (r *Result) weigh(correlation float64) {
 	n := float64(len(r.Models[0].problem.b.time))
 	independent := (1 - correlation) / (1 + correlation)
 	r.Correlation, r.Independent = correlation, n*independent
-	floor := n * math.SmallestNonzeroFloat32
 	for i := range r.Models {
 		m := &r.Models[i]
 		m.independent = independent
-		m.BIC = r.Independent*math.Log(max(m.best.sse, floor)/n) + float64(m.parameters())*math.Log(r.Independent)
+		// Less than one independent row is none: no parameter may lower a BIC.
+		m.BIC = r.Independent*(math.Log(m.best.sse/n)+2*math.Log(m.unit)) + float64(m.parameters())*max(0, math.Log(r.Independent))
 	}
 }
 
@@ -129,17 +155,18 @@ func (m *Model) parameters() int {
 // start, plateau and those of the shape. It takes most of the time of a fit.
 func (m *Model) Parameters() []Parameter {
 	p, n := m.problem, m.independent*float64(len(m.problem.b.time))
+	smoothed := smooth(p.b.y, 0.05)
 	given := func(name string, value float64, h hold) Parameter {
-		out := Parameter{Name: name, Value: value}
+		out := Parameter{Name: name, Value: value, Is: OfReward}
 		out.Lo, out.Hi = p.interval(m.best, h, n)
-		switch {
-		case m.spurious:
-		case h.which == shapeHeld:
-			out.Identifiable = out.Hi <= 2*out.Lo
-		default:
-			smoothed := smooth(p.b.y, 0.05)
-			out.Identifiable = out.Hi-out.Lo <= (slices.Max(smoothed)-slices.Min(smoothed))/4
+		if h.which == shapeHeld {
+			out.Is = m.law.shape[h.shape].is
+			out.Identifiable = !m.spurious && out.Hi <= 2*out.Lo
+			return out
 		}
+		out.Identifiable = !m.spurious && out.Hi-out.Lo <= max((slices.Max(smoothed)-slices.Min(smoothed))/4, 10*rounding)
+		// A start can lie beyond every row, and beyond the numbers where they end there.
+		out.Value, out.Lo, out.Hi = min(max(m.unit*out.Value, -math.MaxFloat64), math.MaxFloat64), m.unit*out.Lo, m.unit*out.Hi
 		return out
 	}
 	if m.law.kind == flat {
@@ -194,7 +221,7 @@ const largestCorrelation = 0.98
 
 // correlation is that of weighted residuals of successive blocks.
 func (m *Model) correlation() float64 {
-	fitted := m.Predict(m.problem.b.time)
+	fitted := m.predict(m.problem.b.time)
 	var before, product, all float64
 	for i, y := range m.problem.b.y {
 		r := (y - fitted[i]) * math.Sqrt(m.problem.weight[i])
@@ -208,10 +235,27 @@ func (m *Model) correlation() float64 {
 	return product / all
 }
 
+// Shape returns the value of a parameter of the shape, by its name.
+func (m *Model) Shape(name string) float64 {
+	return m.best.shape[slices.IndexFunc(m.law.shape, func(p parameter) bool { return p.name == name })]
+}
+
+// HalfTime is the time at which half of the way from the first row to the plateau is made;
+// NaN for the constant and the oscillator, which may turn before.
+func (m *Model) HalfTime() float64 {
+	if m.law.kind != monotone {
+		return math.NaN()
+	}
+	return m.reaches(m.problem.b.time[0], 0.5)
+}
+
 // Predict returns the fitted curve at the given increasing times.
-func (m *Model) Predict(times []float64) []float64 {
+func (m *Model) Predict(at []float64) []float64 { return times(m.predict(at), m.unit, 1) }
+
+// predict is Predict in the unit of the model.
+func (m *Model) predict(times []float64) []float64 {
 	y := make([]float64, len(times))
-	m.law.grow(y, times, m.best.shape)
+	m.law.grow(y, since(m.problem.origin, times), m.best.shape)
 	for i, g := range y {
 		y[i] = m.best.start + (m.best.plateau-m.best.start)*g
 	}
@@ -223,24 +267,30 @@ func (m *Model) Predict(times []float64) []float64 {
 func (m *Model) Forecast(times []float64) Forecast {
 	all := append(slices.Clone(m.problem.b.time), times...)
 	n := len(m.problem.b.time)
-	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.Predict(all) })
-	factor := m.information(jacobian)
+	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.predict(all) })
+	information := m.information(jacobian)
 	sd := make([]float64, len(times))
 	residual := m.best.sse / float64(max(1, n-m.parameters()))
 	for i := range times {
-		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + spread(factor, jacobian.RowView(n+i))/m.independent))
+		sd[i] = math.Sqrt(residual * (float64(m.problem.b.rows) + information.spread(jacobian[n+i])/m.independent))
 	}
-	return within(m.Predict(all)[n:], sd)
+	return within(m.predict(all)[n:], sd).times(m.unit, 1)
 }
 
-// jacobian returns the derivatives of values of the model in its parameters: start,
-// plateau, and the logarithms of the shape.
-func (m *Model) jacobian(of func(*Model) []float64) *mat.Dense {
+// maxParameters is the largest number of parameters of a law.
+const maxParameters = 5
+
+// derivatives are those of a value in the parameters of a law: start, plateau, and the
+// logarithms of the shape; 0 beyond them.
+type derivatives [maxParameters]float64
+
+// jacobian returns the derivatives of values of the model.
+func (m *Model) jacobian(of func(*Model) []float64) []derivatives {
 	base := of(m)
-	jacobian := mat.NewDense(len(base), m.parameters(), nil)
+	jacobian := make([]derivatives, len(base))
 	const step = 1e-4
 	for j := range m.parameters() {
-		moved := Model{law: m.law, best: m.best}
+		moved := Model{law: m.law, best: m.best, unit: m.unit, problem: m.problem}
 		moved.best.shape = slices.Clone(m.best.shape)
 		switch j {
 		case 0:
@@ -254,74 +304,120 @@ func (m *Model) jacobian(of func(*Model) []float64) *mat.Dense {
 			moved.best.shape[j-2] *= 1 + step
 		}
 		for i, y := range of(&moved) {
-			jacobian.Set(i, j, (y-base[i])/step)
+			jacobian[i][j] = (y - base[i]) / step
 		}
 	}
 	return jacobian
 }
 
-// information factorizes the information of the rows about the parameters, in units of
-// the inverse variance of a residual; its first rows are those of the jacobian.
-func (m *Model) information(jacobian *mat.Dense) *mat.Cholesky {
-	k := m.parameters()
-	information := mat.NewSymDense(k, nil)
+// information is that of the rows about the parameters, in units of the inverse variance
+// of a residual, as the triangle L of Cholesky: L Lᵀ.
+type information [maxParameters][maxParameters]float64
+
+// information sums over the rows, which are the first of the jacobian.
+func (m *Model) information(jacobian []derivatives) *information {
+	var a information
 	for i, w := range m.problem.weight {
-		information.SymRankOne(information, w, jacobian.RowView(i))
+		for j := range m.parameters() {
+			for l := range j + 1 {
+				a[j][l] += w * jacobian[i][j] * jacobian[i][l]
+			}
+		}
 	}
-	for j := range k { // a prior so wide that it only keeps the matrix regular
-		information.SetSym(j, j, information.At(j, j)*(1+1e-9)+1e-12)
+	const prior = 1e-12 // so wide that it only keeps the matrix regular
+	for j := range maxParameters {
+		a[j][j] = a[j][j]*(1+1e-9) + prior
+		for l := range j + 1 {
+			for i := range l {
+				a[j][l] -= a[j][i] * a[l][i]
+			}
+			if l < j {
+				a[j][l] /= a[l][l]
+			}
+		}
+		a[j][j] = math.Sqrt(max(a[j][j], prior)) // rounding can take more than the prior
 	}
-	var factor mat.Cholesky
-	factor.Factorize(information)
-	return &factor
+	return &a
 }
 
 // spread is the variance of a value with the given derivatives, in units of that of a
-// residual, if residuals are independent.
-func spread(information *mat.Cholesky, derivatives mat.Vector) float64 {
-	var x mat.VecDense
-	_ = information.SolveVecTo(&x, derivatives)
-	return mat.Dot(derivatives, &x)
+// residual, if residuals are independent: |L⁻¹ d|².
+func (a *information) spread(d derivatives) (sum float64) {
+	for j := range maxParameters {
+		for l := range j {
+			d[j] -= a[j][l] * d[l]
+		}
+		d[j] /= a[j][j]
+		sum += d[j] * d[j]
+	}
+	return sum
 }
 
 // judge names the best law and the regime.
 func (r *Result) judge() {
-	best := &r.Models[0]
-	monotoneSSE := math.Inf(1)
+	steady, monotoneSSE := &r.Models[0], math.Inf(1) // of the laws without oscillation
 	var inertial *Model
 	for i := range r.Models {
 		m := &r.Models[i]
-		if m.BIC < best.BIC {
-			best = m
-		}
-		switch m.law.kind {
-		case oscillating:
+		if m.law.kind == oscillating {
 			inertial = m
-		default:
-			monotoneSSE = min(monotoneSSE, m.best.sse)
+			continue
+		}
+		monotoneSSE = min(monotoneSSE, m.best.sse)
+		if m.BIC < steady.BIC {
+			steady = m
 		}
 	}
-	if best.BIC > r.Models[0].BIC-growthEvidence {
-		best = &r.Models[0]
+	grown := func(m *Model) *Model {
+		if m.BIC > r.Models[0].BIC-GrowthEvidence {
+			return &r.Models[0]
+		}
+		return m
 	}
+	best := steady
+	if inertial.BIC < best.BIC {
+		best = inertial
+	}
+	best, steady = grown(best), grown(steady)
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
-	if math.IsNaN(r.Evidence) {
-		r.Evidence = 0
-	}
+	r.Oscillation = steady.oscillation()
 	switch zeta := inertial.best.shape[1]; {
+	case r.Oscillation.Found && steady.law.kind == flat:
+		r.Regime = Oscillating
+	case best.law.kind != flat && r.Evidence > oscillationEvidence && zeta < 0.7:
+		r.Regime = Underdamped
+	case r.Oscillation.Found:
+		r.Regime = Oscillating
+	case best.law.kind == flat && r.Oscillation.Suspected:
+		r.Regime = NotIdentified
 	case best.law.kind == flat:
 		r.Regime = Flat
-		for i := range r.Models {
-			r.Models[i].spurious = r.Models[i].law.kind != flat
-		}
-	case r.Evidence > oscillationEvidence && zeta < 0.7:
-		r.Regime = Underdamped
 	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):
 		r.Regime = Overdamped
 	default:
 		r.Regime = Monotone
 	}
+	r.Direction = steady.direction()
+	if r.Regime == Overdamped || r.Regime == Monotone {
+		r.Direction = best.direction() // an oscillator, perhaps, that does not oscillate
+	}
+	for i := range r.Models {
+		r.Models[i].spurious = best.law.kind == flat && r.Models[i].law.kind != flat
+	}
+}
+
+// direction compares the law at the last row with the first.
+func (m *Model) direction() Direction {
+	time := m.problem.b.time
+	y := m.predict([]float64{time[0], time[len(time)-1]})
+	switch change := y[1] - y[0]; {
+	case m.law.kind == flat || math.Abs(change) < rounding:
+		return NoDirection
+	case change > 0:
+		return Rises
+	}
+	return Falls
 }
 
 // beatsCritical reports whether the oscillator is better than the best with ζ = 1 by as

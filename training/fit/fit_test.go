@@ -11,8 +11,8 @@ func fitLaw(c Curve, name Name) *Model {
 	b := c.average()
 	for _, l := range laws {
 		if l.name == name {
-			p := newProblem(l, b, weights(b))
-			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1}
+			p := newProblem(l, b, weights(b), 0)
+			return &Model{Name: name, law: l, problem: p, best: p.solve(), independent: 1, unit: 1}
 		}
 	}
 	panic(name)

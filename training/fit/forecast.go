@@ -22,6 +22,11 @@ func within(mean, sd []float64) Forecast {
 	return f
 }
 
+// times returns the forecast by the quotient of two powers of two.
+func (f Forecast) times(by, over float64) Forecast {
+	return Forecast{times(f.Mean, by, over), times(f.Lo, by, over), times(f.Hi, by, over)}
+}
+
 // level returns the level of a reward after its last row by exponential smoothing.
 func level(y []float64) float64 {
 	l := y[0]
@@ -56,8 +61,10 @@ func Backtest(c Curve, from float64, forecast func(known Curve, times []float64)
 	if !ok {
 		return Score{}, false
 	}
+	unit := c.Unit()
+	f := forecast(c.head(n), c.Time[n:]).times(1, unit)
+	c = c.In(unit)
 	known, rest := c.head(n), c.Reward[n:]
-	f := forecast(known, c.Time[n:])
 	last := mean(known.Reward[n-max(1, int(math.Round(0.05*float64(n)))):])
 	smoothed := level(known.Reward)
 	sd := math.Sqrt(mean(noise(known.Reward)))
@@ -75,6 +82,9 @@ func Backtest(c Curve, from float64, forecast func(known Curve, times []float64)
 		s.PersistenceWinkler += k * winkler(y, last-normal90*sd, last+normal90*sd)
 	}
 	s.RMSE, s.PersistenceRMSE, s.SmoothingRMSE = math.Sqrt(square), math.Sqrt(s.PersistenceRMSE), math.Sqrt(s.SmoothingRMSE)
+	for _, x := range []*float64{&s.RMSE, &s.PersistenceRMSE, &s.SmoothingRMSE, &s.Winkler, &s.PersistenceWinkler} {
+		*x *= unit
+	}
 	return s, true
 }
 

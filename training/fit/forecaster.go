@@ -16,6 +16,8 @@ import (
 // the reward looks like that of a run without one.
 func Predict(c Curve, times []float64) Forecast {
 	c.check()
+	unit := c.Unit()
+	c = c.In(unit)
 	m, r, t := newMixture(c, times), newReach(c), newTrend(c)
 	mean := make([]float64, len(times))
 	for i, at := range times {
@@ -24,7 +26,7 @@ func Predict(c Curve, times []float64) Forecast {
 		lo, hi := r.after(h)
 		mean[i] = min(max((m.mean[i]+along)/2, lo), hi)
 	}
-	return within(mean, m.sd)
+	return within(mean, m.sd).times(unit, 1)
 }
 
 // growth is a shape g(t) that tends to 1, with its probability before any row is seen.
@@ -123,7 +125,7 @@ func newMixture(c Curve, times []float64) mixture {
 		logWeight  float64
 		regression regression
 		one, g     whitened
-		shape      func(t float64) float64
+		shape      int // of shapes, −1 for the constant
 		y          whitened
 		drift      float64
 	}
@@ -133,18 +135,18 @@ func newMixture(c Curve, times []float64) mixture {
 	for _, drift := range drifts {
 		filter := filter{b.time, relative, drift * perTime}
 		wy, wone := filter.whiten(y), filter.whiten(one)
-		base := component{y: wy, one: wone, drift: drift * perTime}
+		base := component{y: wy, one: wone, shape: -1, drift: drift * perTime}
 		add := func(prior float64) {
 			base.logWeight = math.Log(prior) + base.regression.evidence
 			all = append(all, base)
 		}
 		base.regression = regressLevel(wy, wone)
 		add(constantPrior)
-		for _, s := range shapes {
+		for k, s := range shapes {
 			for i, t := range b.time {
 				g[i] = s.g(t - begin)
 			}
-			base.shape, base.g = s.g, filter.whiten(g)
+			base.shape, base.g = k, filter.whiten(g)
 			for _, amplitude := range amplitudes {
 				base.regression = regress(wy, wone, base.g, amplitude)
 				add(s.prior / float64(len(amplitudes)))
@@ -156,6 +158,7 @@ func newMixture(c Curve, times []float64) mixture {
 		top = max(top, c.logWeight)
 	}
 	m := mixture{make([]float64, len(times)), make([]float64, len(times)), make([]float64, len(times))}
+	ahead := make([][]float64, len(shapes)) // the shapes at the future rows, those that count
 	var sum float64
 	for _, k := range all {
 		w := fp.Exp(k.logWeight - top)
@@ -163,11 +166,16 @@ func newMixture(c Curve, times []float64) mixture {
 			continue
 		}
 		sum += w
+		if k.shape >= 0 && ahead[k.shape] == nil {
+			for _, t := range times {
+				ahead[k.shape] = append(ahead[k.shape], shapes[k.shape].g(t-begin))
+			}
+		}
 		r := k.regression
 		for i, t := range times {
 			x1, xg := 1-k.one.last, 0.0
-			if k.shape != nil {
-				xg = k.shape(t-begin) - k.g.last
+			if k.shape >= 0 {
+				xg = ahead[k.shape][i] - k.g.last
 			}
 			at := k.y.last + r.a*x1 + r.b*xg
 			growth := r.variance * (r.aa*x1*x1 + 2*r.ab*x1*xg + r.bb*xg*xg)

@@ -54,8 +54,11 @@ func (p *problem) scale(best solution, h hold) (from func(step float64) float64,
 	if h.which == shapeHeld {
 		x := best.shape[h.shape]
 		return func(step float64) float64 {
-			if math.IsInf(step, -1) {
+			switch {
+			case math.IsInf(step, -1):
 				return 0
+			case math.IsInf(step, 1):
+				return step
 			}
 			return x * fp.Exp(step)
 		}, 7
@@ -68,5 +71,6 @@ func (p *problem) scale(best solution, h hold) (from func(step float64) float64,
 	for _, y := range p.b.y {
 		lo, hi = min(lo, y), max(hi, y)
 	}
-	return func(step float64) float64 { return x + step*(hi-lo) }, 30
+	width := max(hi-lo, rounding)
+	return func(step float64) float64 { return x + step*width }, 30
 }

@@ -40,26 +40,28 @@ const (
 // parameter is a shape parameter of a law, positive, searched on a logarithmic grid.
 type parameter struct {
 	name   string
-	lo, hi float64
-	unit   unit
+	lo, hi float64 // in units of the known length of the curve, or of its inverse
+	is     Dimension
 	grid   int // values tried before the search
 }
 
-// unit says what lo and hi of a parameter are multiples of.
-type unit int
+// Dimension says what a parameter is.
+type Dimension string
 
 const (
-	number    unit = iota
-	length         // the known length of the curve
-	frequency      // its inverse
+	OfReward   Dimension = "reward"    // start, plateau, level
+	Ratio      Dimension = "ratio"     // a number without a unit
+	Duration   Dimension = "duration"  // a time from the start on
+	AtMidpoint Dimension = "width"     // a time about the midpoint
+	Frequency  Dimension = "frequency" // an angle in radians per time
 )
 
 // bounds returns the range of the parameter for a curve of the given length.
 func (p parameter) bounds(known float64) (lo, hi float64) {
-	switch p.unit {
-	case length:
+	switch p.is {
+	case Duration, AtMidpoint:
 		return p.lo * known, p.hi * known
-	case frequency:
+	case Frequency:
 		return p.lo / known, p.hi / known
 	}
 	return p.lo, p.hi
@@ -77,17 +79,17 @@ func pointwise(g func(t float64, shape []float64) float64) func(g, time, shape [
 // laws are the families that Fit compares, the constant first.
 var laws = []law{
 	{name: ConstantLaw, kind: flat, grow: pointwise(func(float64, []float64) float64 { return 0 })},
-	{name: Exponential, shape: []parameter{{"timescale", 0.002, 20, length, 60}},
+	{name: Exponential, shape: []parameter{{"timescale", 0.002, 20, Duration, 60}},
 		grow: pointwise(func(t float64, p []float64) float64 { return -math.Expm1(-t / p[0]) })},
-	{name: Inertial, kind: oscillating, shape: []parameter{{"frequency", 0.1, 400, frequency, 60}, {"damping_ratio", 0.02, 20, number, 14}},
+	{name: Inertial, kind: oscillating, shape: []parameter{{"frequency", 0.1, 400, Frequency, 60}, {"damping_ratio", 0.02, 20, Ratio, 14}},
 		grow: pointwise(func(t float64, p []float64) float64 { return oscillator(p[0]*t, p[1]) })},
-	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, frequency, 60}},
+	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, Frequency, 60}},
 		grow: pointwise(func(t float64, p []float64) float64 { return oscillator(p[0]*t, 1) })},
-	{name: SoftmaxROM, shape: []parameter{{"timescale", 0.005, 5, length, 24}, {"start_probability", 1e-6, 0.9, number, 7}, {"inertia_time", 1e-4, 1, length, 4}},
+	{name: SoftmaxROM, shape: []parameter{{"timescale", 0.005, 5, Duration, 24}, {"start_probability", 1e-6, 0.9, Ratio, 7}, {"inertia_time", 1e-4, 1, Duration, 4}},
 		grow: softmaxGrowth},
-	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, length, 40}, {"width", 0.005, 2, length, 12}},
+	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, Duration, 40}, {"width", 0.005, 2, AtMidpoint, 12}},
 		grow: pointwise(func(t float64, p []float64) float64 { return 1 / (1 + fp.Exp(-(t-p[0])/p[1])) })},
-	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, length, 40}, {"exponent", 0.3, 40, number, 12}},
+	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, Duration, 40}, {"exponent", 0.3, 40, Ratio, 12}},
 		grow: pointwise(func(t float64, p []float64) float64 {
 			if t <= 0 {
 				return 0
@@ -124,8 +126,10 @@ func oscillator(x, zeta float64) float64 {
 // sinh(x/2) the force is 1/(T√(1+u²)) and p = ½ + ½ u/√(1+u²); without inertia u grows
 // linearly. It is integrated by Heun's method in steps of at most T/4 and 1/200 of the
 // time, in which the velocity relaxes exactly towards the force, so that a small inertia
-// needs no smaller steps; g is interpolated between them. Error below 2e-3.
+// needs no smaller steps; g is interpolated between them. From u = 500 on, where 1 − p is
+// 1e-6, g is 1, so that the steps are some thousand whatever the time. Error below 2e-3.
 func softmaxGrowth(g, time, shape []float64) {
+	const saturated = 500
 	timescale, start, inertia := shape[0], shape[1], shape[2]
 	step := min(time[len(time)-1]/200, timescale/4)
 	stay := fp.Exp(-step / inertia)
@@ -135,7 +139,7 @@ func softmaxGrowth(g, time, shape []float64) {
 	before := start
 	p := start
 	for i, at := range time {
-		for t < at {
+		for t < at && u < saturated {
 			f := 1 / (timescale * root)
 			ahead := u + step/2*root*(f+(v-f)*glide)
 			rootAhead := math.Sqrt(1 + ahead*ahead)
@@ -145,6 +149,10 @@ func softmaxGrowth(g, time, shape []float64) {
 			root = math.Sqrt(1 + u*u)
 			t += step
 			before, p = p, 0.5+0.5*u/root
+		}
+		if u >= saturated {
+			g[i] = 1
+			continue
 		}
 		z := before
 		if t > 0 && at > 0 {

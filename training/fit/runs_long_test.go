@@ -3,4 +3,4 @@
 package fit
 
 // Simulated curves of each kind.
-const falseClaimRuns, powerRuns, coverRuns, forecastRuns = 200, 200, 200, 100
+const falseClaimRuns, powerRuns, coverRuns, forecastRuns, oscillationRuns = 200, 200, 200, 100, 400

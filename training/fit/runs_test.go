@@ -3,4 +3,4 @@
 package fit
 
 // Simulated curves of each kind.
-const falseClaimRuns, powerRuns, coverRuns, forecastRuns = 25, 25, 20, 20
+const falseClaimRuns, powerRuns, coverRuns, forecastRuns, oscillationRuns = 25, 25, 20, 20, 50

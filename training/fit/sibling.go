@@ -16,10 +16,15 @@ import (
 // foresee a take-off, if the siblings had one.
 func PredictFromSiblings(c Curve, times []float64, siblings []Curve) Forecast {
 	c.check()
+	unit := c.Unit()
+	for _, s := range siblings {
+		unit = max(unit, s.Unit())
+	}
+	c = c.In(unit)
 	smoothed := make([]Curve, len(siblings))
 	for i, s := range siblings {
 		s.check()
-		smoothed[i] = Curve{s.Time, smooth(s.Reward, 0.1)}
+		smoothed[i] = Curve{s.Time, smooth(s.In(unit).Reward, 0.1)}
 	}
 	at := func(t float64) float64 {
 		var sum float64
@@ -44,7 +49,7 @@ func PredictFromSiblings(c Curve, times []float64, siblings []Curve) Forecast {
 	for i, t := range times {
 		f.Mean[i], sds[i] = at(t)+offset, sd
 	}
-	return within(f.Mean, sds)
+	return within(f.Mean, sds).times(unit, 1)
 }
 
 // at interpolates the reward at a time; before the first row and after the last it is

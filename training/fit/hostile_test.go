@@ -1,0 +1,167 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// The moving average from sums of powers of two is that of every window by itself, also
+// after a huge value, which a running sum would keep the rounding of.
+func TestSmoothIsTheMeanOfItsWindow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 45))
+	for _, n := range []int{1, 2, 3, 20, 63, 64, 65, 501} {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = rng.ExpFloat64()
+		}
+		values[n/3] = 1e30
+		for _, share := range []float64{0, 0.05, 0.1, 0.5, 1} {
+			half := int(share * float64(n) / 2)
+			for i, got := range smooth(values, share) {
+				if want := mean(values[max(0, i-half):min(n, i+half+1)]); math.Abs(got/want-1) > 1e-13 {
+					t.Fatalf("%d values, share %g: the average at %d is %.17g, want %.17g", n, share, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The spread of a value by the triangle is that by the inverse of the information.
+func TestSpread(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 46))
+	m := fitLaw(curve(rng, 100, 0.1, grown(Logistic, []float64{40, 8})), Logistic)
+	k := m.parameters()
+	at := m.problem.b.time
+	jacobian := m.jacobian(func(moved *Model) []float64 { return moved.predict(at) })
+	a := mat.NewSymDense(k, nil)
+	for i, w := range m.problem.weight {
+		for j := range k {
+			for l := range j + 1 {
+				a.SetSym(j, l, a.At(j, l)+w*jacobian[i][j]*jacobian[i][l])
+			}
+		}
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(a); err != nil {
+		t.Fatal(err)
+	}
+	information := m.information(jacobian)
+	for i, d := range jacobian {
+		v := mat.NewVecDense(k, d[:k])
+		if got, want := information.spread(d), mat.Inner(v, &inverse, v); math.Abs(got/want-1) > 1e-6 {
+			t.Fatalf("spread of row %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
+// Rewards in another unit are the same run: times, regime and evidence stay, rewards and
+// their intervals change with the unit. Powers of two change no digit.
+func TestAnyUnit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 47))
+	c := curve(rng, 60, 0.3, grown(Exponential, []float64{15}))
+	r, p, s := Fit(c), Predict(c, []float64{100}), NoiseDeviation(c)
+	score, _ := Backtest(c, 0.5, Predict)
+	for _, exponent := range []int{-1000, -300, 300, 1000} {
+		unit := math.Ldexp(1, exponent)
+		other := Curve{c.Time, times(c.Reward, unit, 1)}
+		q := Fit(other)
+		if q.Regime != r.Regime || q.Direction != Rises || q.Best != r.Best || q.Evidence != r.Evidence || q.Oscillation.Evidence != r.Oscillation.Evidence {
+			t.Errorf("in units of 2^%d: %s, %s, %s, want %s, %s", exponent, q.Regime, q.Best, q.Direction, r.Regime, r.Best)
+		}
+		want := r.Model(r.Best).Parameters()
+		for i, got := range q.Model(q.Best).Parameters() {
+			if by := map[bool]float64{true: unit, false: 1}[got.Is == OfReward]; got.Value != by*want[i].Value || got.Lo != by*want[i].Lo || got.Hi != by*want[i].Hi {
+				t.Errorf("in units of 2^%d: %+v, want %g times %+v", exponent, got, by, want[i])
+			}
+		}
+		if f := Predict(other, []float64{100}); f.Mean[0] != unit*p.Mean[0] || f.Lo[0] != unit*p.Lo[0] || f.Hi[0] != unit*p.Hi[0] {
+			t.Errorf("in units of 2^%d the forecast is %v, want %v", exponent, f, p)
+		}
+		if got := NoiseDeviation(other); got != unit*s {
+			t.Errorf("in units of 2^%d the noise is %g, want %g", exponent, got, unit*s)
+		}
+		if got, _ := Backtest(other, 0.5, Predict); got.RMSE != unit*score.RMSE || got.Winkler != unit*score.Winkler || got.Coverage != score.Coverage {
+			t.Errorf("in units of 2^%d the score is %+v, want %+v", exponent, got, score)
+		}
+	}
+}
+
+// A reward that falls is never said to grow; one that does not change, or by less than its
+// digits hold, is flat; one that rises is found wherever its steps begin and jump to.
+func TestRegimesOfHostileCurves(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 48))
+	rise := curve(rng, 60, 0.03, func(t float64) float64 { return -math.Expm1(-t / 12) })
+	with := func(c Curve, change func(c *Curve)) Curve {
+		c = Curve{append([]float64(nil), c.Time...), append([]float64(nil), c.Reward...)}
+		change(&c)
+		return c
+	}
+	of := func(reward func(i int) float64) Curve {
+		return curve(rng, 60, 0, func(t float64) float64 { return reward(int(t) - 1) })
+	}
+	moved := func(by float64) Curve {
+		return with(rise, func(c *Curve) {
+			for i := range c.Time {
+				c.Time[i] += by
+			}
+		})
+	}
+	type regimes []Regime
+	grows := regimes{Monotone, Overdamped}
+	for name, q := range map[string]struct {
+		c         Curve
+		regimes   regimes
+		direction Direction
+	}{
+		"rises":               {rise, grows, Rises},
+		"falls":               {with(rise, func(c *Curve) { c.Reward = times(c.Reward, -1, 1) }), grows, Falls},
+		"falls at once":       {of(func(i int) float64 { return 0.024 * float64(max(0, 1-i)) }), grows, Falls},
+		"begins late":         {moved(5000), grows, Rises},
+		"begins at 2^53":      {moved(1<<53 - 100), grows, Rises},
+		"last step is 2^53":   {with(rise, func(c *Curve) { c.Time[59] = 1 << 53 }), grows, Rises},
+		"zeros":               {of(func(int) float64 { return 0 }), regimes{Flat}, NoDirection},
+		"equal":               {of(func(int) float64 { return 0.3 }), regimes{Flat}, NoDirection},
+		"equal and subnormal": {of(func(int) float64 { return 5e-324 }), regimes{Flat}, NoDirection},
+		"equal to rounding":   {of(func(i int) float64 { return 0.3 + 6e-17*float64(i/30) }), regimes{Flat}, NoDirection},
+		"huge and tiny":       {of(func(i int) float64 { return []float64{1e300, 1e-300}[i%2] }), regimes{Flat, Underdamped, NotIdentified}, NoDirection},
+		"of both signs":       {of(func(i int) float64 { return []float64{1e308, -1e308}[i%2] }), regimes{Flat, Underdamped, NotIdentified}, NoDirection},
+	} {
+		r := Fit(q.c)
+		fits := false
+		for _, want := range q.regimes {
+			fits = fits || r.Regime == want
+		}
+		if !fits || r.Direction != q.direction {
+			t.Errorf("%s: %s, %s, want one of %v, %s", name, r.Regime, r.Direction, q.regimes, q.direction)
+		}
+		for i := range r.Models {
+			if m := &r.Models[i]; math.IsNaN(m.BIC) || math.IsInf(m.BIC, 0) {
+				t.Errorf("%s: BIC of %s is %g", name, m.Name, m.BIC)
+			}
+		}
+		for _, p := range r.Model(r.Best).Parameters() {
+			if math.IsNaN(p.Value+0*p.Lo) && !math.IsInf(p.Lo, 0) || math.IsNaN(p.Lo) || math.IsNaN(p.Hi) || !(p.Lo <= p.Value && p.Value <= p.Hi) {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+}
+
+// 100,000 rows are read by laws as their means, and forecast; n² steps would take minutes. No
+// time is asserted: the test would.
+func TestManyRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 49))
+	const n = 100_000
+	c := curve(rng, n, 0.3, func(t float64) float64 { return -math.Expm1(-5 * t / n) })
+	m := fitLaw(c, Exponential)
+	if got := m.Shape("timescale"); math.Abs(got/(n/5)-1) > 0.05 {
+		t.Errorf("timescale %g, want %g", got, n/5.0)
+	}
+	// The standard error of the forecast is below that of the mean of the last tenth, 0.003.
+	if s, ok := Backtest(c, 0.5, Predict); !ok || math.Abs(s.RMSE-0.3) > 0.03 || math.Abs(s.Coverage-0.9) > 0.05 {
+		t.Errorf("score %+v", s)
+	}
+}
