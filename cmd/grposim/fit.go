@@ -94,12 +94,17 @@ Exit codes: 0 fitted; 3 flat or not identified, in one of the logs at least;
 				if err != nil {
 					return err
 				}
+				before := len(fits)
 				for _, log := range runs {
-					f, err := fitLog(log, siblings, &o)
-					if err != nil {
-						return err
+					f, failed := fitLog(log, siblings, &o)
+					if failed == nil {
+						fits = append(fits, f)
+					} else if err = failed; len(runs) > 1 {
+						printLines(stderr, err.Error()+": left out")
 					}
-					fits = append(fits, f)
+				}
+				if len(fits) == before {
+					return err
 				}
 			}
 			return writeFits(stdout, stderr, fits, &o)
