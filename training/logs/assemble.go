@@ -303,17 +303,32 @@ func (a *assembly) applies(r *rule) bool {
 }
 
 // counts returns the series of which a row of training has one, where rows are numbered:
-// the reward, or without any all but the learning rate.
+// the reward, or one that is in all its rows and in more (the loss of a trainer that makes
+// several updates of a batch); without a reward all but the learning rate.
 func (a *assembly) counts() (these []*series) {
 	for _, s := range a.train {
-		if s.quantity == Reward {
-			return []*series{s.of}
-		}
 		if s.tells() {
 			these = append(these, s.of)
 		}
 	}
-	return these
+	i := slices.IndexFunc(a.train, func(s source) bool { return s.quantity == Reward })
+	if i < 0 {
+		return these
+	}
+	counted, most := a.train[i].of, 0
+	for _, s := range these {
+		rows, all := 0, true
+		for row, info := range a.rows {
+			if s.has(row) && !info.evaluates() {
+				rows++
+			}
+			all = all && (s.has(row) || !a.train[i].of.has(row))
+		}
+		if all && rows > most {
+			counted, most = s, rows
+		}
+	}
+	return []*series{counted}
 }
 
 // table makes the table of a part.
@@ -372,6 +387,10 @@ func (a *assembly) table(of part) Table {
 			a.merge(sources, kept[n-1], row)
 			continue
 		}
+		if i, has := slices.BinarySearch(at, step); has && i+1 < len(at) && a.overlap(sources, kept[i], row) && a.agrees(sources, kept[i], row) { // pasted again
+			a.merge(sources, kept[i], row)
+			continue
+		}
 		if n := len(at); n > 0 && at[n-1] > step {
 			back++
 		}
@@ -421,6 +440,13 @@ func (a *assembly) table(of part) Table {
 // process of a trainer prints it.
 func (a *assembly) repeats(sources []source, before, row int) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool { return s.of.has(row) && s.of.at(row) != s.of.at(before) })
+}
+
+// agrees reports whether two rows have no series with two values.
+func (a *assembly) agrees(sources []source, x, y int) bool {
+	return !slices.ContainsFunc(sources, func(s source) bool {
+		return s.of.has(x) && s.of.has(y) && s.of.at(x) != s.of.at(y)
+	})
 }
 
 // overlap reports whether two rows have a value of the same series.
@@ -492,6 +518,7 @@ func (a *assembly) remark(l *Log) {
 		}
 	}
 	var unclipped []string
+	clips := false
 	for _, c := range l.Columns {
 		i := slices.IndexFunc(a.train, func(s source) bool { return s.of.key == c.Key })
 		if i < 0 { // made of others
@@ -513,6 +540,8 @@ func (a *assembly) remark(l *Log) {
 		case ClipLow, ClipHigh, ClipAny:
 			if only(0) {
 				unclipped = append(unclipped, c.Key)
+			} else {
+				clips = true
 			}
 		case FracZeroStd:
 			if l.Averaged == 1 && only(0, 1) && !only(0) {
@@ -520,7 +549,7 @@ func (a *assembly) remark(l *Log) {
 			}
 		}
 	}
-	if len(unclipped) > 0 {
+	if len(unclipped) > 0 && !clips {
 		a.note("0 throughout: %s. With one update per batch of rollouts the ratio is 1 and nothing can be clipped, so this does not show stability.", strings.Join(unclipped, ", "))
 	}
 }

@@ -103,14 +103,17 @@ func (k *console) endStep(line int, step float64) {
 }
 
 // endLater keeps the row that has been read for later. A progress bar that is drawn again
-// shows the same row.
+// shows the same row, unless a heading has named another step since.
 func (k *console) endLater(w weak) {
 	w.bars = maps.Clone(k.bars.now)
-	if n := len(k.later); n > 0 && len(w.bars) > 0 && k.later[n-1].form == w.form && maps.Equal(k.later[n-1].bars, w.bars) {
+	if n := len(k.later); n > 0 && len(w.bars) > 0 && k.later[n-1].form == w.form && sameStep(k.later[n-1].step, w.step) && maps.Equal(k.later[n-1].bars, w.bars) {
 		k.later = k.later[:n-1]
 	}
 	k.later = append(k.later, w)
 }
+
+// sameStep reports whether two steps are equal or both missing.
+func sameStep(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 
 // readLater reads the rows kept for later, those of the most certain form, if there are no
 // others.

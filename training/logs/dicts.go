@@ -92,10 +92,18 @@ func (k *console) dicts(l line) (any bool) {
 	}
 }
 
+// within is a key of a dict and a number somewhere in a line.
+var within = regexp.MustCompile(`'([^']+)': *[-+]?[\d.]`)
+
 // bare reads a dict without its braces, in as many lines as it takes.
 func (k *console) bare(l line) bool {
 	text := unprefixed(l.text)
 	if end := strings.Index(text, `':`); !strings.HasPrefix(text, "'") || end < 0 || strings.Contains(text, "{") {
+		if m := within.FindStringSubmatch(text); m != nil {
+			if s := k.newSeries([]byte(m[1])); s != nil && s.trains {
+				k.unread.add(l.number, l.text, "a dict without its opening brace")
+			}
+		}
 		return false
 	}
 	k.close()

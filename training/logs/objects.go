@@ -88,6 +88,14 @@ func (p *parser) object() error {
 	}
 	for err == nil {
 		p.path = p.path[:prefix]
+		if b == '.' && p.container == Console { // 'reward': 0.5, ...}: people leave keys out
+			if b, err = p.elided(b); err != nil {
+				return err
+			}
+			if b == '}' {
+				return nil
+			}
+		}
 		if b != '"' && b != '\'' {
 			return p.unexpected(b, "a quoted key")
 		}
@@ -125,6 +133,17 @@ func (p *parser) object() error {
 		}
 	}
 	return err
+}
+
+// elided reads dots that begin with b, and returns what follows them and a comma.
+func (p *parser) elided(b byte) (next byte, err error) {
+	for b == '.' && err == nil {
+		b, err = p.next()
+	}
+	if b == ',' && err == nil {
+		b, err = p.next()
+	}
+	return b, err
 }
 
 // value reads a value that begins with b.

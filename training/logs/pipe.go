@@ -18,9 +18,20 @@ type pasted struct {
 const spaces = "  " // two at least in a header, one in rows of numbers
 
 var (
-	ruled = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
-	wide  = regexp.MustCompile(`\s{2,}`)
+	ruled   = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
+	quoting = regexp.MustCompile(`^\s*(?:>\s*)+`)
+	comment = regexp.MustCompile(`^\s*#\s*(\|.*\||)\s*$`) // a table of bars in a comment of Python
+	wide    = regexp.MustCompile(`\s{2,}`)
 )
+
+// bareLine returns a line of a table without what a quotation or a comment sets before it.
+func bareLine(text string) string {
+	text = quoting.ReplaceAllString(text, "")
+	if m := comment.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return text
+}
 
 // cellsOf splits the header of a table.
 func cellsOf(text, by string) (cells []string) {
@@ -54,6 +65,7 @@ func (p *pasted) row(text string) []string {
 // heads reports what separates the cells of a header; "" if a line is none. A header has a
 // step and a key of training, or of cells with bars or tabs between them two such keys.
 func (c *collector) heads(text string) string {
+	text = bareLine(text)
 	for _, by := range []string{"|", "\t", spaces} {
 		if !strings.Contains(text, by) {
 			continue
@@ -83,6 +95,7 @@ func (c *collector) readPasted(l *lines) error {
 		if !ok {
 			return unlessEnd(l.err)
 		}
+		next.text = bareLine(next.text)
 		if by := c.heads(next.text); by != "" {
 			table = &pasted{by: by}
 			for _, name := range cellsOf(next.text, by) {

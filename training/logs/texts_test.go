@@ -47,6 +47,11 @@ func TestTextForms(t *testing.T) {
 		"pandas":                    "df\n   step  reward      kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nthat is all of it\n",
 		"columns of text":           "Step  Training Loss  reward\n1  0.0  0.5\n2  0.0  0.75\n",
 		"only a closing brace":      "'reward': 0.5, 'step': 1}\n'reward': 0.75, 'step': 2}\n",
+		"bars between headings":     "Step 1/9\nRollouts: 100%|█| 40/40 [00:10<00:00, 4.00it/s]\n• Avg Reward: 0.5\nStep 2/9\nRollouts: 100%|█| 40/40 [00:08<00:00, 5.00it/s]\n• Avg Reward: 0.75\n",
+		"keys left out":             "{'step': 1, 'reward': 0.5, ...}\n{'reward': 0.75, ..., 'step': 2}\n",
+		"a table in a comment":      "# text\n# | Step | reward |\n# |------|--------|\n# | 1    | 0.5    |\n#\n# | 2 | 0.75 |\n",
+		"a table that is quoted":    "> | Step | reward |\n> |--|--|\n>> | 1 | 0.5 |\n> | 2 | 0.75 |\n",
+		"a table pasted twice":      "|Step|reward|\n|-|-|\n|1|0.5|\n|2|0.75|\n\n|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n",
 		"other cases":               `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
 	} {
 		l, err := Read(strings.NewReader(text), "f", Options{})
@@ -294,5 +299,43 @@ func TestUnknownKeys(t *testing.T) {
 	// The names of the first mostKeys are kept, once.
 	if got := after.Mallocs - before.Mallocs; got > 10*mostKeys {
 		t.Errorf("%d allocations for %d unknown keys, want at most %d", got, rows*keys, 10*mostKeys)
+	}
+}
+
+// A table of the same run that is pasted again with more columns gives its rows more values;
+// rows that differ are those of a resumed run.
+func TestPastedAgain(t *testing.T) {
+	const first = "|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n|3|0.8|0.3|\n\n"
+	l := readText(t, first+"|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n")
+	norm, _ := l.Column(GradNorm)
+	if got := rowsOf(l) + fmt.Sprint(norm.Values); got != "[1 2 3] [0.5 0.75 0.8][7 8 NaN]" || len(l.Resumes)+len(l.Notes) > 0 {
+		t.Errorf("got %s, resumed from %v, notes %q", got, l.Resumes, l.Notes)
+	}
+	l = readText(t, first+"|Step|reward|kl|\n|-|-|-|\n|2|0.7|0.2|\n")
+	if got := rowsOf(l); got != "[1 2] [0.5 0.7]" || !slices.Equal(l.Resumes, []int{2}) {
+		t.Errorf("got %s, resumed from %v", got, l.Resumes)
+	}
+}
+
+// Several updates of a batch: rows between those of a new batch lack the reward, and are rows.
+func TestRowsBetweenBatches(t *testing.T) {
+	l := readText(t, `{'loss': 0.1, 'reward': 0.5, 'clip_ratio/low_mean': 0.0, 'clip_ratio/high_mean': 0.0}
+{'loss': 0.2, 'clip_ratio/low_mean': 0.01, 'clip_ratio/high_mean': 0.0}
+{'loss': 0.3, 'reward': 0.75, 'clip_ratio/low_mean': 0.0, 'clip_ratio/high_mean': 0.0}
+`)
+	low, _ := l.Column(ClipLow)
+	if got := rowsOf(l) + fmt.Sprint(low.Values); got != "[1 2 3] [0.5 NaN 0.75][0 0.01 0]" {
+		t.Errorf("got %s", got)
+	}
+	if slices.ContainsFunc(l.Notes, func(n string) bool { return strings.Contains(n, "0 throughout") }) {
+		t.Errorf("got notes %q, want none about a ratio of 1", l.Notes)
+	}
+}
+
+// A key and number of a dict in a line that no form reads is said.
+func TestDictWithoutItsBrace(t *testing.T) {
+	l := readText(t, "rollout 0: ... 'rollout/raw_reward': 0.3,\n  'rollout/x': 1.0\nstep 0: {'train/loss': 0.1}\n")
+	if want := `Line 1, "rollout 0: ... 'rollout/raw_reward': 0.3,", was not understood: a dict without its opening brace.`; !slices.Contains(l.Notes, want) {
+		t.Errorf("got notes %q", l.Notes)
 	}
 }
