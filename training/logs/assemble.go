@@ -19,6 +19,9 @@ func (c *collector) log() (*Log, error) {
 	l := &Log{File: c.err.File, Run: c.run, Format: Format{trainers[t].name, c.container}, Averaged: 1}
 	a.fillCounts()
 	a.train = a.columns(training)
+	if other, _ := c.other(); other.lack != "" {
+		a.train = slices.DeleteFunc(a.train, func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
+	}
 	switch {
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
@@ -37,6 +40,8 @@ func (c *collector) log() (*Log, error) {
 			c.err.add(0, "got no row of training with a step, want at least one")
 		case len(l.Columns) == 0:
 			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
+		case a.steps == nil && l.ofSamples():
+			c.err.add(0, "got %s without a step, each with a reward of 0 or 1 and nothing else: they are single samples, want the means of steps", countWords(len(l.Steps), "row"))
 		}
 	}
 	if len(c.err.Problems) > 0 {
@@ -508,9 +513,16 @@ func (a *assembly) remark(l *Log) {
 	if l.Evaluation != nil {
 		a.note("Evaluation, at %s, is in a table of its own.", countWords(len(l.Evaluation.Steps), "step"))
 	}
-	if !slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Quantity == Reward }) {
+	other, shown := a.other()
+	if shown != "" {
+		a.note(other.says+".", shown)
+	}
+	if _, has := l.Column(Reward); !has && shown == "" {
 		keys := a.keysByLikeness()
 		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
+	}
+	if len(a.broken) > 0 {
+		a.note("NaN or infinite, in keys that are not read: %s.", strings.Join(a.broken, ", "))
 	}
 	for _, key := range a.how.Percent {
 		if !slices.ContainsFunc(l.Columns, func(c Column) bool { return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share }) {

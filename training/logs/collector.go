@@ -24,6 +24,7 @@ type collector struct {
 	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
+	broken  []string           // those of them with a value that is NaN or infinite, at most mostBroken
 	rows    []rowInfo
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
@@ -69,6 +70,9 @@ type cell struct {
 // mostKeys limits what is kept of a strange file: known keys, and names of unknown ones.
 const mostKeys = 1000
 
+// mostBroken is how many unknown keys with a value that is not finite are named.
+const mostBroken = 10
+
 func newCollector(name string, how Options) *collector {
 	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
 }
@@ -80,8 +84,13 @@ func (c *collector) set(line int, key, text []byte) {
 	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
 		s = c.addKey(line, string(key))
 	}
-	if s != nil {
+	switch {
+	case s != nil:
 		c.setSeries(line, s, text)
+	case len(text) > 0 && strings.IndexByte("nNiI+-", text[0]) >= 0 && len(c.broken) < mostBroken && !slices.Contains(c.broken, string(key)):
+		if x, has, ok := number(text); has && ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			c.broken = append(c.broken, string(key))
+		}
 	}
 }
 

@@ -57,7 +57,8 @@ Steps are those of the first of these keys that the file has: ` + list(stepKeys)
 - Lines of one step are joined where their keys differ. Lines that look like metrics and are not understood are quoted.
 - A value outside the range of its quantity is said and left out. Of a share in per cent nothing is believed, unless ` + "`--percent KEY`" + ` says so.
 - A log without a mean reward can be diagnosed, and not be fitted.
-- A resumed run repeats steps. Rows from its first step on are dropped, and the later ones count. So do the later of several event files of a folder, from their first step on. Transformers gives a resumed run a new folder: a run that begins where an earlier one beside it has rows, and later than a new run would, goes on from that.
+- A log of preference optimization, of PPO or of supervised fine-tuning is said to be one. Rows without a step that hold rewards of 0 and 1 and nothing else are single samples, and declined.
+- Rows that are repeated with the same values are one row, as where a table is pasted twice. A resumed run repeats steps with other values. Rows from its first step on are dropped, and the later ones count. So do the later of several event files of a folder, from their first step on. Transformers gives a resumed run a new folder: a run that begins where an earlier one beside it has rows, and later than a new run would, goes on from that.
 - A last line or record that is not complete is left out, as are records of event files with a wrong checksum, so the log of a running trainer can be read again at any time.
 - TRL's rows are means over ` + "`logging_steps`" + `, so the variance of the logged reward is smaller by that factor. It is read from the differences of steps.
 - null, NaN and infinite numbers are missing. What a log does not hold is absent, never zero.

@@ -181,6 +181,7 @@ func (c *collector) clone() *collector {
 	other.tidy, other.folded = nil, nil
 	other.resumes, other.unread.first = slices.Clone(c.resumes), slices.Clone(c.unread.first)
 	other.rows, other.unknown, other.notes = slices.Clone(c.rows), slices.Clone(c.unknown), slices.Clone(c.notes)
+	other.broken = slices.Clone(c.broken)
 	other.err.Problems, other.cells = slices.Clone(c.err.Problems), nil
 	return &other
 }

@@ -339,3 +339,38 @@ func TestDictWithoutItsBrace(t *testing.T) {
 		t.Errorf("got notes %q", l.Notes)
 	}
 }
+
+// Logs of other kinds of training say so, and NaN is said in keys that are not read too.
+func TestOtherTraining(t *testing.T) {
+	for text, want := range map[string]string{
+		"{'loss': 0.5, 'grad_norm': 1.5, 'rewards/chosen': 0.1, 'rewards/rejected': -0.1, 'epoch': 1}\n":                  "It is a log of preference optimization (rewards/chosen), not of GRPO: there are no groups and no sampled rewards.",
+		"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7, 'epoch': 1}\n":                                       "It is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO.",
+		"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n":                                     "It is a log of PPO (critic/vf_loss), which has a value function: advantages are not relative to a group, and what is said of groups does not hold.",
+		"step:1 - critic/x:nan - critic/y:inf - critic/z:1 - critic/score/mean:0.5\nstep:2 - critic/x:nan - critic/y:1\n": "NaN or infinite, in keys that are not read: critic/x, critic/y.",
+	} {
+		l := readText(t, text)
+		if !slices.Contains(l.Notes, want) {
+			t.Errorf("%s: got notes %q, want %q", text, l.Notes, want)
+		}
+		if slices.ContainsFunc(l.Columns, func(c Column) bool { return strings.HasPrefix(c.Key, "rewards/") }) || strings.Contains(strings.Join(l.Notes, ""), "rename it") {
+			t.Errorf("%s: got columns %v, notes %q", text, l.Columns, l.Notes)
+		}
+	}
+}
+
+// Rewards of single samples, which a trainer prints among completions, are no steps.
+func TestSamples(t *testing.T) {
+	var text string
+	for i := range 8 {
+		text += fmt.Sprintf("Metrics:  {'format_reward': 1.0, 'reward': %d.0}\n", i%2)
+	}
+	const want = "f: got 8 rows without a step, each with a reward of 0 or 1 and nothing else: they are single samples, want the means of steps"
+	if _, err := Read(strings.NewReader(text), "f", Options{}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	for _, other := range []string{"{'reward': 0.5}\n", "{'reward': 1.0, 'loss': 0.1}\n"} {
+		if _, err := Read(strings.NewReader(text+other), "f", Options{}); err != nil {
+			t.Errorf("with %s: %v", other, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package logs
+
+import (
+	"slices"
+	"strings"
+)
+
+// otherKind is training of another kind than GRPO.
+type otherKind struct {
+	keys []string // that only its trainers write
+	says string   // what to say of its logs
+	lack Quantity // which its keys have by their names, and not by what they are
+}
+
+var otherKinds = []otherKind{
+	{[]string{"rewards/chosen", "rewards/margins", "logps/chosen"}, "It is a log of preference optimization (%s), not of GRPO: there are no groups and no sampled rewards", RewardComponent},
+	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss"}, "It is a log of PPO (%s), which has a value function: advantages are not relative to a group, and what is said of groups does not hold", ""},
+	{[]string{"mean_token_accuracy"}, "It is a log of supervised fine-tuning (%s), not of GRPO", ""},
+}
+
+// other returns the other kind of training that a file is of, with the key that shows it;
+// "" if it is not known to be of any.
+func (c *collector) other() (kind otherKind, key string) {
+	keys := slices.Clone(c.unknown)
+	for _, s := range c.series {
+		keys = append(keys, s.key)
+	}
+	for _, o := range otherKinds {
+		for _, key := range keys {
+			if name := strings.TrimPrefix(strings.ToLower(key), "train/"); slices.Contains(o.keys, name) {
+				return o, key
+			}
+		}
+	}
+	return otherKind{}, ""
+}
+
+// samplesAtLeast is the number of rewards of which chance makes no step's mean 0 or 1 each
+// time: of groups that are solved half of the time, one in 2⁷ has so many of one kind.
+const samplesAtLeast = 8
+
+// ofSamples reports whether the rows of a log are single samples, as consoles print them
+// among completions: they have rewards and nothing else, each 0 or 1, and both occur.
+func (l *Log) ofSamples() bool {
+	rewards := 0
+	seen := [2]bool{}
+	for _, c := range l.Columns {
+		family, _, _ := strings.Cut(string(c.Quantity), "/")
+		if family != string(Reward) && family != string(RewardComponent) {
+			return false
+		}
+		for _, x := range c.Values {
+			if c.Quantity != Reward {
+				continue
+			}
+			if x != 0 && x != 1 {
+				return false
+			}
+			seen[int(x)] = true
+			rewards++
+		}
+	}
+	return rewards >= samplesAtLeast && seen[0] && seen[1]
+}
