@@ -178,7 +178,7 @@ func diagnosisExit(reports []*runReport, asked question) error {
 			}
 		}
 		for _, k := range findings.Kinds() {
-			if asked != nil && asked.asks(string(k)) && !slices.Contains(r.observable, k) {
+			if asked != nil && asked.asks(string(k)) && slices.Contains(r.Hidden, k) {
 				code = exitInconclusive
 			}
 		}
@@ -199,9 +199,12 @@ type runReport struct {
 	Leading  string          `json:"leading"` // the first failure found, or else the first mode present, or none
 	Paper    paperReport     `json:"paper"`
 	Notes    []string        `json:"notes"`
+	Rows     int             `json:"rows"`
+	Last     int             `json:"last_step"`
+	// Hidden lists kinds of findings that no column of the log can show.
+	Hidden []findings.Kind `json:"findings_not_observable"`
 
-	last, rows int             // the last step, and the number of rows
-	observable []findings.Kind // kinds that a column of the log can show
+	logged bool // it is of a log, which has findings
 }
 
 // findingReport is one thing that the log states.
@@ -267,11 +270,11 @@ func (e evidenceReport) text() string {
 func (s *source) report() *runReport {
 	trace := s.trace
 	r := &runReport{File: s.file, Run: s.run, About: s.about, Findings: []findingReport{}, Notes: append([]string{}, s.notes...),
-		last: trace.Steps[len(trace.Steps)-1], rows: len(trace.Steps)}
+		Last: trace.Steps[len(trace.Steps)-1], Rows: len(trace.Steps), Hidden: findings.Kinds()}
 	var found []findings.Finding
 	if s.log != nil {
-		found = findings.Of(s.log)
-		r.observable = slices.DeleteFunc(findings.Kinds(), func(k findings.Kind) bool { return !findings.Observable(s.log, k) })
+		found, r.logged, r.Rows = findings.Of(s.log), true, len(s.log.Steps)
+		r.Hidden = slices.DeleteFunc(r.Hidden, func(k findings.Kind) bool { return findings.Observable(s.log, k) })
 	}
 	leading := ""
 	var stops *findings.Finding // the first after which no row is evidence
@@ -287,7 +290,7 @@ func (s *source) report() *runReport {
 	if stops != nil {
 		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
 			trace = trace.Prefix(n)
-			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %d rows before step %d: from there on no update trains (%s).", n, stops.Since, stops.Kind))
+			r.Notes = append(r.Notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).", countRows(n), stops.Since, stops.Kind))
 			stops = nil
 		}
 	}
@@ -356,7 +359,10 @@ func (r *runReport) print(w io.Writer, again bool) error {
 			fmt.Fprintf(w, "  next: %s.\n", f.Next)
 		}
 	}
-	if len(r.Findings) > 0 {
+	if len(r.Findings) == 0 && r.logged {
+		fmt.Fprintf(w, "no findings: the columns can show %d of %d kinds, and show none\n", len(findings.Kinds())-len(r.Hidden), len(findings.Kinds()))
+	}
+	if r.logged {
 		fmt.Fprintln(w)
 	}
 	if because := r.unobservable(); because != "" {
@@ -364,14 +370,36 @@ func (r *runReport) print(w io.Writer, again bool) error {
 	} else if err := r.printModes(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nleading: %s\n", r.Leading)
-	if r.unobservable() == "" {
-		r.printDetails(w)
-	}
+	fmt.Fprintf(w, "\nleading: %s%s\n", r.Leading, r.whyNone())
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
+	if r.unobservable() == "" {
+		r.printDetails(w)
+	}
 	return nil
+}
+
+// whyNone says what it means that nothing leads; "" if something does.
+func (r *runReport) whyNone() string {
+	if r.Leading != string(diagnose.None) {
+		return ""
+	}
+	var says, hidden []string
+	if r.logged {
+		says = append(says, "no failure is found")
+	}
+	for _, m := range r.Modes {
+		if m.Verdict == diagnose.NotObservable {
+			hidden = append(hidden, string(m.Mode))
+		}
+	}
+	if len(hidden) == len(r.Modes) {
+		says = append(says, "no mode is observable")
+	} else if says = append(says, "no mode is present"); len(hidden) > 0 {
+		says = append(says, "not observable: "+strings.Join(hidden, ", "))
+	}
+	return " (" + strings.Join(says, "; ") + ")"
 }
 
 // printDetails prints how missing series are logged, and the paper's diagnosis.
@@ -397,8 +425,8 @@ func (r *runReport) unobservable() string {
 		return ""
 	}
 	because := r.Modes[0].Because
-	if r.rows < firstLook {
-		return fmt.Sprintf("fewer than 8 values in the last half of the run: they need %d rows, and there are %d", firstLook, r.rows)
+	if r.Rows < firstLook {
+		return fmt.Sprintf("the log has %s, and they need %d", countRows(r.Rows), firstLook)
 	}
 	if slices.ContainsFunc(r.Modes, func(m modeReport) bool { return m.Because != because }) {
 		return ""

@@ -91,7 +91,7 @@ func TestDiagnose(t *testing.T) {
 		{[]string{"cut.jsonl", "--mode", "advantage-degeneracy"}, exitInconclusive, "truncation", ""},
 		{[]string{"stock.jsonl"}, exitInconclusive, "none", "TRL logs entropy from v0.20"},
 		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
-		{[]string{"short.jsonl"}, exitInconclusive, "none", "fewer than 8 values"},
+		{[]string{"short.jsonl"}, exitInconclusive, "none", "the log has 12 rows, and they need 16"},
 	} {
 		var stdout, stderr bytes.Buffer
 		if got := run(t.Context(), append([]string{"diagnose"}, c.args...), &stdout, &stderr); got != c.code {

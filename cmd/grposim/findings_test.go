@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,39 @@ func TestFindingsAsked(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		if got := run(t.Context(), []string{"diagnose", c.file, "--mode", c.mode}, &stdout, &stderr); got != c.code {
 			t.Errorf("%s --mode %s: exit code %d, want %d\n%s%s", c.file, c.mode, got, c.code, &stdout, &stderr)
+		}
+	}
+}
+
+// A report says what it means that nothing is found: how much the columns can show, and which
+// modes are not observable. Objects of JSON name the kinds that no column can show.
+func TestNothingFound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "healthy.jsonl", trlLog(160, func(i int, values map[string]float64) { values["completions/mean_length"] = 200 + float64(i%7) }))
+	write(t, "curve.csv", "step,reward\n1,0.5\n2,0.6\n")
+	for _, c := range []struct {
+		file          string
+		says, leading string
+		hidden        int
+	}{
+		{"healthy.jsonl", "no findings: the columns can show 11 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is present)\n", 4},
+		{"curve.csv", "no findings: the columns can show 3 of 15 kinds, and show none\n", "leading: none (no failure is found; no mode is observable)\n", 12},
+	} {
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), []string{"diagnose", c.file}, &stdout, &stderr)
+		for _, want := range []string{c.says, c.leading} {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%s: no %q in\n%s%s", c.file, want, &stdout, &stderr)
+			}
+		}
+		stdout.Reset()
+		run(t.Context(), []string{"diagnose", "--json", c.file}, &stdout, &stderr)
+		var r runReport
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Hidden) != c.hidden || r.Rows == 0 || r.Last == 0 {
+			t.Errorf("%s: not observable %v, %d rows, last step %d", c.file, r.Hidden, r.Rows, r.Last)
 		}
 	}
 }

@@ -194,7 +194,7 @@ func silentRows(l *logs.Log, share logs.Column, exact bool) []Finding {
 		return nil
 	}
 	return []Finding{{Level: Remark, Since: s.steps[0],
-		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %d rows)", percent(mean), s.key, span(s.values, plain), len(s.values)),
+		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), countRows(len(s.values))),
 		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}}
 }
 
@@ -271,7 +271,7 @@ func constantReward(l *logs.Log) []Finding {
 	if n := len(reward.values); !has || n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
 		return nil
 	}
-	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s in all %d rows", reward.key, plain(reward.values[0]), len(reward.values))}
+	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), inAll(len(reward.values)))}
 	if len(reward.values) >= enough {
 		f.Level = Failure
 	}

@@ -127,7 +127,7 @@ func (s stretch) text() string {
 	case s.always() && s.read == 1:
 		return fmt.Sprintf("at step %d, the only row", s.from)
 	case s.always():
-		return fmt.Sprintf("in all %d rows", s.read)
+		return inAll(s.read)
 	case s.certain() && s.atEnd:
 		return fmt.Sprintf("since step %d (%d of %d rows)", s.from, s.held, s.read)
 	case s.certain():
@@ -136,6 +136,22 @@ func (s stretch) text() string {
 		return fmt.Sprintf("at step %d (1 of %d rows)", s.first, s.read)
 	}
 	return fmt.Sprintf("in %d of %d rows, first at step %d", s.total, s.read, s.first)
+}
+
+// countRows writes a number of rows.
+func countRows(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+// inAll says that something holds in all of several rows.
+func inAll(rows int) string {
+	if rows == 2 {
+		return "in both rows"
+	}
+	return fmt.Sprintf("in all %d rows", rows)
 }
 
 // within returns the numbers of a series in the rows of its stretch, or if that is not
