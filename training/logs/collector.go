@@ -158,7 +158,7 @@ func thousands(word string) bool {
 			return false
 		}
 	}
-	return len(groups) > 1
+	return len(groups) > 1 && groups[0] != "0" // 0,125 is an eighth where decimals follow a comma
 }
 
 // addKey looks a new key up in the table.

@@ -213,10 +213,23 @@ func (c *collector) csv(from *bufio.Reader, by rune) error {
 			c.err.add(line, "got %d cells, want %d", len(cells), want)
 			continue
 		}
+		if by == ';' { // spreadsheets separate by it where decimals follow a comma
+			for i, cell := range cells {
+				cells[i] = pointed(cell)
+			}
+		}
 		for _, run := range runs {
 			run.row(line, cells)
 		}
 	}
+}
+
+// pointed returns a number whose decimals follow a comma with a point.
+func pointed(cell string) string {
+	if whole, decimals, ok := strings.Cut(cell, ","); ok && !strings.ContainsAny(decimals, ",.") {
+		return strings.ReplaceAll(whole, ".", "") + "." + decimals
+	}
+	return cell
 }
 
 // longRecord is the largest number of bytes of a row of CSV; a quote that is not closed

@@ -14,6 +14,9 @@ var magics = []struct{ bytes, is string }{
 	{"\x1f\x8b", "a gzip file, want it unpacked"},
 	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
 	{"PK\x03\x04", "a zip file, want it unpacked"},
+	{"%PDF", "a PDF, want text: copy the lines of the log out of it"},
+	{"\x89PNG", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
+	{"\xff\xd8\xff", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
 	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
 }
 

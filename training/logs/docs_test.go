@@ -35,7 +35,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | a chart of TensorBoard, downloaded | CSV with columns ` + "`Wall time`, `Step`, `Value`" + `, or a JSON list of rows ` + "`[WALL TIME, STEP, VALUE]`" + `; read as the reward |
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
 | metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
-| CSV | a header with known keys, with commas, semicolons or tabs |
+| CSV | a header with known keys, with commas, tabs or semicolons; with semicolons decimals may follow a comma |
 | a table of a notebook or of pandas, pasted | a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
 
 Any file may be packed with gzip, and text may be UTF-16. ` + "`-`" + ` is standard input, for diagnose and fit.

@@ -11,11 +11,14 @@ import (
 
 // pasted is a table being read.
 type pasted struct {
-	by      string // between cells: a bar, a tab or spaces
+	by      string // between cells: a bar, a tab, spaces or a space
 	columns []*series
 }
 
-const spaces = "  " // two at least in a header, one in rows of numbers
+const (
+	spaces = "  " // two at least in a header, one in rows of numbers
+	space  = " "  // of a picture that was read, in the header too
+)
 
 var (
 	ruled   = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
@@ -33,11 +36,34 @@ func bareLine(text string) string {
 	return text
 }
 
+// longestKey is the largest number of words of a key in a header: rewards / NAME / mean.
+const longestKey = 5
+
+// keysOf splits a header of known keys with a single space between any two words, the
+// longest key first; nil if a word belongs to none.
+func (c *collector) keysOf(text string) (keys []string) {
+	if text = strings.TrimSpace(text); text == "" || text[0]|0x20 < 'a' || text[0]|0x20 > 'z' {
+		return nil // a row of numbers, say
+	}
+	for words := strings.Fields(text); len(words) > 0; {
+		n := min(longestKey, len(words))
+		for ; n > 0 && c.newSeries([]byte(strings.Join(words[:n], " "))) == nil; n-- {
+		}
+		if n == 0 {
+			return nil
+		}
+		keys, words = append(keys, strings.Join(words[:n], " ")), words[n:]
+	}
+	return keys
+}
+
 // cellsOf splits the header of a table.
-func cellsOf(text, by string) (cells []string) {
+func (c *collector) cellsOf(text, by string) (cells []string) {
 	switch by {
 	case spaces:
 		cells = wide.Split(strings.TrimSpace(text), -1)
+	case space:
+		cells = c.keysOf(text)
 	case "|":
 		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
 		fallthrough
@@ -51,9 +77,9 @@ func cellsOf(text, by string) (cells []string) {
 }
 
 // row splits a row of the table. Pandas sets an index before it, which has no name.
-func (p *pasted) row(text string) []string {
-	if p.by != spaces {
-		return cellsOf(text, p.by)
+func (p *pasted) row(c *collector, text string) []string {
+	if p.by != spaces && p.by != space {
+		return c.cellsOf(text, p.by)
 	}
 	cells := strings.Fields(text)
 	if len(cells) == len(p.columns)+1 {
@@ -66,12 +92,12 @@ func (p *pasted) row(text string) []string {
 // step and a key of training, or of cells with bars or tabs between them two such keys.
 func (c *collector) heads(text string) string {
 	text = bareLine(text)
-	for _, by := range []string{"|", "\t", spaces} {
+	for _, by := range []string{"|", "\t", spaces, space} {
 		if !strings.Contains(text, by) {
 			continue
 		}
 		keys, steps := 0, 0
-		for _, name := range cellsOf(text, by) {
+		for _, name := range c.cellsOf(text, by) {
 			switch s := c.newSeries([]byte(name)); {
 			case s == nil:
 			case s.isStep:
@@ -80,7 +106,7 @@ func (c *collector) heads(text string) string {
 				keys++
 			}
 		}
-		if keys > 0 && steps > 0 || keys > 1 && by != spaces {
+		if keys > 0 && steps > 0 || keys > 1 && by != spaces && by != space {
 			return by
 		}
 	}
@@ -98,7 +124,7 @@ func (c *collector) readPasted(l *lines) error {
 		next.text = bareLine(next.text)
 		if by := c.heads(next.text); by != "" {
 			table = &pasted{by: by}
-			for _, name := range cellsOf(next.text, by) {
+			for _, name := range c.cellsOf(next.text, by) {
 				s, seen := c.byKey[name]
 				if !seen {
 					s = c.addKey(next.number, name)
@@ -110,10 +136,10 @@ func (c *collector) readPasted(l *lines) error {
 		if table == nil || ruled.MatchString(next.text) {
 			continue
 		}
-		cells := table.row(next.text)
+		cells := table.row(c, next.text)
 		switch {
 		case strings.TrimSpace(next.text) == "":
-		case len(cells) == 1, table.by == spaces && !slices.ContainsFunc(cells, isNumber):
+		case len(cells) == 1, (table.by == spaces || table.by == space) && !slices.ContainsFunc(cells, isNumber):
 			table = nil
 		case len(cells) != len(table.columns) && !next.whole:
 			c.notes = append(c.notes, lastLine(next.number))

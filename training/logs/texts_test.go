@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,6 +54,8 @@ func TestTextForms(t *testing.T) {
 		"a table in a comment":      "# text\n# | Step | reward |\n# |------|--------|\n# | 1    | 0.5    |\n#\n# | 2 | 0.75 |\n",
 		"a table that is quoted":    "> | Step | reward |\n> |--|--|\n>> | 1 | 0.5 |\n> | 2 | 0.75 |\n",
 		"a table pasted twice":      "|Step|reward|\n|-|-|\n|1|0.5|\n|2|0.75|\n\n|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n",
+		"a picture that was read":   "Step Training Loss reward rewards / f / mean\n1 0.000000 0.5 1\n2 0.000000 0.75 1\nmore text\n",
+		"decimals after a comma":    "step;reward;kl\n1;0,5;1.000,125\n2;0,750;0,1\n",
 		"other cases":               `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`,
 	} {
 		l, err := Read(strings.NewReader(text), "f", Options{})
@@ -371,6 +375,32 @@ func TestSamples(t *testing.T) {
 	for _, other := range []string{"{'reward': 0.5}\n", "{'reward': 1.0, 'loss': 0.1}\n"} {
 		if _, err := Read(strings.NewReader(text+other), "f", Options{}); err != nil {
 			t.Errorf("with %s: %v", other, err)
+		}
+	}
+}
+
+// Prose that names keys is no header, and 0,125 is no 125.
+func TestNoHeader(t *testing.T) {
+	l := readText(t, "the step and its reward\nStep reward of it\n{'step': 1, 'reward': 0.5}\n{'step': 2, 'reward': 0.75}\n")
+	if got := rowsOf(l); got != "[1 2] [0.5 0.75]" {
+		t.Errorf("got %s, notes %q", got, l.Notes)
+	}
+	if _, err := Read(strings.NewReader("step\treward\n1\t0,125\n"), "f", Options{}); err == nil || !strings.Contains(err.Error(), `got "0,125", want a number`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A folder without a log names files in it that may be one; a PDF and a picture are named.
+func TestNotALog(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"metrics.jsonl": "{}", "model.safetensors": "", "a.pdf": "%PDF-1.7\n", "b.png": "\x89PNG\r\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"": `a trainer, or one of its files, such as "metrics.jsonl"`, "a.pdf": "got a PDF, want text", "b.png": "got a picture, want text"} {
+		if _, err := Open(filepath.Join(dir, name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}
 }
