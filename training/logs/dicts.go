@@ -93,17 +93,27 @@ func (k *console) dicts(l line) (any bool) {
 }
 
 // within is a key of a dict and a number somewhere in a line.
-var within = regexp.MustCompile(`'([^']+)': *[-+]?[\d.]`)
+var within = regexp.MustCompile(`'([^']+)': *'?[-+]?[\d.]`)
 
-// bare reads a dict without its braces, in as many lines as it takes.
+// bare reads a dict without its braces, in as many lines as it takes. A logger may have set
+// something before it.
 func (k *console) bare(l line) bool {
 	text := unprefixed(l.text)
-	if end := strings.Index(text, `':`); !strings.HasPrefix(text, "'") || end < 0 || strings.Contains(text, "{") {
-		if m := within.FindStringSubmatch(text); m != nil {
-			if s := k.newSeries([]byte(m[1])); s != nil && s.trains {
-				k.unread.add(l.number, l.text, "a dict without its opening brace")
-			}
+	step := math.NaN()
+	if !strings.HasPrefix(text, "'") {
+		at := within.FindStringSubmatchIndex(text)
+		if at == nil || !k.newSeries([]byte(text[at[2]:at[3]])).trained() {
+			return false
 		}
+		if named := label.FindStringSubmatch(strings.TrimRight(text[:at[0]], " .…")); named != nil {
+			step, _ = strconv.ParseFloat(named[2], 64) // digits
+		} else if len(within.FindAllString(text, 2)) < 2 {
+			k.unread.add(l.number, l.text, "a dict without its braces, and with a single key")
+			return false
+		}
+		text = text[at[0]:]
+	}
+	if end := strings.Index(text, `':`); end < 0 || strings.Contains(text, "{") {
 		return false
 	}
 	k.close()
@@ -137,6 +147,6 @@ func (k *console) bare(l line) bool {
 	}
 	k.skip(used)
 	k.cells = read
-	k.endStep(l.number, math.NaN())
+	k.endStep(l.number, step)
 	return true
 }

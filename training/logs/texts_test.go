@@ -336,11 +336,29 @@ func TestRowsBetweenBatches(t *testing.T) {
 	}
 }
 
-// A key and number of a dict in a line that no form reads is said.
-func TestDictWithoutItsBrace(t *testing.T) {
-	l := readText(t, "rollout 0: ... 'rollout/raw_reward': 0.3,\n  'rollout/x': 1.0\nstep 0: {'train/loss': 0.1}\n")
-	if want := `Line 1, "rollout 0: ... 'rollout/raw_reward': 0.3,", was not understood: a dict without its opening brace.`; !slices.Contains(l.Notes, want) {
-		t.Errorf("got notes %q", l.Notes)
+// A dict without braces may follow what a logger set before it; a single key in a line of
+// prose is said.
+func TestDictWithoutBraces(t *testing.T) {
+	for _, text := range []string{
+		"2026-06-18 | INFO | 'reward/avg_raw_reward': '0.5', 'trainer/global_step': '1'\n2026-06-18 | INFO | 'reward/avg_raw_reward': '0.75', 'trainer/global_step': '2'\n",
+		"rollout 1: ... 'rollout/raw_reward': 0.5,\n  'rollout/x': 1.0\nstep 1: {'train/loss': 0.1}\nrollout 2: 'rollout/raw_reward': 0.75\n",
+	} {
+		if l := readText(t, text); rowsOf(l) != "[1 2] [0.5 0.75]" {
+			t.Errorf("%s: got %s, notes %q", text, rowsOf(l), l.Notes)
+		}
+	}
+	l := readText(t, "it says 'reward': 0.9 there\n{'reward': 0.5, 'step': 1}\n")
+	if want := `Line 1, "it says 'reward': 0.9 there", was not understood: a dict without its braces, and with a single key.`; rowsOf(l) != "[1] [0.5]" || !slices.Contains(l.Notes, want) {
+		t.Errorf("got %s, notes %q", rowsOf(l), l.Notes)
+	}
+}
+
+// Progress bars of OpenRLHF have short names for their values.
+func TestShortNames(t *testing.T) {
+	l := readText(t, "Train epoch [1/1]: 50%|█| 1/2 [00:02<00:02, pg=-0.09, rm=0.5, ret=0.09, glen=104, tlen=264, kl=0, act_lr=1.7e-06]\n"+
+		"Train epoch [1/1]: 100%|█| 2/2 [00:03<00:00, pg=0.16, rm=0.75, ret=-0.09, glen=126, tlen=287, kl=0.02, act_lr=1.1e-06]\n")
+	if length, _ := l.Column(LenMean); l.Format.Trainer != OpenRLHF || rowsOf(l) != "[1 2] [0.5 0.75]" || length.Values[1] != 126 {
+		t.Errorf("got %s of %s, %v", rowsOf(l), l.Format, l.Columns)
 	}
 }
 
