@@ -46,13 +46,15 @@ thresholds, and the step since which the sign is there:
 A mode is present, absent, or not observable: a column is missing, the run is too short,
 or the noise hides it. What is missing is named with the option that logs it. Rows
 after a failure from which no update trains are not judged. What leads is the first
-failure found, or else the first mode present, because each can cause those after it. The
-diagnostics of arXiv:2606.30789 are computed too, with thresholds of this project.
+failure found, or else the first mode present, because each can cause those after it; of
+none the report says how much could be seen. The diagnostics of arXiv:2606.30789 are
+computed too, with thresholds of this project.
 
 LOG is a log of one of the trainers of docs/logs.md: TensorBoard event files, a
 trainer_state.json, JSON lines, CSV, exports and run files of W&B, Parquet, metrics of
 MLflow, console output or a pasted table, gzipped or not; a folder with them; or - for standard
-input. A CSV with columns named as in docs/logs.md will do. Of a log with several runs each
+input, such as lines that are pasted. A CSV with columns named as in docs/logs.md will do.
+Lines that look like metrics and are not understood are quoted. Of a log with several runs each
 is diagnosed, or the one that --run names. LOG may also be a results folder of grposim, of
 which every cell is diagnosed.
 
