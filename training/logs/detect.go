@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ var textForms = []struct {
 	is        func(c *collector, begin string) bool
 	read      func(c *collector, r *bufio.Reader, begin string) error
 }{
+	{Console, isNotebook, func(c *collector, r *bufio.Reader, _ string) error { return c.notebook(r) }},
 	{JSONLines, (*collector).isJSON, func(c *collector, r *bufio.Reader, _ string) error {
 		return (&parser{collector: c, r: r, line: 1}).json()
 	}},
@@ -43,10 +45,25 @@ var textForms = []struct {
 	{Console, func(*collector, string) bool { return true }, func(c *collector, r *bufio.Reader, begin string) error {
 		err := c.readConsole(&lines{r: r})
 		if err == nil && len(c.rows) == 0 {
-			c.err.add(1, "got %s, want %s", quote(firstLine(begin)), knownFormats)
+			n, text := telling(begin)
+			c.err.add(n, "got %s, want %s", quote(text), knownFormats)
 		}
 		return err
 	}},
+}
+
+// namedNumber is what a line of metrics has: a number after a name.
+var namedNumber = regexp.MustCompile(`[A-Za-z_)\]'"][:=]\s*[-+]?\d`)
+
+// telling returns the line of a text that is most like one of metrics, with its number: the
+// first with a number after a name, or the first.
+func telling(text string) (number int, line string) {
+	for i, line := range strings.Split(text, "\n") {
+		if namedNumber.MatchString(line) {
+			return i + 1, line
+		}
+	}
+	return 1, firstLine(text)
 }
 
 // read recognises the container and reads the rows. Its errors are those of the reader;

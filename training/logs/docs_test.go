@@ -36,6 +36,7 @@ Package ` + "`training/logs`" + ` reads what a GRPO trainer records of a run, an
 | Parquet | flat columns of numbers, such as the artifact ` + "`RUN-history:v0`" + ` of W&B |
 | metrics of MLflow | folders ` + "`RUN/metrics`" + ` with a file for each key, of lines ` + "`TIME VALUE STEP`" + `, or a folder with such folders |
 | CSV | a header with known keys, with commas, tabs or semicolons; with semicolons decimals may follow a comma |
+| a notebook of Jupyter, a log of Kaggle | what its cells printed: the table in which the trainer shows its progress, or the text |
 | a table of a notebook or of pandas, pasted | a header with two known keys between bars (Markdown), tabs or spaces, among any other text; cells ` + "`nan`, `No Log`, `-`" + ` and empty ones are missing |
 
 Any file may be packed with gzip, and text may be UTF-16. ` + "`-`" + ` is standard input, for diagnose and fit.

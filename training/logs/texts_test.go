@@ -422,3 +422,30 @@ func TestNotALog(t *testing.T) {
 		}
 	}
 }
+
+// Notebooks are read by what their cells printed: a table of HTML before texts.
+func TestNotebooks(t *testing.T) {
+	const page = `<div><progress value='2'></progress>[2/2 00:10]</div><table border=\"1\" class=\"dataframe\">\n<thead><tr style=\"x\"><th>Step</th><th>Training Loss</th><th>reward</th><th>completions / mean_length</th></tr></thead>` +
+		`<tbody>\n<tr><td>1</td><td>0.000000</td><td>0.5</td><td>No Log</td></tr><tr><td>2</td><td>0.1</td><td>0.75</td><td>9</td></tr></tbody></table>`
+	for name, text := range map[string]string{
+		"a table": `{"cells": [{"cell_type": "code", "source": ["x"], "outputs": [{"output_type": "stream", "text": ["a: {'reward': 9, 'step': 1}\n"]}, {"data": {"text/html": ["` + page + `"], "image/png": "x"}}]}], "nbformat": 4}`,
+		"text":    `{"nbformat": 4, "cells": [{"outputs": [{"text": ["{'reward': 0.5, 'step': 1}\n", "{'reward': 0.75,"]}, {"text": " 'step': 2}\n"}]}, {"source": "y"}]}`,
+		"Kaggle":  `[{"stream_name":"stdout","time":1.5,"data":"{'reward': 0.5, 'step': 1}\n"}` + "\n" + `,{"stream_name":"stderr","time":2.5,"data":"{'reward': 0.75, 'step': 2}\n"}]`,
+	} {
+		l, err := Read(strings.NewReader(text), "f", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := rowsOf(l); got != "[1 2] [0.5 0.75]" {
+			t.Errorf("%s: got %s, notes %q", name, got, l.Notes)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"cells": [{"outputs": []}]}`:              "got a notebook without metrics in its outputs",
+		`{"cells": [{"outputs": [`:                  "got a notebook that is not whole",
+		"```\n[Epoch 1] accuracy: 0.62, other: 1\n": `f:2: got "[Epoch 1] accuracy: 0.62, other: 1", want`,
+	} {
+		if _, err := Read(strings.NewReader(text), "f", Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}

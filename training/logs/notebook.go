@@ -1,0 +1,117 @@
+package logs
+
+import (
+	"bufio"
+	"encoding/json"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// Notebooks hold what their cells printed: a file of Jupyter (nbformat 4) the outputs of each
+// cell, the log of a run on Kaggle a list of pieces of text. The table in which a trainer
+// shows its progress is HTML.
+
+// longNotebook is the largest number of bytes of a notebook that are read: its pictures are
+// in it.
+const longNotebook = 256 << 20
+
+// isNotebook reports whether a text begins as one of these does.
+func isNotebook(_ *collector, begin string) bool {
+	squeezed := strings.Map(dropSpace, begin[:min(len(begin), 1000)])
+	for _, start := range []string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`} {
+		if strings.HasPrefix(squeezed, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// printed is a text that a notebook has whole or by lines.
+type printed string
+
+// UnmarshalJSON joins the lines; what is neither is no text.
+func (p *printed) UnmarshalJSON(b []byte) error {
+	var lines []string
+	if json.Unmarshal(b, &lines) == nil {
+		*p = printed(strings.Join(lines, ""))
+		return nil
+	}
+	var whole string
+	if json.Unmarshal(b, &whole) == nil {
+		*p = printed(whole)
+	}
+	return nil
+}
+
+// notebook reads what the cells printed: the tables of HTML with a header that is known,
+// or if there are none the texts.
+func (c *collector) notebook(r *bufio.Reader) error {
+	b, err := io.ReadAll(io.LimitReader(r, longNotebook))
+	if err != nil {
+		return err
+	}
+	var jupyter struct {
+		Cells []struct {
+			Outputs []struct {
+				Text printed
+				Data map[string]printed
+			}
+		}
+	}
+	var kaggle []struct{ Data printed }
+	var tables, text strings.Builder
+	if json.Unmarshal(b, &jupyter) != nil {
+		if err := json.Unmarshal(b, &kaggle); err != nil {
+			c.err.add(0, "got a notebook that is not whole (%v), want a whole one", err)
+			return nil
+		}
+	}
+	for _, piece := range kaggle {
+		text.WriteString(string(piece.Data))
+	}
+	for _, cell := range jupyter.Cells {
+		for _, output := range cell.Outputs {
+			text.WriteString(string(output.Text) + "\n" + string(output.Data["text/plain"]) + "\n")
+			tables.WriteString(barred(string(output.Data["text/html"])))
+		}
+	}
+	shown := text.String()
+	if c.isPasted(tables.String()) {
+		shown = tables.String()
+	}
+	c.notes = append(c.notes, "The outputs of a notebook are read; lines are counted in them.")
+	lines := &lines{r: bufio.NewReader(strings.NewReader(shown))}
+	if c.container = Console; c.isPasted(shown) {
+		c.container = Pasted
+		return c.readPasted(lines)
+	}
+	if err := c.readConsole(lines); err != nil {
+		return err
+	}
+	if len(c.rows) == 0 {
+		c.err.add(0, "got a notebook without metrics in its outputs, want %s", knownFormats)
+	}
+	return nil
+}
+
+var (
+	tableRow  = regexp.MustCompile(`(?s)<tr.*?</tr>`)
+	tableCell = regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`)
+	tag       = regexp.MustCompile(`<[^>]*>`)
+)
+
+// barred returns the rows of the tables of a page with bars between their cells.
+func barred(page string) string {
+	var b strings.Builder
+	for _, row := range tableRow.FindAllString(page, -1) {
+		b.WriteString("|")
+		for _, cell := range tableCell.FindAllStringSubmatch(row, -1) {
+			text := html.UnescapeString(tag.ReplaceAllString(cell[1], ""))
+			b.WriteString(strings.Join(strings.Fields(text), " ") + "|")
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + "\n"
+}
