@@ -339,7 +339,10 @@ func (a *assembly) counts() (these []*series) {
 // table makes the table of a part.
 func (a *assembly) table(of part) Table {
 	own := trainers[a.trainer].evaluation == evalOwns
-	sources, steps, counts := a.train, a.steps, a.counts()
+	sources, steps, counts := a.train, a.steps, []*series(nil)
+	if steps == nil {
+		counts = a.counts()
+	}
 	var evalSteps *series
 	if of == evaluating {
 		sources = a.evaluation()
