@@ -142,6 +142,10 @@ func TestNotObservable(t *testing.T) {
 				l.Entropy[i] = math.NaN()
 			}
 		}, PolicyConcentration, "ends before the last eighth", nil},
+		{"one evaluation", func(l *Trace) {
+			l.TrueReward = slices.Repeat([]float64{math.NaN()}, 200)
+			l.TrueReward[100] = 0.5
+		}, RewardHacking, "no two evaluations", nil},
 		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
 	} {
 		run := logged(newRand(), 200)

@@ -164,5 +164,8 @@ func (d *Diagnosis) because(mode Mode, missing []Series) string {
 			return undefined(e.Diagnostic)
 		}
 	}
+	if mode == RewardHacking { // the true reward is recorded
+		return "there are no two evaluations with rewards between them"
+	}
 	return "no diagnostic of it has a value"
 }
